@@ -1,0 +1,70 @@
+const KEV_ENTRIES = 150;
+const IPSUM_ENTRIES = 150;
+const SCANNERS = 40;
+
+/** `[file name, rows]` each, the header first; tags are separated by ";". */
+export function csvFiles(data) {
+  return [
+    ['cisa-kev.csv', knownExploited(data)],
+    ['ipsum.csv', ipsum(data)],
+    ['maltrail-ipv6-scanners.csv', ipv6Scanners(data)],
+    ['enriched.csv', enriched(data)],
+  ];
+}
+
+/** The entries added last. Known use in ransomware makes one critical. */
+function knownExploited(data) {
+  const { vulnerabilities } = data.readJson('vulnerabilities/cisa-kev.json');
+  const newest = vulnerabilities.toSorted(
+    (a, b) => b.dateAdded.localeCompare(a.dateAdded) || b.cveID.localeCompare(a.cveID),
+  );
+  const rows = newest.slice(0, KEV_ENTRIES).map((entry) => {
+    const ransomware = entry.knownRansomwareCampaignUse === 'Known';
+    const tags = ransomware ? 'cisa-kev;ransomware' : 'cisa-kev';
+    return [entry.cveID, 'CVE', `${entry.dateAdded}T00:00:00Z`, ransomware ? 'CRITICAL' : 'HIGH', tags];
+  });
+  return [['value', 'type', 'first_seen', 'severity', 'tags'], ...rows];
+}
+
+/** The addresses on the most block lists; each list is worth 9 points of confidence, 95 at most. */
+function ipsum(data) {
+  const entries = data.readLines('feeds/text/ipsum.txt').filter((line) => /^\d/.test(line));
+  const rows = entries.slice(0, IPSUM_ENTRIES).map((line) => {
+    const [address, lists] = line.trim().split('\t');
+    return [address, 'IPV4', `ipsum;on-${lists}-lists`, Math.min(95, 9 * Number(lists))];
+  });
+  return [['value', 'type', 'tags', 'confidence'], ...rows];
+}
+
+/** Scanners of the whole Internet for research: for information, and tagged with who runs them. */
+function ipv6Scanners(data) {
+  const matches = data
+    .readLines('feeds/text/maltrail-mass-scanner.txt')
+    .map((line) => /^([0-9a-f]{1,4}:[0-9a-f:]{2,40}) # ([a-z0-9.-]{1,60})$/.exec(line.trim()))
+    .filter((match) => match !== null);
+  const rows = matches
+    .slice(0, SCANNERS)
+    .map(([, address, operator]) => [address, 'IPV6', 'INFO', `mass-scanner;${operator}`]);
+  return [['value', 'type', 'severity', 'tags'], ...rows];
+}
+
+/** What only a provider's answer speaks of, tagged with what that answer says. */
+function enriched(data) {
+  const vt = (kind) => data.readJson(`providers/virustotal-v3-${kind}.json`).data;
+  const file = vt('file').attributes;
+  const fileTags = 'virustotal;trojan;kerrdown';
+  const detections = (answer) => `virustotal;${answer.attributes.last_analysis_stats.malicious}-detections`;
+  return [
+    ['value', 'type', 'first_seen', 'tags'],
+    [file.sha256, 'SHA256', isoSeconds(file.first_submission_date), fileTags],
+    [file.sha1, 'SHA1', isoSeconds(file.first_submission_date), fileTags],
+    [file.md5, 'MD5', isoSeconds(file.first_submission_date), fileTags],
+    [vt('domain').id, 'DOMAIN', '', detections(vt('domain'))],
+    [vt('ipv4').id, 'IPV4', '', detections(vt('ipv4'))],
+  ];
+}
+
+/** ISO 8601 of seconds since 1970. */
+export function isoSeconds(seconds) {
+  return new Date(seconds * 1000).toISOString();
+}

@@ -1,0 +1,110 @@
+import { stableUuid } from './files.mjs';
+
+/** The date of the Maltrail commit: when it stated what is transcribed here. */
+const STATED = '2026-08-23T00:00:00.000Z';
+
+/**
+ * Maltrail names the actor by the file (and its "Aliases" and "MITRE" lines) and its source by the
+ * "Reference" lines over a list of addresses. The lists taken, with the ATT&CK group each file is about; a
+ * report only where the reference says when it was published, a campaign only where it names one.
+ */
+const LISTS = [
+  {
+    file: 'feeds/text/maltrail-apt-lazarus.txt',
+    group: 'G0032',
+    references: ['https://www.microsoft.com/en-us/security/blog/2026/02/24/c2-developer-targeting-campaign/'],
+    report: {
+      name: 'Microsoft Security Blog: developer-targeting campaign',
+      published: '2026-02-24T00:00:00.000Z',
+    },
+    campaign: 'Developer-targeting campaign (2026)',
+  },
+  {
+    file: 'feeds/text/maltrail-apt-sofacy.txt',
+    group: 'G0007',
+    references: [
+      'https://unit42.paloaltonetworks.com/threat-brief-cve-2023-23397/',
+      'https://unit42.paloaltonetworks.com/russian-apt-fighting-ursa-exploits-cve-2023-233397/',
+    ],
+  },
+];
+
+/** The lists as one STIX 2.1 bundle: indicators, what they indicate, and the reports that say so. */
+export function maltrailBundle(data) {
+  const groups = attackGroups(data);
+  const objects = LISTS.flatMap((list) => listObjects(list, groups.get(list.group), data));
+  return { type: 'bundle', id: `bundle--${stableUuid('tipline sample: Maltrail')}`, objects };
+}
+
+function attackGroups(data) {
+  const { objects } = data.readJson('attack/enterprise-attack-18.1.trimmed.json');
+  const groups = objects.filter(({ type, revoked }) => type === 'intrusion-set' && revoked !== true);
+  return new Map(groups.map((group) => [group.external_references[0].external_id, group.id]));
+}
+
+function listObjects({ file, references, report, campaign }, groupId, data) {
+  const external_references = references.map((url) => ({ source_name: 'reference', url }));
+  const indicators = addressesUnder(references, data.readLines(file)).map((address) => ({
+    ...indicator(address, file),
+    external_references,
+  }));
+  const campaigns = campaign === undefined ? [] : [campaignObject(campaign, external_references)];
+  const targets = [groupId, ...campaigns.map(({ id }) => id)];
+  const links = indicators.flatMap(({ id }) => targets.map((target) => indicates(id, target)));
+  const object_refs = [...indicators.map(({ id }) => id), ...targets];
+  const reports =
+    report === undefined
+      ? []
+      : [{ ...common('report', report.name), ...report, external_references, object_refs }];
+  return [...indicators, ...campaigns, ...links, ...reports];
+}
+
+/** The IPv4 addresses of the list whose "Reference" lines are exactly `urls`; ports and schemes are dropped. */
+function addressesUnder(urls, lines) {
+  const first = lines.indexOf(`# Reference: ${urls[0]}`);
+  const rest = lines.slice(first + urls.length + 1);
+  const end = rest.findIndex((line) => line.startsWith('#'));
+  const found = rest
+    .slice(0, end)
+    .map((line) => /^(?:http:\/\/)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/.exec(line)?.[1]);
+  return [...new Set(found.filter((address) => address !== undefined))];
+}
+
+function common(type, name) {
+  return {
+    type,
+    spec_version: '2.1',
+    id: `${type}--${stableUuid(`${type} ${name}`)}`,
+    created: STATED,
+    modified: STATED,
+  };
+}
+
+function indicator(address, file) {
+  return {
+    ...common('indicator', `${file} ${address}`),
+    name: address,
+    pattern: `[ipv4-addr:value = '${address}']`,
+    pattern_type: 'stix',
+    valid_from: STATED,
+    indicator_types: ['malicious-activity'],
+  };
+}
+
+function campaignObject(name, external_references) {
+  return {
+    ...common('campaign', name),
+    name,
+    description: 'The campaign of the report under which Maltrail lists these servers.',
+    external_references,
+  };
+}
+
+function indicates(source, target) {
+  return {
+    ...common('relationship', `${source} ${target}`),
+    relationship_type: 'indicates',
+    source_ref: source,
+    target_ref: target,
+  };
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import accepts from '@fastify/accepts';
+import helmet from '@fastify/helmet';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import type { Clock } from './clock.ts';
+import type { Db } from './db/open.ts';
+import { actorRoutes } from './features/actors/actors.routes.ts';
+import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/actors.schema.ts';
+import { findKeyByHash } from './features/api-keys/api-keys.queries.ts';
+import type { LastUsed } from './features/api-keys/last-used.ts';
+import { campaignRoutes } from './features/campaigns/campaigns.routes.ts';
+import { Campaign, CampaignItem, CampaignList } from './features/campaigns/campaigns.schema.ts';
+import { deepChecker } from './features/health/deep-check.ts';
+import { Health, healthRoutes } from './features/health/health.routes.ts';
+import { indicatorRoutes } from './features/indicators/indicators.routes.ts';
+import {
+  Indicator,
+  IndicatorContext,
+  IndicatorItem,
+  IndicatorList,
+} from './features/indicators/indicators.schema.ts';
+import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
+import { answerClientError, registerErrorHandler } from './http/error-handler.ts';
+import { ApiError } from './http/errors.ts';
+import { registerEtag } from './http/etag.ts';
+import { registerMetrics } from './http/metrics.ts';
+import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
+import { queryValidator } from './http/query-validator.ts';
+import { parseQuerystring } from './http/querystring.ts';
+import { needsKey, readableUrl, refuseLongUrl, routeTable } from './http/routing.ts';
+import { ErrorBody } from './http/schema.ts';
+import type { KeyValueStore, RateLimit } from './kv/kv.ts';
+import { VERSION } from './version.ts';
+
+export interface AppDeps {
+  db: Db;
+  kv: KeyValueStore;
+  clock: Clock;
+  lastUsed: Pick<LastUsed, 'note'>;
+  rateLimit: RateLimit;
+  trustedProxies: readonly string[];
+  metricsNetworks: readonly string[];
+  logger?: FastifyBaseLogger;
+}
+
+const SCHEMAS = [
+  ErrorBody,
+  Health,
+  Indicator,
+  IndicatorList,
+  IndicatorItem,
+  IndicatorContext,
+  Actor,
+  ActorDetail,
+  ActorList,
+  ActorItem,
+  Campaign,
+  CampaignList,
+  CampaignItem,
+];
+
+/** The HTTP service: its plugins, its hooks in their order, and the explicit list of features. */
+export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    ...(deps.logger && { loggerInstance: deps.logger }),
+    genReqId: () => randomUUID(),
+    forceCloseConnections: 'idle',
+    bodyLimit: 1024,
+    rewriteUrl: (request) => readableUrl(request.url ?? '/'),
+    routerOptions: { maxParamLength: 16_384, querystringParser: parseQuerystring },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket as Socket),
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    httpPart === 'querystring' ? queryValidator(schema as object) : () => true,
+  );
+  for (const schema of SCHEMAS) app.addSchema(schema);
+  registerErrorHandler(app);
+  requireDeclaredAccess(app, DOCS_PREFIX);
+  const routes = routeTable(app);
+  await app.register(accepts);
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+  });
+  registerEtag(app);
+  registerGate(app, deps, routes);
+  await app.register(registerFeatures, deps);
+  return app;
+}
+
+/** What every request passes before its route: key, limits, scope; then whether there is such a route at all. */
+function registerGate(app: FastifyInstance, deps: AppDeps, routes: ReturnType<typeof routeTable>): void {
+  const authenticate = authenticator({
+    ...deps,
+    findKey: (hash) => findKeyByHash(deps.db, hash),
+    noteUse: deps.lastUsed.note,
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    refuseLongUrl(request.url);
+    const access = request.routeOptions.config.access;
+    const scope = access === undefined || access === 'public' ? null : access;
+    if (scope || needsKey(request.url)) await authenticate(request, reply, scope);
+    if (request.is404) throw routes.reject(request.method, request.url);
+    if (scope && !request.accepts().type(['application/json'])) throw new ApiError('not_acceptable');
+  });
+}
+
+async function registerFeatures(app: FastifyInstance, deps: AppDeps): Promise<void> {
+  await registerOpenApi(app);
+  const { db, kv, clock } = deps;
+  const deepCheck = deepChecker(
+    () => sql`select 1`.execute(db),
+    () => kv.ping(),
+  );
+  await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
+  await app.register(indicatorRoutes, { db });
+  await app.register(actorRoutes, { db });
+  await app.register(campaignRoutes, { db });
+  serveOpenApi(app);
+  registerMetrics(app, deps.metricsNetworks);
+}

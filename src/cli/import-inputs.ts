@@ -1,0 +1,54 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { ImportInput } from '../importers/importer.ts';
+
+export interface InputFile extends ImportInput {
+  /** Bytes. */
+  size: number;
+  /** Named on the command line, not found in a directory. */
+  named: boolean;
+}
+
+/**
+ * The files that the arguments mean, those of directories sorted by path. Standard input is kept in a temporary
+ * file, since importers may read twice.
+ * @throws when a path does not exist
+ */
+export async function collectInputs(
+  paths: readonly string[],
+): Promise<{ files: InputFile[]; cleanUp: () => Promise<void> }> {
+  const files: InputFile[] = [];
+  const temporary: string[] = [];
+  for (const path of paths) {
+    if (path === '-') {
+      const directory = await mkdtemp(join(tmpdir(), 'tipline-'));
+      temporary.push(directory);
+      const kept = join(directory, 'stdin');
+      await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }));
+      files.push(inputFile(kept, '-', (await stat(kept)).size, true));
+    } else files.push(...(await inputsAt(path)));
+  }
+  const cleanUp = async () => {
+    for (const directory of temporary) await rm(directory, { recursive: true, force: true });
+  };
+  return { files, cleanUp };
+}
+
+async function inputsAt(path: string): Promise<InputFile[]> {
+  const found = await stat(path).catch(() => null);
+  if (!found) throw new Error(`There is no file or directory ${path}.`);
+  if (!found.isDirectory()) return [inputFile(path, path, found.size, true)];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const inside = entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  return Promise.all(inside.map(async (file) => inputFile(file, file, (await stat(file)).size, false)));
+}
+
+function inputFile(path: string, fileName: string, size: number, named: boolean): InputFile {
+  return { fileName, size, named, open: () => createReadStream(path) };
+}

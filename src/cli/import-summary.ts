@@ -1,0 +1,38 @@
+import { type Counted, emptyTally, type Tally } from '../features/imports/tally.ts';
+
+const PLURALS: Record<Counted, string> = {
+  indicator: 'indicators',
+  actor: 'actors',
+  campaign: 'campaigns',
+  technique: 'techniques',
+  software: 'software',
+  report: 'reports',
+  relationship: 'relationships',
+};
+
+/** The counts of indicators, and beside them those of every other kind that the files held. */
+export function summaryObject({ kinds }: Tally): Record<string, unknown> {
+  const others = [...kinds]
+    .filter(([kind]) => kind !== 'indicator')
+    .map(([kind, tally]) => [PLURALS[kind], tally]);
+  return { ...(kinds.get('indicator') ?? emptyTally()), ...Object.fromEntries(others) };
+}
+
+export function summaryLines({ kinds, examples }: Tally): string[] {
+  const columns = ['read', 'new', 'updated', 'unchanged', 'rejected'] as const;
+  const lines = [''.padEnd(15) + columns.map((column) => column.padStart(11)).join('')];
+  for (const kind of Object.keys(PLURALS) as Counted[]) {
+    const tally = kinds.get(kind);
+    if (!tally && kind !== 'indicator') continue;
+    const numbers = columns.map((column) => String((tally ?? emptyTally())[column]).padStart(11));
+    lines.push(PLURALS[kind].padEnd(15) + numbers.join(''));
+  }
+  for (const [kind, { reasons }] of kinds) {
+    const sorted = Object.entries(reasons).sort(([, a], [, b]) => b - a);
+    if (sorted.length > 0) lines.push('', `Rejected ${PLURALS[kind]}:`);
+    for (const [reason, count] of sorted) lines.push(`${String(count).padStart(8)}  ${reason}`);
+  }
+  if (examples.length > 0) lines.push('', 'For example:');
+  for (const { where, reason } of examples.slice(0, 5)) lines.push(`  ${where}: ${reason}`);
+  return lines;
+}

@@ -1,0 +1,122 @@
+import { Command, Option } from 'commander';
+import type { Db } from '../db/open.ts';
+import { type Interruption, importFile } from '../features/imports/imports.service.ts';
+import { ensureSource, findSource, type Source } from '../features/imports/sources.queries.ts';
+import { newTally, type Tally } from '../features/imports/tally.ts';
+import { type Importer, UnreadableInput } from '../importers/importer.ts';
+import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
+import type { SourceDefaults } from '../model/statement.ts';
+import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { collectInputs, type InputFile } from './import-inputs.ts';
+import { summaryLines, summaryObject } from './import-summary.ts';
+import { filled, percent, wordOf } from './options.ts';
+import { progressBar } from './progress.ts';
+
+interface ImportOptions {
+  source: string;
+  format: 'auto' | Importer['name'];
+  dryRun?: boolean;
+  tlp: Tlp;
+  confidence: number;
+  severity: Severity;
+  json?: boolean;
+}
+
+export function importCommand(): Command {
+  return new Command('import')
+    .description('import STIX bundles, MISP events or CSV files')
+    .argument('<file...>', 'files, directories, or - for standard input')
+    .requiredOption('--source <name>', 'the source that says so; made when it is new', filled)
+    .addOption(
+      new Option('--format <format>', 'what the files are')
+        .choices(['auto', ...IMPORTERS.map(({ name }) => name)])
+        .default('auto'),
+    )
+    .option('--dry-run', 'say what would happen, and write nothing')
+    .option(
+      '--tlp <tlp>',
+      `for a new source: what its unmarked data is (${TLPS.join(', ')})`,
+      wordOf(TLPS),
+      'AMBER',
+    )
+    .option('--confidence <percent>', 'for a new source: its confidence where it states none', percent, 50)
+    .option(
+      '--severity <severity>',
+      `for a new source: likewise (${SEVERITIES.join(', ')})`,
+      wordOf(SEVERITIES),
+      'MEDIUM',
+    )
+    .option('--json', 'end with one line of JSON')
+    .action(importAll);
+}
+
+async function importAll(paths: string[], options: ImportOptions): Promise<void> {
+  const inputs = await collectInputs(paths);
+  const tally = newTally();
+  try {
+    const problems = await withDatabase(({ db }) => importInputs(db, inputs.files, options, tally));
+    report(tally, problems, options);
+    if (problems.length > 0) process.exitCode = 1;
+  } finally {
+    await inputs.cleanUp();
+  }
+}
+
+async function importInputs(db: Db, files: InputFile[], options: ImportOptions, tally: Tally) {
+  const now = new Date();
+  const defaults: SourceDefaults = {
+    tlp: options.tlp,
+    confidence: options.confidence,
+    severity: options.severity,
+  };
+  const source: Source = options.dryRun
+    ? ((await findSource(db, options.source)) ?? { id: 'new', name: options.source, defaults })
+    : await ensureSource(db, options.source, 'import', defaults, now);
+  const problems: Interruption[] = [];
+  for (const file of files) {
+    const bar = progressBar(file);
+    try {
+      const importer = await importerFor(file, options.format);
+      if (!importer) {
+        const message = 'not a STIX bundle, a MISP event or a CSV file that can be recognized';
+        // A directory may hold other things beside; a file that was named is meant.
+        if (file.named) problems.push({ fileName: file.fileName, message });
+        else process.stderr.write(`${file.fileName}: left out, ${message}\n`);
+        continue;
+      }
+      const input = { fileName: file.fileName, open: () => bar.watch(file.open()) };
+      const importOptions = { source, now, dryRun: options.dryRun ?? false, tally };
+      const interruption = await importFile(db, importer, input, importOptions);
+      if (interruption) problems.push(interruption);
+    } catch (error) {
+      if (!(error instanceof UnreadableInput) && !isFileError(error)) throw error;
+      problems.push({ fileName: file.fileName, message: error.message });
+    } finally {
+      bar.stop();
+    }
+  }
+  return problems;
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return (
+    error instanceof Error &&
+    ['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(String((error as NodeJS.ErrnoException).code))
+  );
+}
+
+async function importerFor(file: InputFile, format: ImportOptions['format']): Promise<Importer | null> {
+  if (format === 'auto') return recognizeFormat(file);
+  return IMPORTERS.find(({ name }) => name === format) ?? null;
+}
+
+function report(tally: Tally, problems: Interruption[], { json, dryRun }: ImportOptions): void {
+  for (const { fileName, message } of problems) {
+    process.stderr.write(`${fileName}: ${message}\n`);
+  }
+  if (json) return print(JSON.stringify(summaryObject(tally)));
+  if (dryRun) print('Dry run: nothing was written.');
+  for (const line of summaryLines(tally)) print(line);
+  if (problems.length > 0) print('What was read whole before the trouble was kept.');
+}

@@ -1,0 +1,120 @@
+import { Command } from 'commander';
+import { listKeys } from '../features/api-keys/api-keys.queries.ts';
+import { type CreatedKey, createKey, revoke, rotate } from '../features/api-keys/api-keys.service.ts';
+import { type ApiKey, isUsable, SCOPES, type Scope } from '../model/api-key.ts';
+import { TLPS, type Tlp } from '../model/vocabulary.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { duration, filled, networks, scopes, wordOf } from './options.ts';
+
+interface Json {
+  json?: boolean;
+}
+
+interface CreateOptions extends Json {
+  name: string;
+  scope?: Scope[];
+  expires?: number;
+  tlpCeiling?: Tlp;
+  network?: string[];
+}
+
+export function keysCommand(): Command {
+  const keys = new Command('keys').description('create, list, revoke and rotate API keys');
+  keys
+    .command('create')
+    .description('create an API key; it is shown once, here')
+    .requiredOption('--name <name>', 'what it is for', filled)
+    .option('--scope <scope>', `what it opens, repeatable: ${SCOPES.join(', ')}; none: everything`, scopes)
+    .option('--expires <duration>', 'how long it is valid, such as 90d; none: until it is revoked', duration)
+    .option('--tlp-ceiling <tlp>', `the most restricted data it may read: ${TLPS.join(', ')}`, wordOf(TLPS))
+    .option('--network <cidr>', 'a network it may be used from, repeatable; none: from anywhere', networks)
+    .option('--json', 'print one JSON object')
+    .action(create);
+  keys
+    .command('list')
+    .description('list the API keys, without the keys themselves')
+    .option('--json', 'print a JSON array')
+    .action(list);
+  keys
+    .command('revoke')
+    .description('end an API key, at once and for good')
+    .argument('<key>', 'its id or name')
+    .option('--json', 'print one JSON object')
+    .action(revokeKey);
+  keys
+    .command('rotate')
+    .description('create a successor; the old key stays valid for a while')
+    .argument('<key>', 'its id or name')
+    .option('--overlap <duration>', 'how long the old key stays valid', duration, duration('24h'))
+    .option('--json', 'print one JSON object')
+    .action(rotateKey);
+  return keys;
+}
+
+async function create({ name, scope = [], expires, tlpCeiling, network = [], json }: CreateOptions) {
+  const now = new Date();
+  const wanted = {
+    name,
+    scopes: scope,
+    tlpCeiling: tlpCeiling ?? ('RED' as const),
+    networks: network,
+    expiresAt: expires ? new Date(now.getTime() + expires * 1000) : null,
+  };
+  const created = await withDatabase(({ db }) => createKey(db, wanted, now));
+  if (json) return print(JSON.stringify(asJson(created.record, now, created.key)));
+  printCreated(created);
+  if (tlpCeiling === undefined) print('Without --tlp-ceiling it may read everything, TLP:RED included.');
+}
+
+function printCreated({ key, record }: CreatedKey) {
+  print(key);
+  print('');
+  print(`This is the only time that the key is shown. Id: ${record.id}, name: ${record.name}.`);
+}
+
+async function list({ json }: Json) {
+  const now = new Date();
+  const all = await withDatabase(({ db }) => listKeys(db));
+  if (json) return print(JSON.stringify(all.map((key) => asJson(key, now))));
+  if (all.length === 0) return print('There are no API keys. Create one: tipline keys create --name NAME');
+  for (const key of all) {
+    print(`${key.id}  ${key.name}  (${key.prefix}…)  ${stateOf(key, now)}`);
+    print(
+      `  scopes ${key.scopes.join(' ') || 'all'} · up to TLP:${key.tlpCeiling} · from ${key.networks.join(' ') || 'anywhere'}`,
+    );
+    print(
+      `  created ${day(key.createdAt)} · expires ${day(key.expiresAt)} · last used ${day(key.lastUsedAt)}`,
+    );
+  }
+}
+
+async function revokeKey(idOrName: string, { json }: Json) {
+  const now = new Date();
+  const key = await withDatabase(({ db }) => revoke(db, idOrName, now));
+  print(json ? JSON.stringify(asJson(key, now)) : `The key ${key.name} (${key.id}) is revoked.`);
+}
+
+async function rotateKey(idOrName: string, { overlap, json }: Json & { overlap: number }) {
+  const now = new Date();
+  const rotated = await withDatabase(({ db }) => rotate(db, idOrName, overlap, now));
+  if (json) {
+    return print(
+      JSON.stringify({ ...asJson(rotated.record, now, rotated.key), oldValidUntil: rotated.oldValidUntil }),
+    );
+  }
+  printCreated(rotated);
+  print(`The old key stays valid until ${rotated.oldValidUntil.toISOString()}.`);
+}
+
+function asJson({ expiresAt, ...key }: ApiKey, now: Date, secret?: string) {
+  return { ...(secret && { key: secret }), ...key, expiresAt, state: stateOf({ ...key, expiresAt }, now) };
+}
+
+function stateOf(key: ApiKey, now: Date): 'usable' | 'revoked' | 'expired' {
+  if (key.revokedAt) return 'revoked';
+  return isUsable(key, now) ? 'usable' : 'expired';
+}
+
+function day(date: Date | null): string {
+  return date ? date.toISOString().slice(0, 16).replace('T', ' ') : 'never';
+}

@@ -1,0 +1,49 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { buildApp } from '../app.ts';
+import { systemClock } from '../clock.ts';
+import { openInMemory } from '../db/open.ts';
+import { openApiJson, openApiYaml } from '../http/openapi.ts';
+import { memoryStore } from '../kv/memory.ts';
+import { print } from './dependencies.ts';
+
+export function openApiCommand(): Command {
+  return new Command('openapi')
+    .description('print the OpenAPI description, or keep the files of a directory in step with it')
+    .option('--write <directory>', 'write openapi.json and openapi.yaml there')
+    .option('--check <directory>', 'fail when the files there differ from what the code says')
+    .action(openApi);
+}
+
+async function openApi({ write, check }: { write?: string; check?: string }) {
+  const files = await describe();
+  if (write !== undefined) {
+    await mkdir(write, { recursive: true });
+    for (const [name, text] of Object.entries(files)) await writeFile(join(write, name), text);
+  } else if (check !== undefined) {
+    for (const [name, text] of Object.entries(files)) {
+      const committed = await readFile(join(check, name), 'utf8').catch(() => '');
+      if (committed !== text) throw new Error(`${join(check, name)} is out of date: run npm run openapi`);
+    }
+    print('The OpenAPI files are up to date.');
+  } else print(files['openapi.yaml']);
+}
+
+async function describe() {
+  const { db, close } = await openInMemory();
+  const app = await buildApp({
+    db,
+    kv: memoryStore(),
+    clock: systemClock,
+    lastUsed: { note: () => {} },
+    rateLimit: { points: 1, windowSeconds: 1 },
+    trustedProxies: [],
+    metricsNetworks: [],
+  });
+  await app.ready();
+  const files = { 'openapi.json': openApiJson(app), 'openapi.yaml': openApiYaml(app) };
+  await app.close();
+  await close();
+  return files;
+}

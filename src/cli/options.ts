@@ -1,0 +1,46 @@
+import { InvalidArgumentError } from 'commander';
+import { parseNetwork } from '../http/client-address.ts';
+import { SCOPES, type Scope } from '../model/api-key.ts';
+
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+
+/** `90d`, `12h`, `30m`, `45s`, in seconds. */
+export function duration(text: string): number {
+  const [, amount, unit] = text.match(/^(\d{1,6})([smhd])$/) ?? [];
+  const seconds = Number(amount) * SECONDS[unit as keyof typeof SECONDS];
+  if (!(seconds > 0)) throw new InvalidArgumentError('Allowed: a number and s, m, h or d, such as 90d.');
+  return seconds;
+}
+
+export function wordOf<const T extends readonly string[]>(words: T) {
+  return (text: string): T[number] => {
+    const word = text.toUpperCase().replace(/[+-]/g, '_');
+    if (words.includes(word)) return word;
+    throw new InvalidArgumentError(`Allowed: ${words.join(', ')}.`);
+  };
+}
+
+export function percent(text: string): number {
+  const value = /^\d{1,3}$/.test(text) ? Number(text) : 101;
+  if (value > 100) throw new InvalidArgumentError('Allowed: a whole number from 0 to 100.');
+  return value;
+}
+
+export function scopes(text: string, before: Scope[] = []): Scope[] {
+  if (!SCOPES.includes(text as Scope)) throw new InvalidArgumentError(`Allowed: ${SCOPES.join(', ')}.`);
+  return [...before, text as Scope];
+}
+
+export function networks(text: string, before: string[] = []): string[] {
+  try {
+    parseNetwork(text);
+  } catch {
+    throw new InvalidArgumentError('Allowed: a network such as 10.0.0.0/8, or an address.');
+  }
+  return [...before, text];
+}
+
+export function filled(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text.trim();
+}

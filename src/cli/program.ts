@@ -1,0 +1,54 @@
+import { Command } from 'commander';
+import { VERSION } from '../version.ts';
+import { demoCommand } from './demo.ts';
+import { importCommand } from './import.ts';
+import { keysCommand } from './keys.ts';
+import { migrateCommand } from './migrate.ts';
+import { openApiCommand } from './openapi.ts';
+import { serveCommand } from './serve.ts';
+
+const EPILOGUE = `
+Settings come from the environment or from .env in the working directory:
+  HOST, PORT                                where to listen (127.0.0.1, 8080)
+  TIPLINE_DATA_DIR                          the embedded database and what else is kept (./data)
+  DATABASE_URL, REDIS_URL                   PostgreSQL and Redis; absent: embedded
+  TIPLINE_SECRET                            signs and encrypts; required with DATABASE_URL
+  PUBLIC_API_RATE_LIMIT_PER_WINDOW          requests a key has in a window (120)
+  PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS      length of the window (60)
+  TRUSTED_PROXIES                           networks whose X-Forwarded-For is believed (none)
+  METRICS_NETWORKS                          networks that may read /metrics (loopback)
+  LOG_LEVEL                                 fatal, error, warn, info, debug, trace or silent (info)
+
+Examples:
+  tipline serve
+  tipline keys create --name soar --scope indicators:read --expires 90d
+  tipline import ./events --source "Our MISP" --tlp GREEN --dry-run
+
+While a server runs on the embedded database, every other command reaches it there.
+Exit codes: 0 done; 1 could not be done, or not wholly; 2 the command or the configuration is wrong.
+`;
+
+export function buildProgram(): Command {
+  const program = new Command('tipline')
+    .description('Threat intelligence for scripts, playbooks, firewalls, sensors and SIEMs.')
+    .version(VERSION)
+    .showHelpAfterError('(add --help for what is allowed)')
+    .addHelpText('after', EPILOGUE)
+    .exitOverride();
+  const commands = [
+    serveCommand(),
+    demoCommand(),
+    importCommand(),
+    keysCommand(),
+    migrateCommand(),
+    openApiCommand(),
+  ];
+  for (const command of commands) program.addCommand(strict(command));
+  return program;
+}
+
+/** Settings of the program that commands made apart do not inherit. */
+function strict(command: Command): Command {
+  for (const child of command.commands) strict(child);
+  return command.exitOverride().showHelpAfterError('(add --help for what is allowed)');
+}

@@ -1,0 +1,28 @@
+import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
+import { SingleBar } from 'cli-progress';
+
+/** A bar on standard error while a file is read, where that is a terminal. */
+export function progressBar({ fileName, size }: { fileName: string; size: number }) {
+  const bar = new SingleBar({
+    format: `${basename(fileName)} [{bar}] {percentage}% | {eta_formatted} left`,
+    stream: process.stderr,
+    noTTYOutput: false,
+    hideCursor: true,
+    clearOnComplete: true,
+  });
+  const shown = process.stderr.isTTY === true;
+  if (shown) bar.start(Math.max(1, size), 0);
+  return {
+    /** The same stream, its bytes counted from the start. */
+    watch(stream: Readable): Readable {
+      if (shown) {
+        bar.update(0);
+        stream.on('data', (chunk: Buffer) => bar.increment(chunk.length));
+        stream.pause();
+      }
+      return stream;
+    },
+    stop: () => bar.stop(),
+  };
+}

@@ -1,0 +1,106 @@
+import type { AddressInfo } from 'node:net';
+import { Command } from 'commander';
+import { pino } from 'pino';
+import { buildApp } from '../app.ts';
+import { systemClock } from '../clock.ts';
+import { type Config, readConfig } from '../config.ts';
+import { type Database, openDatabase } from '../db/open.ts';
+import { trackLastUsed } from '../features/api-keys/last-used.ts';
+import { redactKeys } from '../http/redact.ts';
+import type { KeyValueStore } from '../kv/kv.ts';
+import { memoryStore } from '../kv/memory.ts';
+import { redisStore } from '../kv/redis.ts';
+import { VERSION } from '../version.ts';
+import { print } from './dependencies.ts';
+
+/** Requests under way may take so long to finish when the server stops. */
+const SHUTDOWN_MS = 25_000;
+
+export function serveCommand(): Command {
+  return new Command('serve').description('run the service').action(async () => {
+    const server = await startServer(readConfig({ serving: true }));
+    print(`Tipline ${VERSION} answers at ${server.address} (${server.storage}).`);
+    print(`Reference: ${server.address}/api/docs`);
+  });
+}
+
+export interface RunningServer {
+  /** Where it answers, for a person: http://host:port. */
+  address: string;
+  storage: string;
+}
+
+/**
+ * Starts the service and stops it in order on SIGTERM and SIGINT: no new requests, those under way finish, then
+ * the stores close.
+ * @param prepare what to do with the database before the first request
+ */
+export async function startServer(
+  config: Config,
+  prepare: (database: Database) => Promise<void> = async () => {},
+): Promise<RunningServer> {
+  // Standard output is for people; the log goes to standard error, a JSON object a line.
+  const logger = pino({ level: config.logLevel, serializers: { req: requestForLog } }, pino.destination(2));
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDirectory: config.dataDirectory,
+    share: false,
+    onIdleError: (error) => logger.warn({ err: error }, 'a database connection broke'),
+  });
+  await prepare(database);
+  const kv = await openStore(config, (error) =>
+    logger.warn({ err: error }, 'the key-value store is in trouble'),
+  );
+  const lastUsed = trackLastUsed(database.db, (err) => logger.warn({ err }, 'last use of keys not written'));
+  const app = await buildApp({ ...config, db: database.db, kv, clock: systemClock, lastUsed, logger });
+  const close = async () => {
+    await app.close();
+    await lastUsed.stop();
+    await kv.close();
+    await database.close();
+  };
+  await app.listen({ host: config.host, port: config.port }).catch(async (error) => {
+    await close();
+    throw portMessage(error, config);
+  });
+  stopOnSignals(close);
+  const { port } = app.server.address() as AddressInfo;
+  return {
+    address: addressFor(config.host, port),
+    storage: `${database.kind} database, ${kv.kind} key-value store`,
+  };
+}
+
+async function openStore(config: Config, onError: (error: Error) => void): Promise<KeyValueStore> {
+  return config.redisUrl ? redisStore(config.redisUrl, onError) : memoryStore();
+}
+
+function stopOnSignals(close: () => Promise<void>): void {
+  let stopping = false;
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function addressFor(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function portMessage(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+  if (error.code !== 'EADDRINUSE') return error;
+  return new Error(`Port ${port} on ${host} is in use already. Choose another with PORT.`);
+}
+
+/** Headers stay out of the log, and so does a key that somebody put into the address. */
+function requestForLog(request: { method: string; url: string; ip?: string }) {
+  return { method: request.method, url: redactKeys(request.url), remoteAddress: request.ip };
+}

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import ipaddr from 'ipaddr.js';
+
+export interface Config {
+  host: string;
+  port: number;
+  dataDirectory: string;
+  databaseUrl: string | undefined;
+  redisUrl: string | undefined;
+  /** Signs and encrypts; undefined: generated beside the embedded store. */
+  secret: string | undefined;
+  rateLimit: { points: number; windowSeconds: number };
+  /** Networks whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
+  /** Networks that may read /metrics. */
+  metricsNetworks: string[];
+  logLevel: string;
+}
+
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+/**
+ * The settings, from the environment and, for what it does not set, from `.env` in the working directory.
+ * A server needs more of them than a command does.
+ * @throws {ConfigError} naming every wrong setting and what is allowed
+ */
+export function readConfig({ serving = false, env = process.env, envFile = '.env' } = {}): Config {
+  const file = existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
+  const problems: string[] = [];
+  const text = (name: string) => (env[name] ?? file[name])?.trim() || undefined;
+  const wrong = (name: string, allowed: string) =>
+    problems.push(`${name} must be ${allowed}; it is "${text(name)}"`);
+
+  const integer = (name: string, fallback: number, min: number, max: number): number => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    if (/^\d{1,10}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    wrong(name, `a whole number from ${min} to ${max}`);
+    return fallback;
+  };
+  const url = (name: string, protocols: string[]): string | undefined => {
+    const value = text(name);
+    if (value === undefined || protocols.some((p) => value.startsWith(`${p}//`) && URL.canParse(value)))
+      return value;
+    // The value may hold a password: it is not repeated.
+    problems.push(
+      `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+    );
+    return undefined;
+  };
+  const networks = (name: string, fallback: string[]): string[] => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    const list = value.split(/[\s,]+/).filter(Boolean);
+    if (!list.every(isNetwork)) wrong(name, 'a list of networks such as 10.0.0.0/8,::1');
+    return list;
+  };
+  const logLevel = text('LOG_LEVEL') ?? 'info';
+  if (!LOG_LEVELS.includes(logLevel)) wrong('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
+  const secret = text('TIPLINE_SECRET');
+  if (secret !== undefined && secret.length < 32) {
+    problems.push('TIPLINE_SECRET must have at least 32 characters');
+  }
+
+  const config: Config = {
+    host: text('HOST') ?? '127.0.0.1',
+    port: integer('PORT', 8080, 0, 65_535),
+    dataDirectory: text('TIPLINE_DATA_DIR') ?? './data',
+    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
+    secret,
+    rateLimit: {
+      points: integer('PUBLIC_API_RATE_LIMIT_PER_WINDOW', 120, 1, 1_000_000_000),
+      windowSeconds: integer('PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
+    },
+    trustedProxies: networks('TRUSTED_PROXIES', []),
+    metricsNetworks: networks('METRICS_NETWORKS', ['127.0.0.0/8', '::1/128']),
+    logLevel,
+  };
+  if (serving && config.databaseUrl && !secret)
+    problems.push('TIPLINE_SECRET must be set when DATABASE_URL is');
+  if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
+  return config;
+}
+
+function isNetwork(value: string): boolean {
+  return ipaddr.isValidCIDR(value) || ipaddr.isValid(value);
+}

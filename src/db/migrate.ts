@@ -1,0 +1,30 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
+import type { Tables } from './tables.ts';
+
+const directory = new URL('../../migrations/', import.meta.url);
+
+async function sqlMigrations(): Promise<Record<string, Migration>> {
+  const files = (await readdir(directory)).filter((file) => file.endsWith('.sql'));
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, directory), 'utf8')));
+  return Object.fromEntries(
+    files.map((file, i): [string, Migration] => [
+      file.replace(/\.sql$/, ''),
+      { up: async (db) => void (await sql.raw(texts[i] ?? '').execute(db)) },
+    ]),
+  );
+}
+
+/**
+ * Brings the database to this version's tables. All or nothing, in one transaction under an advisory lock, so
+ * that two nodes may start at once.
+ * @returns the names of the migrations applied now
+ * @throws when one fails, or the database is of a newer version
+ */
+export async function migrate(db: Kysely<Tables>): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: sqlMigrations } });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error)
+    throw new Error(`The database could not be brought up to date: ${String(error)}`, { cause: error });
+  return (results ?? []).map((result) => result.migrationName);
+}

@@ -1,0 +1,103 @@
+import { mkdir } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { Kysely } from 'kysely';
+import { engineDialect } from './engine-dialect.ts';
+import { migrate } from './migrate.ts';
+import { openPglite } from './pglite.ts';
+import { postgresDialect } from './postgres.ts';
+import { remoteEngine } from './store-client.ts';
+import { connectToHolder, holderPid, takeStoreLock } from './store-lock.ts';
+import { serveStore } from './store-server.ts';
+import type { Tables } from './tables.ts';
+
+export type Db = Kysely<Tables>;
+
+export interface Database {
+  db: Db;
+  kind: 'postgresql' | 'embedded';
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** Absent: the embedded database in `dataDirectory`. */
+  url: string | undefined;
+  dataDirectory: string;
+  /** May use the store of a process that holds the directory already (commands do, a server does not). */
+  share: boolean;
+  onIdleError: (error: Error) => void;
+}
+
+/**
+ * Opens the relational database and brings it up to date.
+ * @throws when it cannot be reached, or the data directory is in use and `share` is false
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const database = options.url
+    ? openPostgres(options.url, options.onIdleError)
+    : await openEmbedded(options.dataDirectory, options.share);
+  try {
+    await migrate(database.db);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleError']): Database {
+  const db: Db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 10, onIdleError }) });
+  return { db, kind: 'postgresql', close: () => db.destroy() };
+}
+
+/** The embedded database without a directory, for tests. */
+export async function openInMemory(): Promise<Database> {
+  const db: Db = new Kysely({ dialect: engineDialect(await openPglite()) });
+  await migrate(db);
+  return { db, kind: 'embedded', close: () => db.destroy() };
+}
+
+async function openEmbedded(directory: string, share: boolean): Promise<Database> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const clients = new Set<Promise<void>>();
+  const early: Socket[] = [];
+  let serve = (socket: Socket) => void early.push(socket);
+  const lock = await takeStoreLock(directory, (socket) => serve(socket));
+  if (!lock) return share ? openShared(directory) : refuse(directory);
+  const engine = await openPglite(join(directory, 'pgdata')).catch(async (error) => {
+    await lock.release();
+    throw error;
+  });
+  serve = (socket) => {
+    const client = serveStore(socket, engine).finally(() => clients.delete(client));
+    clients.add(client);
+  };
+  early.forEach(serve);
+  const db: Db = new Kysely({ dialect: engineDialect(engine) });
+  return {
+    db,
+    kind: 'embedded',
+    async close() {
+      // Whoever is in the middle of something may finish it; nobody new comes in once the lock is gone.
+      await Promise.race([
+        Promise.allSettled(clients),
+        new Promise((done) => setTimeout(done, 5_000).unref()),
+      ]);
+      await db.destroy();
+      await lock.release();
+    },
+  };
+}
+
+function openShared(directory: string): Database {
+  const engine = remoteEngine(() => connectToHolder(directory));
+  const db: Db = new Kysely({ dialect: engineDialect(engine) });
+  return { db, kind: 'embedded', close: () => db.destroy() };
+}
+
+async function refuse(directory: string): Promise<never> {
+  const pid = await holderPid(directory);
+  throw new Error(
+    `The data directory ${directory} is in use by ${pid ? `process ${pid}` : 'another process'}.`,
+  );
+}

@@ -1,0 +1,5 @@
+export interface PageRequest {
+  /** From 1. */
+  page: number;
+  pageSize: number;
+}

@@ -1,0 +1,56 @@
+import { PGlite } from '@electric-sql/pglite';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import type { Engine, Lease, QueryRows } from './engine.ts';
+
+const INT8 = 20;
+
+/**
+ * Opens the embedded database in a directory, or in memory for `undefined`. PGlite does not lock its directory:
+ * the caller holds the store's lock.
+ */
+export async function openPglite(directory?: string): Promise<Engine> {
+  const pglite = await PGlite.create({
+    ...(directory ? { dataDir: directory } : {}),
+    extensions: { pg_trgm },
+    parsers: { [INT8]: Number },
+  });
+  // Leases are handed out in the order of asking; each waits for the one before it.
+  let last: Promise<void> = Promise.resolve();
+  return {
+    async acquire() {
+      const before = last;
+      let release: () => void = () => {};
+      last = new Promise((resolve) => {
+        release = resolve;
+      });
+      await before;
+      return lease(pglite, release);
+    },
+    async close() {
+      await last;
+      await pglite.close();
+    },
+  };
+}
+
+function lease(pglite: PGlite, free: () => void): Lease {
+  let released = false;
+  return {
+    async query(sql, parameters): Promise<QueryRows> {
+      if (released) throw new Error('the lease on the embedded database has ended');
+      // Without parameters the simple protocol is used, as node-postgres does: migrations have many statements.
+      const result =
+        parameters.length === 0 ? (await pglite.exec(sql)).at(-1) : await pglite.query(sql, [...parameters]);
+      return { rows: (result?.rows ?? []) as QueryRows['rows'], affectedRows: result?.affectedRows };
+    },
+    async release() {
+      if (released) return;
+      released = true;
+      try {
+        if (pglite.isInTransaction()) await pglite.exec('rollback');
+      } finally {
+        free();
+      }
+    },
+  };
+}

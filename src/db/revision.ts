@@ -1,0 +1,36 @@
+import type { Transaction } from 'kysely';
+import type { Tables } from './tables.ts';
+
+export interface RevisionLock {
+  /** The revision before this transaction. */
+  previous: number;
+  /** The one that its changed rows carry. */
+  next: number;
+  /** The last indicator number given out. */
+  lastNumber: number;
+}
+
+/**
+ * Takes the revision's row: from here to the end of the transaction this is the only writer. Nothing is used up
+ * until `commitRevision`.
+ */
+export async function lockRevision(trx: Transaction<Tables>): Promise<RevisionLock> {
+  const row = await trx
+    .selectFrom('revision')
+    .select(['value', 'last_number'])
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  return { previous: row.value, next: row.value + 1, lastNumber: row.last_number };
+}
+
+/** Moves the revision on. To be called once, only when the transaction has changed an answer. */
+export async function commitRevision(
+  trx: Transaction<Tables>,
+  lock: RevisionLock,
+  numbersUsed = 0,
+): Promise<void> {
+  await trx
+    .updateTable('revision')
+    .set({ value: lock.next, last_number: lock.lastNumber + numbersUsed })
+    .execute();
+}

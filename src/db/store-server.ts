@@ -1,0 +1,45 @@
+import type { Socket } from 'node:net';
+import type { Engine, Lease } from './engine.ts';
+import { readFrames, type StoreReply, type StoreRequest, writeFrame } from './store-frames.ts';
+
+/** A holder that says nothing for so long is taken for dead: he must not stop everybody else. */
+const IDLE_MS = 30_000;
+
+/**
+ * Lends the embedded database to another process of this user for as long as the connection stands: one lease,
+ * any number of statements. When it breaks, what was open is rolled back.
+ */
+export async function serveStore(socket: Socket, engine: Engine): Promise<void> {
+  socket.on('error', () => socket.destroy());
+  socket.setTimeout(IDLE_MS, () => socket.destroy());
+  let lease: Lease | null = null;
+  try {
+    for await (const request of readFrames(socket)) {
+      socket.setTimeout(0);
+      if (lease === null) {
+        // The first frame only says that somebody wants the lease (a look whether we live says nothing).
+        lease = await engine.acquire();
+        writeFrame(socket, { ready: true });
+      } else {
+        writeFrame(socket, await answer(lease, request as StoreRequest));
+      }
+      socket.setTimeout(IDLE_MS);
+    }
+  } catch {
+    socket.destroy();
+  } finally {
+    await lease?.release();
+    socket.end();
+  }
+}
+
+async function answer(lease: Lease, { sql, parameters }: StoreRequest): Promise<StoreReply> {
+  try {
+    return await lease.query(sql, parameters);
+  } catch (error) {
+    const { message, code, constraint, detail } = error as Error & Record<string, string | undefined>;
+    return {
+      error: { message, ...(code && { code }), ...(constraint && { constraint }), ...(detail && { detail }) },
+    };
+  }
+}

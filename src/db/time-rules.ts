@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+import type { CampaignStatus } from '../model/vocabulary.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);
+
+/** An actor is active unless its source has retired it or it was last seen over two years ago. */
+export function actorActive(now: Date) {
+  return sql<boolean>`(not actor.retired
+    and (actor.last_seen is null or actor.last_seen >= ${daysBefore(now, 730)}::timestamptz))`;
+}
+
+/**
+ * A campaign's status, unless an analyst set it: without dates SUSPECTED; last seen within 90 days ACTIVE, within
+ * a year DORMANT, longer ago CONCLUDED. A campaign without an end was last seen when it began.
+ */
+export function campaignStatus(now: Date) {
+  const lastSeen = sql`coalesce(campaign.end_date, campaign.start_date)`;
+  return sql<CampaignStatus>`coalesce(campaign.pinned_status, case
+    when ${lastSeen} is null then 'SUSPECTED'
+    when ${lastSeen} >= ${daysBefore(now, 90)}::timestamptz then 'ACTIVE'
+    when ${lastSeen} >= ${daysBefore(now, 365)}::timestamptz then 'DORMANT'
+    else 'CONCLUDED' end::campaign_status)`;
+}

@@ -1,0 +1,23 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Tlp } from '../model/vocabulary.ts';
+
+/** Who asks, and when: all that decides what may be seen. */
+export interface Viewer {
+  tlpCeiling: Tlp;
+  now: Date;
+}
+
+type MarkedTable = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report' | 'relationship';
+
+/**
+ * The one door: the condition under which a row of `table` is visible to `viewer`. Every query that answers a
+ * caller (lists, totals, counts, joins) puts it on every marked table that it reads, relationships included.
+ * `alias` is the table's name in the query.
+ */
+export function visible(table: MarkedTable, { tlpCeiling, now }: Viewer, alias: string = table) {
+  const under = sql<SqlBool>`${sql.ref(`${alias}.tlp`)} <= ${tlpCeiling}::tlp`;
+  if (table !== 'indicator') return under;
+  const expiresAt = sql.ref(`${alias}.expires_at`);
+  return sql<SqlBool>`(not ${sql.ref(`${alias}.whitelisted`)} and ${under}
+    and (${expiresAt} is null or ${expiresAt} > ${now}::timestamptz))`;
+}

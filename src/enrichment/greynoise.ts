@@ -1,0 +1,30 @@
+import { memberOf, textOf } from './json.ts';
+import { DAY, failed, judged, type Provider, unexpected } from './provider.ts';
+
+/** GreyNoise watched it attack; but a scanner of the whole Internet is no targeted threat: below 100. */
+const MALICIOUS = 85;
+const SUSPICIOUS = 50;
+
+/**
+ * GreyNoise Community API v3, `/v3/community/{ip}` (https://docs.greynoise.io/reference/getcommunityip):
+ * `noise` (seen scanning), `riot` (a common business service) and `classification`. An address it has
+ * not seen comes as 404 with `noise` and `riot` false and no classification: no judgement, as is
+ * `unknown`. Errors carry a `message` and no `noise`.
+ */
+export const greynoise: Provider = {
+  name: 'greynoise',
+  accepts: ['IPV4'],
+  assess(raw) {
+    const noise = memberOf(raw, 'noise');
+    const riot = memberOf(raw, 'riot');
+    if (typeof noise !== 'boolean' || typeof riot !== 'boolean') {
+      const message = textOf(memberOf(raw, 'message'));
+      return message === null ? unexpected() : failed(message);
+    }
+    const classification = memberOf(raw, 'classification');
+    if (classification === 'malicious') return judged(MALICIOUS, DAY);
+    if (classification === 'suspicious') return judged(SUSPICIOUS, DAY);
+    if (classification === 'benign' || riot) return judged(0, DAY);
+    return judged(null, DAY);
+  },
+};

@@ -1,0 +1,29 @@
+import { listOf, memberOf, textOf } from './json.ts';
+import { DAY, failed, judged, type Provider, unexpected } from './provider.ts';
+
+/** Tags by which Shodan says what a host does, not what it runs. */
+const TAG_SCORES = new Map<unknown, number>([
+  ['c2', 90],
+  ['malware', 90],
+  ['compromised', 75],
+  ['doublepulsar', 75],
+]);
+
+/**
+ * Shodan REST API, `/shodan/host/{ip}` (https://developer.shodan.io/api): what a scan saw on a host, which
+ * is context and no judgement. Open ports and `vulns` do not count: being vulnerable is not being hostile.
+ * Only the tags above give a score. `{error}` with "No information available" is a host it has not seen.
+ */
+export const shodan: Provider = {
+  name: 'shodan',
+  accepts: ['IPV4', 'IPV6'],
+  assess(raw) {
+    const error = textOf(memberOf(raw, 'error'));
+    if (error?.startsWith('No information available')) return judged(null, 7 * DAY);
+    if (error !== null) return failed(error);
+    if (textOf(memberOf(raw, 'ip_str')) === null) return unexpected();
+    const scores = (listOf(memberOf(raw, 'tags')) ?? []).map((tag) => TAG_SCORES.get(tag) ?? 0);
+    const highest = scores.reduce((a, b) => Math.max(a, b), 0);
+    return judged(highest === 0 ? null : highest, 7 * DAY);
+  },
+};

@@ -1,0 +1,49 @@
+import { countOf, memberOf, objectOf, textOf } from './json.ts';
+import { type Assessment, DAY, failed, judged, type Provider, unexpected } from './provider.ts';
+
+/**
+ * How fast the score rises with the share of engines that object. With 11, 1 of 90 engines scores 12 (one
+ * engine alone is often a false positive), 3 of 90 score 31, 10 of 90 score 73, and half of them 100.
+ */
+const STEEPNESS = 11;
+
+/**
+ * VirusTotal API v3: file, URL, domain and IP address objects, `data.attributes.last_analysis_stats`
+ * (https://docs.virustotal.com/reference/files, /ip-object, /domains-object, /url-object).
+ * A suspicious verdict counts half. Engines that timed out, failed or do not support the file type
+ * (`timeout`, `confirmed-timeout`, `failure`, `type-unsupported`) said nothing and do not count.
+ */
+export const virustotal: Provider = {
+  name: 'virustotal',
+  accepts: ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'MD5', 'SHA1', 'SHA256'],
+  assess(raw) {
+    const error = memberOf(raw, 'error');
+    if (error !== undefined) return assessError(error);
+    const stats = objectOf(memberOf(memberOf(memberOf(raw, 'data'), 'attributes'), 'last_analysis_stats'));
+    return stats === null ? unexpected() : assessStats(stats);
+  },
+};
+
+function assessStats(stats: Record<string, unknown>): Assessment {
+  const malicious = countOf(memberOf(stats, 'malicious'));
+  const suspicious = countOf(memberOf(stats, 'suspicious'));
+  const harmless = countOf(memberOf(stats, 'harmless'));
+  const undetected = countOf(memberOf(stats, 'undetected'));
+  if (malicious === null || suspicious === null || harmless === null || undetected === null) {
+    return unexpected();
+  }
+  const engines = malicious + suspicious + harmless + undetected;
+  if (engines === 0) return judged(null, DAY);
+  const share = (malicious + suspicious / 2) / engines;
+  return judged(100 * (1 - (1 - share) ** STEEPNESS), DAY);
+}
+
+/** Errors are `{error: {code, message}}` (https://docs.virustotal.com/reference/errors). */
+function assessError(error: unknown): Assessment {
+  const code = textOf(memberOf(error, 'code'));
+  if (code === null) return unexpected();
+  // Never seen by VirusTotal: no judgement, and no failure either.
+  if (code === 'NotFoundError') return judged(null, DAY);
+  const message = textOf(memberOf(error, 'message'));
+  return failed(message === null ? code : `${code}: ${message}`);
+}

@@ -1,0 +1,105 @@
+import { type Selectable, sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { Db } from '../../db/open.ts';
+import type { PageRequest } from '../../db/page.ts';
+import type { Tables } from '../../db/tables.ts';
+import { actorActive } from '../../db/time-rules.ts';
+import { type Viewer, visible } from '../../db/visibility.ts';
+
+const COLUMNS = [
+  'actor.id',
+  'actor.name',
+  'actor.slug',
+  'actor.attack_group_id',
+  'actor.country',
+  'actor.motivation',
+  'actor.sophistication',
+  'actor.confidence',
+  'actor.tlp',
+  'actor.aliases',
+] as const;
+
+export type ActorRow = Pick<
+  Selectable<Tables['actor']>,
+  | 'id'
+  | 'name'
+  | 'slug'
+  | 'attack_group_id'
+  | 'country'
+  | 'motivation'
+  | 'sophistication'
+  | 'confidence'
+  | 'tlp'
+  | 'aliases'
+> & { active: boolean };
+
+const byName = sql`lower(actor.name) collate "C"`;
+
+/** A page of the actors by name, and how many there are in all, of one snapshot. */
+export async function listActors(
+  db: Db,
+  viewer: Viewer,
+  filters: { active?: boolean },
+  { page, pageSize }: PageRequest,
+): Promise<{ total: number; rows: ActorRow[] }> {
+  let matching = db.selectFrom('actor').where(visible('actor', viewer));
+  if (filters.active !== undefined) matching = matching.where(actorActive(viewer.now), '=', filters.active);
+  const ids = matching
+    .select('actor.id')
+    .orderBy(byName)
+    .orderBy('actor.id')
+    .limit(pageSize)
+    .offset((page - 1) * pageSize);
+  const rows = await db
+    .selectFrom(matching.select(({ fn }) => fn.countAll<number>().as('total')).as('t'))
+    .leftJoin(ids.as('p'), (join) => join.onTrue())
+    .leftJoin('actor', 'actor.id', 'p.id')
+    .select('t.total')
+    .select(COLUMNS)
+    .select(actorActive(viewer.now).as('active'))
+    .orderBy(byName)
+    .orderBy('actor.id')
+    .execute();
+  return {
+    total: rows[0]?.total ?? 0,
+    rows: rows.filter((row): row is typeof row & ActorRow => row.id !== null),
+  };
+}
+
+/** The actor with the techniques and software it uses, as far as they are visible, of one snapshot. */
+export async function findActor(db: Db, viewer: Viewer, id: string) {
+  return db
+    .selectFrom('actor')
+    .select(COLUMNS)
+    .select(['actor.description', 'actor.target_sectors', 'actor.target_countries'])
+    .select(['actor.first_seen', 'actor.last_seen', actorActive(viewer.now).as('active')])
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('relationship as r')
+          .innerJoin('technique', 'technique.id', 'r.to_id')
+          .select(['technique.id', 'technique.attack_id', 'technique.name', 'technique.tactics'])
+          .whereRef('r.from_id', '=', 'actor.id')
+          .where('r.type', '=', 'uses')
+          .where(visible('relationship', viewer, 'r'))
+          .where(visible('technique', viewer))
+          .orderBy(sql`technique.attack_id collate "C"`)
+          .orderBy('technique.id'),
+      ).as('techniques'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('relationship as r')
+          .innerJoin('software', 'software.id', 'r.to_id')
+          .select(['software.id', 'software.attack_id', 'software.name', 'software.software_type'])
+          .whereRef('r.from_id', '=', 'actor.id')
+          .where('r.type', '=', 'uses')
+          .where(visible('relationship', viewer, 'r'))
+          .where(visible('software', viewer))
+          .orderBy(sql`lower(software.name) collate "C"`)
+          .orderBy('software.id'),
+      ).as('software'),
+    ])
+    .where('actor.id', '=', id)
+    .where(visible('actor', viewer))
+    .executeTakeFirst();
+}

@@ -1,0 +1,79 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { ApiKey, Scope } from '../../model/api-key.ts';
+
+function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: row.scopes as Scope[],
+    tlpCeiling: row.tlp_ceiling,
+    networks: row.networks,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
+
+export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
+  const row = await db.selectFrom('api_key').selectAll().where('hash', '=', hash).executeTakeFirst();
+  return row ? toApiKey(row) : null;
+}
+
+export async function listKeys(db: Db): Promise<ApiKey[]> {
+  return (await db.selectFrom('api_key').selectAll().orderBy('created_at').orderBy('id').execute()).map(
+    toApiKey,
+  );
+}
+
+export async function insertKey(db: Db, key: ApiKey, hash: string): Promise<void> {
+  await db
+    .insertInto('api_key')
+    .values({
+      id: key.id,
+      name: key.name,
+      prefix: key.prefix,
+      hash,
+      scopes: key.scopes,
+      tlp_ceiling: key.tlpCeiling,
+      networks: key.networks,
+      created_at: key.createdAt,
+      expires_at: key.expiresAt,
+      revoked_at: key.revokedAt,
+      last_used_at: key.lastUsedAt,
+    })
+    .execute();
+}
+
+/** @returns whether this call revoked it */
+export async function revokeKey(db: Db, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_key')
+    .set({ revoked_at: now })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Brings a key's end forward; never puts it off. */
+export async function endKeyBy(db: Db, id: string, end: Date): Promise<void> {
+  await db
+    .updateTable('api_key')
+    .set({ expires_at: sql<Date>`least(coalesce(expires_at, ${end}::timestamptz), ${end}::timestamptz)` })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** One statement for all keys used since the last time. */
+export async function writeLastUsed(db: Db, used: ReadonlyMap<string, Date>): Promise<void> {
+  const rows = JSON.stringify([...used].map(([id, at]) => ({ id, at })));
+  await sql`
+    update api_key set last_used_at = used.at
+    from jsonb_to_recordset(${rows}::jsonb) as used (id uuid, at timestamptz)
+    where api_key.id = used.id and (last_used_at is null or last_used_at < used.at)
+  `.execute(db);
+}

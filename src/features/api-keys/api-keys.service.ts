@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { Db } from '../../db/open.ts';
+import { type ApiKey, isUsable, newApiKey, type Scope } from '../../model/api-key.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import { endKeyBy, insertKey, listKeys, revokeKey } from './api-keys.queries.ts';
+
+export interface NewKey {
+  name: string;
+  scopes: Scope[];
+  tlpCeiling: Tlp;
+  networks: string[];
+  expiresAt: Date | null;
+}
+
+/** The whole key is told here and never again: only its hash is kept. */
+export interface CreatedKey {
+  key: string;
+  record: ApiKey;
+}
+
+export class KeyError extends Error {
+  override name = 'KeyError';
+}
+
+export async function createKey(
+  db: Db,
+  wanted: NewKey,
+  now: Date,
+  secret = newApiKey(),
+): Promise<CreatedKey> {
+  const record: ApiKey = {
+    id: randomUUID(),
+    prefix: secret.prefix,
+    ...wanted,
+    createdAt: now,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  await insertKey(db, record, secret.hash);
+  return { key: secret.key, record };
+}
+
+/**
+ * The key that a person means by an id, a prefix or a name.
+ * @throws {KeyError} when none or several fit
+ */
+export async function findKey(db: Db, idOrName: string): Promise<ApiKey> {
+  const all = await listKeys(db);
+  const byId = all.filter((key) => key.id === idOrName.toLowerCase());
+  const found = byId.length > 0 ? byId : all.filter((key) => [key.name, key.prefix].includes(idOrName));
+  const alive = found.filter((key) => key.revokedAt === null);
+  const [key, ...more] = alive.length > 0 ? alive : found;
+  if (!key) throw new KeyError(`There is no API key with the id or name "${idOrName}".`);
+  if (more.length > 0) {
+    throw new KeyError(
+      `Several API keys are called "${idOrName}": ${[key, ...more].map((k) => k.id).join(', ')}.`,
+    );
+  }
+  return key;
+}
+
+/** @returns the key; `revokedAt` tells when, also when it was revoked before */
+export async function revoke(db: Db, idOrName: string, now: Date): Promise<ApiKey> {
+  const key = await findKey(db, idOrName);
+  return (await revokeKey(db, key.id, now)) ? { ...key, revokedAt: now } : key;
+}
+
+/**
+ * A new key with everything as on the old one, which stays valid for `overlapSeconds` more.
+ * @throws {KeyError} when the old one is not usable any more
+ */
+export async function rotate(
+  db: Db,
+  idOrName: string,
+  overlapSeconds: number,
+  now: Date,
+): Promise<CreatedKey & { oldValidUntil: Date }> {
+  const old = await findKey(db, idOrName);
+  if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
+  const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
+  const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+  return db.transaction().execute(async (trx) => {
+    const created = await createKey(trx, old, now);
+    await endKeyBy(trx, old.id, overlapEnd);
+    return { ...created, oldValidUntil };
+  });
+}

@@ -1,0 +1,89 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { PageRequest } from '../../db/page.ts';
+import type { Tables } from '../../db/tables.ts';
+import { campaignStatus } from '../../db/time-rules.ts';
+import { type Viewer, visible } from '../../db/visibility.ts';
+import type { CampaignStatus } from '../../model/vocabulary.ts';
+
+const COLUMNS = [
+  'campaign.id',
+  'campaign.name',
+  'campaign.slug',
+  'campaign.description',
+  'campaign.start_date',
+  'campaign.end_date',
+  'campaign.target_sectors',
+  'campaign.target_countries',
+  'campaign.confidence',
+  'campaign.tlp',
+] as const;
+
+export type CampaignRow = Pick<
+  Selectable<Tables['campaign']>,
+  | 'id'
+  | 'name'
+  | 'slug'
+  | 'description'
+  | 'start_date'
+  | 'end_date'
+  | 'target_sectors'
+  | 'target_countries'
+  | 'confidence'
+  | 'tlp'
+> & { status: CampaignStatus; actor_count: number; technique_count: number; indicator_count: number };
+
+/** How many visible things of a kind a campaign is joined to, by relationships that are visible themselves. */
+function counts(viewer: Viewer) {
+  const linked = (table: 'actor' | 'technique' | 'indicator', near: string, far: string) => sql<number>`(
+    select count(distinct ${sql.ref(`${table}.id`)}) from relationship as r
+    join ${sql.table(table)} on ${sql.ref(`${table}.id`)} = ${sql.ref(far)}
+    where ${sql.ref(near)} = campaign.id
+      and ${visible('relationship', viewer, 'r')} and ${visible(table, viewer)})`;
+  return [
+    linked('actor', 'r.from_id', 'r.to_id').as('actor_count'),
+    linked('technique', 'r.from_id', 'r.to_id').as('technique_count'),
+    linked('indicator', 'r.to_id', 'r.from_id').as('indicator_count'),
+  ] as const;
+}
+
+/** A page of the campaigns, latest start first, and how many there are in all, of one snapshot. */
+export async function listCampaigns(
+  db: Db,
+  viewer: Viewer,
+  filters: { status?: CampaignStatus },
+  { page, pageSize }: PageRequest,
+): Promise<{ total: number; rows: CampaignRow[] }> {
+  let matching = db.selectFrom('campaign').where(visible('campaign', viewer));
+  if (filters.status) matching = matching.where(campaignStatus(viewer.now), '=', filters.status);
+  const ids = matching
+    .select('campaign.id')
+    .orderBy('campaign.start_date', (order) => order.desc().nullsLast())
+    .orderBy('campaign.id')
+    .limit(pageSize)
+    .offset((page - 1) * pageSize);
+  const rows = await db
+    .selectFrom(matching.select(({ fn }) => fn.countAll<number>().as('total')).as('t'))
+    .leftJoin(ids.as('p'), (join) => join.onTrue())
+    .leftJoin('campaign', 'campaign.id', 'p.id')
+    .select('t.total')
+    .select(COLUMNS)
+    .select([campaignStatus(viewer.now).as('status'), ...counts(viewer)])
+    .orderBy('campaign.start_date', (order) => order.desc().nullsLast())
+    .orderBy('campaign.id')
+    .execute();
+  return {
+    total: rows[0]?.total ?? 0,
+    rows: rows.filter((row): row is typeof row & CampaignRow => row.id !== null),
+  };
+}
+
+export async function findCampaign(db: Db, viewer: Viewer, id: string): Promise<CampaignRow | undefined> {
+  return db
+    .selectFrom('campaign')
+    .select(COLUMNS)
+    .select([campaignStatus(viewer.now).as('status'), ...counts(viewer)])
+    .where('campaign.id', '=', id)
+    .where(visible('campaign', viewer))
+    .executeTakeFirst();
+}

@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import type { Db } from '../../db/open.ts';
+import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
+import { ApiError } from '../../http/errors.ts';
+import { isUuid } from '../../http/query-validator.ts';
+import { ref } from '../../http/schema.ts';
+import { type CampaignRow, findCampaign, listCampaigns } from './campaigns.queries.ts';
+import { type CampaignAnswer, CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
+
+export const campaignRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { db }) => {
+  app.get(
+    '/api/v1/campaigns',
+    {
+      config: { access: 'campaigns:read' },
+      schema: {
+        operationId: 'listCampaigns',
+        tags: ['Campaigns'],
+        summary: 'List campaigns',
+        description: 'Latest start first, unknown starts last.',
+        querystring: CampaignQuery,
+        response: { 200: ref(CampaignList), ...apiResponses(400) },
+      },
+    },
+    async (request, reply) => {
+      const { page, pageSize, ...filters } = request.query;
+      const { total, rows } = await listCampaigns(db, request.viewer, filters, { page, pageSize });
+      reply.header('cache-control', NO_CACHE);
+      return { data: rows.map(toCampaign), page, pageSize, total };
+    },
+  );
+
+  app.get(
+    '/api/v1/campaigns/:id',
+    {
+      config: { access: 'campaigns:read' },
+      schema: {
+        operationId: 'getCampaign',
+        tags: ['Campaigns'],
+        summary: 'Read one campaign',
+        description: '404 when there is none, or it is above the ceiling of the key.',
+        params: idParameter,
+        querystring: Type.Object({}),
+        response: { 200: ref(CampaignItem), ...apiResponses(400, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const row = isUuid(id) ? await findCampaign(db, request.viewer, id) : undefined;
+      if (!row) throw new ApiError('not_found', 'There is no such campaign.');
+      reply.header('cache-control', NO_CACHE);
+      return { data: toCampaign(row) };
+    },
+  );
+};
+
+function toCampaign(row: CampaignRow): CampaignAnswer {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    description: row.description,
+    status: row.status,
+    startDate: row.start_date?.toISOString() ?? null,
+    endDate: row.end_date?.toISOString() ?? null,
+    targetSectors: row.target_sectors,
+    targetCountries: row.target_countries,
+    confidence: row.confidence,
+    tlp: row.tlp,
+    actorCount: row.actor_count,
+    techniqueCount: row.technique_count,
+    indicatorCount: row.indicator_count,
+  };
+}

@@ -1,0 +1,76 @@
+import type { Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { Verdict } from '../../model/vocabulary.ts';
+
+export interface StoredEnrichment {
+  indicatorId: string;
+  provider: string;
+  verdict: Verdict;
+  score: number | null;
+  fetchedAt: Date;
+  expiresAt: Date;
+  error: string | null;
+  /** The answer as it came, JSON. */
+  raw: string;
+}
+
+export async function findEnrichment(
+  db: Db,
+  indicatorId: string,
+  provider: string,
+): Promise<StoredEnrichment | undefined> {
+  const row = await db
+    .selectFrom('enrichment')
+    .selectAll()
+    .where('indicator_id', '=', indicatorId)
+    .where('provider', '=', provider)
+    .executeTakeFirst();
+  return (
+    row && {
+      indicatorId,
+      provider,
+      verdict: row.verdict,
+      score: row.score,
+      fetchedAt: row.fetched_at,
+      expiresAt: row.expires_at,
+      error: row.error,
+      raw: row.raw,
+    }
+  );
+}
+
+export async function writeEnrichment(
+  trx: Transaction<Tables>,
+  enrichment: StoredEnrichment,
+  revision: number,
+): Promise<void> {
+  const values = {
+    verdict: enrichment.verdict,
+    score: enrichment.score,
+    fetched_at: enrichment.fetchedAt,
+    expires_at: enrichment.expiresAt,
+    error: enrichment.error,
+    raw: enrichment.raw,
+    revision,
+  };
+  await trx
+    .insertInto('enrichment')
+    .values({ indicator_id: enrichment.indicatorId, provider: enrichment.provider, ...values })
+    .onConflict((conflict) => conflict.columns(['indicator_id', 'provider']).doUpdateSet(values))
+    .execute();
+}
+
+/** Sets what is shown of the confidence, and marks the indicator as changed. */
+export async function writeConfidence(
+  trx: Transaction<Tables>,
+  id: string,
+  shown: { confidence: number; sourceId: string },
+  revision: number,
+): Promise<void> {
+  await trx
+    .updateTable('indicator')
+    .set({ confidence: shown.confidence, source_id: shown.sourceId, revision })
+    .where('id', '=', id)
+    .execute();
+}

@@ -1,0 +1,51 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { EntityKind } from '../../model/vocabulary.ts';
+
+export interface EntityRef {
+  id: string;
+  kind: EntityKind;
+}
+
+export interface ExternalIdWrite extends EntityRef {
+  externalId: string;
+}
+
+/** Our objects by the ids they have elsewhere; one id may stand for several. */
+export async function resolveExternalIds(
+  db: Db,
+  externalIds: readonly string[],
+): Promise<Map<string, EntityRef[]>> {
+  const found = new Map<string, EntityRef[]>();
+  if (externalIds.length === 0) return found;
+  const rows = await db
+    .selectFrom('external_id')
+    .selectAll()
+    .where(sql<boolean>`external_id = any(${[...externalIds]}::text[])`)
+    .orderBy('entity_id')
+    .execute();
+  for (const { external_id, entity_id: id, entity_kind: kind } of rows) {
+    found.set(external_id, [...(found.get(external_id) ?? []), { id, kind }]);
+  }
+  return found;
+}
+
+export async function writeExternalIds(
+  trx: Transaction<Tables>,
+  writes: readonly ExternalIdWrite[],
+): Promise<void> {
+  if (writes.length === 0) return;
+  const rows = writes.map(({ externalId, id, kind }) => ({
+    external_id: externalId,
+    entity_id: id,
+    entity_kind: kind,
+  }));
+  await sql`
+    insert into external_id (external_id, entity_id, entity_kind)
+    select external_id, entity_id, entity_kind
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as x (external_id text, entity_id uuid, entity_kind entity_kind)
+    on conflict do nothing
+  `.execute(trx);
+}

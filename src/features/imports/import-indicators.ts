@@ -1,0 +1,182 @@
+import type { Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import { commitRevision, lockRevision } from '../../db/revision.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { IndicatorRecord } from '../../importers/importer.ts';
+import { indicatorId } from '../../model/identity.ts';
+import {
+  mergeStatements,
+  type SourceStatement,
+  type Statement,
+  sameStatement,
+  show,
+  uniqueTags,
+} from '../../model/statement.ts';
+import { type ExternalIdWrite, writeExternalIds } from './external-ids.queries.ts';
+import {
+  type IndicatorWrite,
+  type KnownIndicator,
+  loadIndicators,
+  readRevision,
+  type StatementWrite,
+  writeIndicators,
+  writeStatements,
+} from './indicators.write.queries.ts';
+import type { Source } from './sources.queries.ts';
+import type { Tally } from './tally.ts';
+
+/** What a batch would change. */
+interface Plan {
+  /** The revision up to which it was worked out. */
+  revision: number;
+  indicators: IndicatorWrite[];
+  statements: StatementWrite[];
+  externalIds: ExternalIdWrite[];
+  outcomes: Outcome[];
+}
+
+type Outcome = 'new' | 'updated' | 'unchanged';
+
+/** What a dry run would have written so far: the next batch builds on it. */
+export type Overlay = Map<string, KnownIndicator>;
+
+/**
+ * Imports a batch: works out without a lock what it changes, then, when it changes anything, takes the revision
+ * and writes. When somebody else has written in between it is worked out again, under the lock.
+ */
+export async function importIndicators(
+  db: Db,
+  source: Source,
+  records: readonly IndicatorRecord[],
+  now: Date,
+  tally: Tally,
+): Promise<void> {
+  let plan = await planBatch(db, source, records, now);
+  if (changesAnything(plan)) {
+    await db.transaction().execute(async (trx) => {
+      const lock = await lockRevision(trx);
+      if (lock.previous !== plan.revision) plan = await planBatch(trx, source, records, now);
+      if (changesAnything(plan)) await write(trx, plan, lock, now);
+    });
+  }
+  for (const outcome of plan.outcomes) tally.count('indicator', outcome);
+}
+
+export async function rehearseIndicators(
+  db: Db,
+  source: Source,
+  records: readonly IndicatorRecord[],
+  now: Date,
+  tally: Tally,
+  overlay: Overlay,
+): Promise<void> {
+  const plan = await planBatch(db, source, records, now, overlay);
+  for (const outcome of plan.outcomes) tally.count('indicator', outcome);
+}
+
+async function planBatch(
+  db: Db,
+  source: Source,
+  records: readonly IndicatorRecord[],
+  now: Date,
+  overlay: Overlay = new Map(),
+): Promise<Plan> {
+  // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
+  const revision = await readRevision(db);
+  const byId = new Map(records.map((record) => [indicatorId(record.type, record.normalized), record]));
+  const known = await loadIndicators(db, [...byId.keys()]);
+  for (const [id, entry] of overlay) if (byId.has(id)) known.set(id, entry);
+  const fresh = new Set([...byId.keys()].filter((id) => !known.has(id)));
+  const changed = new Set<string>();
+  const externalIds: ExternalIdWrite[] = [];
+  const outcomes = records.map((record): Outcome => {
+    const id = indicatorId(record.type, record.normalized);
+    const entry = known.get(id);
+    const current = entry ?? {
+      value: record.value,
+      pinned: null,
+      statements: new Map(),
+      scores: [],
+      externalIds: new Set(),
+    };
+    const before = current.statements.get(source.id);
+    const after = withRecord(before, record, source, now);
+    const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
+    for (const externalId of newIds) {
+      current.externalIds.add(externalId);
+      externalIds.push({ externalId, id, kind: 'indicator' });
+    }
+    const sameValue = current.value <= record.value;
+    if (before && sameStatement(before, after) && newIds.length === 0 && sameValue) return 'unchanged';
+    if (!sameValue) current.value = record.value;
+    current.statements.set(source.id, { ...after, source });
+    known.set(id, current);
+    overlay.set(id, current);
+    changed.add(id);
+    return entry ? 'updated' : 'new';
+  });
+  return { revision, ...writesFor(changed, fresh, known, byId, source), externalIds, outcomes };
+}
+
+function writesFor(
+  changed: ReadonlySet<string>,
+  fresh: ReadonlySet<string>,
+  known: ReadonlyMap<string, KnownIndicator>,
+  records: ReadonlyMap<string, IndicatorRecord>,
+  source: Source,
+): Pick<Plan, 'indicators' | 'statements'> {
+  const indicators: IndicatorWrite[] = [];
+  const statements: StatementWrite[] = [];
+  for (const id of [...changed].sort()) {
+    const entry = known.get(id);
+    const record = records.get(id);
+    const statement = entry?.statements.get(source.id);
+    if (!entry || !record || !statement) continue;
+    const { type, normalized } = record;
+    const shown = show([...entry.statements.values()], entry.scores, entry.pinned);
+    // The number's place is held by a 0 until it is given out under the lock.
+    indicators.push({ id, number: fresh.has(id) ? 0 : null, type, value: entry.value, normalized, shown });
+    statements.push({ indicatorId: id, sourceId: source.id, statement });
+  }
+  return { indicators, statements };
+}
+
+function withRecord(
+  before: SourceStatement | undefined,
+  record: IndicatorRecord,
+  source: Source,
+  now: Date,
+): Statement {
+  const said: Statement = {
+    statedAt: record.statedAt,
+    firstSeen: record.firstSeen,
+    lastSeen: record.lastSeen,
+    // Hearing it again is no sighting.
+    importedAt: before?.importedAt ?? now,
+    expiresAt: record.expiresAt,
+    confidence: record.confidence,
+    severity: record.severity,
+    tlp: record.tlp ?? source.defaults.tlp,
+    tags: uniqueTags(record.tags),
+    forDetection: record.forDetection,
+  };
+  return before ? mergeStatements(before, said) : said;
+}
+
+function changesAnything({ indicators, externalIds }: Plan): boolean {
+  return indicators.length > 0 || externalIds.length > 0;
+}
+
+async function write(
+  trx: Transaction<Tables>,
+  plan: Plan,
+  lock: Awaited<ReturnType<typeof lockRevision>>,
+  now: Date,
+): Promise<void> {
+  let number = lock.lastNumber;
+  const numbered = plan.indicators.map((row) => (row.number === null ? row : { ...row, number: ++number }));
+  await writeIndicators(trx, numbered, lock.next, now);
+  await writeStatements(trx, plan.statements);
+  await writeExternalIds(trx, plan.externalIds);
+  await commitRevision(trx, lock, number - lock.lastNumber);
+}

@@ -1,0 +1,60 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { EntityKind, RelationshipType, Tlp } from '../../model/vocabulary.ts';
+
+export interface Relationship {
+  fromId: string;
+  toId: string;
+  type: RelationshipType;
+  fromKind: EntityKind;
+  toKind: EntityKind;
+  tlp: Tlp;
+  sourceId: string;
+}
+
+export const relationshipKey = ({ fromId, toId, type }: Pick<Relationship, 'fromId' | 'toId' | 'type'>) =>
+  `${fromId} ${type} ${toId}`;
+
+/** The stored ones of these, by their key. */
+export async function loadRelationships(
+  db: Db,
+  wanted: readonly Relationship[],
+): Promise<Map<string, Relationship>> {
+  const ends = JSON.stringify(
+    wanted.map(({ fromId, toId, type }) => ({ from_id: fromId, to_id: toId, type })),
+  );
+  const { rows } = await sql<Relationship>`
+    select r.from_id as "fromId", r.to_id as "toId", r.type, r.from_kind as "fromKind", r.to_kind as "toKind",
+      r.tlp, r.source_id as "sourceId"
+    from jsonb_to_recordset(${ends}::jsonb) as x (from_id uuid, to_id uuid, type relationship_type)
+    join relationship as r on r.from_id = x.from_id and r.to_id = x.to_id and r.type = x.type
+  `.execute(db);
+  return new Map(rows.map((row) => [relationshipKey(row), row]));
+}
+
+export async function writeRelationships(
+  trx: Transaction<Tables>,
+  writes: readonly Relationship[],
+  revision: number,
+): Promise<void> {
+  if (writes.length === 0) return;
+  const rows = writes.map((write) => ({
+    from_id: write.fromId,
+    to_id: write.toId,
+    type: write.type,
+    from_kind: write.fromKind,
+    to_kind: write.toKind,
+    tlp: write.tlp,
+    source_id: write.sourceId,
+  }));
+  await sql`
+    insert into relationship (from_id, to_id, type, from_kind, to_kind, tlp, source_id, revision)
+    select from_id, to_id, type, from_kind, to_kind, tlp, source_id, ${revision}::bigint
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (from_id uuid, to_id uuid,
+      type relationship_type, from_kind entity_kind, to_kind entity_kind, tlp tlp, source_id uuid)
+    order by from_id, to_id, type
+    on conflict (from_id, to_id, type) do update
+      set tlp = excluded.tlp, source_id = excluded.source_id, revision = excluded.revision
+  `.execute(trx);
+}

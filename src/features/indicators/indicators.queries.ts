@@ -1,0 +1,184 @@
+import { type SqlBool, sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { Db } from '../../db/open.ts';
+import type { PageRequest } from '../../db/page.ts';
+import { actorActive, campaignStatus } from '../../db/time-rules.ts';
+import { type Viewer, visible } from '../../db/visibility.ts';
+import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
+
+export interface IndicatorFilters {
+  q?: string;
+  type?: IndicatorType;
+  severity?: Severity;
+  tag?: string;
+  actorId?: string;
+  campaignId?: string;
+  minConfidence?: number;
+  /** ISO 8601. */
+  since?: string;
+}
+
+export interface IndicatorRow {
+  id: string;
+  type: IndicatorType;
+  value: string;
+  confidence: number;
+  severity: Severity;
+  tlp: Tlp;
+  tags: string[];
+  source: string | null;
+  first_seen: Date;
+  last_seen: Date;
+  expires_at: Date | null;
+}
+
+const COLUMNS = [
+  'indicator.id',
+  'indicator.type',
+  'indicator.value',
+  'indicator.confidence',
+  'indicator.severity',
+  'indicator.tlp',
+  'indicator.tags',
+  'source.name as source',
+  'indicator.first_seen',
+  'indicator.last_seen',
+  'indicator.expires_at',
+] as const;
+
+/** Every indicator that the viewer may see and the filters let through. All filters combine with AND. */
+function matching(db: Db, viewer: Viewer, filters: IndicatorFilters) {
+  const conditions = [visible('indicator', viewer), ...filterConditions(filters, viewer)];
+  return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
+}
+
+function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
+  const { q, type, severity, tag, actorId, campaignId, minConfidence, since } = filters;
+  const conditions = [
+    type && sql<SqlBool>`indicator.type = ${type}`,
+    severity && sql<SqlBool>`indicator.severity = ${severity}`,
+    tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
+    q && sql<SqlBool>`coalesce(indicator.search_text, indicator.normalized) like ${containing(q)}`,
+    minConfidence !== undefined && sql<SqlBool>`indicator.confidence >= ${minConfidence}`,
+    since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
+    actorId && linkedTo('actor', actorId, viewer),
+    campaignId && linkedTo('campaign', campaignId, viewer),
+  ];
+  return conditions.filter((condition) => typeof condition === 'object');
+}
+
+/** LIKE's wildcards stand for themselves. */
+function containing(text: string): string {
+  return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {
+  return sql<SqlBool>`indicator.id in (
+    select r.from_id from relationship as r join ${sql.table(kind)} on ${sql.ref(`${kind}.id`)} = r.to_id
+    where r.to_id = ${id} and r.from_kind = 'indicator'
+      and ${visible('relationship', viewer, 'r')} and ${visible(kind, viewer)})`;
+}
+
+/**
+ * A page of the list, newest sighting first, and how many match in all, of one snapshot. The page is found by ids
+ * alone (from the index, however far back), and only its rows are read.
+ */
+export async function listIndicators(
+  db: Db,
+  viewer: Viewer,
+  filters: IndicatorFilters,
+  { page, pageSize }: PageRequest,
+): Promise<{ total: number; rows: IndicatorRow[] }> {
+  const total = matching(db, viewer, filters).select(({ fn }) => fn.countAll<number>().as('total'));
+  const ids = matching(db, viewer, filters)
+    .select('indicator.id')
+    .orderBy('indicator.last_seen', 'desc')
+    .orderBy('indicator.id')
+    .limit(pageSize)
+    .offset((page - 1) * pageSize);
+  const rows = await db
+    .selectFrom(total.as('t'))
+    .leftJoin(ids.as('p'), (join) => join.onTrue())
+    .leftJoin('indicator', 'indicator.id', 'p.id')
+    .leftJoin('source', 'source.id', 'indicator.source_id')
+    .select('t.total')
+    .select(COLUMNS)
+    .orderBy('indicator.last_seen', 'desc')
+    .orderBy('indicator.id')
+    .execute();
+  return {
+    total: rows[0]?.total ?? 0,
+    // A page past the end is one row that holds the total alone.
+    rows: rows.filter((row): row is typeof row & IndicatorRow => row.id !== null),
+  };
+}
+
+export async function findIndicator(db: Db, viewer: Viewer, id: string): Promise<IndicatorRow | undefined> {
+  return db
+    .selectFrom('indicator')
+    .innerJoin('source', 'source.id', 'indicator.source_id')
+    .select(COLUMNS)
+    .where('indicator.id', '=', id)
+    .where(visible('indicator', viewer))
+    .executeTakeFirst();
+}
+
+/** The indicator and all that is linked to it and visible, in one statement and so of one snapshot. */
+export async function findContext(db: Db, viewer: Viewer, id: string) {
+  return db
+    .selectFrom('indicator')
+    .innerJoin('source', 'source.id', 'indicator.source_id')
+    .select(COLUMNS)
+    .select(['indicator.normalized', 'indicator.pinned_confidence', 'source.kind as source_kind'])
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('enrichment')
+          .select(['provider', 'verdict', 'score', 'fetched_at', 'expires_at', 'error', 'raw'])
+          .whereRef('enrichment.indicator_id', '=', 'indicator.id')
+          .orderBy('provider'),
+      ).as('enrichments'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('relationship as r')
+          .innerJoin('actor', 'actor.id', 'r.to_id')
+          .select(['actor.id', 'actor.name', 'actor.slug', 'attack_group_id', 'country', 'motivation'])
+          .select(['actor.confidence', actorActive(viewer.now).as('active')])
+          .whereRef('r.from_id', '=', 'indicator.id')
+          .where(visible('relationship', viewer, 'r'))
+          .where(visible('actor', viewer))
+          .distinct()
+          .orderBy('actor.name')
+          .orderBy('actor.id'),
+      ).as('actors'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('relationship as r')
+          .innerJoin('campaign', 'campaign.id', 'r.to_id')
+          .select(['campaign.id', 'campaign.name', 'campaign.slug', 'campaign.confidence'])
+          .select(campaignStatus(viewer.now).as('status'))
+          .whereRef('r.from_id', '=', 'indicator.id')
+          .where(visible('relationship', viewer, 'r'))
+          .where(visible('campaign', viewer))
+          .distinct()
+          .orderBy('campaign.name')
+          .orderBy('campaign.id'),
+      ).as('campaigns'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('relationship as r')
+          .innerJoin('report', 'report.id', 'r.from_id')
+          .select(['report.id', 'report.title', 'report.slug', 'report.published_at', 'report.tlp'])
+          .select(['report.tags', 'report.confidence'])
+          .whereRef('r.to_id', '=', 'indicator.id')
+          .where(visible('relationship', viewer, 'r'))
+          .where(visible('report', viewer))
+          .distinct()
+          .orderBy('report.published_at', (order) => order.desc().nullsLast())
+          .orderBy('report.id'),
+      ).as('reports'),
+    ])
+    .where('indicator.id', '=', id)
+    .where(visible('indicator', viewer))
+    .executeTakeFirst();
+}

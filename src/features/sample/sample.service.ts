@@ -1,0 +1,62 @@
+import { createReadStream } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import type { Db } from '../../db/open.ts';
+import { PROVIDERS } from '../../enrichment/providers.ts';
+import { recognizeFormat } from '../../importers/recognize.ts';
+import type { SourceDefaults } from '../../model/statement.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { saveAnswer } from '../enrichments/enrichments.service.ts';
+import { importFile } from '../imports/imports.service.ts';
+import { ensureSource } from '../imports/sources.queries.ts';
+import { newTally } from '../imports/tally.ts';
+import { readMeta, writeMeta } from './sample.queries.ts';
+
+const DIRECTORY = new URL('../../../sample/', import.meta.url);
+const MARK = 'sample';
+
+type SampleFile = SourceDefaults & { file: string; source: string };
+interface SampleAnswer {
+  provider: string;
+  type: IndicatorType;
+  value: string;
+  fetchedAt: string;
+  raw: unknown;
+}
+
+/**
+ * Loads the sample that the repository carries, once. Interrupted, it goes on from the start: importing the same
+ * again changes nothing.
+ * @returns whether it loaded it now
+ */
+export async function loadSample(db: Db, now: Date): Promise<boolean> {
+  const manifest = await readFile(new URL('manifest.json', DIRECTORY), 'utf8');
+  if ((await readMeta(db, MARK)) === manifest) return false;
+  for (const entry of JSON.parse(manifest) as SampleFile[]) await loadFile(db, entry, now);
+  await loadAnswers(db);
+  await writeMeta(db, MARK, manifest);
+  return true;
+}
+
+async function loadFile(db: Db, { file, source: name, ...defaults }: SampleFile, now: Date): Promise<void> {
+  const input = { fileName: file, open: () => createReadStream(new URL(file, DIRECTORY)) };
+  const importer = await recognizeFormat(input);
+  if (!importer) throw new Error(`The sample file ${file} is not of a known format.`);
+  const source = await ensureSource(db, name, 'sample', defaults, now);
+  const interruption = await importFile(db, importer, input, {
+    source,
+    now,
+    dryRun: false,
+    tally: newTally(),
+  });
+  if (interruption) throw new Error(`The sample file ${file} cannot be read: ${interruption.message}`);
+}
+
+async function loadAnswers(db: Db): Promise<void> {
+  const directory = new URL('enrichments/', DIRECTORY);
+  for (const file of (await readdir(directory)).sort()) {
+    const answer = JSON.parse(await readFile(new URL(file, directory), 'utf8')) as SampleAnswer;
+    const provider = PROVIDERS.find(({ name }) => name === answer.provider);
+    if (!provider) throw new Error(`The sample names a provider that is not known: ${answer.provider}.`);
+    await saveAnswer(db, provider, { ...answer, fetchedAt: new Date(answer.fetchedAt) });
+  }
+}

@@ -1,0 +1,110 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import type { Clock } from '../clock.ts';
+import type { Viewer } from '../db/visibility.ts';
+import type { Consumed, KeyValueStore, RateLimit } from '../kv/kv.ts';
+import { type ApiKey, hashApiKey, isUsable, looksLikeApiKey, type Scope } from '../model/api-key.ts';
+import { clientAddress, inNetworks } from './client-address.ts';
+import { ApiError } from './errors.ts';
+
+/** Who may read a route: holders of a scope, or everybody. Every route declares it. */
+export type Access = Scope | 'public';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+  interface FastifyRequest {
+    /** Who asks, and when; set on every route that needs a key. */
+    viewer: Viewer;
+  }
+}
+
+export interface AuthenticationOptions {
+  clock: Clock;
+  kv: KeyValueStore;
+  rateLimit: RateLimit;
+  trustedProxies: readonly string[];
+  findKey(hash: string): Promise<ApiKey | null>;
+  noteUse(keyId: string, at: Date): void;
+}
+
+/** Wrong keys from one address (IPv6: one /64) in a minute, before it is told to wait. */
+const FAILURES: RateLimit = { points: 60, windowSeconds: 60 };
+
+const BEARER = /^Bearer +([^\s]+) *$/i;
+
+/**
+ * Makes sure of the key before anything else is said: under /api/v1 a missing or wrong key is 401 even where
+ * there is nothing. Rate headers stand on every answer to a known key.
+ */
+export function authenticator(options: AuthenticationOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply, scope: Scope | null): Promise<void> => {
+    const now = options.clock();
+    const address = clientAddress(
+      request.socket.remoteAddress ?? '',
+      request.headers['x-forwarded-for']?.toString(),
+      options.trustedProxies,
+    );
+    const key = await knownKey(request, options, address, now);
+    options.noteUse(key.id, now);
+    const consumed = await options.kv.consume(`key:${key.id}`, options.rateLimit);
+    setRateHeaders(reply, options.rateLimit, consumed, now);
+    if (consumed.consumed > options.rateLimit.points) throw tooMany(consumed);
+    if (key.networks.length > 0 && !inNetworks(address, key.networks))
+      throw new ApiError('network_not_allowed');
+    if (scope && key.scopes.length > 0 && !key.scopes.includes(scope)) {
+      throw new ApiError('insufficient_scope', `The API key lacks the scope ${scope}.`);
+    }
+    request.viewer = { tlpCeiling: key.tlpCeiling, now };
+  };
+}
+
+async function knownKey(
+  request: FastifyRequest,
+  { findKey, kv }: AuthenticationOptions,
+  address: string,
+  now: Date,
+): Promise<ApiKey> {
+  const header = request.headers.authorization;
+  if (header === undefined) throw unauthorized('missing_api_key');
+  const text = header.match(BEARER)?.[1] ?? '';
+  const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text)) : null;
+  if (key && isUsable(key, now)) return key;
+  const failures = await kv.consume(`failed:${failureNetwork(address)}`, FAILURES);
+  throw failures.consumed > FAILURES.points ? tooMany(failures) : unauthorized('invalid_api_key');
+}
+
+/** RFC 6750 §3: the challenge names the scheme, and the error when a key was sent. */
+function unauthorized(code: 'missing_api_key' | 'invalid_api_key'): ApiError {
+  const challenge = code === 'missing_api_key' ? 'Bearer' : 'Bearer error="invalid_token"';
+  return new ApiError(code, undefined, { 'www-authenticate': challenge });
+}
+
+function tooMany({ msBeforeNext }: Consumed): ApiError {
+  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+  return new ApiError('rate_limit_exceeded', `Too many requests. Try again in ${seconds} s.`, {
+    'retry-after': String(seconds),
+  });
+}
+
+function setRateHeaders(reply: FastifyReply, { points }: RateLimit, consumed: Consumed, now: Date): void {
+  reply.headers({
+    'x-ratelimit-limit': String(points),
+    'x-ratelimit-remaining': String(Math.max(0, points - consumed.consumed)),
+    'x-ratelimit-reset': String(Math.ceil((now.getTime() + consumed.msBeforeNext) / 1000)),
+  });
+}
+
+function failureNetwork(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  return ipaddr.IPv6.parse(address).toNormalizedString().split(':').slice(0, 4).join(':');
+}
+
+/** Start-up fails for a route that declares neither a scope nor that it is public. */
+export function requireDeclaredAccess(app: FastifyInstance, publicPrefix: string): void {
+  app.addHook('onRoute', (route) => {
+    if (route.url.startsWith(publicPrefix)) route.config = { ...route.config, access: 'public' };
+    if (!route.config?.access) throw new Error(`The route ${route.method} ${route.url} declares no access.`);
+  });
+}

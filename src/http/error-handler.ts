@@ -1,0 +1,51 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, type ErrorCode } from './errors.ts';
+
+const RETRY_SECONDS = '5';
+
+export function registerErrorHandler(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
+}
+
+function sendError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const answer = asApiError(error);
+  if (answer.statusCode >= 500) request.log.error({ err: error }, 'request failed');
+  return reply
+    .code(answer.statusCode)
+    .headers({ ...answer.headers, 'cache-control': 'no-store' })
+    .type('application/json; charset=utf-8')
+    .send(answer.body);
+}
+
+function asApiError(error: Error & { statusCode?: number }): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isDatabaseDown(error)) {
+    return new ApiError('service_unavailable', undefined, { 'retry-after': RETRY_SECONDS });
+  }
+  const status = error.statusCode ?? 500;
+  return new ApiError(status >= 400 && status < 500 ? 'bad_request' : 'internal_error');
+}
+
+/** PostgreSQL classes 08 (connection), 53 (resources), 57 (operator intervention), and the network's own codes. */
+function isDatabaseDown(error: Error & { code?: unknown }): boolean {
+  const code = typeof error.code === 'string' ? error.code : '';
+  return (
+    /^(08|53|57)[0-9A-Z]{3}$/.test(code) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/.test(code) ||
+    /timeout exceeded|Connection terminated|Query read timeout|cannot be reached/i.test(error.message)
+  );
+}
+
+/** What Node's parser refuses never becomes a request: the answer is written to the socket by hand. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const code: ErrorCode = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'bad_request';
+  const { statusCode, body } = new ApiError(code);
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(text)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`,
+  );
+}

@@ -1,0 +1,43 @@
+/**
+ * The catalogue of errors: code, status and default message. Codes are stable; messages are for people and say
+ * nothing of the inside.
+ */
+const CATALOGUE = {
+  invalid_parameter: [400, 'A query parameter is not valid.'],
+  bad_request: [400, 'The request could not be understood.'],
+  format_not_available: [400, 'This format is not available yet. Allowed: json.'],
+  missing_api_key: [401, 'An API key is required: send it as "Authorization: Bearer <API_KEY>".'],
+  invalid_api_key: [401, 'The API key is not valid.'],
+  insufficient_scope: [403, 'The API key lacks the scope that this request needs.'],
+  network_not_allowed: [403, 'The API key may not be used from this address.'],
+  forbidden: [403, 'This may not be read from here.'],
+  not_found: [404, 'There is nothing here.'],
+  method_not_allowed: [405, 'Only GET and HEAD are allowed here.'],
+  not_acceptable: [406, 'The answer cannot be given in a media type that the Accept header allows.'],
+  uri_too_long: [414, 'The address of the request is too long.'],
+  rate_limit_exceeded: [429, 'Too many requests.'],
+  headers_too_large: [431, 'The headers of the request are too large.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  service_unavailable: [503, 'The service cannot answer at the moment. Try again shortly.'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+export const ERROR_CODES = Object.keys(CATALOGUE) as ErrorCode[];
+
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly statusCode: number;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, message: string = CATALOGUE[code][1], headers: Record<string, string> = {}) {
+    super(message);
+    this.code = code;
+    this.statusCode = CATALOGUE[code][0];
+    this.headers = headers;
+  }
+
+  get body(): { error: string; code: ErrorCode } {
+    return { error: this.message, code: this.code };
+  }
+}

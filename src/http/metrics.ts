@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { inNetworks } from './client-address.ts';
+import { ApiError } from './errors.ts';
+
+/**
+ * Prometheus metrics, for the networks given (loopback by default). A request that came through a proxy is
+ * refused: its socket is the proxy's, often loopback, whoever asks.
+ */
+export function registerMetrics(app: FastifyInstance, networks: readonly string[]): void {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  collectDefaultMetrics({ register: registry });
+  const duration = new Histogram({
+    name: 'tipline_http_request_duration_seconds',
+    help: 'Time to answer, by route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const limited = new Counter({
+    name: 'tipline_rate_limited_total',
+    help: 'Requests answered with 429.',
+    registers,
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    if (reply.statusCode === 429) limited.inc();
+  });
+  app.get('/metrics', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
+    const forwarded = ['x-forwarded-for', 'forwarded', 'via'].some((name) => name in request.headers);
+    if (forwarded || !inNetworks(request.socket.remoteAddress ?? '', networks))
+      throw new ApiError('forbidden');
+    reply.type(registry.contentType).header('cache-control', 'no-store');
+    return registry.metrics();
+  });
+}

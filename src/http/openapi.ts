@@ -1,0 +1,67 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { stringify } from 'yaml';
+
+export const DOCS_PREFIX = '/api/docs';
+/** The version of the description, as the contract has it; not the product's. */
+const DESCRIPTION_VERSION = '0.1.0';
+
+/** Describes the routes that are registered after it. */
+export async function registerOpenApi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Tipline',
+        version: DESCRIPTION_VERSION,
+        description:
+          'Read-only threat intelligence: indicators, threat actors and campaigns. Whitelisted and expired ' +
+          'indicators, and whatever is above the TLP ceiling of the key, are never returned.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/', description: 'This deployment.' }],
+      tags: [
+        { name: 'Indicators', description: 'Observables: addresses, domains, hashes and the like.' },
+        { name: 'Actors', description: 'Threat actors.' },
+        { name: 'Campaigns', description: 'Campaigns.' },
+        { name: 'Health', description: 'The state of the service.' },
+      ],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key: `Authorization: Bearer tip_…`.',
+          },
+        },
+      },
+      security: [{ apiKey: [] }],
+    },
+    refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
+  });
+  await app.register(swaggerUi, {
+    routePrefix: DOCS_PREFIX,
+    staticCSP: true,
+    uiConfig: { deepLinking: true, validatorUrl: null },
+  });
+}
+
+/** Serves the description, made once from the routes. */
+export function serveOpenApi(app: FastifyInstance): void {
+  const hidden = { config: { access: 'public' as const }, schema: { hide: true } };
+  app.get('/api/openapi.json', hidden, (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(openApiJson(app)),
+  );
+  app.get('/api/openapi.yaml', hidden, (_request, reply) =>
+    reply.type('application/yaml; charset=utf-8').send(openApiYaml(app)),
+  );
+}
+
+export function openApiJson(app: FastifyInstance): string {
+  return `${JSON.stringify(app.swagger(), null, 2)}\n`;
+}
+
+export function openApiYaml(app: FastifyInstance): string {
+  return stringify(app.swagger(), { aliasDuplicateObjects: false, lineWidth: 110 });
+}

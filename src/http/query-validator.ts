@@ -1,0 +1,99 @@
+import { ApiError } from './errors.ts';
+
+/** The part of JSON Schema that describes one query parameter here. */
+interface ParameterSchema {
+  type: 'integer' | 'boolean' | 'string';
+  enum?: string[];
+  format?: 'date-time' | 'uuid';
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  default?: unknown;
+}
+
+interface QuerySchema {
+  properties?: Record<string, ParameterSchema>;
+}
+
+type Parsed = { value: unknown } | { allowed: string };
+
+/**
+ * Reads a query by its schema, strictly: a parameter that is unknown, repeated, empty or not of its kind is an
+ * error that names it and says what is allowed. A mistyped filter must not return everything.
+ */
+export function queryValidator({ properties = {} }: QuerySchema) {
+  const known = new Map(Object.entries(properties));
+  const names = [...known.keys()].join(', ') || 'none';
+  return (raw: Record<string, string | string[]>): { value: unknown } | { error: ApiError } => {
+    const value: Record<string, unknown> = {};
+    for (const [name, schema] of known) if (schema.default !== undefined) value[name] = schema.default;
+    for (const [name, text] of Object.entries(raw)) {
+      const schema = known.get(name);
+      if (!schema) return wrong(`Unknown query parameter "${shown(name)}". Allowed: ${names}.`);
+      if (typeof text !== 'string') return wrong(`${name} is given more than once.`);
+      const parsed = parse(schema, text);
+      if ('allowed' in parsed) return wrong(`${name} must be ${parsed.allowed}.`);
+      value[name] = parsed.value;
+    }
+    return { value };
+  };
+}
+
+function wrong(message: string): { error: ApiError } {
+  return { error: new ApiError('invalid_parameter', message) };
+}
+
+/** Names come from outside: short, printable ASCII only. */
+function shown(name: string): string {
+  return name.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 40);
+}
+
+function parse(schema: ParameterSchema, text: string): Parsed {
+  if (schema.type === 'integer') return integer(schema, text);
+  if (schema.type === 'boolean') {
+    return text === 'true' || text === 'false' ? { value: text === 'true' } : { allowed: 'true or false' };
+  }
+  if (schema.enum) {
+    return schema.enum.includes(text) ? { value: text } : { allowed: `one of ${schema.enum.join(', ')}` };
+  }
+  if (schema.format === 'date-time') return dateTime(text);
+  if (schema.format === 'uuid') {
+    return isUuid(text) ? { value: text.toLowerCase() } : { allowed: 'an id (a UUID)' };
+  }
+  return string(schema, text);
+}
+
+function integer({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSchema, text: string): Parsed {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= minimum && value <= maximum
+    ? { value }
+    : { allowed: `a whole number from ${minimum} to ${maximum}` };
+}
+
+function string({ minLength = 1, maxLength = 1024 }: ParameterSchema, text: string): Parsed {
+  const fits = text.length >= minLength && text.length <= maxLength && !text.includes('\0');
+  return fits ? { value: text } : { allowed: `${minLength} to ${maxLength} characters long, without NUL` };
+}
+
+/** RFC 3339 date-time, or a full date (midnight UTC). */
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2}))?$/;
+
+function dateTime(text: string): Parsed {
+  const day = text.match(DATE_TIME)?.[1];
+  const value = new Date(day === text ? `${day}T00:00:00Z` : text);
+  // The Date parser rolls 30 February over into March: the day must be the one written.
+  const real =
+    day !== undefined &&
+    !Number.isNaN(new Date(`${day}T00:00:00Z`).getTime()) &&
+    new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  return real && !Number.isNaN(value.getTime())
+    ? { value: value.toISOString() }
+    : { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date' };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

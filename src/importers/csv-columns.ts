@@ -1,0 +1,135 @@
+import type { IndicatorType } from '../model/vocabulary.ts';
+
+/** A column that holds observables; without a type of its own the row's type column or the value's form decides. */
+export interface ValueColumn {
+  index: number;
+  name: string;
+  type: IndicatorType | 'address' | null;
+}
+
+/** Where the columns of a file stand; -1: the file has none of that kind. */
+export interface CsvColumns {
+  values: ValueColumn[];
+  type: number;
+  firstSeen: number;
+  lastSeen: number;
+  expiresAt: number;
+  confidence: number;
+  severity: number;
+  tlp: number;
+  /** Lists of tags in one cell. */
+  tagLists: number[];
+  /** One tag a cell: names of malware and threats, which may hold blanks and commas. */
+  tagWords: number[];
+  /** All names, for messages. */
+  names: string[];
+}
+
+/** Names as in `key`; of several that fit, the first in the list is taken. */
+const VALUE = [
+  'ioc',
+  'iocvalue',
+  'indicator',
+  'indicatorvalue',
+  'value',
+  'observable',
+  'observablevalue',
+  'c2',
+  'host',
+];
+const TYPE = ['ioctype', 'indicatortype', 'observabletype', 'type'];
+const FIRST_SEEN = [
+  'firstseenutc',
+  'firstseen',
+  'dateadded',
+  'timegenerated',
+  'validfrom',
+  'created',
+  'date',
+];
+const LAST_SEEN = ['lastseenutc', 'lastseen', 'lastonline'];
+const EXPIRES_AT = [
+  'expirationdatetime',
+  'validuntil',
+  'expiresat',
+  'expirationdate',
+  'expires',
+  'expiration',
+  'expiry',
+];
+const CONFIDENCE = ['confidence', 'confidencelevel', 'confidencescore'];
+const SEVERITY = ['severity'];
+const TLP = ['tlp', 'trafficlightprotocollevel'];
+const TAG_LISTS = ['tags', 'tag', 'labels'];
+const TAG_WORDS = ['malware', 'malwareprintable', 'malwarefamily', 'threat', 'threattype'];
+
+const TYPED_VALUES = new Map<string, IndicatorType | 'address'>([
+  ['url', 'URL'],
+  ['domain', 'DOMAIN'],
+  ['domainname', 'DOMAIN'],
+  ['hostname', 'DOMAIN'],
+  ['fqdn', 'DOMAIN'],
+  ['c2domain', 'DOMAIN'],
+  ['ip', 'address'],
+  ['ipaddress', 'address'],
+  ['dstip', 'address'],
+  ['srcip', 'address'],
+  ['ipv4', 'IPV4'],
+  ['ipv6', 'IPV6'],
+  ['md5', 'MD5'],
+  ['md5hash', 'MD5'],
+  ['sha1', 'SHA1'],
+  ['sha1hash', 'SHA1'],
+  ['sha256', 'SHA256'],
+  ['sha256hash', 'SHA256'],
+  ['filename', 'FILENAME'],
+  ['filepath', 'FILENAME'],
+  ['email', 'EMAIL'],
+  ['emailaddress', 'EMAIL'],
+  ['cve', 'CVE'],
+  ['cveid', 'CVE'],
+  ['mutex', 'MUTEX'],
+  ['registrykey', 'REGISTRY_KEY'],
+  ['useragent', 'USER_AGENT'],
+  ['asn', 'ASN'],
+]);
+
+/** For people whose file has none of them. */
+export const ALLOWED_VALUE_COLUMNS = 'ioc, indicator, value, url, domain, ip, md5, sha1, sha256, …';
+
+/** `First Seen (UTC)`, `first_seen_utc` and `FirstSeenUTC` are one name. */
+function key(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/** The columns of a header row; null when none of them can hold an observable. */
+export function readHeader(names: string[]): CsvColumns | null {
+  const keys = names.map(key);
+  const firstOf = (wanted: string[]) => wanted.map((name) => keys.indexOf(name)).find((at) => at >= 0) ?? -1;
+  const allOf = (wanted: string[]) => keys.flatMap((name, at) => (wanted.includes(name) ? [at] : []));
+  const values = [
+    ...VALUE.flatMap((name) => allOf([name])).map((index) => valueColumn(names, index, null)),
+    ...keys.flatMap((name, index) => {
+      const type = TYPED_VALUES.get(name);
+      return type === undefined ? [] : [valueColumn(names, index, type)];
+    }),
+  ];
+  if (values.length === 0) return null;
+  return {
+    values,
+    type: firstOf(TYPE),
+    firstSeen: firstOf(FIRST_SEEN),
+    lastSeen: firstOf(LAST_SEEN),
+    expiresAt: firstOf(EXPIRES_AT),
+    confidence: firstOf(CONFIDENCE),
+    severity: firstOf(SEVERITY),
+    tlp: firstOf(TLP),
+    tagLists: allOf(TAG_LISTS),
+    tagWords: allOf(TAG_WORDS),
+    names,
+  };
+}
+
+function valueColumn(names: string[], index: number, type: ValueColumn['type']): ValueColumn {
+  return { index, name: names[index] ?? '', type };
+}

@@ -1,0 +1,100 @@
+import { detectType } from '../model/detect-type.ts';
+import { ALLOWED_VALUE_COLUMNS, type CsvColumns, readHeader } from './csv-columns.ts';
+import { splitLine } from './csv-rows.ts';
+import { isTypeWord, normalizeNamed } from './csv-types.ts';
+import { parseDate } from './dates.ts';
+import { UnreadableInput } from './importer.ts';
+import { printable } from './printable.ts';
+
+export interface CsvLayout {
+  delimiter: string;
+  columns: CsvColumns;
+  /** The first row that is no comment holds the names. */
+  hasHeaderRow: boolean;
+}
+
+/**
+ * How a CSV is laid out, told from its beginning: its delimiter, and what its columns mean.
+ * @throws {UnreadableInput} when no column can be told to hold observables
+ */
+export function readLayout(head: string): CsvLayout {
+  // The last line may be cut by the end of the head.
+  const lines = head.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
+  const firstAt = lines.findIndex((line) => !line.startsWith('#'));
+  const first = lines[firstAt];
+  if (first === undefined)
+    throw new UnreadableInput('no data in the file: it is empty or holds comments only');
+  const delimiter = delimiterOf(first);
+  const cells = splitLine(first, delimiter);
+  const header = readHeader(cells);
+  // A row of data may hold a word that is also a name (`domain` in a column of types).
+  if (header !== null && cells.every((cell) => detectType(cell) === null))
+    return { delimiter, columns: header, hasHeaderRow: true };
+  const commented = commentedHeader(lines[firstAt - 1], delimiter, cells.length);
+  if (commented !== null) return { delimiter, columns: commented, hasHeaderRow: false };
+  return { delimiter, columns: columnsOfData(cells), hasHeaderRow: false };
+}
+
+/** abuse.ch writes the names into the last comment before the data. */
+function commentedHeader(line: string | undefined, delimiter: string, width: number): CsvColumns | null {
+  if (line === undefined) return null;
+  const names = splitLine(line.replace(/^#+/, '').trim(), delimiter);
+  return names.length >= 3 && names.length === width ? readHeader(names) : null;
+}
+
+/** Without names: one column of which the form is known, or one that is what another column calls it. */
+function columnsOfData(cells: string[]): CsvColumns {
+  const fit = fittingColumns(cells);
+  if (fit === null) {
+    const found = cells.slice(0, 20).map(printable).join(', ');
+    throw new UnreadableInput(
+      `no usable column names; found: ${found}; one of these is needed: ${ALLOWED_VALUE_COLUMNS}`,
+    );
+  }
+  const dates = indexesOf(cells, (cell) => parseDate(cell) !== null);
+  return {
+    values: [{ index: fit.value, name: `column ${fit.value + 1}`, type: null }],
+    type: fit.type,
+    firstSeen: dates.length === 1 ? (dates[0] ?? -1) : -1,
+    lastSeen: -1,
+    expiresAt: -1,
+    confidence: -1,
+    severity: -1,
+    tlp: -1,
+    tagLists: indexesOf(cells, (cell) => cell.startsWith('#')),
+    tagWords: [],
+    names: cells.map((_, index) => `column ${index + 1}`),
+  };
+}
+
+function fittingColumns(cells: string[]): { value: number; type: number } | null {
+  const [type, ...otherTypes] = indexesOf(cells, isTypeWord);
+  if (type !== undefined && otherTypes.length === 0) {
+    const [value, ...more] = indexesOf(cells, (cell) => isNamed(cells[type] ?? '', cell));
+    if (value !== undefined && more.length === 0) return { value, type };
+  }
+  const [value, ...more] = indexesOf(cells, (cell) => detectType(cell) !== null);
+  return value !== undefined && more.length === 0 && !isFeedIndex(cells) ? { value, type: -1 } : null;
+}
+
+function isNamed(word: string, cell: string): boolean {
+  return !isTypeWord(cell) && detectType(cell) !== null && 'type' in normalizeNamed(word, cell);
+}
+
+/** A MISP feed's hashes.csv: MD5 digests of the feed's values, and the events they stand in. No indicators. */
+function isFeedIndex(cells: string[]): boolean {
+  return cells.length === 2 && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(cells[1] ?? '');
+}
+
+function indexesOf(cells: string[], fits: (cell: string) => boolean): number[] {
+  return cells.flatMap((cell, index) => (fits(cell) ? [index] : []));
+}
+
+/** Of comma, semicolon and tab the one that divides the line into most cells; a comma when none does. */
+function delimiterOf(line: string): string {
+  const candidates = [',', ';', '\t'].map((delimiter) => ({
+    delimiter,
+    width: splitLine(line, delimiter).length,
+  }));
+  return candidates.reduce((best, next) => (next.width > best.width ? next : best)).delimiter;
+}

@@ -1,0 +1,182 @@
+import { UnreadableInput } from './importer.ts';
+
+export interface CsvRow {
+  /** Trimmed; quotes taken off. */
+  cells: string[];
+  /** Of its first character, from 1. */
+  line: number;
+  /** Why the cells cannot be relied on. */
+  problem: string | null;
+}
+
+/** In characters. A longer quoted row is a quote that was never closed. */
+const MAX_ROW = 1024 * 1024;
+
+const QUOTE = 0x22;
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+const HASH = 0x23;
+
+/** Where in a cell: before it, in it, between quotes, just after a quote that may close or escape, behind it. */
+type Place = 'start' | 'plain' | 'quoted' | 'quote' | 'closed' | 'comment';
+
+/**
+ * Splits CSV (RFC 4180, any one-character delimiter, `#` comment lines) into rows, across chunk borders.
+ * Blanks around quotes are allowed; a quote inside an unquoted cell is a character like any other.
+ */
+export class CsvSplitter {
+  private readonly delimiter: number;
+  private place: Place = 'start';
+  private cells: string[] = [];
+  private cell = '';
+  private line = 1;
+  private rowLine = 1;
+  private rowLength = 0;
+  private problem: string | null = null;
+  private afterReturn = false;
+  private text = '';
+  /** Where the open cell continues in `text`. */
+  private from = 0;
+
+  constructor(delimiter: string) {
+    this.delimiter = delimiter.charCodeAt(0);
+  }
+
+  /** @throws {UnreadableInput} when a quoted row does not end */
+  *push(text: string): Generator<CsvRow> {
+    this.text = text;
+    this.from = 0;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (this.afterReturn && code === LINE_FEED) {
+        this.from = i + 1;
+        this.afterReturn = false;
+        continue;
+      }
+      this.afterReturn = code === RETURN;
+      if (code === LINE_FEED || code === RETURN) {
+        this.line += 1;
+        if (this.place === 'quoted') continue;
+        const row = this.endRow(i);
+        if (row !== null) yield row;
+      } else if (this.place !== 'comment') this.step(code, i);
+    }
+    this.keep(text.length);
+    this.checkLength();
+  }
+
+  /** @throws {UnreadableInput} when the file ends inside quotes */
+  *end(): Generator<CsvRow> {
+    if (this.place === 'quoted') throw this.unclosed();
+    this.text = '';
+    this.from = 0;
+    const row = this.endRow(0);
+    if (row !== null) yield row;
+  }
+
+  private step(code: number, i: number) {
+    switch (this.place) {
+      case 'start':
+        if (code === this.delimiter) this.endCell(i);
+        else if (code === HASH && this.cells.length === 0 && this.isCellEmpty(i)) this.place = 'comment';
+        else if (code === QUOTE) this.startQuoted(i);
+        else if (code !== 0x20 && code !== 0x09) this.place = 'plain';
+        return;
+      case 'plain':
+        if (code === this.delimiter) this.endCell(i);
+        return;
+      case 'quoted':
+        if (code === QUOTE) this.place = 'quote';
+        return;
+      case 'quote':
+        this.afterQuote(code, i);
+        return;
+      case 'closed':
+        if (code === this.delimiter) this.endCell(i);
+        else if (code !== 0x20 && code !== 0x09) this.problem = 'quotes not readable';
+    }
+  }
+
+  /** A doubled quote stands for one; otherwise the cell is closed. */
+  private afterQuote(code: number, i: number) {
+    this.keep(i);
+    this.cell = this.cell.slice(0, -1);
+    if (code === QUOTE) {
+      this.place = 'quoted';
+      return;
+    }
+    this.place = 'closed';
+    this.step(code, i);
+  }
+
+  private startQuoted(i: number) {
+    this.cell = '';
+    this.from = i + 1;
+    this.place = 'quoted';
+  }
+
+  private isCellEmpty(i: number): boolean {
+    return this.cell === '' && this.from === i;
+  }
+
+  /** Moves what is read of the open cell out of the chunk. */
+  private keep(end: number) {
+    if (this.place !== 'comment' && this.place !== 'closed' && this.problem === null) {
+      this.cell += this.text.slice(this.from, end);
+      this.rowLength += end - this.from;
+    }
+    this.from = end;
+  }
+
+  private endCell(i: number) {
+    this.keep(i);
+    if (this.problem === null) this.cells.push(this.cell.trim());
+    this.cell = '';
+    this.from = i + 1;
+    this.place = 'start';
+    this.checkLength();
+  }
+
+  private endRow(i: number): CsvRow | null {
+    if (this.place === 'quote') {
+      this.keep(i);
+      this.cell = this.cell.slice(0, -1);
+      this.place = 'closed';
+    }
+    const isComment = this.place === 'comment';
+    if (!isComment) this.endCell(i);
+    const row = { cells: this.cells, line: this.rowLine, problem: this.problem };
+    const isBlank = row.problem === null && row.cells.length === 1 && row.cells[0] === '';
+    this.cells = [];
+    this.problem = null;
+    this.place = 'start';
+    this.rowLength = 0;
+    this.rowLine = this.line;
+    this.from = i + 1;
+    return isComment || isBlank ? null : row;
+  }
+
+  private checkLength() {
+    if (this.rowLength <= MAX_ROW) return;
+    if (this.place === 'quoted' || this.place === 'quote') throw this.unclosed();
+    this.problem ??= 'row longer than 1 MiB';
+    this.cells = [];
+    this.cell = '';
+  }
+
+  private unclosed(): UnreadableInput {
+    return new UnreadableInput(`a quote is not closed in the row that starts in line ${this.rowLine}`);
+  }
+}
+
+/** The cells of one line; a line that breaks the rules of quoting is one cell. */
+export function splitLine(line: string, delimiter: string): string[] {
+  const splitter = new CsvSplitter(delimiter);
+  try {
+    const [row] = [...splitter.push(line), ...splitter.end()];
+    return row === undefined || row.problem !== null ? [line.trim()] : row.cells;
+  } catch (error) {
+    if (error instanceof UnreadableInput) return [line.trim()];
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { CsvColumns } from './csv-columns.ts';
+import { readLayout } from './csv-layout.ts';
+import { readRow } from './csv-row.ts';
+import { type CsvRow, CsvSplitter } from './csv-rows.ts';
+import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
+import { jsonShape } from './json-shape.ts';
+import { rejectedBy, rejectedRecord } from './rejected-record.ts';
+import { openText, readHead } from './text-input.ts';
+
+/** CSV with a header (also a commented one, as of abuse.ch), or with one column that speaks for itself. */
+export const csvImporter: Importer = {
+  name: 'csv',
+
+  recognizes(head, fileName) {
+    if (jsonShape(head) !== null || head.includes('\u0000')) return false;
+    // A file that calls itself CSV gets told what is wrong with its columns.
+    if (/\.(csv|tsv)(\.gz)?$/i.test(fileName)) return true;
+    try {
+      readLayout(head);
+      return true;
+    } catch (error) {
+      if (error instanceof UnreadableInput) return false;
+      throw error;
+    }
+  },
+
+  async *read(input: ImportInput) {
+    const { delimiter, columns, hasHeaderRow } = readLayout(await readHead(input));
+    let isHeader = hasHeaderRow;
+    for await (const row of csvRows(input, delimiter)) {
+      if (!isHeader) yield* readRecords(row, columns);
+      isHeader = false;
+    }
+  },
+};
+
+async function* csvRows(input: ImportInput, delimiter: string): AsyncGenerator<CsvRow> {
+  const splitter = new CsvSplitter(delimiter);
+  // Bytes that are no UTF-8 become U+FFFD, which the reader of the row looks for.
+  const decoder = new StringDecoder('utf8');
+  for await (const chunk of openText(input)) yield* splitter.push(decoder.write(chunk));
+  yield* splitter.push(decoder.end());
+  yield* splitter.end();
+}
+
+function readRecords(row: CsvRow, columns: CsvColumns): ImportRecord[] {
+  const where = `line ${row.line}`;
+  const rejected = (reason: string) => rejectedRecord('indicator', reason, where);
+  if (row.problem !== null) return [rejected(row.problem)];
+  if (row.cells.length !== columns.names.length) return [rejected('wrong number of fields')];
+  try {
+    return readRow(row.cells, columns).map((made) => ('rejected' in made ? rejected(made.rejected) : made));
+  } catch (error) {
+    return [rejectedBy(error, 'indicator', where)];
+  }
+}

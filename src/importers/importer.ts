@@ -1,0 +1,153 @@
+import type { Readable } from 'node:stream';
+import type {
+  EntityKind,
+  IndicatorType,
+  Motivation,
+  RelationshipType,
+  Severity,
+  Sophistication,
+  Tlp,
+} from '../model/vocabulary.ts';
+
+/**
+ * What importers yield. A field that the file does not state is null: the source's defaults are applied
+ * by the writer, never by an importer. Records may come in any order; relationships name their ends by
+ * external id and may come before the objects they join.
+ */
+export type ImportRecord =
+  | IndicatorRecord
+  | ActorRecord
+  | CampaignRecord
+  | TechniqueRecord
+  | SoftwareRecord
+  | ReportRecord
+  | RelationshipRecord
+  | RejectedRecord;
+
+interface EntityRecord {
+  /** Ids the object has elsewhere, e.g. `indicator--0c7b…`. Several records may share one (an OR pattern). */
+  externalIds: string[];
+  /** When the source last stated this (STIX `modified`, MISP `timestamp`); null when it does not say. */
+  statedAt: Date | null;
+  /** null: unmarked, the source's default applies. An unknown marking is RED. */
+  tlp: Tlp | null;
+  /** 0 to 100; null: not stated. */
+  confidence: number | null;
+}
+
+export interface IndicatorRecord extends EntityRecord {
+  kind: 'indicator';
+  type: IndicatorType;
+  /** As shown; from `normalize()`. */
+  value: string;
+  /** As compared; from `normalize()`. */
+  normalized: string;
+  severity: Severity | null;
+  tags: string[];
+  firstSeen: Date | null;
+  lastSeen: Date | null;
+  expiresAt: Date | null;
+  /** false: context only, never for rules or block lists (MISP `to_ids: false`). */
+  forDetection: boolean;
+}
+
+export interface ActorRecord extends EntityRecord {
+  kind: 'actor';
+  name: string;
+  /** Without the name itself. */
+  aliases: { alias: string; namedBy: string | null }[];
+  /** ATT&CK group id, e.g. `G0016`. */
+  attackGroupId: string | null;
+  description: string | null;
+  /** ISO 3166-1 alpha-2, upper case. */
+  country: string | null;
+  motivation: Motivation | null;
+  sophistication: Sophistication | null;
+  /** Revoked or deprecated by its source. */
+  retired: boolean;
+  firstSeen: Date | null;
+  lastSeen: Date | null;
+  targetSectors: string[];
+  targetCountries: string[];
+}
+
+export interface CampaignRecord extends EntityRecord {
+  kind: 'campaign';
+  name: string;
+  aliases: string[];
+  description: string | null;
+  startDate: Date | null;
+  endDate: Date | null;
+  targetSectors: string[];
+  targetCountries: string[];
+}
+
+export interface TechniqueRecord extends EntityRecord {
+  kind: 'technique';
+  /** ATT&CK id, e.g. `T1059.001`; null for a technique of another catalogue. */
+  attackId: string | null;
+  name: string;
+  description: string | null;
+  /** ATT&CK tactic short names, e.g. `command-and-control`. */
+  tactics: string[];
+  retired: boolean;
+}
+
+export interface SoftwareRecord extends EntityRecord {
+  kind: 'software';
+  softwareType: 'malware' | 'tool';
+  /** ATT&CK id, e.g. `S0154`. */
+  attackId: string | null;
+  name: string;
+  aliases: string[];
+  description: string | null;
+  retired: boolean;
+}
+
+export interface ReportRecord extends EntityRecord {
+  kind: 'report';
+  title: string;
+  description: string | null;
+  publishedAt: Date | null;
+  tags: string[];
+  url: string | null;
+}
+
+export interface RelationshipRecord {
+  kind: 'relationship';
+  type: RelationshipType;
+  /** External ids of the two ends, as in `externalIds` above. */
+  from: string;
+  to: string;
+  tlp: Tlp | null;
+}
+
+export interface RejectedRecord {
+  kind: 'rejected';
+  /** What it would have been. */
+  of: EntityKind | 'relationship';
+  /** Short and stable, for counting: `not a valid domain`, `unknown type: app:id`. No values in it. */
+  reason: string;
+  /** Where in the file, for a person: `line 12`, `object 3 (indicator--…)`. */
+  where: string;
+}
+
+export interface ImportInput {
+  /** For messages and for recognizing a format; `-` for standard input. */
+  fileName: string;
+  /** Opens the bytes from the start; may be called more than once. */
+  open(): Readable;
+}
+
+/** The file cannot be read further (truncated, not the format). What was yielded before stays good. */
+export class UnreadableInput extends Error {
+  override name = 'UnreadableInput';
+}
+
+export interface Importer {
+  name: 'stix' | 'misp' | 'csv';
+  /** Judges by the first 64 KiB of the text (BOM removed) and the file's name. */
+  recognizes(head: string, fileName: string): boolean;
+  /** @throws {UnreadableInput} with a message that says what is wrong and where */
+  read(input: ImportInput): AsyncGenerator<ImportRecord>;
+}

@@ -1,0 +1,77 @@
+import type { JsonPiece } from './json-stream.ts';
+
+/** The bytes of one piece of JSON, gathered over chunks, with a cap. */
+export class PieceBuffer {
+  complete = false;
+  private readonly maxBytes: number;
+  private parts: Buffer[] = [];
+  private size = 0;
+  private offset = 0;
+  private problem: JsonPiece['problem'] = null;
+  /** Where the piece continues in the present chunk; -1: not open. */
+  private from = -1;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  open(offset: number, at: number) {
+    this.offset = offset;
+    this.parts = [];
+    this.size = 0;
+    this.problem = null;
+    this.from = at;
+  }
+
+  isFull(at: number): boolean {
+    return this.problem === null && this.size + at - this.from >= this.maxBytes;
+  }
+
+  /** Keeps nothing more of this piece, only why. */
+  drop(problem: 'too large' | 'too deep') {
+    this.problem ??= problem;
+    this.parts = [];
+  }
+
+  /** Keeps the bytes of the chunk up to `end`, and waits for `resume`. */
+  pause(chunk: Buffer, end: number) {
+    if (this.from < 0) return;
+    if (this.problem === null) this.parts.push(chunk.subarray(this.from, end));
+    this.size += end - this.from;
+    this.from = -1;
+  }
+
+  resume(at: number) {
+    this.from = at;
+  }
+
+  /** The chunk is over: what belongs to the open piece is kept. */
+  endChunk(chunk: Buffer) {
+    if (this.from >= 0) {
+      this.pause(chunk, chunk.length);
+      this.from = 0;
+    }
+    if (this.parts.length > 1) this.compact();
+  }
+
+  close(chunk: Buffer, end: number) {
+    this.pause(chunk, end);
+    this.complete = true;
+  }
+
+  take(number: number): JsonPiece {
+    const bytes = this.parts.length === 1 ? (this.parts[0] ?? Buffer.alloc(0)) : Buffer.concat(this.parts);
+    this.parts = [];
+    this.complete = false;
+    return { number, offset: this.offset, bytes, problem: this.problem };
+  }
+
+  /** Many small remainders (a stream that comes byte by byte) are joined at doubling sizes. */
+  private compact() {
+    for (let last = this.parts.length - 1; last > 0; last--) {
+      const [before, after] = [this.parts[last - 1], this.parts[last]];
+      if (!before || !after || before.length > 2 * after.length) return;
+      this.parts.splice(last - 1, 2, Buffer.concat([before, after]));
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import type { Tlp } from '../model/vocabulary.ts';
+import type { ActorRecord, SoftwareRecord, TechniqueRecord } from './importer.ts';
+import { mispTags } from './misp-tags.ts';
+import {
+  countryOf,
+  type Fields,
+  field,
+  isObject,
+  listOf,
+  otherNames,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
+
+export type ClusterRecord = ActorRecord | SoftwareRecord | TechniqueRecord;
+
+interface Cluster {
+  galaxy: string;
+  name: string;
+  /** The ATT&CK id behind the name, `PowerShell - T1086`. */
+  attackId: string | null;
+  uuid: string | null;
+  tagName: string;
+  description: string | null;
+  meta: Fields;
+}
+
+/** Longer names are texts that slipped in. */
+const MAX_NAME = 200;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Old MISP exports give every cluster of the galaxy `threat-actor` the uuid of the collection. */
+const COLLECTION_UUIDS = new Set(['7cdff317-a673-4474-84ec-4f1754947823']);
+
+const ACTOR_GALAXY = /^(threat-actor|microsoft-activity-group|mitre-([a-z]+-attack-)?intrusion-set)$/;
+const TECHNIQUE_GALAXY = /^mitre-([a-z]+-attack-)?attack-pattern$/;
+const MALWARE_GALAXY =
+  /^(malpedia|ransomware|rat|banker|stealer|backdoor|botnet|cryptominers|android|mitre-([a-z]+-attack-)?malware)$/;
+const TOOL_GALAXY = /^(tool|mitre-([a-z]+-attack-)?tool)$/;
+
+/**
+ * The actors, techniques and software that an event or attribute is about: from its galaxies, and from
+ * galaxy tags where no galaxy entry stands. Other galaxies (sectors, countries, …) are left out on purpose.
+ */
+export function clusterRecords(holder: Fields, tlp: Tlp | null, statedAt: Date | null): ClusterRecord[] {
+  const clusters = new Map<string, Cluster>();
+  for (const galaxy of (listOf(field(holder, 'Galaxy')) ?? []).filter(isObject)) {
+    for (const item of (listOf(field(galaxy, 'GalaxyCluster')) ?? []).filter(isObject)) {
+      const cluster = readCluster(item, galaxy);
+      if (cluster !== null) clusters.set(cluster.tagName, cluster);
+    }
+  }
+  for (const tag of mispTags(holder).galaxy) {
+    const cluster = readGalaxyTag(tag);
+    if (cluster !== null && !clusters.has(cluster.tagName)) clusters.set(cluster.tagName, cluster);
+  }
+  return [...clusters.values()].flatMap((cluster) => toRecord(cluster, tlp, statedAt) ?? []);
+}
+
+function readCluster(item: Fields, parent: Fields): Cluster | null {
+  const galaxy = textOf(field(item, 'type')) ?? textOf(field(parent, 'type'));
+  const value = textOf(field(item, 'value'));
+  if (galaxy === null || value === null || value.length > MAX_NAME) return null;
+  const uuid = textOf(field(item, 'uuid'))?.toLowerCase() ?? '';
+  const meta = field(item, 'meta');
+  const isOwn = UUID.test(uuid) && !COLLECTION_UUIDS.has(uuid) && uuid !== field(item, 'collection_uuid');
+  return {
+    galaxy,
+    ...splitName(value),
+    uuid: isOwn ? uuid : null,
+    tagName: textOf(field(item, 'tag_name')) ?? `misp-galaxy:${galaxy}="${value}"`,
+    description: textOf(field(item, 'description')),
+    meta: isObject(meta) ? meta : {},
+  };
+}
+
+function readGalaxyTag(tag: string): Cluster | null {
+  const [, galaxy, value] = /^misp-galaxy:([^=]+)="(.+)"$/i.exec(tag) ?? [];
+  if (galaxy === undefined || value === undefined || value.length > MAX_NAME) return null;
+  return { galaxy, ...splitName(value), uuid: null, tagName: tag, description: null, meta: {} };
+}
+
+/** `APT32 - G0050`: the name and the ATT&CK id. */
+function splitName(value: string): { name: string; attackId: string | null } {
+  const [, name, attackId] = /^(.*\S) +- +([GST]\d{4}(?:\.\d{3})?)$/.exec(value) ?? [];
+  return name === undefined ? { name: value, attackId: null } : { name, attackId: attackId ?? null };
+}
+
+function toRecord(cluster: Cluster, tlp: Tlp | null, statedAt: Date | null): ClusterRecord | null {
+  const { galaxy } = cluster;
+  const shared = { tlp, statedAt, confidence: null, name: cluster.name, description: cluster.description };
+  const synonyms = otherNames(cluster.name, metaList(cluster, 'synonyms'));
+  if (ACTOR_GALAXY.test(galaxy)) {
+    return {
+      kind: 'actor',
+      ...shared,
+      externalIds: externalIds(cluster, 'intrusion-set', 'threat-actor'),
+      aliases: synonyms.map((alias) => ({ alias, namedBy: null })),
+      attackGroupId: attackIdOf(cluster, /^G\d{4}$/),
+      country:
+        countryOf(field(cluster.meta, 'country')) ??
+        countryOf(field(cluster.meta, 'cfr-suspected-state-sponsor')),
+      motivation: null,
+      sophistication: null,
+      retired: false,
+      firstSeen: null,
+      lastSeen: null,
+      targetSectors: tagsOf(metaList(cluster, 'cfr-target-category')),
+      targetCountries: [],
+    };
+  }
+  if (TECHNIQUE_GALAXY.test(galaxy)) {
+    const attackId = attackIdOf(cluster, /^T\d{4}(\.\d{3})?$/);
+    const ids = externalIds(cluster, 'attack-pattern');
+    return { kind: 'technique', ...shared, externalIds: ids, attackId, tactics: [], retired: false };
+  }
+  const softwareType = MALWARE_GALAXY.test(galaxy) ? 'malware' : TOOL_GALAXY.test(galaxy) ? 'tool' : null;
+  if (softwareType === null) return null;
+  return {
+    kind: 'software',
+    ...shared,
+    externalIds: externalIds(cluster, softwareType),
+    softwareType,
+    attackId: attackIdOf(cluster, /^S\d{4}$/),
+    aliases: synonyms,
+    retired: false,
+  };
+}
+
+/** Cluster uuids are those of the STIX objects they mirror. The tag joins events that carry it alone. */
+function externalIds(cluster: Cluster, ...types: string[]): string[] {
+  const ofUuid = cluster.uuid === null ? [] : types.map((type) => `${type}--${cluster.uuid}`);
+  return tagsOf([...ofUuid, cluster.tagName]);
+}
+
+function attackIdOf(cluster: Cluster, form: RegExp): string | null {
+  return (
+    [cluster.attackId, ...tagsOf(metaList(cluster, 'external_id'))].find((id) => form.test(id ?? '')) ?? null
+  );
+}
+
+function metaList(cluster: Cluster, name: string): unknown[] {
+  const value = field(cluster.meta, name);
+  return Array.isArray(value) ? value : [value];
+}

@@ -1,0 +1,27 @@
+import type { Tlp } from '../model/vocabulary.ts';
+import { mostRestrictive, tlpOfTag } from './markings.ts';
+import { type Fields, field, isObject, listOf, RecordRejected, tagsOf, textOf } from './record-fields.ts';
+
+export interface MispTags {
+  /** The narrowest of the `tlp:` tags; null: there is none. */
+  tlp: Tlp | null;
+  /** Free tags, without TLP and galaxy tags. */
+  plain: string[];
+  /** `misp-galaxy:threat-actor="X"` and the like, as they stand. */
+  galaxy: string[];
+}
+
+/** The tags of an event or an attribute. @throws {RecordRejected} when they cannot be read: a TLP may be among them */
+export function mispTags(record: Fields): MispTags {
+  const list = listOf(field(record, 'Tag'));
+  if (list === null) throw new RecordRejected('Tag is not a list');
+  const names = list
+    .map((tag) => textOf(isObject(tag) ? field(tag, 'name') : tag))
+    .filter((name) => name !== null);
+  const isGalaxy = (name: string) => /^misp-galaxy:/i.test(name);
+  return {
+    tlp: mostRestrictive(names.map(tlpOfTag)),
+    plain: tagsOf(names.filter((name) => !isGalaxy(name) && tlpOfTag(name) === null)),
+    galaxy: tagsOf(names.filter(isGalaxy)),
+  };
+}

@@ -1,0 +1,54 @@
+import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
+import { jsonShape } from './json-shape.ts';
+import { type JsonLimits, type JsonRecord, readJsonRecords } from './json-stream.ts';
+import { readEvent } from './misp-event.ts';
+import { printable } from './printable.ts';
+import { type Fields, field, isObject, textOf } from './record-fields.ts';
+import { rejectedRecord } from './rejected-record.ts';
+
+/**
+ * An event is held in memory whole, because its tags and date, which every attribute inherits, may stand
+ * behind the attributes. A file may hold any number of events.
+ */
+const MISP_LIMITS: JsonLimits = { lists: ['response'], maxBytes: 64 * 1024 * 1024, maxDepth: 64 };
+
+/** MISP core format: `{"Event"}`, `{"response":[{"Event"}]}`, an array of either, or an event itself. */
+export const mispImporter: Importer = {
+  name: 'misp',
+
+  recognizes(head) {
+    const shape = jsonShape(head);
+    if (shape === null) return false;
+    const { keys } = shape;
+    // A bare event: `info` beside `Attribute` or an event's other marks.
+    const isEvent =
+      keys.has('info') && ['Attribute', 'Object', 'threat_level_id', 'Orgc'].some((key) => keys.has(key));
+    return keys.has('Event') || keys.has('response') || isEvent;
+  },
+
+  async *read(input: ImportInput) {
+    for await (const record of readJsonRecords(input, MISP_LIMITS)) yield* readRecord(record);
+  },
+};
+
+function* readRecord({ number, value, rejected }: JsonRecord): Generator<ImportRecord> {
+  const event = eventOf(value);
+  if (event !== null) {
+    const uuid = textOf(field(event, 'uuid'));
+    yield* readEvent(event, `event ${number || 1}${uuid === null ? '' : ` (${printable(uuid)})`}`);
+    return;
+  }
+  if (number === 0 && isObject(value)) {
+    if (Array.isArray(field(value, 'response'))) return;
+    throw new UnreadableInput('not MISP: the root object is neither an event nor a list of events');
+  }
+  const reason = rejected ?? 'not an event';
+  yield rejectedRecord('report', reason, `event ${number || 1}`);
+}
+
+function eventOf(value: unknown): Fields | null {
+  if (!isObject(value)) return null;
+  const inner = field(value, 'Event');
+  if (isObject(inner)) return inner;
+  return Object.hasOwn(value, 'info') ? value : null;
+}

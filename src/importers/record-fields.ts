@@ -1,0 +1,99 @@
+/** Safe readers for the fields of parsed JSON: each gives a value of its kind, null, or rejects the record. */
+
+import { parseDate } from './dates.ts';
+
+/** Why one record is left out; caught where the record began, never seen outside the importers. */
+export class RecordRejected extends Error {
+  override name = 'RecordRejected';
+}
+
+export type Fields = Record<string, unknown>;
+
+/** Of an external id, in characters. */
+export const MAX_ID = 512;
+const MAX_NAME = 1024;
+const MAX_TAG = 256;
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A list's elements; absent or null is an empty list, anything else is null. */
+export function listOf(value: unknown): unknown[] | null {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : null;
+}
+
+/** Trimmed text without NUL (PostgreSQL cannot hold it); empty or not a string is null. */
+export function textOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const text = value.replaceAll('\u0000', '').trim();
+  return text === '' ? null : text;
+}
+
+/** Own members only: `constructor` and the like are no fields. */
+export function field(record: Fields, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+export function requiredName(record: Fields, name: string): string {
+  const text = textOf(field(record, name));
+  if (text === null) throw new RecordRejected(`no ${name}`);
+  if (text.length > MAX_NAME) throw new RecordRejected(`${name} longer than ${MAX_NAME} characters`);
+  return text;
+}
+
+/** An external id as it stands; null where there is none. */
+export function idOf(record: Fields, name: string): string | null {
+  const id = textOf(field(record, name));
+  if (id !== null && id.length > MAX_ID) throw new RecordRejected(`${name} longer than ${MAX_ID} characters`);
+  return id;
+}
+
+/** Absent or null: null. Anything that is no date rejects the record. */
+export function dateOf(record: Fields, name: string): Date | null {
+  const value = field(record, name);
+  if (value === undefined || value === null || value === '') return null;
+  const date = typeof value === 'string' ? parseDate(value) : null;
+  if (date === null) throw new RecordRejected(`date not readable: ${name}`);
+  return date;
+}
+
+export function confidenceOf(record: Fields): number | null {
+  const value = field(record, 'confidence');
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 100) return value;
+  throw new RecordRejected('confidence not an integer from 0 to 100');
+}
+
+export function isTrue(value: unknown): boolean {
+  return value === true || value === 1 || value === '1' || value === 'true';
+}
+
+/** Trimmed, without repeats; longer than 256 characters or not text is left out. */
+export function tagsOf(...lists: unknown[]): string[] {
+  const tags = new Set<string>();
+  for (const list of lists) {
+    for (const item of listOf(list) ?? []) {
+      const tag = textOf(item);
+      if (tag !== null && tag.length <= MAX_TAG) tags.add(tag);
+    }
+  }
+  return [...tags];
+}
+
+/** Other names than the main one, each once. */
+export function otherNames(name: string, ...lists: unknown[]): string[] {
+  return tagsOf(...lists).filter((alias) => alias !== name);
+}
+
+/** ISO 3166-1 alpha-2, upper case; anything longer or stranger is not a clean code and gives null. */
+export function countryOf(value: unknown): string | null {
+  const code = textOf(Array.isArray(value) && value.length === 1 ? value[0] : value);
+  return code !== null && /^[A-Za-z]{2}$/.test(code) ? code.toUpperCase() : null;
+}
+
+/** A sighting cannot end before it began (dates without a time of day do that). */
+export function notBefore(first: Date | null, last: Date | null): Date | null {
+  return first !== null && last !== null && last < first ? first : last;
+}

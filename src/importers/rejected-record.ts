@@ -1,0 +1,12 @@
+import type { RejectedRecord } from './importer.ts';
+import { RecordRejected } from './record-fields.ts';
+
+export function rejectedRecord(of: RejectedRecord['of'], reason: string, where: string): RejectedRecord {
+  return { kind: 'rejected', of, reason, where };
+}
+
+/** What became of a record whose fields could not be read; any other error goes on its way. */
+export function rejectedBy(error: unknown, of: RejectedRecord['of'], where: string): RejectedRecord {
+  if (error instanceof RecordRejected) return rejectedRecord(of, error.message, where);
+  throw error;
+}

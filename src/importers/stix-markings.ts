@@ -1,0 +1,90 @@
+import type { Tlp } from '../model/vocabulary.ts';
+import { type ImportInput, UnreadableInput } from './importer.ts';
+import { readJsonRecords } from './json-stream.ts';
+import { mostRestrictive, tlpOfStixId, tlpOfWord } from './markings.ts';
+import { type Fields, field, isObject, listOf, RecordRejected, textOf } from './record-fields.ts';
+import { STIX_LIMITS } from './stix-limits.ts';
+
+/** Statements without a TLP that stand in files without their definition: ATT&CK's copyright notice. */
+const KNOWN_STATEMENTS = ['marking-definition--fa42a846-8d90-4e51-bc29-71d5b4802168'];
+/** Extension of OASIS for TLP 2.0, a property extension of marking-definition. */
+const TLP_2_EXTENSION = 'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d';
+/** Bounds the memory a hostile file can claim; what is not remembered counts as RED. */
+const MAX_DEFINITIONS = 10_000;
+
+export interface StixMarkings {
+  learn(definition: Fields): void;
+  /** The narrowest of an object's own and granular markings; null: none, or statements only. */
+  tlpOf(object: Fields): Promise<Tlp | null>;
+}
+
+/**
+ * Knows the markings of one file. A definition may stand after the objects it marks: the first id that is
+ * not known yet costs one more pass over the file, so that memory stays flat. Unknown after that is RED.
+ */
+export function stixMarkings(input: ImportInput): StixMarkings {
+  const known = new Map<string, Tlp | null>(KNOWN_STATEMENTS.map((id) => [id, null]));
+  let complete = false;
+
+  const learn = (definition: Fields) => {
+    const id = textOf(field(definition, 'id'));
+    if (id === null || (known.size >= MAX_DEFINITIONS && !known.has(id))) return;
+    // Of two definitions under one id the narrower counts, whichever came first.
+    known.set(id, mostRestrictive([known.get(id) ?? null, tlpOfDefinition(definition)]));
+  };
+  const isKnown = (id: string) => tlpOfStixId(id) !== null || known.has(id);
+  const tlpOfId = (id: string) => tlpOfStixId(id) ?? (known.has(id) ? (known.get(id) ?? null) : 'RED');
+
+  return {
+    learn,
+    async tlpOf(object) {
+      const ids = markingIds(object);
+      if (ids.length === 0) return null;
+      if (!complete && !ids.every(isKnown)) {
+        complete = true;
+        await forEachDefinition(input, learn);
+      }
+      return mostRestrictive(ids.map(tlpOfId));
+    },
+  };
+}
+
+/** @throws {RecordRejected} when the markings cannot be read: an object must not lose its marking that way */
+function markingIds(object: Fields): string[] {
+  const granular = listOf(field(object, 'granular_markings'));
+  const refs = listOf(field(object, 'object_marking_refs'));
+  if (granular === null || refs === null) throw new RecordRejected('markings not readable');
+  const ids = [...refs];
+  for (const marking of granular) {
+    if (!isObject(marking)) throw new RecordRejected('markings not readable');
+    // A granular marking may state a language instead.
+    if (Object.hasOwn(marking, 'marking_ref')) ids.push(marking.marking_ref);
+  }
+  return ids.map((id) => {
+    if (typeof id !== 'string') throw new RecordRejected('markings not readable');
+    return id.trim();
+  });
+}
+
+function tlpOfDefinition(definition: Fields): Tlp | null {
+  const extensions = field(definition, 'extensions');
+  const extension = isObject(extensions) ? field(extensions, TLP_2_EXTENSION) : undefined;
+  if (isObject(extension)) return tlpOfWord(String(extension.tlp_2_0));
+  const type = textOf(field(definition, 'definition_type'))?.toLowerCase();
+  const name = textOf(field(definition, 'name')) ?? '';
+  const content = field(definition, 'definition');
+  if (type === 'tlp') return tlpOfWord(String((isObject(content) ? textOf(content.tlp) : null) ?? name));
+  if (/^tlp:/i.test(name)) return tlpOfWord(name);
+  return type === 'statement' ? null : 'RED';
+}
+
+async function forEachDefinition(input: ImportInput, learn: (definition: Fields) => void) {
+  try {
+    for await (const { value } of readJsonRecords(input, STIX_LIMITS)) {
+      if (isObject(value) && value.type === 'marking-definition') learn(value);
+    }
+  } catch (error) {
+    // The main pass meets the same end, after it has yielded what comes before it.
+    if (!(error instanceof UnreadableInput)) throw error;
+  }
+}

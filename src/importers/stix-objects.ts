@@ -1,0 +1,145 @@
+import type { Tlp } from '../model/vocabulary.ts';
+import type {
+  ActorRecord,
+  CampaignRecord,
+  RelationshipRecord,
+  ReportRecord,
+  SoftwareRecord,
+  TechniqueRecord,
+} from './importer.ts';
+import {
+  countryOf,
+  dateOf,
+  type Fields,
+  field,
+  idOf,
+  isObject,
+  listOf,
+  MAX_ID,
+  otherNames,
+  RecordRejected,
+  requiredName,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
+import { relationshipRecord } from './relationship-record.ts';
+import { attackId, commonFields, externalReferences, isRetired, isRevoked } from './stix-fields.ts';
+import { motivationOf, sophisticationOf } from './stix-vocabularies.ts';
+
+/** An intrusion set or a threat actor. */
+export function readActor(object: Fields, tlp: Tlp | null): [ActorRecord] {
+  const name = requiredName(object, 'name');
+  const secondary = listOf(field(object, 'secondary_motivations')) ?? [];
+  const actor: ActorRecord = {
+    kind: 'actor',
+    ...commonFields(object, tlp),
+    name,
+    aliases: otherNames(name, field(object, 'aliases')).map((alias) => ({ alias, namedBy: null })),
+    attackGroupId: attackId(object, /^G\d{4}$/),
+    description: textOf(field(object, 'description')),
+    country: countryOf(field(object, 'country')),
+    motivation: motivationOf([field(object, 'primary_motivation'), ...secondary]),
+    sophistication: sophisticationOf(field(object, 'sophistication')),
+    retired: isRetired(object),
+    firstSeen: dateOf(object, 'first_seen'),
+    lastSeen: dateOf(object, 'last_seen'),
+    targetSectors: [],
+    targetCountries: [],
+  };
+  return [actor];
+}
+
+export function readCampaign(object: Fields, tlp: Tlp | null): [CampaignRecord] {
+  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
+  const name = requiredName(object, 'name');
+  const campaign: CampaignRecord = {
+    kind: 'campaign',
+    ...commonFields(object, tlp),
+    name,
+    aliases: otherNames(name, field(object, 'aliases')),
+    description: textOf(field(object, 'description')),
+    startDate: dateOf(object, 'first_seen'),
+    endDate: dateOf(object, 'last_seen'),
+    targetSectors: [],
+    targetCountries: [],
+  };
+  return [campaign];
+}
+
+export function readTechnique(object: Fields, tlp: Tlp | null): [TechniqueRecord] {
+  const phases = (listOf(field(object, 'kill_chain_phases')) ?? []).filter(isObject);
+  const technique: TechniqueRecord = {
+    kind: 'technique',
+    ...commonFields(object, tlp),
+    attackId: attackId(object, /^T\d{4}(\.\d{3})?$/),
+    name: requiredName(object, 'name'),
+    description: textOf(field(object, 'description')),
+    tactics: tagsOf(phases.filter(isAttackPhase).map((phase) => phase.phase_name)),
+    retired: isRetired(object),
+  };
+  return [technique];
+}
+
+function isAttackPhase(phase: Fields): boolean {
+  return /^mitre(-ics|-mobile)?-attack$/.test(textOf(phase.kill_chain_name)?.toLowerCase() ?? '');
+}
+
+export function readSoftware(object: Fields, tlp: Tlp | null): [SoftwareRecord] {
+  const name = requiredName(object, 'name');
+  const software: SoftwareRecord = {
+    kind: 'software',
+    ...commonFields(object, tlp),
+    softwareType: object.type === 'tool' ? 'tool' : 'malware',
+    attackId: attackId(object, /^S\d{4}$/),
+    name,
+    aliases: otherNames(name, field(object, 'aliases'), field(object, 'x_mitre_aliases')),
+    description: textOf(field(object, 'description')),
+    retired: isRetired(object),
+  };
+  return [software];
+}
+
+/** The report, and what it refers to. */
+export function readReport(object: Fields, tlp: Tlp | null): (ReportRecord | RelationshipRecord)[] {
+  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
+  const report: ReportRecord = {
+    kind: 'report',
+    ...commonFields(object, tlp),
+    title: requiredName(object, 'name'),
+    description: textOf(field(object, 'description')),
+    publishedAt: dateOf(object, 'published'),
+    tags: tagsOf(field(object, 'labels'), field(object, 'report_types')),
+    url:
+      externalReferences(object)
+        .map((reference) => textOf(reference.url))
+        .find((url) => url !== null) ?? null,
+  };
+  const refs = objectRefs(object);
+  const [from] = report.externalIds;
+  if (from === undefined && refs.length > 0) throw new RecordRejected('no id');
+  return [report, ...refs.map((to) => relationshipRecord('refers-to', from ?? '', to, tlp))];
+}
+
+function objectRefs(report: Fields): string[] {
+  const refs = listOf(field(report, 'object_refs'))?.map(textOf) ?? [null];
+  const ids = refs.filter((id): id is string => id !== null && id.length <= MAX_ID);
+  if (ids.length < refs.length) throw new RecordRejected('object_refs is not a list of ids');
+  return [...new Set(ids)];
+}
+
+const RELATIONSHIP_TYPES: readonly RelationshipRecord['type'][] = ['indicates', 'attributed-to', 'uses'];
+
+/**
+ * Only the three types that the product shows. All others (`mitigates`, `targets`, `subtechnique-of`,
+ * `revoked-by`, …) are left out on purpose, and so is a link its source has withdrawn.
+ */
+export function readRelationship(object: Fields, tlp: Tlp | null): RelationshipRecord[] {
+  const stated = textOf(field(object, 'relationship_type'));
+  if (stated === null) throw new RecordRejected('no relationship_type');
+  const from = idOf(object, 'source_ref');
+  const to = idOf(object, 'target_ref');
+  if (from === null) throw new RecordRejected('no source_ref');
+  if (to === null) throw new RecordRejected('no target_ref');
+  const type = RELATIONSHIP_TYPES.find((name) => name === stated);
+  return type === undefined || isRetired(object) ? [] : [relationshipRecord(type, from, to, tlp)];
+}

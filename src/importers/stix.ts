@@ -1,0 +1,125 @@
+import type { Tlp } from '../model/vocabulary.ts';
+import {
+  type Importer,
+  type ImportInput,
+  type ImportRecord,
+  type RejectedRecord,
+  UnreadableInput,
+} from './importer.ts';
+import { jsonShape } from './json-shape.ts';
+import { type JsonRecord, readJsonRecords } from './json-stream.ts';
+import { printable } from './printable.ts';
+import { type Fields, field, isObject, textOf } from './record-fields.ts';
+import { rejectedBy, rejectedRecord } from './rejected-record.ts';
+import { readIndicator, readVulnerability } from './stix-indicator.ts';
+import { STIX_LIMITS } from './stix-limits.ts';
+import { type StixMarkings, stixMarkings } from './stix-markings.ts';
+import {
+  readActor,
+  readCampaign,
+  readRelationship,
+  readReport,
+  readSoftware,
+  readTechnique,
+} from './stix-objects.ts';
+
+type Made = (ImportRecord | { rejected: string })[];
+
+/** What each type becomes, and under which name a broken one is counted. */
+const READERS = new Map<
+  string,
+  { of: RejectedRecord['of']; read: (object: Fields, tlp: Tlp | null) => Made }
+>([
+  ['indicator', { of: 'indicator', read: readIndicator }],
+  ['vulnerability', { of: 'indicator', read: readVulnerability }],
+  ['intrusion-set', { of: 'actor', read: readActor }],
+  ['threat-actor', { of: 'actor', read: readActor }],
+  ['campaign', { of: 'campaign', read: readCampaign }],
+  ['attack-pattern', { of: 'technique', read: readTechnique }],
+  ['malware', { of: 'software', read: readSoftware }],
+  ['tool', { of: 'software', read: readSoftware }],
+  ['report', { of: 'report', read: readReport }],
+  ['relationship', { of: 'relationship', read: readRelationship }],
+]);
+
+/** Knowingly left out, without a word. So is every type that begins with `x-`. Any other type is rejected. */
+const IGNORED_TYPES = new Set([
+  // Learned from, but no records of their own.
+  ...['marking-definition', 'extension-definition', 'language-content'],
+  // Domain objects the product has no place for.
+  ...[
+    'course-of-action',
+    'grouping',
+    'identity',
+    'incident',
+    'infrastructure',
+    'location',
+    'malware-analysis',
+  ],
+  ...['note', 'observed-data', 'opinion', 'sighting'],
+  // Observables (SCO): seen somewhere, not said to be malicious. That is what indicators are for.
+  ...['artifact', 'autonomous-system', 'directory', 'domain-name', 'email-addr', 'email-message', 'file'],
+  ...['ipv4-addr', 'ipv6-addr', 'mac-addr', 'mutex', 'network-traffic', 'process', 'software', 'url'],
+  ...['user-account', 'windows-registry-key', 'x509-certificate'],
+]);
+
+/**
+ * STIX 2.0 and 2.1: a bundle, a TAXII 2.1 envelope, an array of objects, or one object.
+ * Objects are read one by one; memory does not grow with the file.
+ */
+export const stixImporter: Importer = {
+  name: 'stix',
+
+  recognizes(head) {
+    const shape = jsonShape(head);
+    if (shape === null) return false;
+    const isStixObject = shape.keys.has('type') && /"id"\s*:\s*"[a-z0-9-]+--[0-9a-f-]{36}"/i.test(head);
+    return (shape.root === 'object' && shape.keys.has('objects')) || isStixObject;
+  },
+
+  async *read(input: ImportInput) {
+    const markings = stixMarkings(input);
+    for await (const record of readJsonRecords(input, STIX_LIMITS)) {
+      if (record.number === 0 && isEnvelope(record)) continue;
+      yield* await readRecord(record, markings);
+    }
+  },
+};
+
+/** The root object once its list is read. @throws {UnreadableInput} when it is no STIX at all */
+function isEnvelope({ value, rejected }: JsonRecord): boolean {
+  if (rejected !== null || !isObject(value)) return false;
+  if (Array.isArray(field(value, 'objects')) || field(value, 'type') === 'bundle') return true;
+  if (Object.hasOwn(value, 'type')) return false;
+  // A TAXII envelope without matches has no list.
+  const isEmptyEnvelope = Object.keys(value).every((key) => key === 'more' || key === 'next');
+  if (isEmptyEnvelope) return true;
+  throw new UnreadableInput('not STIX: the root object has neither objects nor a type');
+}
+
+async function readRecord(record: JsonRecord, markings: StixMarkings): Promise<ImportRecord[]> {
+  const object = record.value;
+  const type = isObject(object) ? textOf(field(object, 'type')) : null;
+  const reader = READERS.get(type ?? '');
+  const reject = (reason: string) => rejectedRecord(reader?.of ?? 'indicator', reason, whereOf(record));
+  if (record.rejected !== null) return [reject(record.rejected)];
+  if (!isObject(object)) return [reject('not an object')];
+  if (type === null) return [reject('no type')];
+  if (type === 'marking-definition') markings.learn(object);
+  if (reader === undefined) {
+    const isIgnored = IGNORED_TYPES.has(type) || type.startsWith('x-');
+    return isIgnored ? [] : [reject(`unknown object type: ${printable(type)}`)];
+  }
+  try {
+    const made = reader.read(object, await markings.tlpOf(object));
+    return made.map((item) => ('rejected' in item ? reject(item.rejected) : item));
+  } catch (error) {
+    return [rejectedBy(error, reader.of, whereOf(record))];
+  }
+}
+
+function whereOf({ number, value }: JsonRecord): string {
+  const id = isObject(value) ? textOf(field(value, 'id')) : null;
+  const place = number === 0 ? 'the only object' : `object ${number}`;
+  return id === null ? place : `${place} (${printable(id)})`;
+}

@@ -1,0 +1,94 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { type ImportInput, UnreadableInput } from './importer.ts';
+
+/** How much of a file decides its format. */
+const HEAD_BYTES = 64 * 1024;
+/** A gzip file may grow to this many times its size; honest JSON and CSV stay under 50, bombs reach 1,000. */
+const MAX_GZIP_RATIO = 200;
+/** Under this size the ratio is not judged: small and very regular files are harmless. */
+const RATIO_FREE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The bytes of a text file from its start: gunzipped (told by its magic bytes, RFC 1952), without a UTF-8 BOM.
+ * @throws {UnreadableInput} for UTF-16, a broken gzip, or one that grows out of proportion; what came before is good
+ */
+export async function* openText(input: ImportInput): AsyncGenerator<Buffer> {
+  const { start, rest } = await takeStart(input.open());
+  if (start[0] === 0x1f && start[1] === 0x8b) yield* withoutBom(gunzip(rest));
+  else yield* withoutBom(rest);
+}
+
+/** The first 64 KiB of the text; what is not UTF-8 in it reads as U+FFFD. */
+export async function readHead(input: ImportInput): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of openText(input)) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= HEAD_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, HEAD_BYTES).toString('utf8');
+}
+
+/** Reads until three bytes are there (a BOM, or gzip's magic), and gives them back in front of the rest. */
+async function takeStart(source: AsyncIterable<Buffer | string>) {
+  const chunks = toBuffers(source);
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < 3) {
+    const next = await chunks.next();
+    if (next.done) break;
+    start = Buffer.concat([start, next.value]);
+  }
+  async function* rest(): AsyncGenerator<Buffer> {
+    try {
+      if (start.length > 0) yield start;
+      yield* chunks;
+    } finally {
+      await chunks.return(undefined);
+    }
+  }
+  return { start, rest: rest(), close: () => chunks.return(undefined) };
+}
+
+async function* toBuffers(source: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
+  for await (const chunk of source) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+async function* gunzip(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let packedBytes = 0;
+  let bytes = 0;
+  async function* counted() {
+    for await (const chunk of packed) {
+      packedBytes += chunk.length;
+      yield chunk;
+    }
+  }
+  const unpacked = createGunzip();
+  pipeline(Readable.from(counted()), unpacked, () => {});
+  try {
+    for await (const chunk of unpacked) {
+      bytes += chunk.length;
+      if (bytes > RATIO_FREE_BYTES && bytes > packedBytes * MAX_GZIP_RATIO)
+        throw new UnreadableInput(`the gzip file grows to more than ${MAX_GZIP_RATIO} times its size`);
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
+      throw new UnreadableInput(`the gzip data is broken or ends too early, after byte ${bytes} of the text`);
+    throw error;
+  }
+}
+
+async function* withoutBom(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const { start, rest, close } = await takeStart(chunks);
+  if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {
+    await close();
+    throw new UnreadableInput('the file is UTF-16; convert it to UTF-8');
+  }
+  let skip = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
+  for await (const chunk of rest) {
+    yield skip > 0 ? chunk.subarray(skip) : chunk;
+    skip = 0;
+  }
+}

@@ -1,0 +1,24 @@
+/** The key-value store: shared by all nodes (Redis, Valkey) or this process's own (embedded). */
+export interface KeyValueStore {
+  kind: 'redis' | 'embedded';
+  /**
+   * Counts one request of `key` in its current window, atomically.
+   * While a shared store does not answer, this node counts on its own.
+   */
+  consume(key: string, limit: RateLimit): Promise<Consumed>;
+  /** @throws when the store does not answer */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RateLimit {
+  points: number;
+  windowSeconds: number;
+}
+
+export interface Consumed {
+  /** Requests counted in this window, this one included; may exceed the limit. */
+  consumed: number;
+  /** Until the window ends. */
+  msBeforeNext: number;
+}

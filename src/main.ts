@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { CommanderError } from 'commander';
+import { buildProgram } from './cli/program.ts';
+import { ConfigError } from './config.ts';
+
+/** 0: done; 1: it could not be done, or not wholly; 2: the command or the configuration is wrong. */
+const FAILED = 1;
+const MISUSED = 2;
+
+// What is written (data directory, sockets, key files) is for this user alone.
+process.umask(0o077);
+
+try {
+  await buildProgram().parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // Commander has said what is wrong already; asking for help is not wrong.
+    process.exitCode = error.exitCode === 0 ? 0 : MISUSED;
+  } else {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = error instanceof ConfigError ? MISUSED : FAILED;
+  }
+}

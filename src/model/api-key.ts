@@ -1,0 +1,43 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Tlp } from './vocabulary.ts';
+
+export const SCOPES = ['indicators:read', 'actors:read', 'campaigns:read'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Recognizable to secret scanners; nothing else that is printed begins so. */
+const PREFIX = 'tip_';
+const PATTERN = /^tip_[A-Za-z0-9_-]{40,128}$/;
+
+export interface ApiKey {
+  id: string;
+  name: string;
+  /** The four characters after `tip_`: enough to tell keys apart, not to use one. */
+  prefix: string;
+  /** Empty: every scope. */
+  scopes: Scope[];
+  tlpCeiling: Tlp;
+  /** Empty: from anywhere. */
+  networks: string[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+/** 256 random bits in base64url (RFC 4648 §5): 43 characters after the prefix. */
+export function newApiKey(): { key: string; prefix: string; hash: string } {
+  const key = PREFIX + randomBytes(32).toString('base64url');
+  return { key, prefix: key.slice(PREFIX.length, PREFIX.length + 4), hash: hashApiKey(key) };
+}
+
+export function looksLikeApiKey(text: string): boolean {
+  return PATTERN.test(text);
+}
+
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+export function isUsable(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): boolean {
+  return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
+}

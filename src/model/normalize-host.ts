@@ -1,0 +1,59 @@
+import { domainToASCII } from 'node:url';
+import type { NormalizeResult } from './normalize.ts';
+import { isIpv4 } from './normalize-address.ts';
+
+const MAX_NAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
+
+// Underscores and outer hyphens are no host names by RFC 1123, but DNS carries them and attackers use them.
+const LABEL = /^[a-z0-9_-]+$/;
+const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/;
+// The names that need no closer look: two or more plain labels and a top level of letters.
+const PLAIN_NAME = /^[a-z0-9][a-z0-9_-]{0,62}\.(?:[a-z0-9_-]{1,63}\.){0,8}[a-z]{2,24}$/;
+const INTERNATIONAL = /[^\p{ASCII}]|xn--/u;
+const INTERNATIONAL_NAME = /^(?:[a-z0-9._-]|[^\p{ASCII}])+$/u;
+const PORT = /:\d{1,5}$/;
+
+/** An A-label name of two labels or more, lower case, trailing dot and port removed (RFC 1035 §2.3.4, RFC 5891). */
+export function normalizeDomain(text: string): NormalizeResult {
+  if (text.includes('/') || text.includes('\\')) return { rejected: 'a URL, not a domain' };
+  const name = asciiName(text.replace(PORT, ''));
+  const rejected = domainProblem(name);
+  return rejected === null ? { type: 'DOMAIN', value: name, normalized: name } : { rejected };
+}
+
+/** Lower case and A-labels, without a trailing dot; '' when IDNA (UTS #46) does not allow the name. */
+export function asciiName(text: string): string {
+  const name = withoutTrailingDot(text.toLowerCase());
+  if (!INTERNATIONAL.test(name)) return name;
+  // domainToASCII stops at / ? # and decodes %, so only what can be in a name may reach it.
+  return INTERNATIONAL_NAME.test(name) ? withoutTrailingDot(domainToASCII(name)) : '';
+}
+
+function withoutTrailingDot(name: string): string {
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}
+
+/** Why a name from `asciiName` is no domain; null when it is one. */
+export function domainProblem(name: string): string | null {
+  if (PLAIN_NAME.test(name) && name.length <= MAX_NAME_LENGTH) return null;
+  if (isIpv4(name)) return 'an IP address, not a domain';
+  if (name.startsWith('*.')) return 'a wildcard, not a domain';
+  // A leading hyphen would be an option to the command-line tools the value is pasted into.
+  if (name.startsWith('-')) return 'not a valid domain';
+  const problem = hostNameProblem(name);
+  if (problem !== null) return problem;
+  const dot = name.lastIndexOf('.');
+  if (dot === -1) return 'a single label, not a domain';
+  return TOP_LEVEL.test(name.slice(dot + 1)) ? null : 'not a valid top-level domain';
+}
+
+/** As `domainProblem`, but any name that DNS can carry will do, single labels included. */
+export function hostNameProblem(name: string): string | null {
+  if (name.length > MAX_NAME_LENGTH) return `domain longer than ${MAX_NAME_LENGTH} characters`;
+  for (const label of name.split('.')) {
+    if (label.length > MAX_LABEL_LENGTH) return `domain label longer than ${MAX_LABEL_LENGTH} characters`;
+    if (!LABEL.test(label)) return 'not a valid domain';
+  }
+  return null;
+}

@@ -1,0 +1,89 @@
+import type { NormalizeResult } from './normalize.ts';
+import { normalizeIpv4, normalizeIpv6 } from './normalize-address.ts';
+import { asciiName, domainProblem, hostNameProblem } from './normalize-host.ts';
+import { refang } from './refang.ts';
+import { MAX_LENGTH } from './text.ts';
+
+const SCHEME = /^(https?|ftps?|wss?):[/\\]/i;
+const OTHER_SCHEME = /^(?!(?:https?|ftps?|wss?):)[a-z][a-z0-9+.-]*:(?!\d)/i;
+const SCHEMELESS = /^([^/\\?#@\s]+?)(?::(\d{1,5}))?(?=[/\\?#]|$)/;
+const LOOKS_LIKE_PREFIX = /^[/\\]\d{1,3}$/;
+const SEVERAL = /\s(?:https?|ftp):\/\//i;
+const FTPS_DEFAULT_PORT = '990';
+/** The parser can uncover something to refang: of `[:\\]` it makes `[://]`. Deeper nesting is an attack. */
+const MAX_ROUNDS = 4;
+
+/**
+ * The WHATWG URL Standard's serialization (default port dropped, host in lower-case A-labels) without the
+ * fragment, which never reaches a server. Without a scheme, http:// is assumed when a domain or an address
+ * and a path or a port follow.
+ */
+export function normalizeUrl(text: string): NormalizeResult {
+  let current = text;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const result = serializeUrl(current);
+    if ('rejected' in result) return result;
+    const refanged = refang(result.href);
+    if (refanged === result.href) return accept(result.href);
+    if (refanged === null) break;
+    current = refanged;
+  }
+  return { rejected: 'nested defanging' };
+}
+
+function accept(href: string): NormalizeResult {
+  if (href.length > MAX_LENGTH) return { rejected: `longer than ${MAX_LENGTH} characters` };
+  return { type: 'URL', value: href, normalized: href };
+}
+
+function serializeUrl(text: string): { href: string } | { rejected: string } {
+  if (SEVERAL.test(text)) return { rejected: 'more than one URL' };
+  const withScheme = addScheme(text);
+  if (typeof withScheme !== 'string') return withScheme;
+  const fragment = withScheme.indexOf('#');
+  const whole = fragment === -1 ? withScheme : withScheme.slice(0, fragment);
+  const isFtps = whole.slice(0, 5).toLowerCase() === 'ftps:';
+  const url = parse(isFtps ? `http${whole.slice(4)}` : whole);
+  if (url === null) return { rejected: 'not a valid URL' };
+  const problem = hostProblem(url.hostname);
+  if (problem !== null) return { rejected: problem };
+  return { href: isFtps ? ftpsHref(url, whole) : url.href };
+}
+
+function addScheme(text: string): string | { rejected: string } {
+  if (SCHEME.test(text)) return text;
+  if (OTHER_SCHEME.test(text)) return { rejected: 'unsupported URL scheme' };
+  const parts = SCHEMELESS.exec(text);
+  const host = parts?.[1];
+  if (parts === null || host === undefined) return { rejected: 'not a valid URL' };
+  const rest = text.slice(parts[0].length);
+  const isAddress = 'type' in normalizeIpv4(host) || 'type' in normalizeIpv6(host);
+  if (isAddress && LOOKS_LIKE_PREFIX.test(rest)) return { rejected: 'a network, not a URL' };
+  if (!isAddress && domainProblem(asciiName(host)) !== null) return { rejected: 'not a valid URL' };
+  const followed = parts[2] !== undefined || rest.startsWith('/') || rest.startsWith('\\');
+  return followed ? `http://${text}` : { rejected: 'a URL without scheme and path' };
+}
+
+function parse(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null;
+}
+
+/** What the WHATWG host parser lets through and DNS does not carry: wildcards, empty and over-long labels. */
+function hostProblem(hostname: string): string | null {
+  if (hostname.startsWith('[')) return null;
+  if (hostname.includes('*')) return 'a wildcard, not a URL';
+  const problem = hostNameProblem(hostname.endsWith('.') ? hostname.slice(0, -1) : hostname);
+  return problem === null ? null : 'not a valid host';
+}
+
+/**
+ * ftps is no "special" scheme of the standard, so its host would stay as it was written. `url` was parsed
+ * as http, which drops port 80; the https reading of the same text has it.
+ */
+function ftpsHref(url: URL, whole: string): string {
+  const port = url.port || parse(`https${whole.slice(4)}`)?.port || '';
+  const user = url.password === '' ? url.username : `${url.username}:${url.password}`;
+  const authority = `${user === '' ? '' : `${user}@`}${url.hostname}`;
+  const shownPort = port === '' || port === FTPS_DEFAULT_PORT ? '' : `:${port}`;
+  return `ftps://${authority}${shownPort}${url.pathname}${url.search}`;
+}

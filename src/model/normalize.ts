@@ -1,0 +1,56 @@
+import { normalizeBitcoinAddress } from './bitcoin.ts';
+import { normalizeFileName, normalizeMutex, normalizeUserAgent } from './host-artifacts.ts';
+import { normalizeAsn, normalizeCve, normalizeHash } from './identifiers.ts';
+import { normalizeIpv4, normalizeIpv6 } from './normalize-address.ts';
+import { normalizeEmail } from './normalize-email.ts';
+import { normalizeDomain } from './normalize-host.ts';
+import { normalizeUrl } from './normalize-url.ts';
+import { refang } from './refang.ts';
+import { normalizeRegistryKey } from './registry.ts';
+import { readText } from './text.ts';
+import type { IndicatorType } from './vocabulary.ts';
+
+export interface NormalizedIndicator {
+  /** Usually the type asked for; IPV4 when an IPv6 address turns out to be IPv4-mapped. */
+  type: IndicatorType;
+  /** What is shown: normalized, its letter case kept where it means something. */
+  value: string;
+  /** What identifies it and what `q` matches. */
+  normalized: string;
+}
+export type NormalizeResult = NormalizedIndicator | { rejected: string };
+
+/** Each takes text from `readText`, refanged unless its type is in `IS_LITERAL`. */
+const NORMALIZERS: Readonly<Record<IndicatorType, (text: string) => NormalizeResult>> = {
+  IPV4: normalizeIpv4,
+  IPV6: normalizeIpv6,
+  DOMAIN: normalizeDomain,
+  URL: normalizeUrl,
+  MD5: (text) => normalizeHash('MD5', text),
+  SHA1: (text) => normalizeHash('SHA1', text),
+  SHA256: (text) => normalizeHash('SHA256', text),
+  EMAIL: normalizeEmail,
+  CVE: normalizeCve,
+  BTC_ADDRESS: normalizeBitcoinAddress,
+  REGISTRY_KEY: normalizeRegistryKey,
+  MUTEX: normalizeMutex,
+  FILENAME: normalizeFileName,
+  USER_AGENT: normalizeUserAgent,
+  ASN: normalizeAsn,
+};
+
+/** Brackets, quotes and invisible characters are part of these: a mutex `{8761-…}`, a file name with U+202E. */
+const IS_LITERAL: ReadonlySet<IndicatorType> = new Set(['REGISTRY_KEY', 'MUTEX', 'FILENAME', 'USER_AGENT']);
+
+/**
+ * The canonical form of a value of the given type, or the reason why it is none: short, stable, for counting,
+ * without the value in it. Never throws, and normalizing a `value` it returned changes nothing.
+ */
+export function normalize(type: IndicatorType, raw: string): NormalizeResult {
+  const read = readText(raw);
+  if ('rejected' in read) return read;
+  if (IS_LITERAL.has(type)) return NORMALIZERS[type](read.text);
+  const text = refang(read.text);
+  if (text === null) return { rejected: 'nested defanging' };
+  return text === '' ? { rejected: 'empty' } : NORMALIZERS[type](text);
+}

@@ -1,0 +1,53 @@
+/** The closed vocabularies of the API, each in the order that means something (least to most). */
+
+export const INDICATOR_TYPES = [
+  'IPV4',
+  'IPV6',
+  'DOMAIN',
+  'URL',
+  'MD5',
+  'SHA1',
+  'SHA256',
+  'EMAIL',
+  'CVE',
+  'BTC_ADDRESS',
+  'REGISTRY_KEY',
+  'MUTEX',
+  'FILENAME',
+  'USER_AGENT',
+  'ASN',
+] as const;
+export type IndicatorType = (typeof INDICATOR_TYPES)[number];
+
+export const SEVERITIES = ['INFO', 'LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** TLP 2.0 (FIRST), from the widest to the narrowest audience. */
+export const TLPS = ['CLEAR', 'GREEN', 'AMBER', 'AMBER_STRICT', 'RED'] as const;
+export type Tlp = (typeof TLPS)[number];
+
+export const MOTIVATIONS = [
+  'ESPIONAGE',
+  'FINANCIAL',
+  'HACKTIVISM',
+  'DESTRUCTION',
+  'INFORMATION_OPS',
+  'UNKNOWN',
+] as const;
+export type Motivation = (typeof MOTIVATIONS)[number];
+
+export const SOPHISTICATIONS = ['MINIMAL', 'INTERMEDIATE', 'ADVANCED', 'EXPERT', 'STRATEGIC'] as const;
+export type Sophistication = (typeof SOPHISTICATIONS)[number];
+
+export const CAMPAIGN_STATUSES = ['SUSPECTED', 'ACTIVE', 'DORMANT', 'CONCLUDED'] as const;
+export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
+
+export const VERDICTS = ['UNKNOWN', 'BENIGN', 'SUSPICIOUS', 'MALICIOUS'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+export const ENTITY_KINDS = ['indicator', 'actor', 'campaign', 'technique', 'software', 'report'] as const;
+export type EntityKind = (typeof ENTITY_KINDS)[number];
+
+/** `refers-to` joins a report to what it is about; the others are STIX relationship types. */
+export const RELATIONSHIP_TYPES = ['indicates', 'attributed-to', 'uses', 'refers-to'] as const;
+export type RelationshipType = (typeof RELATIONSHIP_TYPES)[number];

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { abuseipdb } from '../../src/enrichment/abuseipdb.ts';
+import { greynoise } from '../../src/enrichment/greynoise.ts';
+import { otx } from '../../src/enrichment/otx.ts';
+import { shodan } from '../../src/enrichment/shodan.ts';
+import { urlhaus } from '../../src/enrichment/urlhaus.ts';
+import { virustotal } from '../../src/enrichment/virustotal.ts';
+
+/** The provider answered and knows nothing. */
+const noJudgement = { verdict: 'UNKNOWN', score: null, error: null };
+
+function vtAnswer(malicious: number, suspicious: number, others: number) {
+  const stats = { malicious, suspicious, harmless: 0, undetected: others, timeout: 50 };
+  return { data: { attributes: { last_analysis_stats: stats } } };
+}
+
+describe('virustotal', () => {
+  it.each([
+    [0, 0, 90, 'BENIGN'],
+    [1, 0, 89, 'BENIGN'],
+    [3, 0, 87, 'SUSPICIOUS'],
+    [0, 6, 84, 'SUSPICIOUS'],
+    [10, 0, 80, 'MALICIOUS'],
+    [90, 0, 0, 'MALICIOUS'],
+  ])(
+    'calls %i malicious, %i suspicious and %i other engines %s',
+    (malicious, suspicious, others, verdict) => {
+      expect(virustotal.assess(vtAnswer(malicious, suspicious, others)).verdict).toBe(verdict);
+    },
+  );
+
+  it('counts two suspicious engines as one malicious engine', () => {
+    const two = virustotal.assess(vtAnswer(0, 2, 88)).score;
+    expect(two).toBe(virustotal.assess(vtAnswer(1, 0, 89)).score);
+  });
+
+  it('has no judgement when no engine spoke', () => {
+    expect(virustotal.assess(vtAnswer(0, 0, 0))).toMatchObject(noJudgement);
+  });
+
+  it('has no judgement on what VirusTotal never saw', () => {
+    const raw = { error: { code: 'NotFoundError', message: 'File "x" not found' } };
+    expect(virustotal.assess(raw)).toMatchObject(noJudgement);
+  });
+
+  it('reports a spent quota as an error', () => {
+    const raw = { error: { code: 'QuotaExceededError', message: 'Quota\nexceeded' } };
+    expect(virustotal.assess(raw).error).toBe('QuotaExceededError: Quota exceeded');
+  });
+
+  it('cuts a long error', () => {
+    const raw = { error: { code: 'x'.repeat(100_000) } };
+    expect(virustotal.assess(raw).error).toHaveLength(200);
+  });
+});
+
+describe('abuseipdb', () => {
+  const check = (part: object) => ({ data: { abuseConfidenceScore: 80, totalReports: 4, ...part } });
+
+  it('takes the confidence as the score', () => {
+    expect(abuseipdb.assess(check({})).score).toBe(80);
+  });
+  it('clears a whitelisted address', () => {
+    expect(abuseipdb.assess(check({ isWhitelisted: true })).score).toBe(0);
+  });
+  it('takes a zero despite reports as a judgement', () => {
+    expect(abuseipdb.assess(check({ abuseConfidenceScore: 0 })).verdict).toBe('BENIGN');
+  });
+  it('has no judgement on an address nobody reported', () => {
+    const raw = check({ abuseConfidenceScore: 0, totalReports: 0, isWhitelisted: null });
+    expect(abuseipdb.assess(raw)).toMatchObject(noJudgement);
+  });
+  it('reports an error in the words of AbuseIPDB', () => {
+    const raw = { errors: [{ detail: 'Daily rate limit exceeded', status: 429 }] };
+    expect(abuseipdb.assess(raw).error).toBe('Daily rate limit exceeded');
+  });
+});
+
+describe('otx', () => {
+  const general = (count: number, part: object = {}) => ({ pulse_info: { count }, ...part });
+
+  it.each([
+    [1, 40],
+    [4, 70],
+    [1_000, 90],
+  ])('scores %i pulses %i', (count, score) => {
+    expect(otx.assess(general(count)).score).toBe(score);
+  });
+  it('has no judgement without a pulse', () => {
+    expect(otx.assess(general(0))).toMatchObject(noJudgement);
+  });
+  it('clears what OTX whitelists', () => {
+    expect(otx.assess(general(50, { validation: [{ source: 'whitelist' }] })).score).toBe(0);
+  });
+  it('clears an accepted false positive', () => {
+    expect(otx.assess(general(2, { false_positive: [{ assessment: 'accepted' }] })).score).toBe(0);
+  });
+  it('has no judgement on what is merely popular', () => {
+    expect(otx.assess(general(5, { validation: [{ source: 'majestic' }] }))).toMatchObject(noJudgement);
+  });
+  it('reports an error', () => {
+    expect(otx.assess({ detail: 'Authentication required' }).error).toBe('Authentication required');
+  });
+});
+
+describe('greynoise', () => {
+  const community = (part: object) => ({ noise: true, riot: false, ...part });
+
+  it.each([
+    ['malicious', 'MALICIOUS'],
+    ['suspicious', 'SUSPICIOUS'],
+    ['benign', 'BENIGN'],
+    ['unknown', 'UNKNOWN'],
+  ])('calls the classification %s %s', (classification, verdict) => {
+    expect(greynoise.assess(community({ classification })).verdict).toBe(verdict);
+  });
+  it('clears a common business service', () => {
+    expect(greynoise.assess(community({ riot: true })).score).toBe(0);
+  });
+  it('has no judgement on an address it has not seen', () => {
+    const raw = { ip: '192.0.2.1', noise: false, riot: false, message: 'IP not observed' };
+    expect(greynoise.assess(raw)).toMatchObject(noJudgement);
+  });
+  it('reports an error', () => {
+    expect(greynoise.assess({ message: 'You have hit your rate limit' }).error).toMatch(/rate limit/);
+  });
+});
+
+describe('shodan', () => {
+  it.each([
+    [['cloud', 'c2'], 90],
+    [['compromised'], 75],
+    [['honeypot', 'vpn'], null],
+    [['__proto__', 7, null], null],
+  ])('scores the tags %j %s', (tags, score) => {
+    expect(shodan.assess({ ip_str: '192.0.2.1', tags }).score).toBe(score);
+  });
+  it('does not take being vulnerable for being hostile', () => {
+    expect(shodan.assess({ ip_str: '192.0.2.1', vulns: ['CVE-2014-0160'] })).toMatchObject(noJudgement);
+  });
+  it('has no judgement on a host it has not seen', () => {
+    expect(shodan.assess({ error: 'No information available for that IP.' })).toMatchObject(noJudgement);
+  });
+  it('reports an error', () => {
+    expect(shodan.assess({ error: 'Invalid API key' }).error).toBe('Invalid API key');
+  });
+});
+
+describe('urlhaus', () => {
+  const listed = (part: object) => ({ query_status: 'ok', threat: 'malware_download', ...part });
+
+  it.each([
+    ['online', 95],
+    ['offline', 75],
+    ['unknown', 75],
+  ])('scores a listed URL that is %s %i', (url_status, score) => {
+    expect(urlhaus.assess(listed({ url_status })).score).toBe(score);
+  });
+  it('calls a host that serves malware now malicious', () => {
+    const urls = [{ url_status: 'offline' }, { url_status: 'online' }];
+    expect(urlhaus.assess(listed({ urls })).verdict).toBe('MALICIOUS');
+  });
+  it('calls a host that served malware once suspicious', () => {
+    expect(urlhaus.assess(listed({ urls: [{ url_status: 'offline' }, null] })).verdict).toBe('SUSPICIOUS');
+  });
+  it.each([{ query_status: 'no_results' }, { query_status: 'ok', urls: [] }])(
+    'has no judgement from %j',
+    (raw) => {
+      expect(urlhaus.assess(raw)).toMatchObject(noJudgement);
+    },
+  );
+  it('reports an error', () => {
+    expect(urlhaus.assess({ query_status: 'invalid_url' }).error).toBe('invalid_url');
+  });
+});

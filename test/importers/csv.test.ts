@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { csvImporter } from '../../src/importers/csv.ts';
+import { CsvSplitter } from '../../src/importers/csv-rows.ts';
+import { countByOutcome, inputOf, ofKind, runImporter } from './run-importer.ts';
+
+const MD5 = 'd41d8cd98f00b204e9800998ecf8427e';
+const SHA1 = 'a'.repeat(40);
+const SHA256 = 'b'.repeat(64);
+
+const run = (content: string | Buffer, fileName = 'file.csv') =>
+  runImporter(csvImporter, inputOf(content, fileName));
+const recordsOf = async (...lines: string[]) => (await run(lines.join('\n'))).records;
+const indicatorsOf = async (...lines: string[]) => ofKind(await recordsOf(...lines), 'indicator');
+const valuesOf = async (...lines: string[]) =>
+  (await indicatorsOf(...lines)).map(({ type, value }) => `${type} ${value}`);
+const rejectedOf = async (...lines: string[]) =>
+  ofKind(await recordsOf(...lines), 'rejected').map(({ reason, where }) => `${where}: ${reason}`);
+
+describe('CSV rows', () => {
+  it('carry over what the columns state', async () => {
+    const header = 'ioc,type,first_seen,last_seen,expires_at,confidence,severity,tlp,tags,malware,comment';
+    const row =
+      'hxxp://bad[.]example.com/a,url,2024-01-02,1/3/2024,2025-01-01,90,High,Amber+Strict,"#a, b;c #d",Qakbot,x';
+    expect(await recordsOf(header, row)).toEqual([
+      {
+        kind: 'indicator',
+        type: 'URL',
+        value: 'http://bad.example.com/a',
+        normalized: 'http://bad.example.com/a',
+        externalIds: [],
+        statedAt: null,
+        tlp: 'AMBER_STRICT',
+        confidence: 90,
+        severity: 'HIGH',
+        tags: ['a', 'b', 'c', 'd', 'Qakbot'],
+        firstSeen: new Date('2024-01-02'),
+        lastSeen: new Date('2024-01-03'),
+        expiresAt: new Date('2025-01-01'),
+        forDetection: true,
+      },
+    ]);
+  });
+
+  it.each(['None', 'null', 'N/A', '-', ''])('take %j for nothing stated', async (nothing) => {
+    const header = 'ioc,first_seen,confidence,severity,tlp,tags';
+    const [one] = await indicatorsOf(header, `bad.example.com,${Array(5).fill(nothing).join(',')}`);
+    expect(one).toMatchObject({ firstSeen: null, confidence: null, severity: null, tlp: null, tags: [] });
+  });
+
+  it.each([
+    ['ip', '192.0.2.1', 'IPV4 192.0.2.1'],
+    ['IP', '2001:db8::1', 'IPV6 2001:db8::1'],
+    ['ipv4', '192.0.2.1', 'IPV4 192.0.2.1'],
+    ['ip:port', '192.0.2.1:443', 'IPV4 192.0.2.1'],
+    ['IPV4:PORT', '192.0.2.1:443', 'IPV4 192.0.2.1'],
+    ['ip:port', '[2001:db8::1]:443', 'IPV6 2001:db8::1'],
+    ['Domain', 'bad.example.com', 'DOMAIN bad.example.com'],
+    ['domainname', 'bad.example.com', 'DOMAIN bad.example.com'],
+    ['hostname', 'bad.example.com', 'DOMAIN bad.example.com'],
+    ['sha256_hash', SHA256, `SHA256 ${SHA256}`],
+    ['md5_hash', MD5, `MD5 ${MD5}`],
+    ['sha1_hash', SHA1, `SHA1 ${SHA1}`],
+    ['SHA-1', SHA1, `SHA1 ${SHA1}`],
+    ['email', 'a@example.com', 'EMAIL a@example.com'],
+    ['filepath', '/tmp/a', 'FILENAME /tmp/a'],
+    ['cve', 'CVE-2021-44228', 'CVE CVE-2021-44228'],
+  ])('of type %s, %s', async (type, value, expected) => {
+    expect(await valuesOf('type,value', `${type},${value}`)).toEqual([expected]);
+  });
+
+  it('without a type are told by their form', async () => {
+    expect(await valuesOf('indicator', 'bad.example.com', MD5, 'http://bad.example.com/')).toEqual([
+      'DOMAIN bad.example.com',
+      `MD5 ${MD5}`,
+      'URL http://bad.example.com/',
+    ]);
+  });
+
+  it('with several columns of values give several indicators', async () => {
+    const lines = ['IoC,Type,SHA1,MD5,Filename', `${SHA256},SHA256,${SHA1},,a.exe`];
+    expect(await valuesOf(...lines)).toEqual([`SHA256 ${SHA256}`, `SHA1 ${SHA1}`, 'FILENAME a.exe']);
+  });
+
+  it('apply the type to the column of values, not to a hash beside it', async () => {
+    expect(await valuesOf('SHA256,Type,C2', `${SHA256},IPV4:PORT,192.0.2.1:80`)).toEqual([
+      'IPV4 192.0.2.1',
+      `SHA256 ${SHA256}`,
+    ]);
+  });
+
+  it('prefer the column that says whose type it is', async () => {
+    expect(await valuesOf('IoC,IoC_Type,Type', `${MD5},md5,Some Release`)).toEqual([`MD5 ${MD5}`]);
+  });
+
+  it('are last seen no earlier than first, which dates without a time suggest', async () => {
+    const [one] = await indicatorsOf('ip,first_seen,last_online', '192.0.2.1,2024-01-02 08:00:00,2024-01-02');
+    expect(one?.lastSeen).toEqual(one?.firstSeen);
+  });
+
+  it('have an unknown TLP count as RED', async () => {
+    expect((await indicatorsOf('ip,tlp', '192.0.2.1,purple'))[0]?.tlp).toBe('RED');
+  });
+
+  it.each([
+    ['value,type', 'x,GUID', 'unknown type: guid'],
+    ['value', 'what is this', 'type not recognized'],
+    ['ip,FirstSeen', '192.0.2.1,19/20/2022', 'date not readable: FirstSeen'],
+    ['ip,confidence', '192.0.2.1,101', 'confidence not an integer from 0 to 100'],
+    ['ip,confidence', '192.0.2.1,high', 'confidence not an integer from 0 to 100'],
+    ['ip,severity', '192.0.2.1,awful', 'severity not known'],
+    ['ip,tags', '192.0.2.1,a,b', 'wrong number of fields'],
+    ['ip,tags', '192.0.2.1', 'wrong number of fields'],
+    ['ip,tags', 'None,a', 'no value'],
+    ['ip,tags', '"192.0.2.1"x,a', 'quotes not readable'],
+  ])('under %s, %s is rejected, and the rest goes on', async (header, row, reason) => {
+    const good = `192.0.2.9${header.includes(',') ? ',' : ''}`;
+    expect(await rejectedOf(header, row, good)).toEqual([`line 2: ${reason}`]);
+  });
+
+  it('that are not UTF-8 in their value are rejected', async () => {
+    const content = Buffer.concat([
+      Buffer.from('filename\n'),
+      Buffer.from([0x61, 0xe9]),
+      Buffer.from('\nb.exe'),
+    ]);
+    expect(countByOutcome((await run(content)).records)).toEqual({
+      'indicator FILENAME': 1,
+      'rejected indicator: not valid UTF-8': 1,
+    });
+  });
+
+  it('over 1 MiB are rejected', async () => {
+    expect(await rejectedOf('filename,tags', `${'x'.repeat(1_100_000)},a`, 'b.exe,')).toEqual([
+      'line 2: row longer than 1 MiB',
+    ]);
+  });
+});
+
+describe('CSV layouts', () => {
+  it.each([',', ';', '\t'])('divided by %j', async (delimiter) => {
+    const lines = [
+      ['ioc', 'tags'],
+      ['192.0.2.1', 'a b'],
+    ].map((cells) => cells.join(delimiter));
+    expect((await indicatorsOf(...lines))[0]?.tags).toEqual(['a b']);
+  });
+
+  it.each(['\n', '\r\n', '\r'])('with lines that end in %j', async (end) => {
+    const { records } = await run(['ip', '192.0.2.1', '', 'x'].join(end));
+    expect(countByOutcome(records)).toMatchObject({ 'indicator IPV4': 1 });
+    expect(ofKind(records, 'rejected')[0]?.where).toBe('line 4');
+  });
+
+  it('with a BOM', async () => {
+    expect(countByOutcome((await run('\ufeffip\n192.0.2.1')).records)).toEqual({ 'indicator IPV4': 1 });
+  });
+
+  it('with the header in the last comment', async () => {
+    const lines = [
+      '# Terms, conditions, more',
+      '#',
+      '# "id","ioc_value","ioc_type"',
+      '"1", "192.0.2.1", "ip"',
+    ];
+    expect(await valuesOf(...lines)).toEqual(['IPV4 192.0.2.1']);
+  });
+
+  it('with comments before and between', async () => {
+    expect(await valuesOf('# a, b, c', 'ip,tags', '# no data', '192.0.2.1,x')).toEqual(['IPV4 192.0.2.1']);
+  });
+
+  it('without a header, told by a column of types', async () => {
+    const [one] = await indicatorsOf('2026-07-23 01:31:00,user,domain,bad.example.com,#a #b,https://x.com/1');
+    expect(one).toMatchObject({
+      value: 'bad.example.com',
+      firstSeen: new Date('2026-07-23T01:31:00Z'),
+      tags: ['a', 'b'],
+    });
+  });
+
+  it('without a header, told by the one column whose form is known', async () => {
+    expect(await valuesOf('192.0.2.1\t10', '192.0.2.2\t3')).toEqual(['IPV4 192.0.2.1', 'IPV4 192.0.2.2']);
+  });
+
+  it.each([
+    ['192.0.2.1,192.0.2.2', 'found: 192.0.2.1, 192.0.2.2'],
+    ['name,description', 'found: name, description'],
+    [`${MD5},bf69bf49-4afd-532f-bacf-fb4e150fd2c4`, 'no usable column names'],
+    ['# comment', 'comments only'],
+    ['', 'empty'],
+  ])('of %j are unreadable', async (line, message) => {
+    expect((await run(line)).unreadable).toContain(message);
+  });
+
+  it('with a quote that is never closed give the rows before it', async () => {
+    const { records, unreadable } = await run('ip,tags\n192.0.2.1,a\n192.0.2.2,"b\n192.0.2.3,c\n');
+    expect(countByOutcome(records)).toEqual({ 'indicator IPV4': 1 });
+    expect(unreadable).toBe('a quote is not closed in the row that starts in line 3');
+  });
+});
+
+describe('CsvSplitter', () => {
+  const split = (text: string, size: number) => {
+    const splitter = new CsvSplitter(',');
+    const rows = [];
+    for (let at = 0; at < text.length; at += size) rows.push(...splitter.push(text.slice(at, at + size)));
+    return [...rows, ...splitter.end()];
+  };
+
+  it('gives back any quoted cells, in chunks of any size', () => {
+    const cell = fc
+      .string({ unit: fc.constantFrom('a', '"', ',', '\n', ' b', '#') })
+      .map((text) => `x${text}x`);
+    const rows = fc.array(fc.array(cell, { minLength: 1 }), { minLength: 1 });
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 1, max: 9 }), (expected, size) => {
+        const text = expected
+          .map((cells) => cells.map((value) => `"${value.replaceAll('"', '""')}"`).join(', '))
+          .join('\r\n');
+        expect(split(text, size).map(({ cells }) => cells)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('counts the lines inside quotes', () => {
+    expect(split('"a\nb",c\nd', 3).map(({ line }) => line)).toEqual([1, 3]);
+  });
+
+  it('takes a quote inside an unquoted cell as it stands', () => {
+    expect(split('a "b" c,d', 4)[0]?.cells).toEqual(['a "b" c', 'd']);
+  });
+});

@@ -1,0 +1,349 @@
+import { describe, expect, it } from 'vitest';
+import { mispImporter } from '../../src/importers/misp.ts';
+import { countByOutcome, inputOf, ofKind, runImporter } from './run-importer.ts';
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+const MD5 = 'd41d8cd98f00b204e9800998ecf8427e';
+const SHA1 = 'a'.repeat(40);
+const SHA256 = 'b'.repeat(64);
+const TIMESTAMP = '1709251200'; // 2024-03-01
+
+let nextUuid = 100;
+const attribute = (type: string, value: string, fields: object = {}) => {
+  nextUuid += 1;
+  return { uuid: uuid(nextUuid), type, value, to_ids: true, timestamp: TIMESTAMP, ...fields };
+};
+const event = (attributes: unknown[], fields: object = {}) => ({
+  uuid: uuid(1),
+  info: 'Title',
+  date: '2024-02-01',
+  timestamp: TIMESTAMP,
+  threat_level_id: '4',
+  Attribute: attributes,
+  ...fields,
+});
+const run = (content: unknown) =>
+  runImporter(mispImporter, inputOf(typeof content === 'string' ? content : JSON.stringify(content)));
+const recordsOf = async (attributes: unknown[], fields: object = {}) =>
+  (await run({ Event: event(attributes, fields) })).records;
+const indicatorsOf = async (attributes: unknown[], fields: object = {}) =>
+  ofKind(await recordsOf(attributes, fields), 'indicator');
+
+describe('MISP attributes', () => {
+  it.each([
+    ['ip-src', '192.0.2.1', ['IPV4 192.0.2.1']],
+    ['ip-dst', '2001:db8::1', ['IPV6 2001:db8::1']],
+    ['ip-dst|port', '192.0.2.1|443', ['IPV4 192.0.2.1']],
+    ['ip-src|port', '2001:db8::1|443', ['IPV6 2001:db8::1']],
+    ['domain', 'bad[.]example.com', ['DOMAIN bad.example.com']],
+    ['hostname', 'bad.example.com', ['DOMAIN bad.example.com']],
+    ['hostname|port', 'bad.example.com|80', ['DOMAIN bad.example.com']],
+    ['domain|ip', 'bad.example.com|192.0.2.1', ['DOMAIN bad.example.com', 'IPV4 192.0.2.1']],
+    ['url', 'http://bad.example.com/a', ['URL http://bad.example.com/a']],
+    ['md5', MD5, [`MD5 ${MD5}`]],
+    ['sha1', SHA1, [`SHA1 ${SHA1}`]],
+    ['sha256', SHA256, [`SHA256 ${SHA256}`]],
+    ['filename', 'a.exe', ['FILENAME a.exe']],
+    ['filename|md5', `a|b.exe|${MD5}`, ['FILENAME a|b.exe', `MD5 ${MD5}`]],
+    ['filename|sha1', `a.exe|${SHA1}`, ['FILENAME a.exe', `SHA1 ${SHA1}`]],
+    ['filename|sha256', `a.exe|${SHA256}`, ['FILENAME a.exe', `SHA256 ${SHA256}`]],
+    ['malware-sample', `a.exe|${MD5}`, ['FILENAME a.exe', `MD5 ${MD5}`]],
+    ['email', 'a@example.com', ['EMAIL a@example.com']],
+    ['email-src', 'a@example.com', ['EMAIL a@example.com']],
+    ['email-dst', 'a@example.com', ['EMAIL a@example.com']],
+    ['vulnerability', 'CVE-2021-44228', ['CVE CVE-2021-44228']],
+    ['btc', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', ['BTC_ADDRESS 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa']],
+    ['regkey', 'HKLM\\Software\\A', [expect.stringMatching(/^REGISTRY_KEY .*\\Software\\A$/)]],
+    [
+      'regkey|value',
+      'HKLM\\Software\\A|data|more',
+      [expect.stringMatching(/^REGISTRY_KEY .*\\Software\\A$/)],
+    ],
+    ['mutex', 'Global\\x', ['MUTEX Global\\x']],
+    ['user-agent', 'Bot/1', ['USER_AGENT Bot/1']],
+    ['AS', '64512', ['ASN AS64512']],
+  ])('%s %s', async (type, value, expected) => {
+    const indicators = await indicatorsOf([attribute(type, value)]);
+    expect(indicators.map((one) => `${one.type} ${one.value}`)).toEqual(expected);
+  });
+
+  it('carry over what attribute and event state', async () => {
+    const fields = {
+      to_ids: false,
+      Tag: [{ name: 'C2' }, { name: 'tlp:amber' }],
+      first_seen: '2024-01-15T00:00:00.000000+00:00',
+    };
+    const own = attribute('domain', 'bad.example.com', fields);
+    const shared = { threat_level_id: '1', Tag: [{ name: 'tlp:white' }, { name: 'campaign' }] };
+    expect(await indicatorsOf([own], shared)).toEqual([
+      {
+        kind: 'indicator',
+        type: 'DOMAIN',
+        value: 'bad.example.com',
+        normalized: 'bad.example.com',
+        externalIds: [`indicator--${own.uuid}`],
+        statedAt: new Date('2024-03-01'),
+        tlp: 'AMBER',
+        confidence: null,
+        severity: 'HIGH',
+        tags: ['C2', 'campaign'],
+        firstSeen: new Date('2024-01-15'),
+        lastSeen: new Date('2024-03-01'),
+        expiresAt: null,
+        forDetection: false,
+      },
+    ]);
+  });
+
+  it('take dates, TLP and severity from the event where they have none', async () => {
+    const [one] = await indicatorsOf([attribute('domain', 'bad.example.com')], {
+      date: '2024-04-01',
+      Tag: [{ name: 'tlp:green' }],
+    });
+    expect(one).toMatchObject({
+      firstSeen: new Date('2024-04-01'),
+      lastSeen: new Date('2024-04-01'),
+      tlp: 'GREEN',
+      severity: null,
+    });
+  });
+
+  it.each([
+    ['2', 'MEDIUM'],
+    [3, 'LOW'],
+    ['4', null],
+  ])('have the severity of threat level %s', async (level, severity) => {
+    const [one] = await indicatorsOf([attribute('domain', 'bad.example.com')], { threat_level_id: level });
+    expect(one?.severity).toBe(severity);
+  });
+
+  it('of objects count like those of the event', async () => {
+    const Object = [{ name: 'file', Attribute: [attribute('md5', MD5), attribute('sha256', SHA256)] }];
+    expect((await indicatorsOf([], { Object })).map(({ type }) => type)).toEqual(['MD5', 'SHA256']);
+  });
+
+  it.each([
+    'text',
+    'comment',
+    'other',
+    'link',
+    'port',
+    'datetime',
+    'counter',
+    'size-in-bytes',
+    'float',
+    'boolean',
+  ])('of type %s are ignored', async (type) => {
+    expect(countByOutcome(await recordsOf([attribute(type, 'x', { deleted: true })]))).toEqual({ report: 1 });
+  });
+
+  it.each([
+    [attribute('imphash', MD5), 'type not supported: imphash'],
+    [attribute('constructor', 'x'), 'type not supported: constructor'],
+    [attribute('uri', '/path'), 'type not supported: uri'],
+    [attribute('ip-dst', '192.0.2.0/24'), expect.any(String)],
+    [attribute('filename|md5', 'a.exe'), 'composite value without its second part'],
+    [attribute('domain', 'bad.example.com', { deleted: true }), 'deleted in its source'],
+    [attribute('domain', 'bad.example.com', { deleted: '1' }), 'deleted in its source'],
+    [attribute('domain', 'bad.example.com', { first_seen: 'soon' }), 'date not readable: first_seen'],
+    [attribute('domain', 'bad.example.com', { Tag: 'tlp:red' }), 'Tag is not a list'],
+    [attribute('domain', 'bad\u0000.example.com'), 'control characters'],
+    [attribute('domain', 'x', { value: 5 }), 'empty'],
+    [{ value: 'x' }, 'no type'],
+    ['x', 'not an object'],
+  ])('like %j are rejected with the reason and the place', async (broken, reason) => {
+    const rejected = ofKind(await recordsOf([broken]), 'rejected');
+    const where = expect.stringContaining(`event 1 (${uuid(1)}), attribute 1`);
+    expect(rejected).toEqual([{ kind: 'rejected', of: 'indicator', reason, where }]);
+  });
+
+  it('of a deleted object are deleted too', async () => {
+    const Object = [{ deleted: true, Attribute: [attribute('md5', MD5)] }];
+    expect(countByOutcome(await recordsOf([], { Object }))).toEqual({
+      report: 1,
+      'rejected indicator: deleted in its source': 1,
+    });
+  });
+});
+
+describe('MISP events', () => {
+  it('become reports that refer to their indicators', async () => {
+    const own = attribute('domain', 'bad.example.com');
+    const Tag = [
+      { name: 'tlp:amber+strict' },
+      { name: 'tlp:green' },
+      { name: 'misp-galaxy:sector="Bank"' },
+      { name: 'OSINT' },
+    ];
+    expect(await recordsOf([attribute('link', 'https://example.com/r'), own], { Tag })).toEqual([
+      {
+        kind: 'report',
+        externalIds: [`report--${uuid(1)}`],
+        statedAt: new Date('2024-03-01'),
+        tlp: 'AMBER_STRICT',
+        confidence: null,
+        title: 'Title',
+        description: null,
+        publishedAt: new Date('2024-02-01'),
+        tags: ['OSINT'],
+        url: 'https://example.com/r',
+      },
+      expect.objectContaining({ kind: 'indicator', tags: ['OSINT'], tlp: 'AMBER_STRICT' }),
+      {
+        kind: 'relationship',
+        type: 'refers-to',
+        from: `report--${uuid(1)}`,
+        to: `indicator--${own.uuid}`,
+        tlp: 'AMBER_STRICT',
+      },
+    ]);
+  });
+
+  it('without a title lose the report, not the indicators', async () => {
+    expect(countByOutcome(await recordsOf([attribute('md5', MD5)], { info: '' }))).toEqual({
+      'indicator MD5': 1,
+      'rejected report: no info': 1,
+    });
+  });
+
+  it('whose tags cannot be read are not taken at all, for nobody knows who may see them', async () => {
+    expect(countByOutcome(await recordsOf([attribute('md5', MD5)], { Tag: 'tlp:red' }))).toEqual({
+      'rejected report: Tag is not a list': 1,
+    });
+  });
+});
+
+describe('MISP galaxies', () => {
+  const galaxy = (type: string, value: string, fields: object = {}) => ({
+    type,
+    GalaxyCluster: [{ type, value, uuid: uuid(50), tag_name: `misp-galaxy:${type}="${value}"`, ...fields }],
+  });
+
+  it('name the actor that the indicators indicate', async () => {
+    const meta = { synonyms: ['Fancy', 'Sofacy'], country: ['RU'], external_id: ['G0007'] };
+    const own = attribute('md5', MD5);
+    const records = await recordsOf([own], { Galaxy: [galaxy('threat-actor', 'Sofacy', { meta })] });
+    expect(ofKind(records, 'actor')).toEqual([
+      expect.objectContaining({
+        externalIds: [
+          `intrusion-set--${uuid(50)}`,
+          `threat-actor--${uuid(50)}`,
+          'misp-galaxy:threat-actor="Sofacy"',
+        ],
+        name: 'Sofacy',
+        aliases: [{ alias: 'Fancy', namedBy: null }],
+        country: 'RU',
+        attackGroupId: 'G0007',
+      }),
+    ]);
+    expect(ofKind(records, 'relationship').map(({ type, from, to }) => [type, from, to])).toEqual([
+      ['refers-to', `report--${uuid(1)}`, `intrusion-set--${uuid(50)}`],
+      ['refers-to', `report--${uuid(1)}`, `indicator--${own.uuid}`],
+      ['indicates', `indicator--${own.uuid}`, `intrusion-set--${uuid(50)}`],
+    ]);
+  });
+
+  it.each([
+    { country: ['RU', 'CN'] },
+    { country: 'Russia' },
+    { 'cfr-suspected-state-sponsor': ['Russian Federation'] },
+  ])('give no country from %j', async (meta) => {
+    const records = await recordsOf([], { Galaxy: [galaxy('threat-actor', 'X', { meta })] });
+    expect(ofKind(records, 'actor')[0]?.country).toBeNull();
+  });
+
+  it.each([
+    { uuid: '7cdff317-a673-4474-84ec-4f1754947823' },
+    { uuid: uuid(60), collection_uuid: uuid(60) },
+    { uuid: '' },
+  ])('identify an actor by its tag when %j is the uuid of the collection or none', async (fields) => {
+    const records = await recordsOf([], { Galaxy: [galaxy('threat-actor', 'X', fields)] });
+    expect(ofKind(records, 'actor')[0]?.externalIds).toEqual(['misp-galaxy:threat-actor="X"']);
+  });
+
+  it('name actors by tags alone', async () => {
+    const own = attribute('md5', MD5);
+    const records = await recordsOf([own], { Tag: [{ name: 'misp-galaxy:threat-actor="X Y"' }] });
+    expect(ofKind(records, 'actor')[0]).toMatchObject({
+      name: 'X Y',
+      externalIds: ['misp-galaxy:threat-actor="X Y"'],
+    });
+    expect(ofKind(records, 'relationship')).toContainEqual({
+      kind: 'relationship',
+      type: 'indicates',
+      from: `indicator--${own.uuid}`,
+      to: 'misp-galaxy:threat-actor="X Y"',
+      tlp: null,
+    });
+  });
+
+  it('count once when tag and galaxy say the same', async () => {
+    const both = { Galaxy: [galaxy('threat-actor', 'X')], Tag: [{ name: 'misp-galaxy:threat-actor="X"' }] };
+    expect(ofKind(await recordsOf([], both), 'actor')).toHaveLength(1);
+  });
+
+  it('name techniques by their ATT&CK id, which indicators do not indicate', async () => {
+    const records = await recordsOf([attribute('md5', MD5)], {
+      Galaxy: [galaxy('mitre-attack-pattern', 'PowerShell - T1059.001')],
+    });
+    expect(ofKind(records, 'technique')[0]).toMatchObject({ name: 'PowerShell', attackId: 'T1059.001' });
+    expect(countByOutcome(records)).not.toHaveProperty('relationship indicates');
+  });
+
+  it.each([
+    ['mitre-malware', 'Emotet - S0367', { softwareType: 'malware', name: 'Emotet', attackId: 'S0367' }],
+    ['ransomware', 'Locky', { softwareType: 'malware', name: 'Locky', attackId: null }],
+    ['rat', 'njRAT', { softwareType: 'malware', name: 'njRAT', attackId: null }],
+    ['mitre-tool', 'PsExec - S0029', { softwareType: 'tool', name: 'PsExec', attackId: 'S0029' }],
+  ])('of type %s name software', async (type, value, expected) => {
+    const records = await recordsOf([], { Galaxy: [galaxy(type, value)] });
+    expect(ofKind(records, 'software')[0]).toMatchObject(expected);
+  });
+
+  it('of an attribute speak of that attribute alone', async () => {
+    const own = attribute('md5', MD5, { Galaxy: [galaxy('threat-actor', 'X')] });
+    const records = await recordsOf([own, attribute('sha1', SHA1)]);
+    const indicates = ofKind(records, 'relationship').filter(({ type }) => type === 'indicates');
+    expect(indicates.map(({ from }) => from)).toEqual([`indicator--${own.uuid}`]);
+  });
+});
+
+describe('MISP files', () => {
+  const one = event([attribute('md5', MD5)]);
+
+  it.each([
+    ['{"Event"}', { Event: one }],
+    ['{"response":[{"Event"}]}', { response: [{ Event: one }] }],
+    ['[{"Event"}]', [{ Event: one }]],
+    ['an event itself', one],
+    ['an array of events', [one]],
+  ])('%s is recognized and read', async (_, content) => {
+    expect(mispImporter.recognizes(JSON.stringify(content), 'f')).toBe(true);
+    expect(countByOutcome((await run(content)).records)).toEqual({
+      'indicator MD5': 1,
+      'relationship refers-to': 1,
+      report: 1,
+    });
+  });
+
+  it('with something else among the events lose that only', async () => {
+    const { records } = await run({ response: [{ Event: one }, { Organisation: {} }, 5] });
+    expect(countByOutcome(records)).toMatchObject({ 'indicator MD5': 1, 'rejected report: not an event': 2 });
+  });
+
+  it('that are other JSON are unreadable', async () => {
+    expect((await run({ type: 'bundle' })).unreadable).toMatch('not MISP');
+  });
+
+  it('that are cut within an event give nothing of that event', async () => {
+    const content = JSON.stringify({ response: [{ Event: one }, { Event: one }] });
+    const { records, unreadable } = await run(content.slice(0, -10));
+    expect([ofKind(records, 'report').length, unreadable]).toEqual([1, expect.stringContaining('object 2')]);
+  });
+
+  it('with an event over 64 MiB lose that event only', async () => {
+    const big = event([], { padding: 'x'.repeat(64 * 1024 * 1024) });
+    const { records } = await run([{ Event: big }, { Event: one }]);
+    expect(countByOutcome(records)).toMatchObject({ 'rejected report: larger than 64 MiB': 1, report: 1 });
+  });
+});

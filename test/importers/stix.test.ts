@@ -1,0 +1,396 @@
+import { describe, expect, it } from 'vitest';
+import { stixImporter } from '../../src/importers/stix.ts';
+import { countByOutcome, inputOf, ofKind, runImporter } from './run-importer.ts';
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+const CREATED = '2024-01-01T00:00:00.000Z';
+const MODIFIED = '2024-03-01T00:00:00.000Z';
+const CUSTOM_MARKING = `marking-definition--${uuid(99)}`;
+
+const indicator = (fields: object = {}) => ({
+  type: 'indicator',
+  spec_version: '2.1',
+  id: `indicator--${uuid(1)}`,
+  created: CREATED,
+  modified: MODIFIED,
+  valid_from: '2024-02-01T00:00:00.000Z',
+  pattern: "[domain-name:value = 'bad.example.com']",
+  pattern_type: 'stix',
+  ...fields,
+});
+const bundle = (...objects: unknown[]) =>
+  JSON.stringify({ type: 'bundle', id: `bundle--${uuid(0)}`, objects });
+const run = (content: string | Buffer, chunkSize?: number) =>
+  runImporter(stixImporter, inputOf(content, 'file.json', chunkSize));
+const recordsOf = async (...objects: unknown[]) => (await run(bundle(...objects))).records;
+const firstIndicator = async (fields: object, ...others: unknown[]) =>
+  ofKind(await recordsOf(indicator(fields), ...others), 'indicator')[0];
+
+describe('STIX indicators', () => {
+  it('carry over what the object states', async () => {
+    const stated = {
+      labels: ['phishing', ' phishing ', 'x'.repeat(257)],
+      indicator_types: ['malicious-activity'],
+      confidence: 80,
+      valid_until: '2025-01-01T00:00:00Z',
+    };
+    expect(await recordsOf(indicator(stated))).toEqual([
+      {
+        kind: 'indicator',
+        type: 'DOMAIN',
+        value: 'bad.example.com',
+        normalized: 'bad.example.com',
+        externalIds: [`indicator--${uuid(1)}`],
+        statedAt: new Date(MODIFIED),
+        tlp: null,
+        confidence: 80,
+        severity: null,
+        tags: ['phishing', 'malicious-activity'],
+        firstSeen: new Date('2024-02-01'),
+        lastSeen: new Date(MODIFIED),
+        expiresAt: new Date('2025-01-01'),
+        forDetection: true,
+      },
+    ]);
+  });
+
+  it('of STIX 2.0 need no pattern_type', async () => {
+    const json = JSON.stringify({
+      type: 'bundle',
+      spec_version: '2.0',
+      objects: [indicator({ pattern_type: undefined })],
+    });
+    expect(countByOutcome((await run(json)).records)).toEqual({ 'indicator DOMAIN': 1 });
+  });
+
+  it('begin when they were created if they do not say from when they are valid', async () => {
+    expect((await firstIndicator({ valid_from: undefined }))?.firstSeen).toEqual(new Date(CREATED));
+  });
+
+  it('were last seen no earlier than first', async () => {
+    const later = new Date('2024-06-01');
+    expect((await firstIndicator({ valid_from: later.toISOString() }))?.lastSeen).toEqual(later);
+  });
+
+  it('share their id when one pattern has alternatives', async () => {
+    const pattern = "[ipv4-addr:value = '192.0.2.1' OR ipv4-addr:value = '192.0.2.2']";
+    const records = ofKind(await recordsOf(indicator({ pattern })), 'indicator');
+    expect(records.map(({ externalIds }) => externalIds)).toEqual([
+      [`indicator--${uuid(1)}`],
+      [`indicator--${uuid(1)}`],
+    ]);
+  });
+
+  it.each([
+    [{ pattern_type: 'snort' }, 'pattern type not supported: snort'],
+    [{ pattern: undefined }, 'no pattern'],
+    [{ pattern: 5 }, 'no pattern'],
+    [{ pattern: "[mutex:name = 'a\u0000b']" }, 'control characters'],
+    [{ revoked: true }, 'revoked by its source'],
+    [{ valid_from: 'yesterday' }, 'date not readable: valid_from'],
+    [{ valid_until: 5 }, 'date not readable: valid_until'],
+    [{ confidence: 101 }, 'confidence not an integer from 0 to 100'],
+    [{ confidence: '80' }, 'confidence not an integer from 0 to 100'],
+    [{ object_marking_refs: 'tlp' }, 'markings not readable'],
+    [{ granular_markings: [{ marking_ref: 5 }] }, 'markings not readable'],
+  ])('with %j are rejected, and the rest goes on', async (fields, reason) => {
+    const records = await recordsOf(indicator(fields), indicator({ id: `indicator--${uuid(2)}` }));
+    expect(records).toEqual([
+      { kind: 'rejected', of: 'indicator', reason, where: `object 1 (indicator--${uuid(1)})` },
+      expect.objectContaining({ kind: 'indicator', externalIds: [`indicator--${uuid(2)}`] }),
+    ]);
+  });
+});
+
+describe('STIX markings', () => {
+  it.each([
+    [
+      'a fixed id',
+      { object_marking_refs: ['marking-definition--34098fce-860f-48ae-8e50-ebd3cc5e41da'] },
+      'GREEN',
+    ],
+    [
+      'several ids: the narrowest',
+      {
+        object_marking_refs: [
+          'marking-definition--34098fce-860f-48ae-8e50-ebd3cc5e41da',
+          'marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003',
+        ],
+      },
+      'AMBER_STRICT',
+    ],
+    [
+      'a granular marking, as if it were for the whole',
+      {
+        granular_markings: [
+          { marking_ref: 'marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed', selectors: ['name'] },
+        ],
+      },
+      'RED',
+    ],
+    ['a granular language', { granular_markings: [{ lang: 'de', selectors: ['name'] }] }, null],
+    ['an id nobody defines', { object_marking_refs: [CUSTOM_MARKING] }, 'RED'],
+    [
+      "ATT&CK's copyright, undefined here",
+      { object_marking_refs: ['marking-definition--fa42a846-8d90-4e51-bc29-71d5b4802168'] },
+      null,
+    ],
+  ])('from %s', async (_, fields, tlp) => {
+    expect((await firstIndicator(fields))?.tlp).toBe(tlp);
+  });
+
+  it.each([
+    [{ definition_type: 'tlp', definition: { tlp: 'amber' } }, 'AMBER'],
+    [{ definition_type: 'tlp', definition: { tlp: 'purple' } }, 'RED'],
+    [{ name: 'TLP:GREEN' }, 'GREEN'],
+    [
+      {
+        name: 'TLP:CLEAR',
+        extensions: {
+          'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d': { tlp_2_0: 'amber+strict' },
+        },
+      },
+      'AMBER_STRICT',
+    ],
+    [{ definition_type: 'statement', definition: { statement: '©' } }, null],
+    [{ definition_type: 'iep', definition: {} }, 'RED'],
+  ])('defined as %j, whether before or after the objects', async (definition, tlp) => {
+    const marking = { type: 'marking-definition', id: CUSTOM_MARKING, ...definition };
+    const marked = indicator({ object_marking_refs: [CUSTOM_MARKING] });
+    const after = ofKind(await recordsOf(marked, marking), 'indicator');
+    const before = ofKind(await recordsOf(marking, marked), 'indicator');
+    expect([after[0]?.tlp, before[0]?.tlp]).toEqual([tlp, tlp]);
+  });
+
+  it('cannot be widened by a file that defines a fixed id anew', async () => {
+    const id = 'marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed';
+    const marking = { type: 'marking-definition', id, definition_type: 'tlp', definition: { tlp: 'white' } };
+    expect((await firstIndicator({ object_marking_refs: [id] }, marking))?.tlp).toBe('RED');
+  });
+
+  it('cost one more pass over the file at most', async () => {
+    const content = bundle(
+      ...[1, 2, 3].map((n) => indicator({ object_marking_refs: [`marking-definition--${uuid(n)}`] })),
+    );
+    let opened = 0;
+    const input = inputOf(content);
+    const open = () => {
+      opened += 1;
+      return input.open();
+    };
+    await runImporter(stixImporter, { fileName: 'f', open });
+    expect(opened).toBe(2);
+  });
+});
+
+describe('STIX objects', () => {
+  const object = (type: string, fields: object) => ({
+    type,
+    id: `${type}--${uuid(7)}`,
+    modified: MODIFIED,
+    ...fields,
+  });
+
+  it('intrusion sets and threat actors become actors', async () => {
+    const fields = {
+      name: 'Group A',
+      aliases: ['Group A', 'Alias B', 'Alias B'],
+      description: 'text',
+      country: 'ru',
+      primary_motivation: 'unpredictable',
+      secondary_motivations: ['personal-gain'],
+      sophistication: 'innovator',
+      x_mitre_deprecated: true,
+      first_seen: CREATED,
+      external_references: [
+        { source_name: 'x', external_id: 'G9999' },
+        { source_name: 'mitre-attack', external_id: 'G0016' },
+      ],
+    };
+    expect(await recordsOf(object('intrusion-set', fields))).toEqual([
+      {
+        kind: 'actor',
+        externalIds: [`intrusion-set--${uuid(7)}`],
+        statedAt: new Date(MODIFIED),
+        tlp: null,
+        confidence: null,
+        name: 'Group A',
+        aliases: [{ alias: 'Alias B', namedBy: null }],
+        attackGroupId: 'G0016',
+        description: 'text',
+        country: 'RU',
+        motivation: 'FINANCIAL',
+        sophistication: 'EXPERT',
+        retired: true,
+        firstSeen: new Date(CREATED),
+        lastSeen: null,
+        targetSectors: [],
+        targetCountries: [],
+      },
+    ]);
+  });
+
+  it('campaigns keep their dates', async () => {
+    const [campaign] = ofKind(
+      await recordsOf(object('campaign', { name: 'C', first_seen: CREATED, last_seen: MODIFIED })),
+      'campaign',
+    );
+    expect([campaign?.startDate, campaign?.endDate]).toEqual([new Date(CREATED), new Date(MODIFIED)]);
+  });
+
+  it('attack patterns become techniques with the tactics of ATT&CK only', async () => {
+    const technique = object('attack-pattern', {
+      name: 'PowerShell',
+      external_references: [{ source_name: 'mitre-attack', external_id: 'T1059.001' }],
+      kill_chain_phases: [
+        { kill_chain_name: 'mitre-ics-attack', phase_name: 'execution' },
+        { kill_chain_name: 'lockheed', phase_name: 'delivery' },
+      ],
+      revoked: true,
+    });
+    expect(await recordsOf(technique)).toEqual([
+      expect.objectContaining({
+        kind: 'technique',
+        attackId: 'T1059.001',
+        tactics: ['execution'],
+        retired: true,
+      }),
+    ]);
+  });
+
+  it.each(['malware', 'tool'])('%s becomes software', async (type) => {
+    const fields = { name: 'S', aliases: ['A'], x_mitre_aliases: ['S', 'B'] };
+    expect(await recordsOf(object(type, fields))).toEqual([
+      expect.objectContaining({ kind: 'software', softwareType: type, aliases: ['A', 'B'] }),
+    ]);
+  });
+
+  it('reports refer to their objects', async () => {
+    const report = object('report', {
+      name: 'R',
+      published: CREATED,
+      labels: ['apt'],
+      object_refs: ['malware--a', 'tool--b'],
+      external_references: [{ source_name: 's', url: 'https://example.com/r' }],
+      object_marking_refs: ['marking-definition--34098fce-860f-48ae-8e50-ebd3cc5e41da'],
+    });
+    expect(await recordsOf(report)).toEqual([
+      expect.objectContaining({
+        kind: 'report',
+        title: 'R',
+        publishedAt: new Date(CREATED),
+        url: 'https://example.com/r',
+        tags: ['apt'],
+      }),
+      { kind: 'relationship', type: 'refers-to', from: `report--${uuid(7)}`, to: 'malware--a', tlp: 'GREEN' },
+      { kind: 'relationship', type: 'refers-to', from: `report--${uuid(7)}`, to: 'tool--b', tlp: 'GREEN' },
+    ]);
+  });
+
+  it.each(['indicates', 'attributed-to', 'uses'])('the relationship %s is kept', async (type) => {
+    const fields = { relationship_type: type, source_ref: 'a--1', target_ref: 'b--2' };
+    expect(await recordsOf(object('relationship', fields))).toEqual([
+      { kind: 'relationship', type, from: 'a--1', to: 'b--2', tlp: null },
+    ]);
+  });
+
+  it.each(['subtechnique-of', 'mitigates', 'revoked-by', 'toString'])(
+    'the relationship %s is ignored',
+    async (type) => {
+      const fields = { relationship_type: type, source_ref: 'a--1', target_ref: 'b--2' };
+      expect(await recordsOf(object('relationship', fields))).toEqual([]);
+    },
+  );
+
+  it('a vulnerability with a CVE id is an indicator', async () => {
+    const [record] = ofKind(
+      await recordsOf(object('vulnerability', { name: 'cve-2021-44228' })),
+      'indicator',
+    );
+    expect([record?.type, record?.value]).toEqual(['CVE', 'CVE-2021-44228']);
+  });
+
+  it.each([
+    'identity',
+    'course-of-action',
+    'x-mitre-matrix',
+    'x-anything',
+    'sighting',
+    'file',
+    'infrastructure',
+  ])('%s is ignored', async (type) => {
+    expect(await recordsOf(object(type, {}))).toEqual([]);
+  });
+
+  it.each([
+    [object('intrusion-set', {}), 'actor', 'no name'],
+    [object('campaign', { name: 'C', revoked: true }), 'campaign', 'revoked by its source'],
+    [object('attack-pattern', { name: ' ' }), 'technique', 'no name'],
+    [object('malware', { name: 5 }), 'software', 'no name'],
+    [object('tool', { name: 'x'.repeat(1025) }), 'software', 'name longer than 1024 characters'],
+    [object('report', { name: 'R', object_refs: [5] }), 'report', 'object_refs is not a list of ids'],
+    [object('relationship', { relationship_type: 'uses', source_ref: 'a' }), 'relationship', 'no target_ref'],
+    [object('vulnerability', { name: 'Heartbleed' }), 'indicator', 'vulnerability without a CVE id'],
+    [object('made-up', {}), 'indicator', 'unknown object type: made-up'],
+    [{ id: 'x' }, 'indicator', 'no type'],
+    ['text', 'indicator', 'not an object'],
+    [null, 'indicator', 'not an object'],
+  ])('rejects %j', async (broken, of, reason) => {
+    expect(await recordsOf(broken)).toEqual([expect.objectContaining({ kind: 'rejected', of, reason })]);
+  });
+});
+
+describe('STIX files', () => {
+  it.each([
+    ['a bundle', bundle(indicator())],
+    ['a TAXII envelope', JSON.stringify({ more: true, next: '1', objects: [indicator()] })],
+    ['an array', JSON.stringify([indicator()])],
+    ['one object', JSON.stringify(indicator())],
+    ['a bundle with a BOM', `\ufeff${bundle(indicator())}`],
+  ])('%s is recognized and read', async (_, content) => {
+    expect(stixImporter.recognizes(content.replace('\ufeff', ''), 'f')).toBe(true);
+    expect(countByOutcome((await run(content, 7)).records)).toEqual({ 'indicator DOMAIN': 1 });
+  });
+
+  it.each(['{}', '{"more":false}', '{"type":"bundle","id":"bundle--x"}', bundle()])(
+    '%s is empty',
+    async (content) => {
+      expect(await run(content)).toEqual({ records: [], unreadable: null });
+    },
+  );
+
+  it('that are other JSON are unreadable', async () => {
+    expect((await run('{"Event":{}}')).unreadable).toMatch('not STIX');
+  });
+
+  it('that are cut give all that is complete, and nothing of the rest', async () => {
+    const content = bundle(indicator(), indicator({ id: `indicator--${uuid(2)}` }));
+    const { records, unreadable } = await run(content.slice(0, -20));
+    expect([records.length, unreadable]).toEqual([1, expect.stringContaining('at or after object 2')]);
+  });
+
+  it('that are cut give their markings all the same', async () => {
+    const content = bundle(indicator({ object_marking_refs: [CUSTOM_MARKING] }), indicator());
+    const { records, unreadable } = await run(content.slice(0, -20));
+    expect([ofKind(records, 'indicator')[0]?.tlp, unreadable]).toEqual([
+      'RED',
+      expect.stringContaining('too early'),
+    ]);
+  });
+
+  it('with an object over 4 MiB lose that object only', async () => {
+    const records = await recordsOf(indicator({ description: 'x'.repeat(4 * 1024 * 1024) }), indicator());
+    expect(countByOutcome(records)).toEqual({
+      'indicator DOMAIN': 1,
+      'rejected indicator: larger than 4 MiB': 1,
+    });
+  });
+
+  it('with a __proto__ member change nothing', async () => {
+    const content = bundle(indicator()).replace(
+      '"type":"indicator"',
+      '"__proto__":{"revoked":true},"type":"indicator"',
+    );
+    expect(countByOutcome((await run(content)).records)).toEqual({ 'indicator DOMAIN': 1 });
+  });
+});

@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { openText, readHead } from '../../src/importers/text-input.ts';
+import { inputOf } from './run-importer.ts';
+
+async function readAll(content: Buffer | string, chunkSize?: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of openText(inputOf(content, 'file', chunkSize))) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('openText', () => {
+  it.each([1, 2, 65_536])('takes the UTF-8 BOM off, in chunks of %i bytes', async (size) => {
+    expect(await readAll('\ufeffvalue', size)).toBe('value');
+  });
+
+  it.each([1, 65_536])('gunzips by the magic bytes, in chunks of %i bytes', async (size) => {
+    expect(await readAll(gzipSync('\ufeffvalue'), size)).toBe('value');
+  });
+
+  it('gives an empty file as it is', async () => {
+    expect(await readAll('')).toBe('');
+  });
+
+  it('refuses UTF-16', async () => {
+    await expect(readAll(Buffer.from('\ufeffvalue', 'utf16le'))).rejects.toThrow('the file is UTF-16');
+  });
+
+  it('says that a gzip file is cut, after what was in it', async () => {
+    const packed = gzipSync(Buffer.from(Array.from({ length: 50_000 }, (_, i) => String(i)).join('\n')));
+    let size = 0;
+    const reading = async () => {
+      for await (const chunk of openText(inputOf(packed.subarray(0, packed.length / 2), 'f', 1000)))
+        size += chunk.length;
+    };
+    await expect(reading()).rejects.toThrow('the gzip data is broken or ends too early');
+    expect(size).toBeGreaterThan(0);
+  });
+
+  it('stops a gzip file that grows out of proportion', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    await expect(readAll(bomb)).rejects.toThrow('more than 200 times its size');
+  });
+});
+
+describe('readHead', () => {
+  it.each([
+    ['a long file', Buffer.alloc(1_000_000, 'x')],
+    ['UTF-16', Buffer.from('\ufeffvalue', 'utf16le')],
+    ['gzip', gzipSync(Buffer.alloc(1_000_000, 'x'))],
+  ])('closes the file after %s', async (_, bytes) => {
+    const source = Readable.from(inputOf(bytes, 'f', 1000).open());
+    const closed = new Promise((resolve) => source.once('close', resolve));
+    await readHead({ fileName: 'f', open: () => source }).catch(() => {});
+    await closed;
+    expect(source.destroyed).toBe(true);
+  });
+
+  it('reads no more than 64 KiB', async () => {
+    expect(await readHead(inputOf('x'.repeat(200_000)))).toHaveLength(65_536);
+  });
+});

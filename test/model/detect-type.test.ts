@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { detectType } from '../../src/model/detect-type.ts';
+
+it.each([
+  ['cve-2021-44228', 'CVE'],
+  ['d41d8cd98f00b204e9800998ecf8427e', 'MD5'],
+  ['DA39A3EE5E6B4B0D3255BFEF95601890AFD80709', 'SHA1'],
+  ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'SHA256'],
+  ['AS13335', 'ASN'],
+  ['1.2.3[.]4', 'IPV4'],
+  ['1.2.3.4:443', 'IPV4'],
+  ['2001:db8::1', 'IPV6'],
+  ['[2001:db8::1]:443', 'IPV6'],
+  ['::ffff:1.2.3.4', 'IPV4'],
+  ['hxxp://evil[.]com', 'URL'],
+  ['http://intranet/x', 'URL'],
+  ['evil.com/path', 'URL'],
+  ['1.2.3.4/x', 'URL'],
+  ['bob@evil.com', 'EMAIL'],
+  ['Bob <bob[@]evil.com>', 'EMAIL'],
+  ['HKLM\\Software\\x', 'REGISTRY_KEY'],
+  ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', 'BTC_ADDRESS'],
+  ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'BTC_ADDRESS'],
+  ['www.evil.co.uk', 'DOMAIN'],
+  ['evil.com:443', 'DOMAIN'],
+  ['москва.рф', 'DOMAIN'],
+  ['abcdefabcdefabcd.onion', 'DOMAIN'],
+  ['a_b.duckdns.org', 'DOMAIN'],
+])('%j is of type %s', (raw, type) => expect(detectType(raw)).toBe(type));
+
+it.each([
+  '',
+  '13335',
+  'setup.exe',
+  'setup.exe/x',
+  'co.uk',
+  'text/html',
+  '1.2.3.0/24',
+  '2001:db8::/32',
+  '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb',
+  'Global\\BitStreamSvc',
+  'Mozilla/5.0 (Windows NT 10.0)',
+  'evil.com is bad',
+  'a'.repeat(128),
+  '12:30',
+  '[[[[[[[[[[1.2.3.4]]]]]]]]]]',
+])('%j is of no type that can be told', (raw) => expect(detectType(raw)).toBeNull());

@@ -1,0 +1,121 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { type AppDeps, buildApp } from '../../src/app.ts';
+import type { Database } from '../../src/db/open.ts';
+import { createKey, type NewKey } from '../../src/features/api-keys/api-keys.service.ts';
+import { importFile } from '../../src/features/imports/imports.service.ts';
+import { ensureSource } from '../../src/features/imports/sources.queries.ts';
+import { newTally, type Tally } from '../../src/features/imports/tally.ts';
+import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
+import { memoryStore } from '../../src/kv/memory.ts';
+import { normalize } from '../../src/model/normalize.ts';
+import type { SourceDefaults } from '../../src/model/statement.ts';
+import type { IndicatorType } from '../../src/model/vocabulary.ts';
+import type { TestEngine } from './engines.ts';
+
+export const NOW = new Date('2026-06-01T12:00:00.000Z');
+
+export interface Harness extends Database {
+  app: FastifyInstance;
+  /** The time, for everything; move it freely. */
+  clock: { now: Date };
+  /** A GET with a key; by default one that may read everything. */
+  get(url: string, options?: GetOptions): Promise<LightMyRequestResponse>;
+  newKey(wanted?: Partial<NewKey>): Promise<string>;
+  /** Imports records as if from a file of that source. */
+  load(records: ImportRecord[], source?: string, defaults?: Partial<SourceDefaults>): Promise<Tally>;
+}
+
+interface GetOptions {
+  key?: string | null;
+  headers?: Record<string, string>;
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  remoteAddress?: string;
+}
+
+const DEFAULTS: SourceDefaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' };
+
+/** The whole service on an engine, with a clock that the test owns and a limit that it does not meet. */
+export async function startHarness(engine: TestEngine, overrides: Partial<AppDeps> = {}): Promise<Harness> {
+  const database = await engine.open();
+  const { db } = database;
+  const clock = { now: NOW };
+  const app = await buildApp({
+    db,
+    kv: memoryStore(),
+    clock: () => clock.now,
+    lastUsed: { note: () => {} },
+    rateLimit: { points: 1_000_000, windowSeconds: 60 },
+    trustedProxies: [],
+    metricsNetworks: ['127.0.0.1'],
+    ...overrides,
+  });
+  await app.ready();
+  const newKey = async (wanted: Partial<NewKey> = {}) => {
+    const key = {
+      name: 'test',
+      scopes: [],
+      tlpCeiling: 'RED' as const,
+      networks: [],
+      expiresAt: null,
+      ...wanted,
+    };
+    return (await createKey(db, key, clock.now)).key;
+  };
+  const everything = await newKey();
+  return {
+    ...database,
+    app,
+    clock,
+    newKey,
+    get: (url, { key = everything, headers = {}, ...options } = {}) =>
+      app.inject({
+        method: 'GET',
+        url,
+        headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
+        ...options,
+      }),
+    async load(records, sourceName = 'Test', defaults = {}) {
+      const source = await ensureSource(db, sourceName, 'import', { ...DEFAULTS, ...defaults }, clock.now);
+      const tally = newTally();
+      const importer = {
+        name: 'stix' as const,
+        recognizes: () => true,
+        async *read() {
+          yield* records;
+        },
+      };
+      const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
+      await importFile(db, importer, input, { source, now: clock.now, dryRun: false, tally });
+      return tally;
+    },
+    async close() {
+      await app.close();
+      await database.close();
+    },
+  };
+}
+
+/** An indicator as an importer would yield it. */
+export function indicatorRecord(
+  type: IndicatorType,
+  value: string,
+  fields: Partial<IndicatorRecord> = {},
+): IndicatorRecord {
+  const normal = normalize(type, value);
+  if ('rejected' in normal) throw new Error(`${value}: ${normal.rejected}`);
+  return {
+    kind: 'indicator',
+    externalIds: [],
+    statedAt: null,
+    tlp: null,
+    confidence: null,
+    severity: null,
+    tags: [],
+    firstSeen: null,
+    lastSeen: null,
+    expiresAt: null,
+    forDetection: true,
+    ...normal,
+    ...fields,
+  };
+}
