@@ -13,6 +13,7 @@ import { attackBundle } from './sample/attack.mjs';
 import { csvFiles } from './sample/csv.mjs';
 import { enrichmentFiles } from './sample/enrichments.mjs';
 import { dataDirectory } from './sample/files.mjs';
+import { kerrdownBundle } from './sample/kerrdown.mjs';
 import { maltrailBundle } from './sample/maltrail.mjs';
 import { LICENSES, SOURCES } from './sample/manifest.mjs';
 import { mispEvents } from './sample/misp.mjs';
@@ -31,6 +32,7 @@ for (const name of readdirSync(target)) {
 }
 data.writeJson('attack/enterprise.json', attackBundle(data));
 data.writeJson('stix/maltrail-attributed.json', maltrailBundle(data));
+data.writeJson('stix/kerrdown.json', kerrdownBundle(data));
 for (const [name, bundle] of stixBundles(data)) data.writeJson(`stix/${name}`, bundle);
 for (const [name, event] of mispEvents(data)) data.writeJson(`misp/${name}`, event);
 for (const [name, lines] of csvFiles(data)) data.writeCsv(`csv/${name}`, lines);

@@ -4,9 +4,9 @@ import accepts from '@fastify/accepts';
 import helmet from '@fastify/helmet';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import { sql } from 'kysely';
 import type { Clock } from './clock.ts';
 import type { Db } from './db/open.ts';
+import { pingDatabase } from './db/ping.ts';
 import { actorRoutes } from './features/actors/actors.routes.ts';
 import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/actors.schema.ts';
 import { findKeyByHash } from './features/api-keys/api-keys.queries.ts';
@@ -89,7 +89,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   registerEtag(app);
   registerGate(app, deps, routes);
-  await app.register(registerFeatures, deps);
+  await registerFeatures(app, deps);
   return app;
 }
 
@@ -115,7 +115,7 @@ async function registerFeatures(app: FastifyInstance, deps: AppDeps): Promise<vo
   await registerOpenApi(app);
   const { db, kv, clock } = deps;
   const deepCheck = deepChecker(
-    () => sql`select 1`.execute(db),
+    () => pingDatabase(db),
     () => kv.ping(),
   );
   await app.register(healthRoutes, { clock, version: VERSION, deepCheck });

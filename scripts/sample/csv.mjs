@@ -51,20 +51,10 @@ function ipv6Scanners(data) {
 /** What only a provider's answer speaks of, tagged with what that answer says. */
 function enriched(data) {
   const vt = (kind) => data.readJson(`providers/virustotal-v3-${kind}.json`).data;
-  const file = vt('file').attributes;
-  const fileTags = 'virustotal;trojan;kerrdown';
   const detections = (answer) => `virustotal;${answer.attributes.last_analysis_stats.malicious}-detections`;
   return [
-    ['value', 'type', 'first_seen', 'tags'],
-    [file.sha256, 'SHA256', isoSeconds(file.first_submission_date), fileTags],
-    [file.sha1, 'SHA1', isoSeconds(file.first_submission_date), fileTags],
-    [file.md5, 'MD5', isoSeconds(file.first_submission_date), fileTags],
-    [vt('domain').id, 'DOMAIN', '', detections(vt('domain'))],
-    [vt('ipv4').id, 'IPV4', '', detections(vt('ipv4'))],
+    ['value', 'type', 'tags'],
+    [vt('domain').id, 'DOMAIN', detections(vt('domain'))],
+    [vt('ipv4').id, 'IPV4', detections(vt('ipv4'))],
   ];
-}
-
-/** ISO 8601 of seconds since 1970. */
-export function isoSeconds(seconds) {
-  return new Date(seconds * 1000).toISOString();
 }

@@ -1,4 +1,5 @@
-import { isoSeconds } from './csv.mjs';
+import { isoSeconds } from './files.mjs';
+import { maltrailAnswers } from './maltrail-answers.mjs';
 
 /** Values of the sample that TweetFeed looked up: `[type, value as in the sample, file, key in it]`. */
 const LOOKED_UP = [
@@ -9,9 +10,13 @@ const LOOKED_UP = [
   ['DOMAIN', 'w1mail.com', 'domainmeta-0a', 'w1mail.com'],
 ];
 
-/** `[file name, enrichment]` each: `raw` is the provider's answer, unchanged. */
+/** `[file name, enrichment]` each: `raw` is the provider's answer, unchanged; of Maltrail, lines of its list. */
 export function enrichmentFiles(data) {
-  return [...virustotal(data), ...LOOKED_UP.map((entry) => tweetfeed(data, entry))];
+  return [
+    ...virustotal(data),
+    ...LOOKED_UP.map((entry) => tweetfeed(data, entry)),
+    ...maltrailAnswers(data).map(([address, date, raw]) => named('maltrail', 'IPV4', address, date, raw)),
+  ];
 }
 
 function virustotal(data) {

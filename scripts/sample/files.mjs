@@ -51,3 +51,8 @@ export function stableUuid(name) {
   const hex = hash.toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
+
+/** ISO 8601 of seconds since 1970. */
+export function isoSeconds(seconds) {
+  return new Date(seconds * 1000).toISOString();
+}

@@ -1,7 +1,8 @@
 import { stableUuid } from './files.mjs';
+import { indicates, stixObject } from './stix-object.mjs';
 
 /** The date of the Maltrail commit: when it stated what is transcribed here. */
-const STATED = '2026-08-23T00:00:00.000Z';
+export const STATED = '2026-08-23T00:00:00.000Z';
 
 /**
  * Maltrail names the actor by the file (and its "Aliases" and "MITRE" lines) and its source by the
@@ -27,6 +28,11 @@ const LISTS = [
       'https://unit42.paloaltonetworks.com/russian-apt-fighting-ursa-exploits-cve-2023-233397/',
     ],
   },
+  {
+    file: 'feeds/text/maltrail-apt-sofacy.txt',
+    group: 'G0007',
+    references: ['https://twitter.com/angel11VR/status/1636474327926206470', 'https://pastebin.com/FJDa0MA8'],
+  },
 ];
 
 /** The lists as one STIX 2.1 bundle: indicators, what they indicate, and the reports that say so. */
@@ -50,12 +56,12 @@ function listObjects({ file, references, report, campaign }, groupId, data) {
   }));
   const campaigns = campaign === undefined ? [] : [campaignObject(campaign, external_references)];
   const targets = [groupId, ...campaigns.map(({ id }) => id)];
-  const links = indicators.flatMap(({ id }) => targets.map((target) => indicates(id, target)));
+  const links = indicators.flatMap(({ id }) => targets.map((target) => indicates(id, target, STATED)));
   const object_refs = [...indicators.map(({ id }) => id), ...targets];
   const reports =
     report === undefined
       ? []
-      : [{ ...common('report', report.name), ...report, external_references, object_refs }];
+      : [{ ...stixObject('report', report.name, STATED), ...report, external_references, object_refs }];
   return [...indicators, ...campaigns, ...links, ...reports];
 }
 
@@ -70,19 +76,9 @@ function addressesUnder(urls, lines) {
   return [...new Set(found.filter((address) => address !== undefined))];
 }
 
-function common(type, name) {
-  return {
-    type,
-    spec_version: '2.1',
-    id: `${type}--${stableUuid(`${type} ${name}`)}`,
-    created: STATED,
-    modified: STATED,
-  };
-}
-
 function indicator(address, file) {
   return {
-    ...common('indicator', `${file} ${address}`),
+    ...stixObject('indicator', `${file} ${address}`, STATED),
     name: address,
     pattern: `[ipv4-addr:value = '${address}']`,
     pattern_type: 'stix',
@@ -93,18 +89,9 @@ function indicator(address, file) {
 
 function campaignObject(name, external_references) {
   return {
-    ...common('campaign', name),
+    ...stixObject('campaign', name, STATED),
     name,
     description: 'The campaign of the report under which Maltrail lists these servers.',
     external_references,
-  };
-}
-
-function indicates(source, target) {
-  return {
-    ...common('relationship', `${source} ${target}`),
-    relationship_type: 'indicates',
-    source_ref: source,
-    target_ref: target,
   };
 }

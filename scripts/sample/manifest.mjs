@@ -9,6 +9,7 @@ export const SOURCES = [
     'unit42-midnight-eclipse',
     'unit42-latrodectus',
   ].map((name) => source(`stix/${name}.json`, 'Unit 42', 75, 'HIGH')),
+  source('stix/kerrdown.json', 'VirusTotal', 50, 'MEDIUM'),
   source('stix/oasis-poisonivy.json', 'OASIS STIX examples', 50, 'MEDIUM'),
   source('stix/mvt-operation-triangulation.json', 'MVT indicators', 75, 'HIGH'),
   source('stix/hyperhives-macos-infostealer.json', 'HyperHives analysis', 60, 'HIGH'),

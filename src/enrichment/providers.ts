@@ -1,5 +1,6 @@
 import { abuseipdb } from './abuseipdb.ts';
 import { greynoise } from './greynoise.ts';
+import { maltrail } from './maltrail.ts';
 import { otx } from './otx.ts';
 import type { Provider } from './provider.ts';
 import { shodan } from './shodan.ts';
@@ -16,4 +17,5 @@ export const PROVIDERS: readonly Provider[] = [
   shodan,
   urlhaus,
   tweetfeedMeta,
+  maltrail,
 ];

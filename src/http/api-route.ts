@@ -1,17 +1,19 @@
-import { Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { ErrorBody, ref } from './schema.ts';
 
 export const NO_CACHE = 'private, no-cache';
 
 export const idParameter = Type.Object({ id: Type.String({ description: 'The id, a UUID.' }) });
 
-const integerHeader = (description: string) => ({ description, schema: { type: 'integer' } });
+const integerHeader = (description: string) => ({ type: 'integer', description });
 /** OpenAPI's description of the headers that stand on every answer to a known key. */
 const rateHeaders = {
   'X-RateLimit-Limit': integerHeader('Requests allowed in the current window.'),
   'X-RateLimit-Remaining': integerHeader('Requests left in the current window.'),
   'X-RateLimit-Reset': integerHeader('Unix time, in seconds, when the window resets.'),
 };
+
+const etagHeader = { ETag: { type: 'string', description: 'Of the content; strong.' } };
 
 const DESCRIPTIONS = {
   400: 'A query parameter is not valid.',
@@ -23,17 +25,25 @@ const DESCRIPTIONS = {
   503: 'The service cannot answer at the moment.',
 } as const;
 
-/** The error answers of a route that needs a key: those of every such route, and the ones given. */
-export function apiResponses(...own: (400 | 404)[]) {
-  const statuses = [...own, 401, 403, 406, 429, 503] as const;
-  return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      Type.Unsafe({
-        ...ref(ErrorBody),
-        description: DESCRIPTIONS[status],
-        headers: status === 401 ? {} : rateHeaders,
-      }),
-    ]),
-  );
+/** The answers of a route that needs a key: its own, those of every such route, and the errors given. */
+export function apiResponses<T extends TSchema>(answer: T, description: string, ...errors: (400 | 404)[]) {
+  const statuses = [...errors, 401, 403, 406, 429, 503] as const;
+  const failures = statuses.map((status) => [status, failure(status)] as const);
+  return {
+    200: Type.Unsafe<Static<T>>({ ...ref(answer), description, headers: { ...etagHeader, ...rateHeaders } }),
+    304: Type.Unsafe({
+      type: 'null',
+      description: 'The client has this answer already (If-None-Match).',
+      headers: rateHeaders,
+    }),
+    ...Object.fromEntries(failures),
+  };
+}
+
+function failure(status: keyof typeof DESCRIPTIONS) {
+  const headers = {
+    ...(status === 401 ? {} : rateHeaders),
+    ...(status === 429 || status === 503 ? { 'Retry-After': integerHeader('Seconds to wait.') } : {}),
+  };
+  return Type.Unsafe({ ...ref(ErrorBody), description: DESCRIPTIONS[status], headers });
 }

@@ -38,6 +38,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
       },
       security: [{ apiKey: [] }],
     },
+    transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
   });
   await app.register(swaggerUi, {
@@ -64,4 +65,17 @@ export function openApiJson(app: FastifyInstance): string {
 
 export function openApiYaml(app: FastifyInstance): string {
   return stringify(app.swagger(), { aliasDuplicateObjects: false, lineWidth: 110 });
+}
+
+interface QuerySchema {
+  properties: Record<string, { default?: unknown }>;
+  required?: string[];
+}
+
+/** A parameter with a default is always there for the handler and never required of the client. */
+function withOptionalDefaults<T extends { querystring?: unknown }>(schema: T): T {
+  const query = schema?.querystring as QuerySchema | undefined;
+  if (!query?.required) return schema;
+  const required = query.required.filter((name) => query.properties[name]?.default === undefined);
+  return { ...schema, querystring: { ...query, required } };
 }

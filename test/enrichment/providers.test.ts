@@ -48,6 +48,7 @@ describe('PROVIDERS', () => {
     ['shodan', 'shodan-host', null],
     ['tweetfeed-meta', 'tweetfeed-ipmeta-entry', null],
     ['tweetfeed-meta', 'tweetfeed-domainmeta-entry', null],
+    ['maltrail', 'maltrail-trail', 80],
   ])('%s reads its answer %s as a score of %s', (name, file, score) => {
     const provider = PROVIDERS.find((candidate) => candidate.name === name);
     expect(provider?.assess(providerAnswer(file))).toMatchObject({

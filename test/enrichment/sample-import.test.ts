@@ -23,6 +23,19 @@ beforeAll(async () => {
 const all = (): ImportRecord[] => [...records.values()].flat();
 const indicators = (): IndicatorRecord[] => all().filter((record) => record.kind === 'indicator');
 
+/** The values that providers answered about. */
+function enriched(): { type: string; value: string }[] {
+  return readdirSync(path.join(sample, 'enrichments')).map((name) =>
+    JSON.parse(readFileSync(path.join(sample, 'enrichments', name), 'utf8')),
+  );
+}
+
+/** What each external id of the sample stands for. */
+function kindsById(): Map<string, ImportRecord['kind']> {
+  const entities = all().filter((record) => 'externalIds' in record);
+  return new Map(entities.flatMap(({ externalIds, kind }) => externalIds.map((id) => [id, kind] as const)));
+}
+
 describe('importing the sample', () => {
   it.each(manifest.map(({ file }) => file))('reads at least nine tenths of %s', (file) => {
     const read = records.get(file) ?? [];
@@ -49,18 +62,30 @@ describe('importing the sample', () => {
 
   it('brings each enriched value', () => {
     const brought = new Set(indicators().map(({ type, value }) => `${type} ${value}`));
-    for (const name of readdirSync(path.join(sample, 'enrichments'))) {
-      const { type, value } = JSON.parse(readFileSync(path.join(sample, 'enrichments', name), 'utf8'));
-      expect(brought).toContain(`${type} ${value}`);
-    }
+    for (const { type, value } of enriched()) expect(brought).toContain(`${type} ${value}`);
   });
 
-  it('brings an enriched indicator that an actor, a campaign and a report are linked with', () => {
+  it('brings at least ten enriched indicators that an actor, a campaign and a report are linked with', () => {
+    const kindById = kindsById();
     const links = all().filter((record) => record.kind === 'relationship');
-    const known = indicators().filter(({ value }) => value === '147.124.217.204');
-    const ids = new Set(known.flatMap(({ externalIds }) => externalIds));
-    const linked = links.filter(({ from, to }) => ids.has(from) || ids.has(to));
-    const ends = linked.flatMap(({ from, to }) => [from, to]).map((id) => id.split('--')[0]);
-    expect(ends).toEqual(expect.arrayContaining(['intrusion-set', 'campaign', 'report']));
+    const full = enriched().filter(({ type, value }) => {
+      const same = indicators().filter((known) => known.type === type && known.value === value);
+      const ids = new Set(same.flatMap(({ externalIds }) => externalIds));
+      const about = links.filter(({ from }) => ids.has(from)).map(({ to }) => kindById.get(to));
+      const tellers = links.filter(({ to }) => ids.has(to)).map(({ from }) => kindById.get(from));
+      return about.includes('actor') && about.includes('campaign') && tellers.includes('report');
+    });
+    expect(full.length).toBeGreaterThanOrEqual(10);
+  });
+
+  it('links the hashes of a file with the malware and the actor of ATT&CK, and with a report', () => {
+    const kindById = kindsById();
+    const bundle = records.get('stix/kerrdown.json') ?? [];
+    for (const hash of bundle.filter((record) => record.kind === 'indicator')) {
+      const [id = ''] = hash.externalIds;
+      const links = bundle.filter((record) => record.kind === 'relationship');
+      const ends = links.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : []));
+      expect(ends.map((end) => kindById.get(end)).sort()).toEqual(['actor', 'report', 'software']);
+    }
   });
 });

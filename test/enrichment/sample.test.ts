@@ -64,6 +64,18 @@ describe('the sample', () => {
     expect(manifest.some(({ file }) => textOf(file).includes(value))).toBe(true);
   });
 
+  const fromLists = answers.filter(({ provider }) => provider === 'maltrail');
+  it.each(fromLists.map(({ value, raw }) => [value, raw] as const))(
+    'quotes of Maltrail a line that names %s, and the references over it',
+    (value, raw) => {
+      expect(raw).toEqual({
+        trail: expect.stringContaining(value),
+        file: 'trails/static/malware/apt_sofacy.txt',
+        reference: expect.arrayContaining([expect.stringMatching(/^# Reference: https:/)]),
+      });
+    },
+  );
+
   it('shows malicious, suspicious and unjudged answers', () => {
     expect(new Set(answers.map(verdictFor))).toEqual(new Set(['MALICIOUS', 'SUSPICIOUS', 'UNKNOWN']));
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { abuseipdb } from '../../src/enrichment/abuseipdb.ts';
 import { greynoise } from '../../src/enrichment/greynoise.ts';
+import { maltrail } from '../../src/enrichment/maltrail.ts';
 import { otx } from '../../src/enrichment/otx.ts';
 import { shodan } from '../../src/enrichment/shodan.ts';
 import { urlhaus } from '../../src/enrichment/urlhaus.ts';
@@ -171,5 +172,34 @@ describe('urlhaus', () => {
   );
   it('reports an error', () => {
     expect(urlhaus.assess({ query_status: 'invalid_url' }).error).toBe('invalid_url');
+  });
+});
+
+describe('maltrail', () => {
+  const listed = (file: unknown) => ({ trail: '192.0.2.1:445', file, reference: [] });
+
+  it.each([
+    ['trails/static/malware/apt_sofacy.txt', 80, 'MALICIOUS'],
+    ['trails/static/suspicious/dns_tunneling_service.txt', 40, 'SUSPICIOUS'],
+    ['trails/static/mass_scanner.txt', 30, 'SUSPICIOUS'],
+  ])('scores a line of %s %i, %s', (file, score, verdict) => {
+    expect(maltrail.assess(listed(file))).toMatchObject({ score, verdict, error: null });
+  });
+  it('has no judgement on what no list names', () => {
+    expect(maltrail.assess({ trail: null })).toMatchObject(noJudgement);
+  });
+  it('keeps an answer for seven days', () => {
+    expect(maltrail.assess({ trail: null }).lifetimeSeconds).toBe(7 * 86_400);
+  });
+  it.each([
+    ['a list in an unknown place', listed('trails/custom/mine.txt')],
+    ['a path that only ends as known', listed('x/trails/static/malware/apt_sofacy.txt')],
+    ['no list', { trail: '192.0.2.1' }],
+    ['a list that is no text', listed(['trails/static/malware/apt_sofacy.txt'])],
+    ['an empty line', { ...listed('trails/static/malware/apt_sofacy.txt'), trail: '' }],
+    ['a line that is no text', { ...listed('trails/static/malware/apt_sofacy.txt'), trail: 7 }],
+    ['no line', { file: 'trails/static/malware/apt_sofacy.txt' }],
+  ])('gives an error for %s', (_what, raw) => {
+    expect(maltrail.assess(raw).error).toBe('unexpected answer');
   });
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
+import { buildProduct } from './product.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,7 +13,15 @@ declare module 'vitest' {
     postgresUrl: string | null;
     redisUrl: string | null;
     redisServer: string | null;
+    /** main.js of this tree, compiled for this run; null when it does not compile. */
+    productMain: string | null;
   }
+}
+
+/** A server that a test may end and start again on the same port. */
+export interface ServerProcess {
+  url: string;
+  process: ChildProcess;
 }
 
 /** PostgreSQL refuses to run as root: then it runs as nobody. */
@@ -23,6 +32,7 @@ export default async function setup(project: TestProject) {
   const directory = mkdtempSync(join(tmpdir(), 'tipline-test-'));
   const postgres = await startPostgres(join(directory, 'postgres'));
   const redis = await startRedis();
+  project.provide('productMain', buildProduct(join(directory, 'product')));
   project.provide('postgresUrl', postgres?.url ?? null);
   project.provide('redisUrl', redis?.url ?? null);
   project.provide('redisServer', find('redis-server') ?? find('valkey-server') ?? null);
@@ -46,22 +56,16 @@ function find(name: string): string | undefined {
   return directories.map((directory) => join(directory, name)).find((path) => existsSync(path));
 }
 
-async function startPostgres(data: string) {
+/**
+ * PostgreSQL on a directory, made when it is new, whose parent is the test's own.
+ * @returns null where it is not installed
+ */
+export async function startPostgres(data: string, wantedPort?: number): Promise<ServerProcess | null> {
   const [initdb, server] = [find('initdb'), find('postgres')];
   if (!initdb || !server) return null;
-  mkdirSync(data, { recursive: true });
-  const asRoot = process.getuid?.() === 0;
-  const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  if (asRoot) {
-    chownSync(join(data, '..'), NOBODY, NOBODY);
-    chownSync(data, NOBODY, NOBODY);
-  }
-  execFileSync(initdb, ['-D', data, '-U', 'tipline', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
-    ...user,
-    stdio: 'pipe',
-    cwd: data,
-  });
-  const port = await freePort();
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  if (!existsSync(data)) initialize(initdb, data, user);
+  const port = wantedPort ?? (await freePort());
   const options = ['-F', '-c', 'listen_addresses=127.0.0.1', '-k', data, '-c', 'max_connections=200'];
   const process_ = spawn(server, ['-D', data, '-p', String(port), ...options], {
     ...user,
@@ -73,10 +77,24 @@ async function startPostgres(data: string) {
   return { url, process: process_ };
 }
 
-async function startRedis() {
+function initialize(initdb: string, data: string, user: { uid?: number; gid?: number }): void {
+  mkdirSync(data, { recursive: true });
+  if (user.uid !== undefined) {
+    chownSync(join(data, '..'), NOBODY, NOBODY);
+    chownSync(data, NOBODY, NOBODY);
+  }
+  execFileSync(initdb, ['-D', data, '-U', 'tipline', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
+    ...user,
+    stdio: 'pipe',
+    cwd: data,
+  });
+}
+
+/** @returns null where it is not installed */
+export async function startRedis(wantedPort?: number): Promise<ServerProcess | null> {
   const server = find('redis-server') ?? find('valkey-server');
   if (!server) return null;
-  const port = await freePort();
+  const port = wantedPort ?? (await freePort());
   const process_ = spawn(
     server,
     ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
@@ -103,8 +121,8 @@ async function ready(child: ChildProcess, stream: 'stdout' | 'stderr', words: st
   ]);
 }
 
-async function stop(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
-  if (!child || child.exitCode !== null) return;
+export async function stop(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((done) => child.once('exit', done));
   child.kill(signal);
   await ended;

@@ -4,7 +4,6 @@ import type { Db } from '../../db/open.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
-import { ref } from '../../http/schema.ts';
 import { toActor, toActorDetail } from './actors.answers.ts';
 import { findActor, listActors } from './actors.queries.ts';
 import { ActorItem, ActorList, ActorQuery } from './actors.schema.ts';
@@ -20,7 +19,7 @@ export const actorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { 
         summary: 'List threat actors',
         description: 'By name.',
         querystring: ActorQuery,
-        response: { 200: ref(ActorList), ...apiResponses(400) },
+        response: apiResponses(ActorList, 'A page of actors.', 400),
       },
     },
     async (request, reply) => {
@@ -42,7 +41,7 @@ export const actorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { 
         description: 'With techniques, malware and tools.',
         params: idParameter,
         querystring: Type.Object({}),
-        response: { 200: ref(ActorItem), ...apiResponses(400, 404) },
+        response: apiResponses(ActorItem, 'The actor.', 400, 404),
       },
     },
     async (request, reply) => {

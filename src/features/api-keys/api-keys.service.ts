@@ -30,8 +30,12 @@ export async function createKey(
 ): Promise<CreatedKey> {
   const record: ApiKey = {
     id: randomUUID(),
+    name: wanted.name,
     prefix: secret.prefix,
-    ...wanted,
+    scopes: wanted.scopes,
+    tlpCeiling: wanted.tlpCeiling,
+    networks: wanted.networks,
+    expiresAt: wanted.expiresAt,
     createdAt: now,
     revokedAt: null,
     lastUsedAt: null,

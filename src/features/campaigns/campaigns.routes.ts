@@ -4,7 +4,6 @@ import type { Db } from '../../db/open.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
-import { ref } from '../../http/schema.ts';
 import { type CampaignRow, findCampaign, listCampaigns } from './campaigns.queries.ts';
 import { type CampaignAnswer, CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
 
@@ -19,7 +18,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app,
         summary: 'List campaigns',
         description: 'Latest start first, unknown starts last.',
         querystring: CampaignQuery,
-        response: { 200: ref(CampaignList), ...apiResponses(400) },
+        response: apiResponses(CampaignList, 'A page of campaigns.', 400),
       },
     },
     async (request, reply) => {
@@ -41,7 +40,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app,
         description: '404 when there is none, or it is above the ceiling of the key.',
         params: idParameter,
         querystring: Type.Object({}),
-        response: { 200: ref(CampaignItem), ...apiResponses(400, 404) },
+        response: apiResponses(CampaignItem, 'The campaign.', 400, 404),
       },
     },
     async (request, reply) => {

@@ -4,7 +4,6 @@ import type { Db } from '../../db/open.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
-import { ref } from '../../http/schema.ts';
 import { toContext, toIndicator } from './indicators.answers.ts';
 import { findContext, findIndicator, listIndicators } from './indicators.queries.ts';
 import { IndicatorContext, IndicatorItem, IndicatorList, IndicatorQuery } from './indicators.schema.ts';
@@ -23,7 +22,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app
         description:
           'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned.',
         querystring: IndicatorQuery,
-        response: { 200: ref(IndicatorList), ...apiResponses(400) },
+        response: apiResponses(IndicatorList, 'A page of indicators.', 400),
       },
     },
     async (request, reply) => {
@@ -47,7 +46,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app
         description: '404 when there is none, or it is whitelisted, expired or above the ceiling of the key.',
         params: idParameter,
         querystring: Type.Object({}),
-        response: { 200: ref(IndicatorItem), ...apiResponses(400, 404) },
+        response: apiResponses(IndicatorItem, 'The indicator.', 400, 404),
       },
     },
     async (request, reply) => {
@@ -71,7 +70,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app
           'For playbooks: enrichments with the providers’ raw answers, actors, campaigns, reports, verdict.',
         params: idParameter,
         querystring: Type.Object({}),
-        response: { 200: ref(IndicatorContext), ...apiResponses(400, 404) },
+        response: apiResponses(IndicatorContext, 'All that is known about the indicator.', 400, 404),
       },
     },
     async (request, reply) => {

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { revoke, rotate } from '../../src/features/api-keys/api-keys.service.ts';
+import { memoryStore } from '../../src/kv/memory.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, NOW, startHarness } from '../support/harness.ts';
+
+const LIST = '/api/v1/indicators';
+const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
+
+onEveryEngine((engine) => {
+  describe('API keys', () => {
+    let tipline: Harness;
+    beforeAll(async () => {
+      tipline = await startHarness(engine);
+    });
+    afterAll(() => tipline.close());
+
+    it.each([
+      ['no header', undefined],
+      ['another scheme', 'Basic dGlwOnRpcA=='],
+      ['no key', 'Bearer '],
+      ['two keys', 'Bearer tip_a tip_b'],
+      ['a key that never was', `Bearer tip_${'A'.repeat(43)}`],
+      ['something else', 'Bearer \u00ff\u00fe'],
+    ])('refuses %s with 401 and a challenge', async (_, authorization) => {
+      const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+      const response = await tipline.get(LIST, { key: null, headers });
+      expect(response.statusCode).toBe(401);
+      expect(response.headers['www-authenticate']).toMatch(/^Bearer/);
+      expect(response.headers).not.toHaveProperty('x-ratelimit-limit');
+      expect(Object.keys(response.json())).toEqual(['error', 'code']);
+    });
+
+    it.each([
+      '/api/v1',
+      '/api/v1/',
+      '/api/v1/nothing',
+      '/api/v1/indicators/%zz',
+      '/api/v1/indicators?page=0',
+    ])('asks for the key before it says anything of %s', async (url) => {
+      expect((await tipline.get(url, { key: null })).statusCode).toBe(401);
+      expect((await tipline.get(url, { key: null, method: 'POST' })).statusCode).toBe(401);
+    });
+
+    it('takes the scheme in any case', async () => {
+      const key = await tipline.newKey();
+      for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
+        const headers = { authorization: `${scheme} ${key}` };
+        expect((await tipline.get(LIST, { key: null, headers })).statusCode).toBe(200);
+      }
+    });
+
+    it('opens to a scope its own routes and no other', async () => {
+      const routes = {
+        'indicators:read': ['/api/v1/indicators', '/api/v1/indicators/x', '/api/v1/indicators/x/context'],
+        'actors:read': ['/api/v1/actors', '/api/v1/actors/x'],
+        'campaigns:read': ['/api/v1/campaigns', '/api/v1/campaigns/x'],
+      } as const;
+      for (const scope of Object.keys(routes) as (keyof typeof routes)[]) {
+        const key = await tipline.newKey({ scopes: [scope] });
+        for (const [needed, urls] of Object.entries(routes)) {
+          for (const url of urls) {
+            const response = await tipline.get(url, { key });
+            const open = url.includes('/x') ? 404 : 200;
+            expect([scope, url, response.statusCode]).toEqual([scope, url, needed === scope ? open : 403]);
+            expect(response.headers['x-ratelimit-limit']).toBe('1000000');
+          }
+        }
+      }
+    });
+
+    it('ends with the instant a key expires', async () => {
+      const key = await tipline.newKey({ expiresAt: later(10) });
+      tipline.clock.now = later(9.999);
+      expect((await tipline.get(LIST, { key })).statusCode).toBe(200);
+      tipline.clock.now = later(10);
+      expect((await tipline.get(LIST, { key })).statusCode).toBe(401);
+      tipline.clock.now = NOW;
+    });
+
+    it('ends at once when a key is revoked, like one that never was', async () => {
+      const key = await tipline.newKey({ name: 'gone' });
+      expect((await tipline.get(LIST, { key })).statusCode).toBe(200);
+      await revoke(tipline.db, 'gone', NOW);
+      const [revoked, never] = [
+        await tipline.get(LIST, { key }),
+        await tipline.get(LIST, { key: `tip_${'B'.repeat(43)}` }),
+      ];
+      expect([revoked.statusCode, revoked.body]).toEqual([never.statusCode, never.body]);
+      expect(Object.keys(revoked.headers).sort()).toEqual(Object.keys(never.headers).sort());
+    });
+
+    it('keeps the old key beside the new one for as long as was chosen', async () => {
+      const old = await tipline.newKey({ name: 'turning', scopes: ['actors:read'], tlpCeiling: 'GREEN' });
+      const { key, record } = await rotate(tipline.db, 'turning', 60, NOW);
+      expect(record).toMatchObject({ name: 'turning', scopes: ['actors:read'], tlpCeiling: 'GREEN' });
+      const statuses = async () => [
+        (await tipline.get('/api/v1/actors', { key: old })).statusCode,
+        (await tipline.get('/api/v1/actors', { key })).statusCode,
+      ];
+      expect(await statuses()).toEqual([200, 200]);
+      tipline.clock.now = later(60);
+      expect(await statuses()).toEqual([401, 200]);
+      tipline.clock.now = NOW;
+    });
+
+    it('may be bound to networks, IPv4-mapped addresses being the IPv4 address', async () => {
+      const key = await tipline.newKey({ networks: ['192.0.2.0/24', '2001:db8::/32'] });
+      const from = async (remoteAddress: string, headers = {}) =>
+        (await tipline.get(LIST, { key, remoteAddress, headers })).statusCode;
+      expect(await from('192.0.2.9')).toBe(200);
+      expect(await from('::ffff:192.0.2.9')).toBe(200);
+      expect(await from('2001:db8::1')).toBe(200);
+      expect(await from('198.51.100.1')).toBe(403);
+      expect(await from('198.51.100.1', { 'x-forwarded-for': '192.0.2.9' })).toBe(403);
+    });
+
+    it('tells a slow guesser to wait', async () => {
+      const guess = () => tipline.get(LIST, { key: `tip_${'C'.repeat(43)}`, remoteAddress: '203.0.113.66' });
+      for (let i = 0; i < 60; i++) expect((await guess()).statusCode).toBe(401);
+      const told = await guess();
+      expect(told.statusCode).toBe(429);
+      expect(Number(told.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect((await tipline.get(LIST, { remoteAddress: '203.0.113.66' })).statusCode).toBe(200);
+    });
+
+    it('is kept only as a hash', async () => {
+      const key = await tipline.newKey();
+      const rows = JSON.stringify(await tipline.db.selectFrom('api_key').selectAll().execute());
+      expect(rows).not.toContain(key.slice(10));
+    });
+  });
+
+  describe('rate limits', () => {
+    it('stand on every answer to a known key, and end a window at its limit', async () => {
+      const tipline = await startHarness(engine, {
+        rateLimit: { points: 5, windowSeconds: 60 },
+        kv: memoryStore(),
+      });
+      const urls = [LIST, `${LIST}?page=0`, '/api/v1/nothing', `${LIST}/x`];
+      for (const [i, url] of urls.entries()) {
+        const { headers } = await tipline.get(url);
+        expect(headers['x-ratelimit-limit']).toBe('5');
+        expect(headers['x-ratelimit-remaining']).toBe(String(4 - i));
+        const reset = Number(headers['x-ratelimit-reset']);
+        expect(reset).toBeGreaterThan(NOW.getTime() / 1000 + 50);
+        expect(reset).toBeLessThanOrEqual(NOW.getTime() / 1000 + 60);
+      }
+      const { headers: last } = await tipline.get(LIST, { method: 'DELETE' });
+      expect(last['x-ratelimit-remaining']).toBe('0');
+      const refused = await tipline.get(LIST);
+      expect(refused.statusCode).toBe(429);
+      expect(refused.json()).toMatchObject({ code: 'rate_limit_exceeded' });
+      expect(refused.headers['x-ratelimit-remaining']).toBe('0');
+      expect(refused.headers['retry-after']).toMatch(/^([1-9]|[1-5]\d|60)$/);
+      const other = await tipline.newKey();
+      expect((await tipline.get(LIST, { key: other })).statusCode).toBe(200);
+      await tipline.close();
+    });
+
+    it('count a 304 too', async () => {
+      const tipline = await startHarness(engine);
+      const { headers } = await tipline.get(LIST);
+      const again = await tipline.get(LIST, { headers: { 'if-none-match': String(headers.etag) } });
+      expect(again.statusCode).toBe(304);
+      expect(Number(again.headers['x-ratelimit-remaining'])).toBe(
+        Number(headers['x-ratelimit-remaining']) - 1,
+      );
+      await tipline.close();
+    });
+  });
+});

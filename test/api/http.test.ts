@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
+
+onEveryEngine((engine) => {
+  describe('HTTP', () => {
+    let tipline: Harness;
+    beforeAll(async () => {
+      tipline = await startHarness(engine);
+      await tipline.load([indicatorRecord('IPV4', '203.0.113.7')]);
+    });
+    afterAll(() => tipline.close());
+
+    it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const)(
+      'refuses %s where GET works',
+      async (method) => {
+        for (const url of ['/api/v1/indicators', '/api/v1/actors/x', '/api/health', '/api/openapi.json']) {
+          const response = await tipline.get(url, { method });
+          expect([url, response.statusCode, response.headers.allow]).toEqual([url, 405, 'GET, HEAD']);
+        }
+        expect((await tipline.get('/api/v1/nothing', { method })).statusCode).toBe(404);
+        expect((await tipline.get('/nothing', { method })).statusCode).toBe(404);
+      },
+    );
+
+    it('answers HEAD as GET, without the body', async () => {
+      for (const url of ['/api/v1/indicators', '/api/health', '/api/v1/actors', '/api/v1/indicators/x']) {
+        const [get, head] = [await tipline.get(url), await tipline.get(url, { method: 'HEAD' })];
+        expect(head.statusCode).toBe(get.statusCode);
+        expect(head.body).toBe('');
+        for (const name of ['content-type', 'content-length', 'etag', 'cache-control']) {
+          if (url !== '/api/health' || name !== 'content-length')
+            expect([url, name, head.headers[name]]).toEqual([url, name, get.headers[name]]);
+        }
+      }
+    });
+
+    it('keeps a client’s copy good until the content changes', async () => {
+      const url = '/api/v1/indicators';
+      const { etag } = (await tipline.get(url)).headers as { etag: string };
+      const status = async (tag: string) =>
+        (await tipline.get(url, { headers: { 'if-none-match': tag } })).statusCode;
+      expect(etag).toMatch(/^"[^"]+"$/);
+      expect(await status(etag)).toBe(304);
+      expect(await status(`"x", W/${etag}`)).toBe(304);
+      expect(await status('*')).toBe(304);
+      expect(await status('"x"')).toBe(200);
+      const { headers, body } = await tipline.get(url, { headers: { 'if-none-match': etag } });
+      expect(body).toBe('');
+      expect(headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
+      await tipline.load([indicatorRecord('IPV4', '203.0.113.8')]);
+      expect(await status(etag)).toBe(200);
+    });
+
+    it('gives JSON to who takes it, and 406 to who takes only something else', async () => {
+      const status = async (accept: string) =>
+        (await tipline.get('/api/v1/indicators', { headers: { accept } })).statusCode;
+      expect(await status('application/json')).toBe(200);
+      expect(await status('*/*')).toBe(200);
+      expect(await status('text/html, application/*;q=0.5')).toBe(200);
+      expect(await status('text/html')).toBe(406);
+      expect(await status('application/json;q=0')).toBe(406);
+    });
+
+    it('answers 414 to an address that is too long', async () => {
+      expect((await tipline.get(`/api/v1/indicators?q=${'a'.repeat(20_000)}`)).statusCode).toBe(414);
+    });
+
+    it('tells requests apart by an id of its own', async () => {
+      const [a, b] = [await tipline.get('/api/health'), await tipline.get('/api/health')];
+      expect(a.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+      expect(a.headers['x-request-id']).not.toBe(b.headers['x-request-id']);
+    });
+  });
+
+  describe('GET /api/health', () => {
+    it('needs no key, and asks the dependencies only when told', async () => {
+      const tipline = await startHarness(engine);
+      const shallow = await tipline.get('/api/health', { key: null });
+      expect(shallow.statusCode).toBe(200);
+      expect(shallow.json()).toEqual({
+        status: 'ok',
+        service: 'tipline',
+        version: expect.any(String),
+        uptimeSeconds: expect.any(Number),
+        timestamp: tipline.clock.now.toISOString(),
+      });
+      const deep = await tipline.get('/api/health?deep=1', { key: null });
+      expect(deep.statusCode).toBe(200);
+      const check = { status: 'ok', latencyMs: expect.any(Number) };
+      expect(deep.json().checks).toEqual({ database: check, keyValueStore: check });
+      for (const query of ['deep=0', 'deep=true', 'deep=', 'deep=1&deep=1', 'shallow=1']) {
+        expect((await tipline.get(`/api/health?${query}`, { key: null })).statusCode).toBe(400);
+      }
+      await tipline.close();
+    });
+
+    it('answers 503 in fixed words when a dependency fails', async () => {
+      const kv = {
+        kind: 'redis' as const,
+        consume: async () => ({ consumed: 1, msBeforeNext: 1 }),
+        ping: () => Promise.reject(new Error('secret host')),
+        close: async () => {},
+      };
+      const tipline = await startHarness(engine, { kv });
+      const response = await tipline.get('/api/health?deep=1', { key: null });
+      expect(response.statusCode).toBe(503);
+      expect(response.json()).toMatchObject({
+        status: 'degraded',
+        checks: {
+          database: { status: 'ok' },
+          keyValueStore: { status: 'degraded', message: expect.any(String) },
+        },
+      });
+      expect(response.body).not.toContain('secret host');
+      await tipline.close();
+    });
+  });
+
+  describe('GET /metrics', () => {
+    it('answers loopback alone, and nobody through a proxy', async () => {
+      const tipline = await startHarness(engine);
+      const status = async (remoteAddress: string, headers = {}) =>
+        (await tipline.get('/metrics', { key: null, remoteAddress, headers })).statusCode;
+      expect(await status('127.0.0.1')).toBe(200);
+      expect(await status('192.0.2.1')).toBe(403);
+      expect(await status('127.0.0.1', { 'x-forwarded-for': '127.0.0.1' })).toBe(403);
+      await tipline.close();
+    });
+  });
+});

@@ -1,0 +1,274 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { importFile } from '../../src/features/imports/imports.service.ts';
+import { ensureSource } from '../../src/features/imports/sources.queries.ts';
+import { newTally } from '../../src/features/imports/tally.ts';
+import { recognizeFormat } from '../../src/importers/recognize.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { actorRecord, campaignRecord, relationshipRecord } from '../support/records.ts';
+
+const revision = async ({ db }: Harness) =>
+  (await db.selectFrom('revision').selectAll().executeTakeFirstOrThrow()).value;
+
+async function importText(tipline: Harness, text: string, { dryRun = false, sourceName = 'File' } = {}) {
+  const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
+  const source = await ensureSource(tipline.db, sourceName, 'import', defaults, NOW);
+  const input = { fileName: 'file', open: () => Readable.from([Buffer.from(text)]) };
+  const importer = await recognizeFormat(input);
+  if (!importer) throw new Error('not recognized');
+  const tally = newTally();
+  const interruption = await importFile(tipline.db, importer, input, { source, now: NOW, dryRun, tally });
+  return { tally, indicators: tally.kinds.get('indicator'), interruption };
+}
+
+const indicator = (n: number, value: string) => ({
+  type: 'indicator',
+  spec_version: '2.1',
+  id: `indicator--00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  created: '2026-01-01T00:00:00.000Z',
+  modified: '2026-01-02T00:00:00.000Z',
+  valid_from: '2026-01-01T00:00:00Z',
+  pattern: `[domain-name:value = '${value}']`,
+  pattern_type: 'stix',
+});
+const malware = {
+  type: 'malware',
+  spec_version: '2.1',
+  id: 'malware--00000000-0000-4000-8000-00000000000a',
+  created: '2026-01-01T00:00:00.000Z',
+  modified: '2026-01-01T00:00:00.000Z',
+  name: 'Locker',
+  is_family: true,
+};
+const indicates = {
+  type: 'relationship',
+  spec_version: '2.1',
+  id: 'relationship--00000000-0000-4000-8000-00000000000b',
+  created: '2026-01-01T00:00:00.000Z',
+  modified: '2026-01-01T00:00:00.000Z',
+  relationship_type: 'indicates',
+  source_ref: indicator(1, '').id,
+  target_ref: malware.id,
+};
+const bundle = (...objects: unknown[]) => JSON.stringify({ type: 'bundle', id: 'bundle--1', objects });
+
+onEveryEngine((engine) => {
+  describe('importing', () => {
+    it('changes nothing and takes no revision the second time', async () => {
+      const tipline = await startHarness(engine);
+      const text = bundle(
+        indicates,
+        indicator(1, 'one.example.com'),
+        indicator(2, 'two.example.com'),
+        malware,
+      );
+      const first = await importText(tipline, text);
+      expect(first.indicators).toMatchObject({ read: 2, new: 2, updated: 0, unchanged: 0, rejected: 0 });
+      expect(first.tally.kinds.get('relationship')).toMatchObject({ read: 1, new: 1 });
+      const before = await revision(tipline);
+      const second = await importText(tipline, text);
+      expect(second.indicators).toMatchObject({ read: 2, new: 0, updated: 0, unchanged: 2, rejected: 0 });
+      for (const tally of second.tally.kinds.values()) expect(tally.unchanged).toBe(tally.read);
+      expect(await revision(tipline)).toBe(before);
+      await tipline.close();
+    });
+
+    it('counts a repeat in the file as unchanged or updated, and gives numbers to new ones only', async () => {
+      const tipline = await startHarness(engine);
+      const tally = await tipline.load([
+        indicatorRecord('DOMAIN', 'a.example.com'),
+        indicatorRecord('DOMAIN', 'A.example.com'),
+        indicatorRecord('DOMAIN', 'a.example.com', { tags: ['x'] }),
+        indicatorRecord('DOMAIN', 'b.example.com'),
+      ]);
+      expect(tally.kinds.get('indicator')).toMatchObject({ read: 4, new: 2, updated: 1, unchanged: 1 });
+      await tipline.load([indicatorRecord('DOMAIN', 'a.example.com', { tags: ['y'] })]);
+      await tipline.load([indicatorRecord('DOMAIN', 'c.example.com')], 'Another');
+      const numbers = await tipline.db.selectFrom('indicator').select('number').orderBy('number').execute();
+      expect(numbers.map(({ number }) => number)).toEqual([1, 2, 3]);
+      await tipline.close();
+    });
+
+    it('says beforehand what it would do, and writes nothing', async () => {
+      const tipline = await startHarness(engine);
+      const text = bundle(
+        indicator(1, 'one.example.com'),
+        indicator(2, 'not a domain'),
+        malware,
+        indicator(3, 'one.example.com'),
+      );
+      const rehearsed = await importText(tipline, text, { dryRun: true });
+      expect(await revision(tipline)).toBe(0);
+      expect((await tipline.get('/api/v1/indicators')).json().total).toBe(0);
+      const done = await importText(tipline, text);
+      expect(rehearsed.indicators).toEqual(done.indicators);
+      await tipline.close();
+    });
+
+    it('keeps what a truncated file holds whole, says where it broke, and joins nothing to nothing', async () => {
+      const tipline = await startHarness(engine);
+      const text = bundle(
+        indicator(1, 'one.example.com'),
+        indicates,
+        indicator(2, 'two.example.com'),
+        malware,
+      );
+      const { interruption, indicators } = await importText(tipline, text.slice(0, text.indexOf('Locker')));
+      expect(interruption?.message).toMatch(/\d/);
+      expect(indicators).toMatchObject({ new: 2 });
+      expect((await tipline.get('/api/v1/indicators')).json().total).toBe(2);
+      expect(await tipline.db.selectFrom('relationship').selectAll().execute()).toEqual([]);
+      const { tally } = await importText(tipline, text);
+      expect(tally.kinds.get('relationship')).toMatchObject({ new: 1 });
+      await tipline.close();
+    });
+
+    it('takes nothing from a broken record, and says which it was', async () => {
+      const tipline = await startHarness(engine);
+      const broken = { ...indicator(2, 'two.example.com'), valid_from: 'whenever' };
+      const { tally, indicators } = await importText(
+        tipline,
+        bundle(indicator(1, 'one.example.com'), broken),
+      );
+      expect(indicators).toMatchObject({ read: 2, new: 1, rejected: 1 });
+      expect(tally.examples[0]?.where).toContain(broken.id);
+      expect((await tipline.get('/api/v1/indicators')).json().total).toBe(1);
+      await tipline.close();
+    });
+
+    it('shows the union of what several sources say', async () => {
+      const tipline = await startHarness(engine);
+      const at = (d: string) => new Date(`${d}T00:00:00.000Z`);
+      const value = 'shared.example.com';
+      await tipline.load(
+        [
+          indicatorRecord('DOMAIN', value, {
+            tags: ['b'],
+            confidence: 60,
+            firstSeen: at('2026-02-01'),
+            lastSeen: at('2026-02-02'),
+            severity: 'LOW',
+            expiresAt: at('2027-01-01'),
+          }),
+        ],
+        'One',
+      );
+      await tipline.load(
+        [
+          indicatorRecord('DOMAIN', value, {
+            tags: ['a'],
+            confidence: 40,
+            firstSeen: at('2026-01-01'),
+            lastSeen: at('2026-03-01'),
+            severity: 'HIGH',
+            tlp: 'GREEN',
+            expiresAt: at('2028-01-01'),
+          }),
+        ],
+        'Two',
+      );
+      const { data } = (await tipline.get('/api/v1/indicators')).json();
+      expect(data).toEqual([
+        expect.objectContaining({
+          tags: ['a', 'b'],
+          confidence: 60,
+          source: 'One',
+          severity: 'HIGH',
+          tlp: 'GREEN',
+          firstSeen: '2026-01-01T00:00:00.000Z',
+          lastSeen: '2026-03-01T00:00:00.000Z',
+          expiresAt: '2028-01-01T00:00:00.000Z',
+        }),
+      ]);
+      await tipline.close();
+    });
+
+    it('leaves a pinned confidence as it is', async () => {
+      const tipline = await startHarness(engine);
+      await tipline.load([indicatorRecord('DOMAIN', 'pinned.example.com', { confidence: 20 })]);
+      await tipline.db.updateTable('indicator').set({ pinned_confidence: 7, confidence: 7 }).execute();
+      await tipline.load(
+        [indicatorRecord('DOMAIN', 'pinned.example.com', { confidence: 90, statedAt: NOW })],
+        'Two',
+      );
+      const { data } = (await tipline.get('/api/v1/indicators')).json();
+      expect(data[0].confidence).toBe(7);
+      expect((await tipline.get(`/api/v1/indicators/${data[0].id}/context`)).json().confidenceLocked).toBe(
+        true,
+      );
+      await tipline.close();
+    });
+
+    it('does not show to many what one source says to few, nor hide what another says to all', async () => {
+      const tipline = await startHarness(engine);
+      await tipline.load(
+        [actorRecord('Bear', { externalIds: ['x'], tlp: 'RED', description: 'secret' })],
+        'Private',
+      );
+      await tipline.load([actorRecord('Bear', { externalIds: ['y'], description: 'public' })], 'Public');
+      await tipline.load([actorRecord('Bear', { externalIds: ['z'], tlp: 'RED', country: 'RU' })], 'Third');
+      const key = await tipline.newKey({ tlpCeiling: 'CLEAR' });
+      const { data, total } = (await tipline.get('/api/v1/actors', { key })).json();
+      expect(total).toBe(1);
+      expect((await tipline.get(`/api/v1/actors/${data[0].id}`, { key })).json().data).toMatchObject({
+        description: 'public',
+        country: null,
+      });
+      await tipline.close();
+    });
+
+    it('keeps two groups apart that share a name but not an ATT&CK id', async () => {
+      const tipline = await startHarness(engine);
+      const aliases = [{ alias: 'Shared', namedBy: null }];
+      await tipline.load([
+        actorRecord('One', { attackGroupId: 'G0001', aliases }),
+        actorRecord('Two', { attackGroupId: 'G0002', aliases }),
+        actorRecord('one', { externalIds: ['again'], aliases: [{ alias: 'Uno', namedBy: null }] }),
+        actorRecord('Shared', { externalIds: ['ambiguous'] }),
+      ]);
+      const { data } = (await tipline.get('/api/v1/actors')).json();
+      expect(data.map(({ name }: { name: string }) => name.toLowerCase())).toEqual(['one', 'shared', 'two']);
+      expect(data[0].aliases.map(({ alias }: { alias: string }) => alias)).toEqual(['Shared', 'Uno']);
+      await tipline.close();
+    });
+
+    it('joins what comes in different files, in whatever order their relationships stand', async () => {
+      const tipline = await startHarness(engine);
+      await tipline.load([
+        actorRecord('Bear', { externalIds: ['a'] }),
+        campaignRecord('Honey', { externalIds: ['c'] }),
+      ]);
+      const tally = await tipline.load([
+        relationshipRecord('i', 'indicates', 'a'),
+        relationshipRecord('i', 'indicates', 'nobody'),
+        relationshipRecord('a', 'indicates', 'c'),
+        indicatorRecord('DOMAIN', 'x.example.com', { externalIds: ['i'] }),
+        indicatorRecord('DOMAIN', 'y.example.com', { externalIds: ['i'] }),
+      ]);
+      expect(tally.kinds.get('relationship')).toMatchObject({ read: 4, new: 2, rejected: 2 });
+      const { id } = (await tipline.get('/api/v1/actors')).json().data[0];
+      expect((await tipline.get(`/api/v1/indicators?actorId=${id}`)).json().total).toBe(2);
+      await tipline.close();
+    });
+
+    it('lets several imports of the same things run at once', async () => {
+      const tipline = await startHarness(engine);
+      const records = Array.from({ length: 300 }, (_, i) => indicatorRecord('DOMAIN', `d${i}.example.com`));
+      const tag = (tags: string[]) => records.map((record) => ({ ...record, tags }));
+      await Promise.all([
+        tipline.load(tag(['a']), 'One'),
+        tipline.load(tag(['b']).reverse(), 'Two'),
+        tipline.load([...tag(['c']), actorRecord('Bear')], 'One'),
+        tipline.load([...tag(['d']), actorRecord('Bear')], 'Three'),
+      ]);
+      const { data, total } = (await tipline.get('/api/v1/indicators?pageSize=500')).json();
+      expect(total).toBe(300);
+      for (const { tags } of data) expect(tags).toEqual(['a', 'b', 'c', 'd']);
+      expect((await tipline.get('/api/v1/actors')).json().total).toBe(1);
+      const { last_number } = await tipline.db.selectFrom('revision').selectAll().executeTakeFirstOrThrow();
+      expect(last_number).toBe(300);
+      await tipline.close();
+    });
+  });
+});

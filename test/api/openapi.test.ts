@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+onEveryEngine((engine) => {
+  describe('the description', () => {
+    let tipline: Harness;
+    beforeAll(async () => {
+      tipline = await startHarness(engine);
+    });
+    afterAll(() => tipline.close());
+
+    it('is the same OpenAPI 3.1 in JSON and YAML, to whoever asks', async () => {
+      const json = await tipline.get('/api/openapi.json', { key: null });
+      const yaml = await tipline.get('/api/openapi.yaml', { key: null });
+      expect(json.json()).toMatchObject({ openapi: '3.1.0', info: { version: '0.1.0' } });
+      expect(parse(yaml.body)).toEqual(json.json());
+      expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8');
+    });
+
+    it('names every data route, and no parameter with a default as required', async () => {
+      const { paths } = (await tipline.get('/api/openapi.json')).json();
+      expect(Object.keys(paths).sort()).toEqual([
+        '/api/health',
+        '/api/v1/actors',
+        '/api/v1/actors/{id}',
+        '/api/v1/campaigns',
+        '/api/v1/campaigns/{id}',
+        '/api/v1/indicators',
+        '/api/v1/indicators/{id}',
+        '/api/v1/indicators/{id}/context',
+      ]);
+      for (const parameter of paths['/api/v1/indicators'].get.parameters)
+        expect(parameter.required).toBe(false);
+    });
+
+    it('is browsable without a request to elsewhere', async () => {
+      const page = await tipline.get('/api/docs/', { key: null });
+      expect(page.statusCode).toBe(200);
+      const urls = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => String(url));
+      expect(urls.length).toBeGreaterThan(2);
+      for (const url of urls) {
+        expect(url).toMatch(/^\.?\//);
+        const asset = await tipline.get(new URL(url, 'http://x/api/docs/').pathname, { key: null });
+        expect([url, asset.statusCode]).toEqual([url, 200]);
+      }
+      expect(String(page.headers['content-security-policy'])).toContain("default-src 'self'");
+    });
+  });
+});

@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const src = fileURLToPath(new URL('../src/', import.meta.url));
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => ({ file, text: readFileSync(join(src, file), 'utf8') }));
+
+/** Our own files that a file imports, as paths under src/. */
+function importsOf({ file, text }: (typeof files)[number]): string[] {
+  return [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) =>
+    relative(src, join(src, dirname(file), String(path))),
+  );
+}
+
+const room = (path: string) => (path.includes('/') ? String(path.split('/')[0]) : path);
+
+/** What each room may lean on, besides itself. Arrows run one way. */
+const MAY_IMPORT: Record<string, string[]> = {
+  model: [],
+  formats: ['model'],
+  importers: ['model'],
+  enrichment: ['model'],
+  kv: ['model'],
+  db: ['model'],
+  http: ['model', 'db', 'kv', 'clock.ts', 'version.ts'],
+  features: ['model', 'db', 'kv', 'http', 'importers', 'enrichment', 'formats', 'clock.ts', 'version.ts'],
+  'app.ts': ['features', 'http', 'db', 'kv', 'clock.ts', 'version.ts'],
+  cli: [
+    'app.ts',
+    'config.ts',
+    'features',
+    'http',
+    'db',
+    'kv',
+    'importers',
+    'model',
+    'clock.ts',
+    'version.ts',
+  ],
+  'main.ts': ['cli', 'config.ts'],
+  'config.ts': [],
+  'clock.ts': [],
+  'version.ts': [],
+};
+
+describe('the house', () => {
+  it.each(files.map((entry) => [entry.file, entry] as const))(
+    '%s leans only on what it may',
+    (file, entry) => {
+      const own = room(file);
+      const allowed = [own, ...(MAY_IMPORT[own] ?? [])];
+      expect(MAY_IMPORT).toHaveProperty([own]);
+      expect(importsOf(entry).filter((path) => !allowed.includes(room(path)))).toEqual([]);
+    },
+  );
+
+  it('keeps the environment in config.ts', () => {
+    const readers = files.filter(({ text }) => /process\.env\b/.test(text)).map(({ file }) => file);
+    expect(readers).toEqual(['config.ts']);
+  });
+
+  it('keeps SQL in queries and in db/', () => {
+    const speaks = /from 'kysely'|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/;
+    const types = /^import type .* from 'kysely';$/gm;
+    const speakers = files.filter(({ text }) => speaks.test(text.replace(types, ''))).map(({ file }) => file);
+    const elsewhere = speakers.filter((file) => !file.startsWith('db/') && !file.endsWith('.queries.ts'));
+    expect(elsewhere).toEqual([]);
+  });
+
+  it('keeps routes of features apart', () => {
+    const crossing = files.flatMap((entry) =>
+      importsOf(entry).filter((path) => path.endsWith('.routes.ts') && room(entry.file) === 'features'),
+    );
+    expect(crossing).toEqual([]);
+  });
+
+  it('keeps model/ without I/O and without a clock', () => {
+    const impure = /node:(fs|net|http|child_process|dns|timers)|Date\.now\(|new Date\(\)|Math\.random\(/;
+    const found = files
+      .filter(({ file, text }) => room(file) === 'model' && impure.test(text))
+      .map(({ file }) => file);
+    expect(found).toEqual([]);
+  });
+
+  it('puts the door of visibility on every query of a marked table', () => {
+    const readers = files.filter(
+      ({ file, text }) =>
+        /features\/(indicators|actors|campaigns|health)\/.*\.queries\.ts$/.test(file) &&
+        !text.includes("from '../../db/visibility.ts'"),
+    );
+    expect(readers.map(({ file }) => file)).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/db/open.ts';
+import { freshPostgresUrl, onEveryEngine } from '../support/engines.ts';
+
+const onIdleError = () => {};
+
+onEveryEngine((engine) => {
+  describe('the store', () => {
+    let database: Database;
+    beforeAll(async () => {
+      database = await engine.open();
+    });
+    afterAll(() => database.close());
+
+    it('gives the same types out on every engine', async () => {
+      const { rows } = await sql`
+        select 9007199254740991::bigint as big, count(*) as count, 'AMBER_STRICT'::tlp as tlp,
+          '2026-01-02T03:04:05.678Z'::timestamptz as at, array['b', 'a"', null] as list, null::text as nothing,
+          '{"a": [1, "x"]}'::jsonb as json, true as yes, 1.5::float8 as half, 7::smallint as small
+      `.execute(database.db);
+      expect(rows).toEqual([
+        {
+          big: 9007199254740991,
+          count: 1,
+          tlp: 'AMBER_STRICT',
+          at: new Date('2026-01-02T03:04:05.678Z'),
+          list: ['b', 'a"', null],
+          nothing: null,
+          json: { a: [1, 'x'] },
+          yes: true,
+          half: 1.5,
+          small: 7,
+        },
+      ]);
+    });
+
+    it('orders TLP from the widest audience to the narrowest', async () => {
+      const { rows } = await sql<{
+        tlp: string;
+      }>`select unnest(enum_range(null::tlp)) as tlp order by 1`.execute(database.db);
+      expect(rows.map(({ tlp }) => tlp)).toEqual(['CLEAR', 'GREEN', 'AMBER', 'AMBER_STRICT', 'RED']);
+    });
+
+    it('rolls back what failed, wholly', async () => {
+      const { db } = database;
+      const write = db.transaction().execute(async (trx) => {
+        await trx.insertInto('meta').values({ name: 'half', value: 'done' }).execute();
+        throw new Error('in the middle');
+      });
+      await expect(write).rejects.toThrow('in the middle');
+      expect(await db.selectFrom('meta').selectAll().where('name', '=', 'half').execute()).toEqual([]);
+    });
+
+    it('tells a broken constraint by its name', async () => {
+      const { db } = database;
+      const write = () => db.insertInto('meta').values({ name: 'once', value: '' }).execute();
+      await write();
+      await expect(write()).rejects.toMatchObject({ code: '23505', constraint: 'meta_pkey' });
+    });
+
+    it('takes one writer of the revision after the other', async () => {
+      const { db } = database;
+      const { lockRevision, commitRevision } = await import('../../src/db/revision.ts');
+      const taken = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          db.transaction().execute(async (trx) => {
+            const lock = await lockRevision(trx);
+            await commitRevision(trx, lock, 2);
+            return lock.next;
+          }),
+        ),
+      );
+      expect([...taken].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      const row = await db.selectFrom('revision').selectAll().executeTakeFirstOrThrow();
+      expect(row).toMatchObject({ value: 10, last_number: 20 });
+    });
+  });
+});
+
+describe('opening the store', () => {
+  it('keeps everything in the embedded data directory, for others only through the holder', async () => {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
+    const open = (share: boolean) => openDatabase({ url: undefined, dataDirectory, share, onIdleError });
+    const holder = await open(false);
+    await expect(open(false)).rejects.toThrow(`${dataDirectory} is in use by process ${process.pid}`);
+    const guest = await open(true);
+    await guest.db.insertInto('meta').values({ name: 'guest', value: 'wrote' }).execute();
+    const values = (database: Database) => database.db.selectFrom('meta').select('value').execute();
+    expect(await values(holder)).toEqual([{ value: 'wrote' }]);
+    await guest.close();
+    await holder.close();
+    const again = await open(false);
+    expect(await values(again)).toEqual([{ value: 'wrote' }]);
+    await again.close();
+    await rm(dataDirectory, { recursive: true });
+  });
+
+  it('gives a guest the same types and errors as the holder', async () => {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
+    const open = (share: boolean) => openDatabase({ url: undefined, dataDirectory, share, onIdleError });
+    const holder = await open(false);
+    const guest = await open(true);
+    const { rows } =
+      await sql`select now() is not null as at, 5::bigint as big, ${new Date(0)}::timestamptz as zero`.execute(
+        guest.db,
+      );
+    expect(rows).toEqual([{ at: true, big: 5, zero: new Date(0) }]);
+    await expect(sql`select 1/0`.execute(guest.db)).rejects.toMatchObject({ code: '22012' });
+    await guest.close();
+    await holder.close();
+    await rm(dataDirectory, { recursive: true });
+  });
+
+  it('lets a guest’s transaction stand alone, and undoes it when the guest goes away', async () => {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
+    const open = (share: boolean) => openDatabase({ url: undefined, dataDirectory, share, onIdleError });
+    const holder = await open(false);
+    const guest = await open(true);
+    let seen: unknown;
+    await guest.db
+      .transaction()
+      .execute(async (trx) => {
+        await trx.insertInto('meta').values({ name: 'a', value: '' }).execute();
+        // Asked now, answered when the guest is done.
+        seen = holder.db.selectFrom('meta').selectAll().execute();
+        throw new Error('away');
+      })
+      .catch(() => {});
+    expect(await seen).toEqual([]);
+    await guest.close();
+    await holder.close();
+    await rm(dataDirectory, { recursive: true });
+  });
+
+  it.skipIf(inject('postgresUrl') === null)('lets two nodes start at once on an empty database', async () => {
+    const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
+    const open = () => openDatabase({ url, dataDirectory: randomUUID(), share: false, onIdleError });
+    const nodes = await Promise.all([open(), open(), open()]);
+    const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(
+      (nodes[0] as Database).db,
+    );
+    expect(new Set(applied.rows.map(({ name }) => name)).size).toBe(applied.rows.length);
+    await Promise.all(nodes.map((node) => node.close()));
+    await drop();
+  });
+});
