@@ -30,7 +30,7 @@ import { registerMetrics } from './http/metrics.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
-import { needsKey, readableUrl, refuseLongUrl, routeTable } from './http/routing.ts';
+import { needsKey, readableUrl, refuseLongUrl, refuseWithoutHost, routeTable } from './http/routing.ts';
 import { ErrorBody } from './http/schema.ts';
 import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
@@ -69,10 +69,14 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     bodyLimit: 1024,
+    // Node would answer what lacks a Host by itself, without a body: the gate does.
+    http: { requireHostHeader: false },
     rewriteUrl: (request) => readableUrl(request.url ?? '/'),
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuerystring },
     clientErrorHandler: (error, socket) => answerClientError(error, socket as Socket),
   }).withTypeProvider<TypeBoxTypeProvider>();
+  // Node would answer an unknown Expect with a 417 without a body; RFC 9110 §10.1.1 lets it be ignored.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setValidatorCompiler(({ schema, httpPart }) =>
     httpPart === 'querystring' ? queryValidator(schema as object) : () => true,
   );
@@ -103,6 +107,7 @@ function registerGate(app: FastifyInstance, deps: AppDeps, routes: ReturnType<ty
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     refuseLongUrl(request.url);
+    refuseWithoutHost(request.raw);
     const access = request.routeOptions.config.access;
     const scope = access === undefined || access === 'public' ? null : access;
     if (scope || needsKey(request.url)) await authenticate(request, reply, scope);

@@ -13,6 +13,9 @@ import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
 
+/** How long a process that closes the store waits for others that use it. */
+const CLIENTS_MS = 5_000;
+
 export interface Database {
   db: Db;
   kind: 'postgresql' | 'embedded';
@@ -59,7 +62,7 @@ export async function openInMemory(): Promise<Database> {
 
 async function openEmbedded(directory: string, share: boolean): Promise<Database> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const clients = new Set<Promise<void>>();
+  const clients = new Map<Socket, Promise<void>>();
   const early: Socket[] = [];
   let serve = (socket: Socket) => void early.push(socket);
   const lock = await takeStoreLock(directory, (socket) => serve(socket));
@@ -69,8 +72,10 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
     throw error;
   });
   serve = (socket) => {
-    const client = serveStore(socket, engine).finally(() => clients.delete(client));
-    clients.add(client);
+    clients.set(
+      socket,
+      serveStore(socket, engine).finally(() => clients.delete(socket)),
+    );
   };
   early.forEach(serve);
   const db: Db = new Kysely({ dialect: engineDialect(engine) });
@@ -78,11 +83,13 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
     db,
     kind: 'embedded',
     async close() {
-      // Whoever is in the middle of something may finish it; nobody new comes in once the lock is gone.
+      // Nobody new comes in; whoever is in the middle of something has a while to finish it.
+      serve = (socket) => void socket.destroy();
       await Promise.race([
-        Promise.allSettled(clients),
-        new Promise((done) => setTimeout(done, 5_000).unref()),
+        Promise.allSettled(clients.values()),
+        new Promise((done) => setTimeout(done, CLIENTS_MS).unref()),
       ]);
+      for (const socket of clients.keys()) socket.destroy();
       await db.destroy();
       await lock.release();
     },

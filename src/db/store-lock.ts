@@ -15,7 +15,7 @@ const SOCKET_NAME = /^store-(\d+)-[0-9a-f]+\.sock$/;
 const MAX_SOCKET_PATH = 100;
 
 export interface StoreLock {
-  server: Server;
+  /** Ends every connection, too. */
   release(): Promise<void>;
 }
 
@@ -30,9 +30,13 @@ export async function takeStoreLock(
   for (let attempt = 0; attempt < 20; attempt++) {
     if ((await holders(directory)).length > 0) return null;
     const name = `store-${process.pid}-${randomBytes(4).toString('hex')}.sock`;
-    const server = createServer(onConnection);
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket.once('close', () => sockets.delete(socket)));
+      onConnection(socket);
+    });
     await withShortPath(directory, (short) => listen(server, join(short, name)));
-    const lock = { server, release: () => close(server, join(directory, name)) };
+    const lock = { release: () => close(server, sockets, join(directory, name)) };
     const others = (await holders(directory)).filter((other) => other !== name);
     if (others.length === 0 && (await exists(join(directory, name)))) {
       await removeDead(directory, name);
@@ -108,8 +112,11 @@ function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-async function close(server: Server, path: string): Promise<void> {
-  await new Promise((done) => server.close(done));
+async function close(server: Server, sockets: Iterable<Socket>, path: string): Promise<void> {
+  const closed = new Promise((done) => server.close(done));
+  // Whoever waits for an answer here would otherwise wait for us, and we for him.
+  for (const socket of sockets) socket.destroy();
+  await closed;
   await rm(path, { force: true });
 }
 

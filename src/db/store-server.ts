@@ -9,9 +9,9 @@ const IDLE_MS = 30_000;
  * Lends the embedded database to another process of this user for as long as the connection stands: one lease,
  * any number of statements. When it breaks, what was open is rolled back.
  */
-export async function serveStore(socket: Socket, engine: Engine): Promise<void> {
+export async function serveStore(socket: Socket, engine: Engine, idleMs = IDLE_MS): Promise<void> {
   socket.on('error', () => socket.destroy());
-  socket.setTimeout(IDLE_MS, () => socket.destroy());
+  socket.setTimeout(idleMs, () => socket.destroy());
   let lease: Lease | null = null;
   try {
     for await (const request of readFrames(socket)) {
@@ -23,7 +23,7 @@ export async function serveStore(socket: Socket, engine: Engine): Promise<void> 
       } else {
         writeFrame(socket, await answer(lease, request as StoreRequest));
       }
-      socket.setTimeout(IDLE_MS);
+      socket.setTimeout(idleMs);
     }
   } catch {
     socket.destroy();

@@ -8,7 +8,7 @@ import { clientAddress, inNetworks } from './client-address.ts';
 import { ApiError } from './errors.ts';
 
 /** Who may read a route: holders of a scope, or everybody. Every route declares it. */
-export type Access = Scope | 'public';
+type Access = Scope | 'public';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -22,7 +22,6 @@ const CATALOGUE = {
 } as const satisfies Record<string, readonly [number, string]>;
 
 export type ErrorCode = keyof typeof CATALOGUE;
-export const ERROR_CODES = Object.keys(CATALOGUE) as ErrorCode[];
 
 export class ApiError extends Error {
   override name = 'ApiError';

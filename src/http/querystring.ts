@@ -1,12 +1,14 @@
 /**
  * The query string by the URL standard (application/x-www-form-urlencoded parsing). It never fails: what is not
- * valid percent-encoding stands for itself. Repeated names become a list, which no parameter accepts.
+ * valid percent-encoding stands for itself. Repeated names become a list, which no parameter accepts; of a name
+ * repeated thousands of times the first two tell enough.
  */
 export function parseQuerystring(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(text)) {
     const before = query[name];
-    query[name] = before === undefined ? value : [before, value].flat();
+    if (before === undefined) query[name] = value;
+    else if (typeof before === 'string') query[name] = [before, value];
   }
   return query;
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from './errors.ts';
 
@@ -6,7 +7,13 @@ const MAX_URL = 16_384;
 
 /** Under the prefix that needs a key, whatever stands behind it. */
 export function needsKey(url: string): boolean {
-  return url === API || url.startsWith(`${API}/`) || url.startsWith(`${API}?`);
+  const path = pathOf(url);
+  return path === API || path.startsWith(`${API}/`);
+}
+
+/** The path as the router reads it: decoded, without query, fragment and (absolute form, RFC 9112 §3.2.2) origin. */
+function pathOf(url: string): string {
+  return decodeURI(url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] ?? '');
 }
 
 /** A path whose percent-encoding is broken is taken literally, and so is a path like any other. */
@@ -28,8 +35,7 @@ export function routeTable(app: FastifyInstance) {
   return {
     /** Why a request met no route. */
     reject(method: string, url: string): ApiError {
-      const path = url.split('?', 1)[0] ?? '';
-      if (method === 'GET' || method === 'HEAD' || !known(path)) return new ApiError('not_found');
+      if (method === 'GET' || method === 'HEAD' || !known(pathOf(url))) return new ApiError('not_found');
       return new ApiError('method_not_allowed', undefined, { allow: 'GET, HEAD' });
     },
   };
@@ -37,6 +43,11 @@ export function routeTable(app: FastifyInstance) {
 
 export function refuseLongUrl(url: string): void {
   if (url.length > MAX_URL) throw new ApiError('uri_too_long');
+}
+
+/** RFC 9112 §3.2: HTTP/1.1 without Host is answered with 400. */
+export function refuseWithoutHost({ httpVersion, headers }: IncomingMessage): void {
+  if (httpVersion === '1.1' && headers.host === undefined) throw new ApiError('bad_request');
 }
 
 function asRegExp(pattern: string): RegExp {

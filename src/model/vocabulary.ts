@@ -45,9 +45,7 @@ export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 export const VERDICTS = ['UNKNOWN', 'BENIGN', 'SUSPICIOUS', 'MALICIOUS'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-export const ENTITY_KINDS = ['indicator', 'actor', 'campaign', 'technique', 'software', 'report'] as const;
-export type EntityKind = (typeof ENTITY_KINDS)[number];
+export type EntityKind = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report';
 
 /** `refers-to` joins a report to what it is about; the others are STIX relationship types. */
-export const RELATIONSHIP_TYPES = ['indicates', 'attributed-to', 'uses', 'refers-to'] as const;
-export type RelationshipType = (typeof RELATIONSHIP_TYPES)[number];
+export type RelationshipType = 'indicates' | 'attributed-to' | 'uses' | 'refers-to';

@@ -1,36 +1,61 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import pg from 'pg';
-import { describe, inject } from 'vitest';
+import { afterAll, describe, inject } from 'vitest';
 import { type Database, openDatabase, openInMemory } from '../../src/db/open.ts';
 
 export interface TestEngine {
   name: 'embedded' | 'postgresql';
   open(): Promise<Database>;
+  /** Closes what is open for good. */
+  end(): Promise<void>;
 }
 
 /** The engines that are here: the embedded one always, PostgreSQL where it is installed. */
-export function engines(): TestEngine[] {
+function engines(): TestEngine[] {
   const url = inject('postgresUrl');
-  const embedded: TestEngine = { name: 'embedded', open: openInMemory };
-  return url ? [embedded, { name: 'postgresql', open: () => openFreshPostgres(url) }] : [embedded];
+  const embedded: TestEngine = { name: 'embedded', ...reusing(openInMemory) };
+  return url ? [embedded, { name: 'postgresql', ...reusing(() => openFreshPostgres(url)) }] : [embedded];
+}
+
+/** Opening takes a second; emptying does not. A closed database is emptied and opened again. */
+function reusing(open: () => Promise<Database>): Pick<TestEngine, 'open' | 'end'> {
+  const idle: Database[] = [];
+  return {
+    async open() {
+      const database = idle.pop() ?? (await open());
+      return {
+        ...database,
+        async close() {
+          await empty(database);
+          idle.push(database);
+        },
+      };
+    },
+    async end() {
+      await Promise.all(idle.map((database) => database.close()));
+    },
+  };
+}
+
+async function empty({ db }: Database): Promise<void> {
+  await sql`truncate indicator, indicator_source, enrichment, actor, campaign, technique, software, report,
+    relationship, external_id, api_key, meta, source`.execute(db);
+  await sql`update revision set value = 0, last_number = 0`.execute(db);
 }
 
 /** The same suite on every engine. */
 export function onEveryEngine(suite: (engine: TestEngine) => void): void {
-  describe.each(engines())('on $name', suite);
+  describe.each(engines())('on $name', (engine) => {
+    afterAll(() => engine.end());
+    suite(engine);
+  });
 }
 
-/** A database of its own for each suite, gone with it. */
+/** A database of its own; it goes with the server. */
 async function openFreshPostgres(url: string): Promise<Database> {
-  const { url: own, drop } = await freshPostgresUrl(url);
-  const database = await openDatabase({ url: own, dataDirectory: '', share: false, onIdleError: () => {} });
-  return {
-    ...database,
-    async close() {
-      await database.close();
-      await drop();
-    },
-  };
+  const fresh = await freshPostgresUrl(url);
+  return openDatabase({ url: fresh.url, dataDirectory: '', share: false, onIdleError: () => {} });
 }
 
 export async function freshPostgresUrl(url: string): Promise<{ url: string; drop: () => Promise<void> }> {

@@ -18,7 +18,7 @@ export interface CreatedKey {
   record: ApiKey;
 }
 
-export class KeyError extends Error {
+class KeyError extends Error {
   override name = 'KeyError';
 }
 
@@ -48,7 +48,7 @@ export async function createKey(
  * The key that a person means by an id, a prefix or a name.
  * @throws {KeyError} when none or several fit
  */
-export async function findKey(db: Db, idOrName: string): Promise<ApiKey> {
+async function findKey(db: Db, idOrName: string): Promise<ApiKey> {
   const all = await listKeys(db);
   const byId = all.filter((key) => key.id === idOrName.toLowerCase());
   const found = byId.length > 0 ? byId : all.filter((key) => [key.name, key.prefix].includes(idOrName));

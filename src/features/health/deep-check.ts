@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface Check {
+interface Check {
   status: 'ok' | 'degraded';
   latencyMs: number;
   /** Fixed words: what a dependency says of its failure is not for everybody. */

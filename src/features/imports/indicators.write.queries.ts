@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
+import { searchText } from '../../model/search-text.ts';
 import type { Shown, SourceStatement, Statement } from '../../model/statement.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 
@@ -112,7 +113,7 @@ export async function writeIndicators(
       type,
       value,
       normalized,
-      search_text: normalized === normalized.toLowerCase() ? null : normalized.toLowerCase(),
+      search_text: searchText(normalized) === normalized ? null : searchText(normalized),
       confidence: shown.confidence,
       severity: shown.severity,
       tlp: shown.tlp,

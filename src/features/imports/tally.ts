@@ -1,7 +1,7 @@
 import type { EntityKind } from '../../model/vocabulary.ts';
 
 export type Counted = EntityKind | 'relationship';
-export type Outcome = 'new' | 'updated' | 'unchanged' | 'rejected';
+type Outcome = 'new' | 'updated' | 'unchanged' | 'rejected';
 
 /** Counts of one kind of object; `read` is the sum of the other four. */
 export interface KindTally {

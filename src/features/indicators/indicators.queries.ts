@@ -4,6 +4,7 @@ import type { Db } from '../../db/open.ts';
 import type { PageRequest } from '../../db/page.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
+import { searchText } from '../../model/search-text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
 
 export interface IndicatorFilters {
@@ -69,7 +70,7 @@ function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
 
 /** LIKE's wildcards stand for themselves. */
 function containing(text: string): string {
-  return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+  return `%${searchText(text).replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {

@@ -10,7 +10,7 @@ import {
 } from '../../model/vocabulary.ts';
 
 /** The contract's formats, in its order. */
-export const FORMATS = ['json', 'csv', 'stix', 'misp', 'snort', 'zeek'] as const;
+const FORMATS = ['json', 'csv', 'stix', 'misp', 'snort', 'zeek'] as const;
 
 const tags = Type.Array(Type.String());
 const id = Type.String({ format: 'uuid' });
