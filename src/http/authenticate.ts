@@ -49,7 +49,8 @@ export function authenticator(options: AuthenticationOptions) {
     const key = await knownKey(request, options, address, now);
     options.noteUse(key.id, now);
     const consumed = await options.kv.consume(`key:${key.id}`, options.rateLimit);
-    setRateHeaders(reply, options.rateLimit, consumed, now);
+    // Reckoned from after the count: the window never ends later than was said.
+    setRateHeaders(reply, options.rateLimit, consumed, options.clock());
     if (consumed.consumed > options.rateLimit.points) throw tooMany(consumed);
     if (key.networks.length > 0 && !inNetworks(address, key.networks))
       throw new ApiError('network_not_allowed');

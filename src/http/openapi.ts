@@ -44,7 +44,8 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: DOCS_PREFIX,
     staticCSP: true,
-    uiConfig: { deepLinking: true, validatorUrl: null },
+    uiConfig: { deepLinking: true, validatorUrl: null, layout: 'BaseLayout' },
+    theme: { title: 'Tipline API', favicon: [] },
   });
 }
 

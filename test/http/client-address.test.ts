@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { clientAddress, inNetworks } from '../../src/http/client-address.ts';
+
+describe('the client’s address', () => {
+  const proxies = ['10.0.0.0/8', '::1'];
+
+  it.each([
+    ['the socket’s, whatever a stranger claims', '203.0.113.9', '10.1.1.1', [], '203.0.113.9'],
+    ['the socket’s, when that is no proxy of ours', '203.0.113.9', '198.51.100.1', proxies, '203.0.113.9'],
+    ['the hop before our proxy', '10.0.0.1', '198.51.100.1', proxies, '198.51.100.1'],
+    [
+      'the rightmost hop that is not ours',
+      '10.0.0.1',
+      '192.0.2.66, 198.51.100.1, 10.2.2.2',
+      proxies,
+      '198.51.100.1',
+    ],
+    ['not what stands left of nonsense', '10.0.0.1', '198.51.100.1, unknown', proxies, '10.0.0.1'],
+    ['the leftmost when all are ours', '10.0.0.1', '10.0.0.3, 10.0.0.2', proxies, '10.0.0.3'],
+    ['the proxy’s own without a header', '10.0.0.1', undefined, proxies, '10.0.0.1'],
+    ['IPv4 where it came mapped', '::ffff:203.0.113.9', undefined, [], '203.0.113.9'],
+    ['behind a proxy that came mapped', '::ffff:10.0.0.1', '::ffff:198.51.100.1', proxies, '198.51.100.1'],
+    ['of an IPv6 proxy', '::1', '2001:db8::5', proxies, '2001:db8::5'],
+  ])('is %s', (_, socket, header, trusted, expected) => {
+    expect(clientAddress(socket, header, trusted)).toBe(expected);
+  });
+
+  it('is in a network of its own family only', () => {
+    expect(inNetworks('192.0.2.1', ['::/0'])).toBe(false);
+    expect(inNetworks('2001:db8::1', ['0.0.0.0/0'])).toBe(false);
+    expect(inNetworks('::ffff:192.0.2.1', ['192.0.2.0/24'])).toBe(true);
+    expect(inNetworks('not an address', ['0.0.0.0/0', '::/0'])).toBe(false);
+  });
+});

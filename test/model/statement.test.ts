@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { mergeStatements, type SourceStatement, type Statement, show } from '../../src/model/statement.ts';
+
+const at = (day: string) => new Date(`${day}T00:00:00.000Z`);
+
+const silent: Statement = {
+  statedAt: null,
+  firstSeen: null,
+  lastSeen: null,
+  importedAt: at('2026-05-01'),
+  expiresAt: null,
+  confidence: null,
+  severity: null,
+  tlp: 'CLEAR',
+  tags: [],
+  forDetection: true,
+};
+
+const says = (name: string, fields: Partial<SourceStatement> = {}): SourceStatement => ({
+  ...silent,
+  source: { id: name, name, defaults: { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' } },
+  ...fields,
+});
+
+describe('what is shown of an indicator', () => {
+  it('takes the source’s defaults where it says nothing', () => {
+    expect(show([says('a')], [], null)).toEqual({
+      confidence: 50,
+      severity: 'MEDIUM',
+      tlp: 'CLEAR',
+      tags: [],
+      sourceId: 'a',
+      firstSeen: at('2026-05-01'),
+      lastSeen: at('2026-05-01'),
+      expiresAt: null,
+      forDetection: true,
+    });
+  });
+
+  it('lets the most confident source decide, of equals the one that saw it first, then by name', () => {
+    const early = { firstSeen: at('2020-01-01') };
+    expect(show([says('a'), says('b', { confidence: 51 })], [], null).sourceId).toBe('b');
+    expect(show([says('a'), says('b', early)], [], null).sourceId).toBe('b');
+    expect(show([says('b'), says('a')], [], null).sourceId).toBe('a');
+  });
+
+  it('puts a provider’s highest score before the sources, and a pin before both', () => {
+    const sources = [says('a', { confidence: 90 })];
+    expect(show(sources, [], null).confidence).toBe(90);
+    expect(show(sources, [10, 30], null).confidence).toBe(30);
+    expect(show(sources, [10, 30], 5).confidence).toBe(5);
+    expect(show(sources, [10, 30], 0).confidence).toBe(0);
+  });
+
+  it('prefers a stated severity to a default, and the highest of those stated', () => {
+    expect(show([says('a'), says('b', { severity: 'LOW' })], [], null).severity).toBe('LOW');
+    expect(show([says('a', { severity: 'HIGH' }), says('b', { severity: 'LOW' })], [], null).severity).toBe(
+      'HIGH',
+    );
+  });
+
+  it('expires with the last source that lets it, and never while one sets no end', () => {
+    const [a, b] = [says('a', { expiresAt: at('2027-01-01') }), says('b', { expiresAt: at('2028-01-01') })];
+    expect(show([a, b], [], null).expiresAt).toEqual(at('2028-01-01'));
+    expect(show([a, b, says('c')], [], null).expiresAt).toBeNull();
+  });
+
+  it('holds the most restrictive marking', () => {
+    expect(show([says('a', { tlp: 'AMBER_STRICT' }), says('b', { tlp: 'AMBER' })], [], null).tlp).toBe(
+      'AMBER_STRICT',
+    );
+  });
+});
+
+describe('two statements of one source', () => {
+  it('are decided by the later, and span both sightings', () => {
+    const older = {
+      ...silent,
+      statedAt: at('2026-01-01'),
+      confidence: 90,
+      expiresAt: at('2026-09-01'),
+      lastSeen: at('2026-04-01'),
+      tags: ['a'],
+    };
+    const newer = {
+      ...silent,
+      statedAt: at('2026-02-01'),
+      confidence: 10,
+      firstSeen: at('2025-01-01'),
+      tags: ['b'],
+      tlp: 'GREEN' as const,
+    };
+    expect(mergeStatements(older, newer)).toMatchObject({
+      confidence: 10,
+      expiresAt: null,
+      firstSeen: at('2025-01-01'),
+      lastSeen: at('2026-04-01'),
+      tags: ['a', 'b'],
+      tlp: 'GREEN',
+    });
+  });
+});
