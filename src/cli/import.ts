@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
 import type { Db } from '../db/open.ts';
-import { type Interruption, importFile } from '../features/imports/imports.service.ts';
+import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
 import { ensureSource, findSource, type Source } from '../features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../features/imports/tally.ts';
-import { type Importer, UnreadableInput } from '../importers/importer.ts';
+import type { Importer } from '../importers/importer.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
 import type { SourceDefaults } from '../model/statement.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
@@ -73,37 +73,34 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
   const source: Source = options.dryRun
     ? ((await findSource(db, options.source)) ?? { id: 'new', name: options.source, defaults })
     : await ensureSource(db, options.source, 'import', defaults, now);
-  const problems: Interruption[] = [];
-  for (const file of files) {
-    const bar = progressBar(file);
-    try {
-      const importer = await importerFor(file, options.format);
-      if (!importer) {
-        const message = 'not a STIX bundle, a MISP event or a CSV file that can be recognized';
-        // A directory may hold other things beside; a file that was named is meant.
-        if (file.named) problems.push({ fileName: file.fileName, message });
-        else process.stderr.write(`${file.fileName}: left out, ${message}\n`);
-        continue;
-      }
-      const input = { fileName: file.fileName, open: () => bar.watch(file.open()) };
-      const importOptions = { source, now, dryRun: options.dryRun ?? false, tally };
-      const interruption = await importFile(db, importer, input, importOptions);
-      if (interruption) problems.push(interruption);
-    } catch (error) {
-      if (!(error instanceof UnreadableInput) && !isFileError(error)) throw error;
-      problems.push({ fileName: file.fileName, message: error.message });
-    } finally {
-      bar.stop();
-    }
-  }
-  return problems;
+  const unknown: Interruption[] = [];
+  const importOptions = { source, now, dryRun: options.dryRun ?? false, tally };
+  const unread = await importFiles(db, recognized(files, options.format, unknown), importOptions);
+  return [...unknown, ...unread];
 }
 
-function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  return (
-    error instanceof Error &&
-    ['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(String((error as NodeJS.ErrnoException).code))
-  );
+const UNKNOWN = 'not a STIX bundle, a MISP event or a CSV file that can be recognized';
+
+/** The files with their importers, each under a progress bar while it is read. */
+async function* recognized(
+  files: InputFile[],
+  format: ImportOptions['format'],
+  unknown: Interruption[],
+): AsyncGenerator<ImportFile> {
+  for (const file of files) {
+    const importer = await importerFor(file, format);
+    if (importer) {
+      const bar = progressBar(file);
+      const input = { fileName: file.fileName, open: () => bar.watch(file.open()) };
+      try {
+        yield { importer, input };
+      } finally {
+        bar.stop();
+      }
+    } else if (file.named) unknown.push({ fileName: file.fileName, message: UNKNOWN });
+    // A directory may hold other things beside; a file that was named is meant.
+    else process.stderr.write(`${file.fileName}: left out, ${UNKNOWN}\n`);
+  }
 }
 
 async function importerFor(file: InputFile, format: ImportOptions['format']): Promise<Importer | null> {

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { importFile } from '../../src/features/imports/imports.service.ts';
+import { importFiles } from '../../src/features/imports/imports.service.ts';
 import { ensureSource } from '../../src/features/imports/sources.queries.ts';
 import { newTally } from '../../src/features/imports/tally.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
+import { stixImporter } from '../../src/importers/stix.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { actorRecord, campaignRecord, relationshipRecord } from '../support/records.ts';
@@ -18,7 +19,12 @@ async function importText(tipline: Harness, text: string, { dryRun = false, sour
   const importer = await recognizeFormat(input);
   if (!importer) throw new Error('not recognized');
   const tally = newTally();
-  const interruption = await importFile(tipline.db, importer, input, { source, now: NOW, dryRun, tally });
+  const [interruption = null] = await importFiles(tipline.db, [{ importer, input }], {
+    source,
+    now: NOW,
+    dryRun,
+    tally,
+  });
   return { tally, indicators: tally.kinds.get('indicator'), interruption };
 }
 
@@ -249,6 +255,22 @@ onEveryEngine((engine) => {
       expect(tally.kinds.get('relationship')).toMatchObject({ read: 4, new: 2, rejected: 2 });
       const { id } = (await tipline.get('/api/v1/actors')).json().data[0];
       expect((await tipline.get(`/api/v1/indicators?actorId=${id}`)).json().total).toBe(2);
+      await tipline.close();
+    });
+
+    it('joins what stands in a later file of the same import', async () => {
+      const tipline = await startHarness(engine);
+      const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
+      const source = await ensureSource(tipline.db, 'Files', 'import', defaults, NOW);
+      const tally = newTally();
+      const files = [bundle(indicates), bundle(malware), bundle(indicator(1, 'one.example.com'))].map(
+        (text, i) => ({
+          importer: stixImporter,
+          input: { fileName: `file ${i}`, open: () => Readable.from([Buffer.from(text)]) },
+        }),
+      );
+      await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, tally });
+      expect(tally.kinds.get('relationship')).toMatchObject({ read: 1, new: 1, rejected: 0 });
       await tipline.close();
     });
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type AppDeps, buildApp } from '../../src/app.ts';
 import type { Database } from '../../src/db/open.ts';
 import { createKey, type NewKey } from '../../src/features/api-keys/api-keys.service.ts';
-import { importFile } from '../../src/features/imports/imports.service.ts';
+import { importFiles } from '../../src/features/imports/imports.service.ts';
 import { ensureSource } from '../../src/features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../../src/features/imports/tally.ts';
 import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
@@ -85,7 +85,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
         },
       };
       const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
-      await importFile(db, importer, input, { source, now: clock.now, dryRun: false, tally });
+      await importFiles(db, [{ importer, input }], { source, now: clock.now, dryRun: false, tally });
       return tally;
     },
     async close() {

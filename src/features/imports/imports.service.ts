@@ -14,8 +14,10 @@ import { importRelationships } from './import-relationships.ts';
 import type { Source } from './sources.queries.ts';
 import type { Tally } from './tally.ts';
 
-/** Rows that one transaction writes: the revision is held for well under 200 ms. */
-const BATCH = 2_000;
+/** A batch is as large as is written in about this time: others wait for the revision no longer. */
+const BATCH_MS = 150;
+const FIRST_BATCH = 500;
+const BATCH_BOUNDS = { least: 100, most: 5_000 };
 
 export interface ImportOptions {
   source: Source;
@@ -38,47 +40,84 @@ interface Batch {
   size: number;
 }
 
+export interface ImportFile {
+  importer: Importer;
+  input: ImportInput;
+}
+
 /**
- * Imports one file, in batches; each is a transaction. A file that cannot be read to its end keeps what was read
- * whole before that point, and says where.
+ * Imports files, in batches; each is a transaction. A file that cannot be read to its end keeps what was read
+ * whole before that point, and says where. A relationship may stand before its ends, also in another file.
+ * @returns what could not be read to its end
  * @throws when the database fails: the batch under way is not kept
  */
-export async function importFile(
+export async function importFiles(
   db: Db,
-  importer: Importer,
-  input: ImportInput,
+  files: Iterable<ImportFile> | AsyncIterable<ImportFile>,
   options: ImportOptions,
-): Promise<Interruption | null> {
+): Promise<Interruption[]> {
+  const interruptions: Interruption[] = [];
+  const waiting: RelationshipRecord[] = [];
   const overlay: Overlay = new Map();
-  let waiting: RelationshipRecord[] = [];
+  for await (const { importer, input } of files) {
+    const write = batchWriter(db, options, overlay, waiting);
+    try {
+      for await (const record of importer.read(input)) await write.add(record);
+    } catch (error) {
+      if (!(error instanceof UnreadableInput) && !isFileError(error)) throw error;
+      interruptions.push({ fileName: input.fileName, message: error.message });
+    }
+    await write.flush();
+  }
+  await joinWaiting(db, waiting, options);
+  return interruptions;
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  const code = String((error as NodeJS.ErrnoException).code);
+  return error instanceof Error && ['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code);
+}
+
+function batchWriter(db: Db, options: ImportOptions, overlay: Overlay, waiting: RelationshipRecord[]) {
   let batch = newBatch();
-  const flush = async () => {
+  let limit = FIRST_BATCH;
+  async function flush(): Promise<void> {
     const full = batch;
     batch = newBatch();
+    const start = performance.now();
     await importBatch(db, full, options, overlay);
-    // The ends may come in a later batch; what stays unknown at the end of the file is told then.
-    if (!options.dryRun)
+    if (!options.dryRun) {
       waiting.push(...(await importRelationships(db, options.source, full.relationships, options.tally)));
-  };
-  let interruption: Interruption | null = null;
-  try {
-    for await (const record of importer.read(input)) {
+    }
+    limit = nextLimit(full.size, performance.now() - start);
+  }
+  return {
+    async add(record: ImportRecord): Promise<void> {
       sort(record, batch, options.tally);
-      if (batch.size >= BATCH) await flush();
+      if (batch.size >= limit) await flush();
+    },
+    flush,
+  };
+}
+
+/** Joins what waited for its ends; what still has an unknown one is rejected. */
+async function joinWaiting(
+  db: Db,
+  waiting: readonly RelationshipRecord[],
+  { source, tally }: ImportOptions,
+): Promise<void> {
+  for (let i = 0; i < waiting.length; i += BATCH_BOUNDS.most) {
+    const some = waiting.slice(i, i + BATCH_BOUNDS.most);
+    for (const { type, from, to } of await importRelationships(db, source, some, tally)) {
+      tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
     }
-  } catch (error) {
-    if (!(error instanceof UnreadableInput)) throw error;
-    interruption = { fileName: input.fileName, message: error.message };
   }
-  await flush();
-  for (let i = 0; i < waiting.length; i += BATCH) {
-    const unknown = await importRelationships(db, options.source, waiting.slice(i, i + BATCH), options.tally);
-    for (const { type, from, to } of unknown) {
-      options.tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
-    }
-  }
-  waiting = [];
-  return interruption;
+}
+
+/** From how long the last batch took. */
+function nextLimit(size: number, ms: number): number {
+  const fitting = Math.round((size * BATCH_MS) / Math.max(1, ms));
+  return Math.min(BATCH_BOUNDS.most, Math.max(BATCH_BOUNDS.least, fitting));
 }
 
 function newBatch(): Batch {

@@ -1,9 +1,10 @@
-import { compareTlp } from '../../model/statement.ts';
+import { compareTlp, mostRestrictive } from '../../model/statement.ts';
 import type { Columns, EntityState } from './entity-kinds.ts';
 
 /**
  * What two sources, or one at two times, say of one object, as one row.
- * - One source: the later statement, its gaps filled from the earlier one; names unite.
+ * - One source: the later statement, its gaps filled from the earlier one unless that was for fewer; names unite.
+ *   Statements of one time complete each other, whichever came first.
  * - Two sources, the new one for a wider audience: the new one alone. What was said for few must not reach many,
  *   and what is said to all must not be hidden by what one source says to few.
  * - Two sources, one audience: the first, its gaps filled from the second; names unite.
@@ -11,7 +12,10 @@ import type { Columns, EntityState } from './entity-kinds.ts';
  */
 export function mergeEntities(before: EntityState, said: EntityState): EntityState {
   if (before.sourceId === said.sourceId) {
-    const [later, earlier] = isLater(before, said) ? [before, said] : [said, before];
+    const order = (before.statedAt?.getTime() ?? 0) - (said.statedAt?.getTime() ?? 0);
+    if (order === 0) return combined(before, said);
+    const [later, earlier] = order > 0 ? [before, said] : [said, before];
+    if (compareTlp(earlier.tlp, later.tlp) > 0) return { ...later, id: before.id };
     return { ...later, id: before.id, columns: filled(later.columns, earlier.columns) };
   }
   const wider = compareTlp(said.tlp, before.tlp);
@@ -20,19 +24,41 @@ export function mergeEntities(before: EntityState, said: EntityState): EntitySta
   return { ...before, columns: filled(before.columns, said.columns) };
 }
 
-/** Of statements of one time, which counts as the later one must not be chance. */
-function isLater(a: EntityState, b: EntityState): boolean {
-  const [left, right] = [a.statedAt?.getTime() ?? 0, b.statedAt?.getTime() ?? 0];
-  return left === right ? JSON.stringify(a.columns) >= JSON.stringify(b.columns) : left > right;
+/** Of two values the greater one, so that the order in which they came decides nothing. */
+function combined(before: EntityState, said: EntityState): EntityState {
+  const columns: Columns = { ...before.columns };
+  for (const [column, value] of Object.entries(said.columns)) {
+    const own = columns[column];
+    const isGreater = !isGap(value) && JSON.stringify(value) > JSON.stringify(own);
+    if (isGap(own) || isGreater) columns[column] = value;
+  }
+  if ('aliases' in columns) {
+    const isOwnName = columns.name === before.columns.name;
+    const [named, other] = isOwnName ? [before, said] : [said, before];
+    columns.aliases = uniteAliases(named.columns, other.columns);
+  }
+  return {
+    ...before,
+    tlp: mostRestrictive([before.tlp, said.tlp]),
+    confidence: Math.max(before.confidence, said.confidence),
+    columns,
+  };
+}
+
+function isGap(value: Columns[string] | undefined): boolean {
+  return (
+    value === null ||
+    value === undefined ||
+    value === 'UNKNOWN' ||
+    (Array.isArray(value) && value.length === 0)
+  );
 }
 
 function filled(first: Columns, second: Columns): Columns {
   const merged: Columns = { ...first };
   for (const [column, value] of Object.entries(second)) {
-    const own = first[column];
     if (column === 'aliases') merged[column] = uniteAliases(first, second);
-    else if (own === null || own === undefined || own === 'UNKNOWN') merged[column] = value;
-    else if (Array.isArray(own) && own.length === 0) merged[column] = value;
+    else if (isGap(first[column])) merged[column] = value;
   }
   return merged;
 }
@@ -51,6 +77,8 @@ function uniteAliases(first: Columns, second: Columns): unknown[] {
         : { alias: secondName, namedBy: null },
     );
   }
+  // Of two spellings the lesser one, whichever came first.
+  all.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   const kept = all.filter((alias) => {
     const known = seen.has(word(alias));
     seen.add(word(alias));

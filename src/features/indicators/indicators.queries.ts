@@ -82,7 +82,7 @@ function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {
 
 /**
  * A page of the list, newest sighting first, and how many match in all, of one snapshot. The page is found by ids
- * alone (from the index, however far back), and only its rows are read.
+ * alone, and only its rows are read.
  */
 export async function listIndicators(
   db: Db,
@@ -90,19 +90,28 @@ export async function listIndicators(
   filters: IndicatorFilters,
   { page, pageSize }: PageRequest,
 ): Promise<{ total: number; rows: IndicatorRow[] }> {
-  const total = matching(db, viewer, filters).select(({ fn }) => fn.countAll<number>().as('total'));
-  const ids = matching(db, viewer, filters)
-    .select('indicator.id')
-    .orderBy('indicator.last_seen', 'desc')
-    .orderBy('indicator.id')
-    .limit(pageSize)
-    .offset((page - 1) * pageSize);
   const rows = await db
-    .selectFrom(total.as('t'))
-    .leftJoin(ids.as('p'), (join) => join.onTrue())
-    .leftJoin('indicator', 'indicator.id', 'p.id')
+    .with(
+      (cte) => (readsOnce(filters) ? cte('matched').materialized() : cte('matched').notMaterialized()),
+      () => matching(db, viewer, filters).select(['indicator.id', 'indicator.last_seen']),
+    )
+    .with('counted', (within) =>
+      within.selectFrom('matched').select(({ fn }) => fn.countAll<number>().as('total')),
+    )
+    .with('shown', (within) =>
+      within
+        .selectFrom('matched')
+        .select('matched.id')
+        .orderBy('matched.last_seen', 'desc')
+        .orderBy('matched.id')
+        .limit(pageSize)
+        .offset((page - 1) * pageSize),
+    )
+    .selectFrom('counted')
+    .leftJoin('shown', (join) => join.onTrue())
+    .leftJoin('indicator', 'indicator.id', 'shown.id')
     .leftJoin('source', 'source.id', 'indicator.source_id')
-    .select('t.total')
+    .select('counted.total')
     .select(COLUMNS)
     .orderBy('indicator.last_seen', 'desc')
     .orderBy('indicator.id')
@@ -112,6 +121,15 @@ export async function listIndicators(
     // A page past the end is one row that holds the total alone.
     rows: rows.filter((row): row is typeof row & IndicatorRow => row.id !== null),
   };
+}
+
+/**
+ * What these filters let through is found by other ways than the list's order, and all of it for the total: the page
+ * is taken from that. Walking the list for it could pass by every indicator before the first that matches. Without
+ * them, the page is read from the index in the list's order, however far back, and the total from a smaller one.
+ */
+function readsOnce({ q, tag, actorId, campaignId }: IndicatorFilters): boolean {
+  return [q, tag, actorId, campaignId].some((filter) => filter !== undefined);
 }
 
 export async function findIndicator(db: Db, viewer: Viewer, id: string): Promise<IndicatorRow | undefined> {

@@ -6,7 +6,7 @@ import { recognizeFormat } from '../../importers/recognize.ts';
 import type { SourceDefaults } from '../../model/statement.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { saveAnswer } from '../enrichments/enrichments.service.ts';
-import { importFile } from '../imports/imports.service.ts';
+import { importFiles } from '../imports/imports.service.ts';
 import { ensureSource } from '../imports/sources.queries.ts';
 import { newTally } from '../imports/tally.ts';
 import { readMeta, writeMeta } from './sample.queries.ts';
@@ -42,12 +42,8 @@ async function loadFile(db: Db, { file, source: name, ...defaults }: SampleFile,
   const importer = await recognizeFormat(input);
   if (!importer) throw new Error(`The sample file ${file} is not of a known format.`);
   const source = await ensureSource(db, name, 'sample', defaults, now);
-  const interruption = await importFile(db, importer, input, {
-    source,
-    now,
-    dryRun: false,
-    tally: newTally(),
-  });
+  const options = { source, now, dryRun: false, tally: newTally() };
+  const [interruption] = await importFiles(db, [{ importer, input }], options);
   if (interruption) throw new Error(`The sample file ${file} cannot be read: ${interruption.message}`);
 }
 
