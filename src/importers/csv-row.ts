@@ -1,4 +1,4 @@
-import type { NormalizeResult } from '../model/normalize.ts';
+import type { NormalizeResult } from '../model/normalize-result.ts';
 import type { Severity } from '../model/vocabulary.ts';
 import type { CsvColumns, ValueColumn } from './csv-columns.ts';
 import { normalizeAs, normalizeDetected, normalizeNamed } from './csv-types.ts';

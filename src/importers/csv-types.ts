@@ -1,5 +1,6 @@
 import { detectType } from '../model/detect-type.ts';
-import { type NormalizeResult, normalize } from '../model/normalize.ts';
+import { normalize } from '../model/normalize.ts';
+import type { NormalizeResult } from '../model/normalize-result.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { addressType, withoutPort } from './address-type.ts';
 import { printable } from './printable.ts';

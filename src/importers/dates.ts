@@ -1,10 +1,12 @@
+import { isWithinCalendar } from '../model/date-range.ts';
+
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/i;
 const US = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?)?$/;
 
 /**
  * RFC 3339 and its looser relatives: a date alone, a blank instead of `T`, no zone (then UTC).
- * A day that the calendar does not have gives null.
+ * A day that the calendar does not have gives null, and so does a year that the store cannot hold.
  */
 export function parseDate(text: string): Date | null {
   const match = ISO.exec(text.trim());
@@ -12,7 +14,9 @@ export function parseDate(text: string): Date | null {
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
   const milliseconds = Math.floor(Number(`0.${fraction ?? '0'}`) * 1000);
   const date = calendarDate([year, month, day, hour, minute, second].map(Number), milliseconds);
-  return date === null ? null : new Date(date.getTime() - zoneMinutes(zone) * 60_000);
+  if (date === null) return null;
+  const instant = new Date(date.getTime() - zoneMinutes(zone) * 60_000);
+  return isWithinCalendar(instant) ? instant : null;
 }
 
 /** `5/28/2021`, month first, as spreadsheets in the United States write it; UTC. */
@@ -33,7 +37,7 @@ export function parseUnixSeconds(value: unknown): Date | null {
 /** NaN stands for a part that is absent. Date.UTC rolls 30 February over to March: that is no date. */
 function calendarDate(parts: number[], milliseconds: number): Date | null {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map((part) => part || 0);
-  if (hour > 23 || minute > 59 || second > 59) return null;
+  if (year < 1 || hour > 23 || minute > 59 || second > 59) return null;
   const date = new Date(Date.UTC(2000, month - 1, day, hour, minute, second, milliseconds));
   date.setUTCFullYear(year, month - 1, day);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date : null;

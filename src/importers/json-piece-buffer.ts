@@ -1,4 +1,4 @@
-import type { JsonPiece } from './json-stream.ts';
+import type { JsonPiece } from './json-piece.ts';
 
 /** The bytes of one piece of JSON, gathered over chunks, with a cap. */
 export class PieceBuffer {

@@ -1,16 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type ImportInput, UnreadableInput } from './importer.ts';
+import type { JsonLimits, JsonPiece } from './json-piece.ts';
 import { JsonSplitter } from './json-splitter.ts';
 import { openText } from './text-input.ts';
-
-export interface JsonLimits {
-  /** Names of the root's members whose arrays are read element by element; a root array always is. */
-  lists: readonly string[];
-  /** The largest record in bytes; a larger one is skipped without being kept. */
-  maxBytes: number;
-  /** The deepest nesting of brackets in one record. */
-  maxDepth: number;
-}
 
 export interface JsonRecord {
   /** 1, 2, … for the elements of a list; 0 for the root object itself, which comes last, its lists emptied. */
@@ -34,14 +26,6 @@ export async function* readJsonRecords(input: ImportInput, limits: JsonLimits): 
     for (const piece of splitter.push(chunk)) yield parsePiece(piece, limits);
   }
   for (const piece of splitter.end()) yield parsePiece(piece, limits);
-}
-
-export interface JsonPiece {
-  number: number;
-  /** Of its first byte, in the text. */
-  offset: number;
-  bytes: Buffer;
-  problem: 'too large' | 'too deep' | null;
 }
 
 function parsePiece({ number, offset, bytes, problem }: JsonPiece, limits: JsonLimits): JsonRecord {

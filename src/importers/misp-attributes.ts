@@ -1,4 +1,5 @@
-import { type NormalizeResult, normalize } from '../model/normalize.ts';
+import { normalize } from '../model/normalize.ts';
+import type { NormalizeResult } from '../model/normalize-result.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { addressType, withoutPort } from './address-type.ts';
 import { printable } from './printable.ts';

@@ -1,6 +1,7 @@
 import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
+import type { JsonLimits } from './json-piece.ts';
 import { jsonShape } from './json-shape.ts';
-import { type JsonLimits, type JsonRecord, readJsonRecords } from './json-stream.ts';
+import { type JsonRecord, readJsonRecords } from './json-stream.ts';
 import { readEvent } from './misp-event.ts';
 import { printable } from './printable.ts';
 import { type Fields, field, isObject, textOf } from './record-fields.ts';

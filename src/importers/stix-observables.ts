@@ -1,5 +1,5 @@
-import type { NormalizedIndicator } from '../model/normalize.ts';
 import { normalize } from '../model/normalize.ts';
+import type { NormalizedIndicator } from '../model/normalize-result.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { hostType } from './address-type.ts';
 import { printable } from './printable.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { bech32, bech32m, createBase58check } from '@scure/base';
-import type { NormalizeResult } from './normalize.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 
 const LEGACY = /^[13][1-9A-HJ-NP-Za-km-z]{24,34}$/;
 const SEGWIT = /^(?:bc1[02-9ac-hj-np-z]{11,87}|BC1[02-9AC-HJ-NP-Z]{11,87})$/;

@@ -1,4 +1,4 @@
-import type { NormalizeResult } from './normalize.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 
 /** Windows' longest path is 32,767 units, but nobody shares one; 4,096 is Linux' PATH_MAX. */
 const MAX_PATH_LENGTH = 4096;

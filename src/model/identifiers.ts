@@ -1,4 +1,4 @@
-import type { NormalizeResult } from './normalize.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 
 const HASHES = {
   MD5: { form: /^[0-9a-fA-F]{32}$/, rejected: 'not 32 hexadecimal digits' },

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { NormalizeResult } from './normalize.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);

@@ -1,5 +1,5 @@
-import type { NormalizeResult } from './normalize.ts';
 import { asciiName, domainProblem } from './normalize-host.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_LOCAL_LENGTH = 64;

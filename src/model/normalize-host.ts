@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
-import type { NormalizeResult } from './normalize.ts';
 import { isIpv4 } from './normalize-address.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 
 const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;

@@ -1,6 +1,6 @@
-import type { NormalizeResult } from './normalize.ts';
 import { normalizeIpv4, normalizeIpv6 } from './normalize-address.ts';
 import { asciiName, domainProblem, hostNameProblem } from './normalize-host.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 import { refang } from './refang.ts';
 import { MAX_LENGTH } from './text.ts';
 

@@ -4,21 +4,12 @@ import { normalizeAsn, normalizeCve, normalizeHash } from './identifiers.ts';
 import { normalizeIpv4, normalizeIpv6 } from './normalize-address.ts';
 import { normalizeEmail } from './normalize-email.ts';
 import { normalizeDomain } from './normalize-host.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 import { normalizeUrl } from './normalize-url.ts';
 import { refang } from './refang.ts';
 import { normalizeRegistryKey } from './registry.ts';
 import { readText } from './text.ts';
 import type { IndicatorType } from './vocabulary.ts';
-
-export interface NormalizedIndicator {
-  /** Usually the type asked for; IPV4 when an IPv6 address turns out to be IPv4-mapped. */
-  type: IndicatorType;
-  /** What is shown: normalized, its letter case kept where it means something. */
-  value: string;
-  /** What identifies it and what `q` matches. */
-  normalized: string;
-}
-export type NormalizeResult = NormalizedIndicator | { rejected: string };
 
 /** Each takes text from `readText`, refanged unless its type is in `IS_LITERAL`. */
 const NORMALIZERS: Readonly<Record<IndicatorType, (text: string) => NormalizeResult>> = {

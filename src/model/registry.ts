@@ -1,4 +1,4 @@
-import type { NormalizeResult } from './normalize.ts';
+import type { NormalizeResult } from './normalize-result.ts';
 import { unwrap } from './refang.ts';
 
 const HIVES: ReadonlyMap<string, string> = new Map([

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UnreadableInput } from '../../src/importers/importer.ts';
-import { type JsonLimits, type JsonRecord, readJsonRecords } from '../../src/importers/json-stream.ts';
+import type { JsonLimits } from '../../src/importers/json-piece.ts';
+import { type JsonRecord, readJsonRecords } from '../../src/importers/json-stream.ts';
 import { inputOf } from './run-importer.ts';
 
 const LIMITS: JsonLimits = { lists: ['objects'], maxBytes: 1024 * 1024, maxDepth: 64 };

@@ -1,0 +1,17 @@
+export interface JsonLimits {
+  /** Names of the root's members whose arrays are read element by element; a root array always is. */
+  lists: readonly string[];
+  /** The largest record in bytes; a larger one is skipped without being kept. */
+  maxBytes: number;
+  /** The deepest nesting of brackets in one record. */
+  maxDepth: number;
+}
+
+/** One record as it stands in the file. */
+export interface JsonPiece {
+  number: number;
+  /** Of its first byte, in the text. */
+  offset: number;
+  bytes: Buffer;
+  problem: 'too large' | 'too deep' | null;
+}
