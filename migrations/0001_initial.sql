@@ -61,6 +61,10 @@ create index indicator_type_list on indicator (type, last_seen desc, id)
   include (tlp, expires_at, severity, confidence) where not whitelisted;
 create index indicator_severity_list on indicator (severity, last_seen desc, id)
   include (tlp, expires_at, type, confidence) where not whitelisted;
+-- For totals. Nothing is included, so that equal keys share an entry: a quarter of a list's size.
+create index indicator_count on indicator (type, severity, tlp, expires_at, confidence) where not whitelisted;
+-- For what is linked: whether it is visible and where it stands in the list, without its row.
+create index indicator_visible on indicator (id) include (tlp, expires_at, last_seen) where not whitelisted;
 create index indicator_tags on indicator using gin (tags);
 create index indicator_search on indicator using gin (coalesce(search_text, normalized) gin_trgm_ops);
 create index indicator_revision on indicator (revision);
@@ -122,8 +126,8 @@ create table actor (
   created_at timestamptz not null,
   revision bigint not null
 );
--- Order is by code point of the lower-cased name, the same whatever the database's locale.
-create index actor_list on actor (lower(name) collate "C", id);
+-- Order is by code point of the name, lower-cased in ASCII alone: the same whatever the database's locale.
+create index actor_list on actor (lower(name collate "C"), id);
 create index actor_attack_group on actor (attack_group_id);
 
 create table campaign (
@@ -207,8 +211,8 @@ create table relationship (
   revision bigint not null,
   primary key (from_id, to_id, type)
 );
-create index relationship_to on relationship (to_id, from_kind, from_id);
-create index relationship_from on relationship (from_id, to_kind, to_id);
+create index relationship_to on relationship (to_id, from_kind, from_id) include (tlp);
+create index relationship_from on relationship (from_id, to_kind, to_id) include (tlp);
 
 -- Ids that our objects have elsewhere. One may name several indicators (a pattern with OR).
 create table external_id (

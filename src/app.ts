@@ -104,6 +104,10 @@ function registerGate(app: FastifyInstance, deps: AppDeps, routes: ReturnType<ty
     findKey: (hash) => findKeyByHash(deps.db, hash),
     noteUse: deps.lastUsed.note,
   });
+  // What a plugin's own route does not find.
+  app.setNotFoundHandler((request) => {
+    throw routes.reject(request.method, request.url);
+  });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     refuseLongUrl(request.url);

@@ -15,6 +15,7 @@ import { print } from './dependencies.ts';
 
 /** Requests under way may take so long to finish when the server stops. */
 const SHUTDOWN_MS = 25_000;
+const IDLE_CHECK_MS = 100;
 
 export function serveCommand(): Command {
   return new Command('serve').description('run the service').action(async () => {
@@ -54,7 +55,10 @@ export async function startServer(
   const lastUsed = trackLastUsed(database.db, (err) => logger.warn({ err }, 'last use of keys not written'));
   const app = await buildApp({ ...config, db: database.db, kv, clock: systemClock, lastUsed, logger });
   const close = async () => {
+    // A connection that falls idle after its last answer would be waited for as long as its keep-alive lasts.
+    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
     await app.close();
+    clearInterval(idle);
     await lastUsed.stop();
     await kv.close();
     await database.close();

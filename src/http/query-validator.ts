@@ -1,3 +1,4 @@
+import { isWithinCalendar } from '../model/date-range.ts';
 import { ApiError } from './errors.ts';
 
 /** The part of JSON Schema that describes one query parameter here. */
@@ -87,14 +88,9 @@ function dateTime(text: string): Parsed {
     day !== undefined &&
     !Number.isNaN(new Date(`${day}T00:00:00Z`).getTime()) &&
     new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-  return real && isStorable(value)
+  return real && isWithinCalendar(value)
     ? { value: value.toISOString() }
     : { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date' };
-}
-
-/** PostgreSQL has no year 0, and writes years past 9999 unlike ISO 8601; an offset can lead to either. */
-function isStorable(date: Date): boolean {
-  return !Number.isNaN(date.getTime()) && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,10 +1,12 @@
-import { RateLimiterMemory, RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible';
+import { setTimeout as delay } from 'node:timers/promises';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { createClient, createCluster } from 'redis';
 import type { KeyValueStore } from './kv.ts';
 import { limiters } from './limiters.ts';
 
 /** A store that takes longer is as good as down: a request must not wait for it. */
 const ANSWER_MS = 500;
+const STEP_MS = 50;
 
 /**
  * Redis or Valkey, a single server or (found out by asking it) a cluster. Never throws for a store that is down:
@@ -13,16 +15,23 @@ const ANSWER_MS = 500;
 export async function redisStore(url: string, onError: (error: Error) => void): Promise<KeyValueStore> {
   const client = await connect(url, onError);
   const consume = limiters(({ points, windowSeconds }) => {
-    const limiter = new RateLimiterRedis({
+    const shared = new RateLimiterRedis({
       storeClient: client,
       useRedisPackage: true,
       keyPrefix: 'tipline:rate',
       points,
       duration: windowSeconds,
       rejectIfRedisNotReady: true,
-      insuranceLimiter: new RateLimiterMemory({ points, duration: windowSeconds }),
     });
-    return new RLWrapperTimeouts({ limiter, timeoutMs: ANSWER_MS });
+    const own = new RateLimiterMemory({ points, duration: windowSeconds });
+    return {
+      consume: (key) =>
+        inTime(shared.consume(key)).catch((failure) => {
+          // A spent limit is an answer, too.
+          if (failure instanceof RateLimiterRes) throw failure;
+          return own.consume(key);
+        }),
+    };
   });
   return {
     kind: 'redis',
@@ -35,6 +44,24 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
       client.destroy();
     },
   };
+}
+
+/**
+ * The answer, unless it takes too long. The time is counted in steps: a stall of this process, after which the
+ * answer may lie there unread, is one step and is not held against the store.
+ */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const late = async () => {
+    for (let waited = 0; waited < ANSWER_MS; waited += STEP_MS)
+      await delay(STEP_MS, undefined, { signal: stop.signal });
+    throw new Error('the key-value store does not answer in time');
+  };
+  try {
+    return await Promise.race([answer, late()]);
+  } finally {
+    stop.abort();
+  }
 }
 
 async function connect(url: string, onError: (error: Error) => void) {

@@ -33,7 +33,8 @@ export type ActorRow = Pick<
   | 'aliases'
 > & { active: boolean };
 
-const byName = sql`lower(actor.name) collate "C"`;
+/** Lower-cased in ASCII alone: the database's own lower() depends on its locale. */
+const byName = sql`lower(actor.name collate "C")`;
 
 /** A page of the actors by name, and how many there are in all, of one snapshot. */
 export async function listActors(
@@ -95,7 +96,7 @@ export async function findActor(db: Db, viewer: Viewer, id: string) {
           .where('r.type', '=', 'uses')
           .where(visible('relationship', viewer, 'r'))
           .where(visible('software', viewer))
-          .orderBy(sql`lower(software.name) collate "C"`)
+          .orderBy(sql`lower(software.name collate "C")`)
           .orderBy('software.id'),
       ).as('software'),
     ])

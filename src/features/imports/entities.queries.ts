@@ -6,7 +6,8 @@ import type { Columns, EntityKindRules, EntityState } from './entity-kinds.ts';
 
 export interface EntityWrite {
   state: EntityState;
-  /** Given to new ones only; addresses stay. */
+  isNew: boolean;
+  /** null: addresses stay. */
   slug: string | null;
 }
 
@@ -75,9 +76,10 @@ export async function writeEntities(
   now: Date,
 ): Promise<void> {
   if (writes.length === 0) return;
-  const rows = writes.map(({ state, slug }) => ({
+  const rows = writes.map(({ state, isNew, slug }) => ({
     ...state.columns,
     id: state.id,
+    is_new: isNew,
     slug,
     source_id: state.sourceId,
     stated_at: state.statedAt,
@@ -94,18 +96,21 @@ export async function writeEntities(
   const columns = Object.keys(types);
   const names = sql.join(columns.map((column) => sql.ref(column)));
   const declared = sql.raw(
-    ['id uuid', 'slug text', ...Object.entries(types).map(([column, type]) => `${column} ${type}`)].join(
-      ', ',
-    ),
+    [
+      'id uuid',
+      'is_new boolean',
+      'slug text',
+      ...Object.entries(types).map(([column, type]) => `${column} ${type}`),
+    ].join(', '),
   );
   const recordset = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${declared})`;
   await sql`
     insert into ${sql.table(rules.table)} (id, slug, ${names}, created_at, revision)
-    select id, slug, ${names}, ${now}::timestamptz, ${revision}::bigint from ${recordset} where slug is not null
+    select id, slug, ${names}, ${now}::timestamptz, ${revision}::bigint from ${recordset} where is_new
   `.execute(trx);
   const assignments = sql.join(columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`x.${column}`)}`));
   await sql`
-    update ${sql.table(rules.table)} as t set ${assignments}, revision = ${revision}::bigint
-    from ${recordset} where t.id = x.id and x.slug is null
+    update ${sql.table(rules.table)} as t set ${assignments}, slug = coalesce(x.slug, t.slug), revision = ${revision}::bigint
+    from ${recordset} where t.id = x.id and not x.is_new
   `.execute(trx);
 }

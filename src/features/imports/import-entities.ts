@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
 import { uuidv5 } from '../../model/identity.ts';
 import { slugOf } from '../../model/slug.ts';
+import { compareTlp } from '../../model/statement.ts';
 import { type EntityWrite, loadEntities, takenSlugs, writeEntities } from './entities.queries.ts';
 import { ENTITY_RULES, type EntityKindRules, type EntityRecord, type EntityState } from './entity-kinds.ts';
 import { type ExternalIdWrite, resolveExternalIds, writeExternalIds } from './external-ids.queries.ts';
-import { mergeEntities, sameEntity } from './merge-entities.ts';
+import { mergeEntities, sameEntity, withAliasesInOrder } from './merge-entities.ts';
 import type { Source } from './sources.queries.ts';
 import type { Tally } from './tally.ts';
 
@@ -59,7 +61,7 @@ async function planEntities(
   const taken = await takenSlugs(
     db,
     rules,
-    records.map((record) => slugOf(rules.name(record))),
+    records.flatMap((record) => slugsFor(rules.name(record), stateOf(record, rules, source).id)),
   );
   const directory = newDirectory(rules, stored);
   for (const [externalId, refs] of resolved) {
@@ -80,10 +82,13 @@ async function planEntities(
       continue;
     }
     directory.put(after);
-    const slug = before
-      ? (plan.writes.get(after.id)?.slug ?? null)
-      : freeSlug(rules.name(record), after.id, taken);
-    plan.writes.set(after.id, { state: after, slug });
+    const write = plan.writes.get(after.id);
+    const needsSlug = !before || tellsMore(before, after);
+    plan.writes.set(after.id, {
+      state: after,
+      isNew: !before || (write?.isNew ?? false),
+      slug: needsSlug ? freeSlug(rules.name(record), after.id, taken) : (write?.slug ?? null),
+    });
     plan.outcomes.push(before ? 'updated' : 'new');
   }
   return plan;
@@ -100,13 +105,25 @@ function stateOf(record: EntityRecord, rules: EntityKindRules, source: Source): 
     statedAt: record.statedAt,
     tlp: record.tlp ?? source.defaults.tlp,
     confidence: record.confidence ?? source.defaults.confidence,
-    columns: rules.columnsOf(record),
+    columns: withAliasesInOrder(rules.columnsOf(record)),
   };
 }
 
-function freeSlug(name: string, id: string, taken: Set<string>): string {
+/** An address made of a name that was for few must not stay when the object reaches more, under another name. */
+function tellsMore(before: EntityState, after: EntityState): boolean {
+  const slug = ({ columns }: EntityState) => slugOf(String(columns.name ?? columns.title));
+  return compareTlp(after.tlp, before.tlp) < 0 && slug(before) !== slug(after);
+}
+
+/** What an object may be called in addresses, the best first. */
+function slugsFor(name: string, id: string): string[] {
   const slug = slugOf(name);
-  const free = taken.has(slug) ? `${slug}-${id.slice(0, 8)}` : slug;
+  return [slug, `${slug}-${id.slice(0, 8)}`, `${slug}-${id}`];
+}
+
+/** Whoever names and numbers objects so that all of these are taken gets one that nobody can foresee. */
+function freeSlug(name: string, id: string, taken: Set<string>): string {
+  const free = slugsFor(name, id).find((slug) => !taken.has(slug)) ?? `${slugOf(name)}-${randomUUID()}`;
   taken.add(free);
   return free;
 }

@@ -63,6 +63,11 @@ function filled(first: Columns, second: Columns): Columns {
   return merged;
 }
 
+/** As merging leaves them, so that merging the same again changes nothing. */
+export function withAliasesInOrder(columns: Columns): Columns {
+  return 'aliases' in columns ? { ...columns, aliases: uniteAliases(columns, columns) } : columns;
+}
+
 /** Without repeats and without the name itself, in whatever case they are written. */
 function uniteAliases(first: Columns, second: Columns): unknown[] {
   const word = (alias: unknown) =>

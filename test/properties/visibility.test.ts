@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  CAMPAIGN_STATUSES,
+  INDICATOR_TYPES,
+  SEVERITIES,
+  TLPS,
+  type Tlp,
+} from '../../src/model/vocabulary.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { runs, TIMEOUT_MS } from './runs.ts';
+import { TAGS, type World, worlds } from './world.ts';
+import {
+  contextAnswer,
+  type Filters,
+  indicatorAnswer,
+  listedActors,
+  listedCampaigns,
+  listedIndicators,
+  type Seen,
+  seen,
+  usedBy,
+} from './world-model.ts';
+import { replaceWorld } from './world-rows.ts';
+
+interface Item {
+  id: string;
+}
+
+/** Which filters a list is asked with; numbers stand for a thing of the world. */
+const wishes = fc.record(
+  {
+    q: fc.oneof(fc.constantFrom('%', '_', '\\', "'", 'É', 'host-', 'X', '<1', '.'), fc.nat(100)),
+    type: fc.constantFrom(...INDICATOR_TYPES),
+    severity: fc.constantFrom(...SEVERITIES),
+    tag: fc.constantFrom(...TAGS, 'nobody has this'),
+    actorId: fc.nat(7),
+    campaignId: fc.nat(7),
+    minConfidence: fc.constantFrom(0, 1, 30, 51, 100),
+    since: fc.constantFrom(-400, -30, -1, 0, 1),
+  },
+  { requiredKeys: [] },
+);
+type Wish = typeof wishes extends fc.Arbitrary<infer T> ? T : never;
+
+function filtersOf({ q, actorId, campaignId, since, ...rest }: Wish, world: World): Filters {
+  const pick = <T>(items: readonly T[], index: number) => items[index % items.length];
+  const some = typeof q === 'number' ? pick(world.indicators, q)?.value.slice(0, 9) : q;
+  const actor = actorId === undefined ? undefined : pick(world.actors, actorId);
+  const campaign = campaignId === undefined ? undefined : pick(world.campaigns, campaignId);
+  return {
+    ...rest,
+    ...(some && { q: some }),
+    ...(actor && { actorId: actor.id }),
+    ...(campaign && { campaignId: campaign.id }),
+    ...(since !== undefined && { since: new Date(world.now.getTime() + since * 86_400_000).toISOString() }),
+  };
+}
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  const keys = new Map<Tlp, string>();
+  beforeAll(async () => {
+    harness = await startHarness(engine);
+    for (const tlpCeiling of TLPS) keys.set(tlpCeiling, await harness.newKey({ tlpCeiling }));
+  });
+  afterAll(() => harness.close());
+
+  it('shows what the design says, and nothing of what it hides, in every endpoint', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        worlds,
+        fc.array(wishes, { minLength: 3, maxLength: 8, size: 'max' }),
+        fc.integer({ min: 1, max: 40 }),
+        async (world, wanted, pageSize) => {
+          await replaceWorld(harness.db, world);
+          harness.clock.now = world.now;
+          const view = seen(world);
+          const browse = browser(harness, keys.get(world.ceiling) ?? '', world, view);
+          await checkIndicatorLists(browse, world, view, wanted, pageSize);
+          await checkIndicators(browse, world, view);
+          await checkActors(browse, world, view, pageSize);
+          await checkCampaigns(browse, world, view, pageSize);
+        },
+      ),
+      runs(4),
+    );
+  });
+});
+
+/** Reads with the key of the world's ceiling, and looks into every body for what must not be there. */
+function browser(harness: Harness, key: string, world: World, { visibleIds }: Seen) {
+  const hidden = [
+    ...world.indicators.flatMap(({ id, value }) =>
+      visibleIds.has(id) ? [] : [id, JSON.stringify(value).slice(1, -1)],
+    ),
+    ...[...world.techniques, ...world.software, ...world.reports].flatMap(({ id, name }) =>
+      visibleIds.has(id) ? [] : [id, name],
+    ),
+    ...[...world.actors, ...world.campaigns].flatMap(({ id }) => (visibleIds.has(id) ? [] : [id])),
+  ];
+  const read = async (url: string) => {
+    const response = await harness.get(url, { key });
+    const leaked = hidden.filter((text) => response.body.includes(text));
+    expect(leaked, url).toEqual([]);
+    return { status: response.statusCode, body: response.json() };
+  };
+  const list = async (
+    path: string,
+    query: object,
+    pageSize: number,
+  ): Promise<{ data: Item[]; total: number }> => {
+    const data: Item[] = [];
+    for (let page = 1; ; page++) {
+      const asked = Object.entries({ ...query, page, pageSize });
+      const parameters = Object.fromEntries(asked.map(([name, value]) => [name, String(value)]));
+      const { status, body } = await read(`${path}?${new URLSearchParams(parameters)}`);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ page, pageSize });
+      data.push(...body.data);
+      if (body.data.length === 0 || data.length >= body.total) return { data, total: body.total };
+    }
+  };
+  return { read, list };
+}
+type Browse = ReturnType<typeof browser>;
+
+async function checkIndicatorLists(
+  browse: Browse,
+  world: World,
+  view: Seen,
+  wanted: Wish[],
+  pageSize: number,
+) {
+  for (const wish of [{}, ...wanted]) {
+    const filters = filtersOf(wish, world);
+    const expected = listedIndicators(view, filters).map(indicatorAnswer);
+    const { data, total } = await browse.list('/api/v1/indicators', filters, pageSize);
+    expect({ filters, total, data }).toEqual({ filters, total: expected.length, data: expected });
+  }
+}
+
+async function checkIndicators({ read }: Browse, world: World, view: Seen) {
+  for (const indicator of world.indicators) {
+    const url = `/api/v1/indicators/${indicator.id}`;
+    const [detail, context] = [await read(url), await read(`${url}/context`)];
+    if (!view.visibleIds.has(indicator.id)) {
+      expect([detail.status, context.status]).toEqual([404, 404]);
+      continue;
+    }
+    expect(detail).toEqual({ status: 200, body: { data: indicatorAnswer(indicator) } });
+    const { defanged, ...shown } = context.body;
+    expect(defanged).toEqual(expect.any(String));
+    const { actors, campaigns, reports } = shown;
+    const inOrder = { ...shown, actors: byId(actors), campaigns: byId(campaigns), reports: byId(reports) };
+    expect({ status: context.status, body: inOrder }).toEqual({
+      status: 200,
+      body: contextAnswer(view, indicator),
+    });
+  }
+}
+
+async function checkActors({ read, list }: Browse, world: World, view: Seen, pageSize: number) {
+  for (const active of [undefined, true, false]) {
+    const expected = listedActors(view, active);
+    const query = active === undefined ? {} : { active };
+    expect(await list('/api/v1/actors', query, pageSize)).toEqual({ data: expected, total: expected.length });
+  }
+  const expected = new Map(listedActors(view).map((actor) => [actor.id, actor]));
+  for (const { id, lastSeen } of world.actors) {
+    const { status, body } = await read(`/api/v1/actors/${id}`);
+    const actor = expected.get(id);
+    expect(status).toBe(actor ? 200 : 404);
+    if (!actor) continue;
+    const { techniques, malware, tools, ...shown } = body.data;
+    expect(shown).toEqual({
+      ...actor,
+      description: null,
+      targetSectors: [],
+      targetCountries: [],
+      firstSeen: null,
+      lastSeen: lastSeen?.toISOString() ?? null,
+    });
+    expect({ techniques: byId(techniques), malware: byId(malware), tools: byId(tools) }).toEqual(
+      usedBy(view, id),
+    );
+  }
+}
+
+async function checkCampaigns({ read, list }: Browse, world: World, view: Seen, pageSize: number) {
+  for (const status of [undefined, ...CAMPAIGN_STATUSES]) {
+    const expected = listedCampaigns(view, status);
+    const query = status === undefined ? {} : { status };
+    expect(await list('/api/v1/campaigns', query, pageSize)).toEqual({
+      data: expected,
+      total: expected.length,
+    });
+  }
+  const expected = new Map(listedCampaigns(view).map((campaign) => [campaign.id, campaign]));
+  for (const { id } of world.campaigns) {
+    const { status, body } = await read(`/api/v1/campaigns/${id}`);
+    const campaign = expected.get(id);
+    expect(status).toBe(campaign ? 200 : 404);
+    if (!campaign) continue;
+    expect(body.data).toEqual(campaign);
+    const { body: linked } = await read(`/api/v1/indicators?campaignId=${id}&pageSize=1`);
+    expect(linked.total).toBe(campaign.indicatorCount);
+  }
+}
+
+/** For lists whose order the design leaves open. */
+function byId(items: Item[]): Item[] {
+  return [...items].sort((a, b) => (a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,147 @@
+import { sql } from 'kysely';
+import type { Db } from '../../src/db/open.ts';
+import { uuidv5 } from '../../src/model/identity.ts';
+import { searchText } from '../../src/model/search-text.ts';
+import { verdictOf } from '../../src/model/verdict.ts';
+import type { Named, World } from './world.ts';
+
+const SOURCE_ID = uuidv5('world', '7d3a9c52-2b0e-4c55-8d39-9f2c1a0b7e64');
+export const SOURCE_NAME = 'World';
+const LONG_AGO = new Date('2020-01-01T00:00:00Z');
+
+/** Puts a world in place of whatever is there, row by row: no importer has a say in it. */
+export async function replaceWorld(db: Db, world: World): Promise<void> {
+  await sql`truncate enrichment, indicator_source, indicator, actor, campaign, technique, software, report,
+    relationship, external_id, source cascade`.execute(db);
+  await db
+    .insertInto('source')
+    .values({
+      id: SOURCE_ID,
+      name: SOURCE_NAME,
+      kind: 'import',
+      default_tlp: 'CLEAR',
+      default_confidence: 50,
+      default_severity: 'MEDIUM',
+      created_at: LONG_AGO,
+    })
+    .execute();
+  await insertIndicators(db, world);
+  await insertEntities(db, world);
+  if (world.links.length > 0) {
+    const links = world.links.map(({ type, from, to, tlp }) => ({
+      from_id: from.id,
+      to_id: to.id,
+      type,
+      from_kind: from.kind,
+      to_kind: to.kind,
+      tlp,
+      source_id: SOURCE_ID,
+      revision: 1,
+    }));
+    await db.insertInto('relationship').values(links).execute();
+  }
+}
+
+/** What identifies a value and `q` searches, by type. */
+export function normalizedOf({ type, value }: { type: string; value: string }): string {
+  return type === 'FILENAME' || type === 'USER_AGENT' ? value.toLowerCase() : value;
+}
+
+async function insertIndicators(db: Db, { indicators }: World): Promise<void> {
+  const rows = indicators.map((indicator, index) => {
+    const normalized = normalizedOf(indicator);
+    return {
+      id: indicator.id,
+      number: index + 1,
+      type: indicator.type,
+      value: indicator.value,
+      normalized,
+      search_text: searchText(normalized) === normalized ? null : searchText(normalized),
+      confidence: indicator.confidence,
+      pinned_confidence: indicator.pinned ? indicator.confidence : null,
+      severity: indicator.severity,
+      tlp: indicator.tlp,
+      tags: indicator.tags,
+      source_id: SOURCE_ID,
+      first_seen: indicator.firstSeen,
+      last_seen: indicator.lastSeen,
+      expires_at: indicator.expiresAt,
+      for_detection: true,
+      whitelisted: indicator.whitelisted,
+      created_at: LONG_AGO,
+      revision: 1,
+    };
+  });
+  if (rows.length > 0) await db.insertInto('indicator').values(rows).execute();
+  const enrichments = indicators.flatMap(({ id, value, enrichments: answers }) =>
+    answers.map(({ provider, score, failed, expiresAt }) => ({
+      indicator_id: id,
+      provider,
+      verdict: failed ? ('UNKNOWN' as const) : verdictOf(score),
+      score: failed ? null : score,
+      fetched_at: LONG_AGO,
+      expires_at: expiresAt,
+      error: failed ? 'no answer' : null,
+      raw: JSON.stringify({ about: value }),
+      revision: 1,
+    })),
+  );
+  if (enrichments.length > 0) await db.insertInto('enrichment').values(enrichments).execute();
+}
+
+async function insertEntities(db: Db, world: World): Promise<void> {
+  const common = ({ id, tlp }: Named) => ({
+    id,
+    slug: id,
+    description: null,
+    confidence: 50,
+    tlp,
+    source_id: SOURCE_ID,
+    stated_at: null,
+    created_at: LONG_AGO,
+    revision: 1,
+  });
+  const targets = { target_sectors: [], target_countries: [] };
+  const actors = world.actors.map((actor) => ({
+    ...common(actor),
+    ...targets,
+    name: actor.name,
+    aliases: '[]',
+    attack_group_id: null,
+    country: null,
+    motivation: 'UNKNOWN' as const,
+    sophistication: null,
+    retired: actor.retired,
+    first_seen: null,
+    last_seen: actor.lastSeen,
+  }));
+  if (actors.length > 0) await db.insertInto('actor').values(actors).execute();
+  const campaigns = world.campaigns.map((campaign) => ({
+    ...common(campaign),
+    ...targets,
+    name: campaign.name,
+    aliases: [],
+    pinned_status: campaign.pinnedStatus,
+    start_date: campaign.startDate,
+    end_date: campaign.endDate,
+  }));
+  if (campaigns.length > 0) await db.insertInto('campaign').values(campaigns).execute();
+  const catalogued = (entity: Named) => ({ ...common(entity), name: entity.name, attack_id: null });
+  const techniques = world.techniques.map((t) => ({ ...catalogued(t), tactics: [], retired: false }));
+  if (techniques.length > 0) await db.insertInto('technique').values(techniques).execute();
+  const software = world.software.map((s) => ({
+    ...catalogued(s),
+    software_type: s.tool ? ('tool' as const) : ('malware' as const),
+    aliases: [],
+    retired: false,
+  }));
+  if (software.length > 0) await db.insertInto('software').values(software).execute();
+  const reports = world.reports.map((report) => ({
+    ...common(report),
+    title: report.name,
+    published_at: report.publishedAt,
+    tags: [],
+    url: null,
+  }));
+  if (reports.length > 0) await db.insertInto('report').values(reports).execute();
+}
