@@ -199,7 +199,8 @@ create table report (
   revision bigint not null
 );
 
--- The joins between the above, as STIX relationships. A join is visible where it and both its ends are.
+-- The joins between the above, as STIX relationships, by the source that says so: each under its own marking. A join
+-- is visible where both its ends are and one of its sources says it to the one who asks.
 create table relationship (
   from_id uuid not null,
   to_id uuid not null,
@@ -209,7 +210,7 @@ create table relationship (
   tlp tlp not null,
   source_id uuid not null references source (id),
   revision bigint not null,
-  primary key (from_id, to_id, type)
+  primary key (from_id, to_id, type, source_id)
 );
 create index relationship_to on relationship (to_id, from_kind, from_id) include (tlp);
 create index relationship_from on relationship (from_id, to_kind, to_id) include (tlp);

@@ -7,7 +7,14 @@ export interface Viewer {
   now: Date;
 }
 
-type MarkedTable = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report' | 'relationship';
+export type MarkedTable =
+  | 'indicator'
+  | 'actor'
+  | 'campaign'
+  | 'technique'
+  | 'software'
+  | 'report'
+  | 'relationship';
 
 /**
  * The one door: the condition under which a row of `table` is visible to `viewer`. Every query that answers a

@@ -7,7 +7,7 @@ import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { stixImporter } from '../../src/importers/stix.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
-import { actorRecord, campaignRecord, relationshipRecord } from '../support/records.ts';
+import { actorRecord, campaignRecord, relationshipRecord, reportRecord } from '../support/records.ts';
 
 const revision = async ({ db }: Harness) =>
   (await db.selectFrom('revision').selectAll().executeTakeFirstOrThrow()).value;
@@ -255,6 +255,42 @@ onEveryEngine((engine) => {
       expect(tally.kinds.get('relationship')).toMatchObject({ read: 4, new: 2, rejected: 2 });
       const { id } = (await tipline.get('/api/v1/actors')).json().data[0];
       expect((await tipline.get(`/api/v1/indicators?actorId=${id}`)).json().total).toBe(2);
+      await tipline.close();
+    });
+
+    it('keeps a relationship under the marking of each source that says it', async () => {
+      const tipline = await startHarness(engine);
+      const said = (tlp: 'GREEN' | 'RED' | 'AMBER') => relationshipRecord('i', 'indicates', 'a', { tlp });
+      const all = async () => {
+        await tipline.load([
+          actorRecord('Bear', { externalIds: ['a'] }),
+          indicatorRecord('DOMAIN', 'x.example.com', { externalIds: ['i'] }),
+          said('GREEN'),
+          said('RED'),
+        ]);
+        await tipline.load([said('AMBER')], 'Another');
+      };
+      await all();
+      const before = await revision(tipline);
+      await all();
+      expect(await revision(tipline)).toBe(before);
+      const actor = (await tipline.get('/api/v1/actors')).json().data[0].id;
+      const linked = async (tlpCeiling: 'GREEN' | 'AMBER' | 'RED') => {
+        const key = await tipline.newKey({ tlpCeiling });
+        const { data, total } = (await tipline.get(`/api/v1/indicators?actorId=${actor}`, { key })).json();
+        expect(data).toHaveLength(total);
+        return total;
+      };
+      expect([await linked('GREEN'), await linked('AMBER'), await linked('RED')]).toEqual([0, 1, 1]);
+      await tipline.close();
+    });
+
+    it('takes two reports whose ids elsewhere end in one UUID for one', async () => {
+      const tipline = await startHarness(engine);
+      const uuid = '00000000-0000-4000-8000-000000000001';
+      await tipline.load([reportRecord('One', { externalIds: [`report--${uuid}`] })]);
+      const tally = await tipline.load([reportRecord('One', { externalIds: [`x-report--${uuid}`] })]);
+      expect(tally.kinds.get('report')).toMatchObject({ read: 1, updated: 1 });
       await tipline.close();
     });
 

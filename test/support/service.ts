@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import { sql } from 'kysely';
 import { type Db, openDatabase } from '../../src/db/open.ts';
 import { type Exit, type Running, run, temporaryDirectory, tipline } from './processes.ts';
@@ -14,9 +15,9 @@ export interface Service extends Running {
   stop(): Promise<Exit>;
 }
 
-/** `tipline serve` (or demo) on a free port, when it answers; on a new data directory unless one is given. */
+/** `tipline serve` (or demo) on a free port, when it answers; on an empty store unless a directory is given. */
 export async function serve(settings: Record<string, string> = {}, verb = 'serve'): Promise<Service> {
-  const directory = settings.TIPLINE_DATA_DIR ?? temporaryDirectory();
+  const directory = settings.TIPLINE_DATA_DIR ?? (await emptyStore());
   const env = { ...settings, TIPLINE_DATA_DIR: directory };
   const running = tipline([verb], { env: { ...env, PORT: '0' } });
   const [, address = ''] = await running.says(/answers at (http:\S+)/);
@@ -33,6 +34,23 @@ export async function serve(settings: Record<string, string> = {}, verb = 'serve
       return running.exit;
     },
   };
+}
+
+let template: Promise<string> | undefined;
+
+/** A data directory with an empty store: making one takes seconds, copying it does not. */
+async function emptyStore(): Promise<string> {
+  template ??= makeStore();
+  const directory = temporaryDirectory();
+  cpSync(await template, directory, { recursive: true });
+  return directory;
+}
+
+async function makeStore(): Promise<string> {
+  const directory = temporaryDirectory();
+  const { code, stderr } = await run(['migrate'], { env: { TIPLINE_DATA_DIR: directory } });
+  if (code !== 0) throw new Error(`migrate: ${stderr}`);
+  return directory;
 }
 
 /** A new key, made through the command line. */

@@ -1,6 +1,8 @@
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { joinedFrom } from '../../db/joined.ts';
 import type { Db } from '../../db/open.ts';
+import { inOrder } from '../../db/order.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
 import { actorActive } from '../../db/time-rules.ts';
@@ -33,8 +35,7 @@ export type ActorRow = Pick<
   | 'aliases'
 > & { active: boolean };
 
-/** Lower-cased in ASCII alone: the database's own lower() depends on its locale. */
-const byName = sql`lower(actor.name collate "C")`;
+const byName = inOrder('actor.name');
 
 /** A page of the actors by name, and how many there are in all, of one snapshot. */
 export async function listActors(
@@ -77,26 +78,18 @@ export async function findActor(db: Db, viewer: Viewer, id: string) {
     .select((eb) => [
       jsonArrayFrom(
         eb
-          .selectFrom('relationship as r')
-          .innerJoin('technique', 'technique.id', 'r.to_id')
+          .selectFrom('technique')
           .select(['technique.id', 'technique.attack_id', 'technique.name', 'technique.tactics'])
-          .whereRef('r.from_id', '=', 'actor.id')
-          .where('r.type', '=', 'uses')
-          .where(visible('relationship', viewer, 'r'))
-          .where(visible('technique', viewer))
-          .orderBy(sql`technique.attack_id collate "C"`)
+          .where(joinedFrom('actor', 'technique', viewer))
+          .orderBy(inOrder('technique.attack_id'))
           .orderBy('technique.id'),
       ).as('techniques'),
       jsonArrayFrom(
         eb
-          .selectFrom('relationship as r')
-          .innerJoin('software', 'software.id', 'r.to_id')
+          .selectFrom('software')
           .select(['software.id', 'software.attack_id', 'software.name', 'software.software_type'])
-          .whereRef('r.from_id', '=', 'actor.id')
-          .where('r.type', '=', 'uses')
-          .where(visible('relationship', viewer, 'r'))
-          .where(visible('software', viewer))
-          .orderBy(sql`lower(software.name collate "C")`)
+          .where(joinedFrom('actor', 'software', viewer))
+          .orderBy(inOrder('software.name'))
           .orderBy('software.id'),
       ).as('software'),
     ])

@@ -1,4 +1,5 @@
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
+import { joinedFrom, joinedTo } from '../../db/joined.ts';
 import type { Db } from '../../db/open.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
@@ -35,15 +36,12 @@ export type CampaignRow = Pick<
 
 /** How many visible things of a kind a campaign is joined to, by relationships that are visible themselves. */
 function counts(viewer: Viewer) {
-  const linked = (table: 'actor' | 'technique' | 'indicator', near: string, far: string) => sql<number>`(
-    select count(distinct ${sql.ref(`${table}.id`)}) from relationship as r
-    join ${sql.table(table)} on ${sql.ref(`${table}.id`)} = ${sql.ref(far)}
-    where ${sql.ref(near)} = campaign.id
-      and ${visible('relationship', viewer, 'r')} and ${visible(table, viewer)})`;
+  const count = (table: 'actor' | 'technique' | 'indicator', joined: RawBuilder<SqlBool>) =>
+    sql<number>`(select count(*) from ${sql.table(table)} where ${joined})`.as(`${table}_count` as const);
   return [
-    linked('actor', 'r.from_id', 'r.to_id').as('actor_count'),
-    linked('technique', 'r.from_id', 'r.to_id').as('technique_count'),
-    linked('indicator', 'r.to_id', 'r.from_id').as('indicator_count'),
+    count('actor', joinedFrom('campaign', 'actor', viewer)),
+    count('technique', joinedFrom('campaign', 'technique', viewer)),
+    count('indicator', joinedTo('campaign', 'indicator', viewer)),
   ] as const;
 }
 

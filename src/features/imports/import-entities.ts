@@ -55,21 +55,21 @@ async function planEntities(
     db,
     records.flatMap(({ externalIds }) => externalIds),
   );
+  const stated = records.map((record) => ({ record, said: stateOf(record, rules, source) }));
   const ofKind = [...resolved.values()].flat().filter(({ kind }) => kind === rules.table);
-  const byIdAlone = rules.table === 'report';
-  const stored = await loadEntities(db, rules, byIdAlone ? ofKind.map(({ id }) => id) : 'all');
+  const meant = [...ofKind, ...stated.map(({ said }) => said)].map(({ id }) => id);
+  const stored = await loadEntities(db, rules, rules.table === 'report' ? meant : 'all');
   const taken = await takenSlugs(
     db,
     rules,
-    records.flatMap((record) => slugsFor(rules.name(record), stateOf(record, rules, source).id)),
+    stated.flatMap(({ record, said }) => slugsFor(rules.name(record), said.id)),
   );
   const directory = newDirectory(rules, stored);
   for (const [externalId, refs] of resolved) {
     for (const { id, kind } of refs) if (kind === rules.table) directory.alias(externalId, id);
   }
   const plan: Plan = { writes: new Map(), externalIds: [], outcomes: [] };
-  for (const record of records) {
-    const said = stateOf(record, rules, source);
+  for (const { record, said } of stated) {
     const before = directory.find(record.externalIds, said);
     const after = before ? mergeEntities(before, said) : said;
     const newIds = record.externalIds.filter((externalId) => !directory.knows(externalId, after.id));

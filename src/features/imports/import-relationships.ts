@@ -1,7 +1,7 @@
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
 import type { RelationshipRecord } from '../../importers/importer.ts';
-import { compareTlp, mostRestrictive } from '../../model/statement.ts';
+import { mostRestrictive } from '../../model/statement.ts';
 import type { EntityKind, RelationshipType } from '../../model/vocabulary.ts';
 import { type EntityRef, resolveExternalIds } from './external-ids.queries.ts';
 import {
@@ -103,8 +103,9 @@ async function planRelationships(db: Db, wanted: readonly Relationship[]): Promi
   for (const said of wanted) {
     const key = relationshipKey(said);
     const before = known.get(key);
-    const after = before ? mergeRelationships(before, said) : said;
-    if (before && after.tlp === before.tlp && after.sourceId === before.sourceId) {
+    // What a source has once said under a marking stays under it, or a more restrictive one.
+    const after = before ? { ...before, tlp: mostRestrictive([before.tlp, said.tlp]) } : said;
+    if (before?.tlp === after.tlp) {
       plan.outcomes.push('unchanged');
       continue;
     }
@@ -113,10 +114,4 @@ async function planRelationships(db: Db, wanted: readonly Relationship[]): Promi
     plan.outcomes.push(before ? 'updated' : 'new');
   }
   return plan;
-}
-
-/** One source: the more restrictive marking holds. Two sources: what one says to more people, more may know. */
-function mergeRelationships(before: Relationship, said: Relationship): Relationship {
-  if (before.sourceId === said.sourceId) return { ...before, tlp: mostRestrictive([before.tlp, said.tlp]) };
-  return compareTlp(said.tlp, before.tlp) < 0 ? said : before;
 }

@@ -13,8 +13,8 @@ export interface Relationship {
   sourceId: string;
 }
 
-export const relationshipKey = ({ fromId, toId, type }: Pick<Relationship, 'fromId' | 'toId' | 'type'>) =>
-  `${fromId} ${type} ${toId}`;
+export const relationshipKey = ({ fromId, toId, type, sourceId }: Relationship) =>
+  `${fromId} ${type} ${toId} ${sourceId}`;
 
 /** The stored ones of these, by their key. */
 export async function loadRelationships(
@@ -22,13 +22,19 @@ export async function loadRelationships(
   wanted: readonly Relationship[],
 ): Promise<Map<string, Relationship>> {
   const ends = JSON.stringify(
-    wanted.map(({ fromId, toId, type }) => ({ from_id: fromId, to_id: toId, type })),
+    wanted.map(({ fromId, toId, type, sourceId }) => ({
+      from_id: fromId,
+      to_id: toId,
+      type,
+      source_id: sourceId,
+    })),
   );
   const { rows } = await sql<Relationship>`
     select r.from_id as "fromId", r.to_id as "toId", r.type, r.from_kind as "fromKind", r.to_kind as "toKind",
       r.tlp, r.source_id as "sourceId"
-    from jsonb_to_recordset(${ends}::jsonb) as x (from_id uuid, to_id uuid, type relationship_type)
+    from jsonb_to_recordset(${ends}::jsonb) as x (from_id uuid, to_id uuid, type relationship_type, source_id uuid)
     join relationship as r on r.from_id = x.from_id and r.to_id = x.to_id and r.type = x.type
+      and r.source_id = x.source_id
   `.execute(db);
   return new Map(rows.map((row) => [relationshipKey(row), row]));
 }
@@ -54,7 +60,6 @@ export async function writeRelationships(
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (from_id uuid, to_id uuid,
       type relationship_type, from_kind entity_kind, to_kind entity_kind, tlp tlp, source_id uuid)
     order by from_id, to_id, type
-    on conflict (from_id, to_id, type) do update
-      set tlp = excluded.tlp, source_id = excluded.source_id, revision = excluded.revision
+    on conflict (from_id, to_id, type, source_id) do update set tlp = excluded.tlp, revision = excluded.revision
   `.execute(trx);
 }

@@ -1,6 +1,8 @@
 import { type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { joinedFrom, joinedTo } from '../../db/joined.ts';
 import type { Db } from '../../db/open.ts';
+import { inOrder } from '../../db/order.ts';
 import type { PageRequest } from '../../db/page.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
@@ -76,7 +78,7 @@ function containing(text: string): string {
 function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {
   return sql<SqlBool>`indicator.id in (
     select r.from_id from relationship as r join ${sql.table(kind)} on ${sql.ref(`${kind}.id`)} = r.to_id
-    where r.to_id = ${id} and r.from_kind = 'indicator'
+    where r.to_id = ${id} and r.to_kind = ${kind} and r.from_kind = 'indicator'
       and ${visible('relationship', viewer, 'r')} and ${visible(kind, viewer)})`;
 }
 
@@ -159,40 +161,28 @@ export async function findContext(db: Db, viewer: Viewer, id: string) {
       ).as('enrichments'),
       jsonArrayFrom(
         eb
-          .selectFrom('relationship as r')
-          .innerJoin('actor', 'actor.id', 'r.to_id')
+          .selectFrom('actor')
           .select(['actor.id', 'actor.name', 'actor.slug', 'attack_group_id', 'country', 'motivation'])
           .select(['actor.confidence', actorActive(viewer.now).as('active')])
-          .whereRef('r.from_id', '=', 'indicator.id')
-          .where(visible('relationship', viewer, 'r'))
-          .where(visible('actor', viewer))
-          .distinct()
-          .orderBy('actor.name')
+          .where(joinedFrom('indicator', 'actor', viewer))
+          .orderBy(inOrder('actor.name'))
           .orderBy('actor.id'),
       ).as('actors'),
       jsonArrayFrom(
         eb
-          .selectFrom('relationship as r')
-          .innerJoin('campaign', 'campaign.id', 'r.to_id')
+          .selectFrom('campaign')
           .select(['campaign.id', 'campaign.name', 'campaign.slug', 'campaign.confidence'])
           .select(campaignStatus(viewer.now).as('status'))
-          .whereRef('r.from_id', '=', 'indicator.id')
-          .where(visible('relationship', viewer, 'r'))
-          .where(visible('campaign', viewer))
-          .distinct()
-          .orderBy('campaign.name')
+          .where(joinedFrom('indicator', 'campaign', viewer))
+          .orderBy(inOrder('campaign.name'))
           .orderBy('campaign.id'),
       ).as('campaigns'),
       jsonArrayFrom(
         eb
-          .selectFrom('relationship as r')
-          .innerJoin('report', 'report.id', 'r.from_id')
+          .selectFrom('report')
           .select(['report.id', 'report.title', 'report.slug', 'report.published_at', 'report.tlp'])
           .select(['report.tags', 'report.confidence'])
-          .whereRef('r.to_id', '=', 'indicator.id')
-          .where(visible('relationship', viewer, 'r'))
-          .where(visible('report', viewer))
-          .distinct()
+          .where(joinedTo('indicator', 'report', viewer))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id'),
       ).as('reports'),

@@ -1,0 +1,92 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openPglite } from '../../src/db/pglite.ts';
+import { remoteEngine } from '../../src/db/store-client.ts';
+import { connectToHolder } from '../../src/db/store-lock.ts';
+import { serveStore } from '../../src/db/store-server.ts';
+import { run, temporaryDirectory, tipline } from '../support/processes.ts';
+import { createKey, serve } from '../support/service.ts';
+
+const socketsIn = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.sock'));
+
+describe('the data directory', () => {
+  it('is refused to a second server, which names it and the process that has it', async () => {
+    const first = await serve();
+    const second = await first.command('serve');
+    expect({ code: second.code, stderr: second.stderr }).toEqual({
+      code: 1,
+      stderr: `The data directory ${first.directory} is in use by process ${first.pid}.\n`,
+    });
+  });
+
+  it('goes to exactly one of two servers that start at the same instant', async () => {
+    const env = { TIPLINE_DATA_DIR: temporaryDirectory(), PORT: '0' };
+    await run(['migrate'], { env });
+    for (let round = 1; round <= 5; round++) {
+      const both = [tipline(['serve'], { env }), tipline(['serve'], { env })];
+      const said = await Promise.allSettled(both.map((server) => server.says(/answers at/)));
+      for (const server of both) server.signal('SIGTERM');
+      const exits = await Promise.all(both.map((server) => server.exit));
+      const answering = said.filter(({ status }) => status === 'fulfilled').length;
+      const codes = exits.map(({ code }) => code).sort();
+      expect({ round, answering, codes }).toEqual({ round, answering: 1, codes: [0, 1] });
+    }
+  });
+
+  it('may have a path longer than that of a socket, also for a command beside the server', async () => {
+    const directory = join(temporaryDirectory(), 'deep'.repeat(15), 'deeper'.repeat(15));
+    mkdirSync(directory, { recursive: true });
+    const service = await serve({ TIPLINE_DATA_DIR: directory });
+    expect((await service.get('/api/v1/indicators', await createKey(service))).status).toBe(200);
+  });
+
+  it('is not blocked by the socket that a kill -9 leaves', async () => {
+    const killed = await serve();
+    killed.signal('SIGKILL');
+    await killed.exit;
+    const left = socketsIn(killed.directory);
+    await serve({ TIPLINE_DATA_DIR: killed.directory });
+    const now = socketsIn(killed.directory);
+    expect({ left: left.length, now: now.length, same: now[0] === left[0] }).toEqual({
+      left: 1,
+      now: 1,
+      same: false,
+    });
+  });
+
+  it('has a socket for its user alone', async () => {
+    const { directory } = await serve();
+    const [socket = ''] = socketsIn(directory);
+    expect(statSync(join(directory, socket)).mode & 0o777).toBe(0o700);
+  });
+});
+
+describe('a process that holds the store and does nothing', () => {
+  it('loses it after a while, and what it left open is rolled back', async () => {
+    const engine = await openPglite();
+    const path = join(temporaryDirectory(), 'store.sock');
+    const server = createServer((socket) => void serveStore(socket, engine, 200));
+    await new Promise<void>((done) => server.listen(path, done));
+    const remote = remoteEngine(async () => createConnection(path));
+    const idle = await remote.acquire();
+    for (const statement of ['create table note (word text)', 'begin', "insert into note values ('kept?')"])
+      await idle.query(statement, []);
+    const next = await remote.acquire();
+    const { rows } = await next.query('select word from note', []);
+    await next.release();
+    server.close();
+    await engine.close();
+    expect(rows).toEqual([]);
+  });
+
+  it('does not keep the server from ending in order', async () => {
+    const service = await serve();
+    const held = await remoteEngine(() => connectToHolder(service.directory)).acquire();
+    await held.query('begin', []);
+    const { code } = await service.stop();
+    await held.release();
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,128 @@
+import { cpSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Exit, start, temporaryDirectory, until } from '../support/processes.ts';
+import { copyTree } from '../support/product.ts';
+import { type Service, serve, storeFacts, total, withStore } from '../support/service.ts';
+
+const LISTS = ['/api/v1/indicators', '/api/v1/actors', '/api/v1/campaigns'];
+
+/** Everything that begins as a key does. */
+function keysIn({ stdout, stderr }: { stdout: string; stderr: string }): string[] {
+  return (stdout + stderr).match(/tip_[^\s"']*/g) ?? [];
+}
+
+function keyOf(service: Service): string {
+  return service.stdout().match(/tip_[\w-]+/)?.[0] ?? '';
+}
+
+async function totals(service: Service): Promise<number[]> {
+  return Promise.all(LISTS.map((path) => total(service, keyOf(service), path)));
+}
+
+async function revision(directory: string): Promise<number> {
+  return (await withStore(directory, storeFacts)).revision;
+}
+
+describe('tipline demo', () => {
+  const directory = join(temporaryDirectory(), 'data');
+  let first: Exit;
+  let second: Exit;
+  let firstTotals: number[];
+  let secondTotals: number[];
+  let stopMs: number;
+  let revisions: number[];
+  let curls: { command: string; status: number }[];
+
+  beforeAll(async () => {
+    const one = await serve({ TIPLINE_DATA_DIR: directory }, 'demo');
+    await one.says(/Stop with/);
+    firstTotals = await totals(one);
+    curls = await followCurls(one);
+    const stopping = performance.now();
+    first = await one.stop();
+    stopMs = performance.now() - stopping;
+    revisions = [await revision(directory)];
+    const two = await serve({ TIPLINE_DATA_DIR: directory }, 'demo');
+    await two.says(/Stop with/);
+    secondTotals = await totals(two);
+    second = await two.stop();
+    revisions.push(await revision(directory));
+  });
+
+  it('prints exactly one key, whole, without a terminal too', () => {
+    expect(keysIn(first)).toEqual([expect.stringMatching(/^tip_[A-Za-z0-9_-]{40,}$/)]);
+  });
+
+  it('prints three curl lines that work with the key', () => {
+    expect(curls.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it('has something in every list', () => {
+    expect(Math.min(...firstTotals)).toBeGreaterThan(0);
+  });
+
+  it('prints the same key at the next start', () => {
+    expect(keysIn(second)).toEqual(keysIn(first));
+  });
+
+  it('keeps everything over a restart', () => {
+    expect(secondTotals).toEqual(firstTotals);
+  });
+
+  it('loads nothing twice: the revision stays', () => {
+    expect(revisions[1]).toBe(revisions[0]);
+  });
+
+  it('keeps the key for its user alone', () => {
+    expect(statSync(join(directory, 'demo-key')).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps the data directory for its user alone', () => {
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+  });
+
+  it('ends with code 0 on SIGTERM', () => {
+    expect([first.code, second.code]).toEqual([0, 0]);
+  });
+
+  it('ends within a few seconds', () => {
+    expect(stopMs).toBeLessThan(5_000);
+  });
+
+  it('ends with its child on SIGTERM to npm run demo', async () => {
+    const tree = join(temporaryDirectory(), 'tree');
+    copyTree(tree);
+    const data = join(tree, 'data');
+    cpSync(directory, data, { recursive: true });
+    const npm = start('npm', ['run', 'demo'], {
+      cwd: tree,
+      env: { PORT: '0', TIPLINE_DATA_DIR: data, npm_config_update_notifier: 'false' },
+    });
+    await npm.says(/Stop with/);
+    const child = Number(npm.stderr().match(/"pid":(\d+)/)?.[1]);
+    npm.signal('SIGTERM');
+    await until('npm to end', () => Promise.race([npm.exit, false]), 10_000);
+    await until('its child to be gone', () => !isAlive(child), 1_000);
+  });
+});
+
+/** Asks what the printed curl lines ask. */
+async function followCurls(service: Service) {
+  const lines = service.stdout().match(/curl .*/g) ?? [];
+  return Promise.all(
+    lines.map(async (command) => {
+      const url = command.match(/http:[^"]+/)?.[0] ?? '';
+      const { status } = await fetch(url, { headers: { authorization: `Bearer ${keyOf(service)}` } });
+      return { command, status };
+    }),
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,178 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Exit, run, temporaryDirectory } from '../support/processes.ts';
+import { createKey, type Service, SOUND, serve, storeFacts, total, withStore } from '../support/service.ts';
+import { bundleOf, csvOf, inputFile, linkedBundle, stixIndicator } from './inputs.ts';
+
+const COUNTS = ['read', 'new', 'updated', 'unchanged', 'rejected'];
+
+interface Summary {
+  read: number;
+  new: number;
+  updated: number;
+  unchanged: number;
+  rejected: number;
+  reasons: Record<string, number>;
+  relationships?: Omit<Summary, 'relationships'>;
+}
+
+/** The last line of standard output. */
+function summaryOf({ stdout }: Exit): Summary {
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Summary;
+}
+
+describe('tipline import, beside a running server on the embedded store', () => {
+  let service: Service;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await serve();
+    key = await createKey(service);
+  });
+
+  const load = (...args: string[]) => service.command('import', ...args, '--source', 'Test');
+  const found = (q: string) => total(service, key, '/api/v1/indicators', { q });
+  const facts = () => withStore(service.directory, storeFacts);
+
+  it('shows what it imported at once', async () => {
+    await load(inputFile('shown.csv', csvOf('shown', 3)));
+    const answer = await service.get('/api/v1/indicators?q=shown', key);
+    expect(await answer.json()).toMatchObject({ total: 3 });
+  });
+
+  it('ends with one line of JSON that has exactly the fields of the counts', async () => {
+    const summary = summaryOf(await load(inputFile('fields.csv', csvOf('fields', 2)), '--json'));
+    expect(Object.keys(summary)).toEqual([...COUNTS, 'reasons']);
+  });
+
+  it('counts as read the sum of what became of it', async () => {
+    const file = inputFile(
+      'sum.csv',
+      'ioc,type\nsum.example.org,domain\nsum.example.org,domain\n!!,domain\n',
+    );
+    const summary = summaryOf(await load(file, '--json'));
+    expect(summary.read).toBe(summary.new + summary.updated + summary.unchanged + summary.rejected);
+  });
+
+  it('counts other kinds of object beside the indicators', async () => {
+    const summary = summaryOf(await load(inputFile('kinds.json', linkedBundle('kinds', 2)), '--json'));
+    expect(summary).toMatchObject({ new: 2, actors: { new: 1 }, relationships: { new: 2 } });
+  });
+
+  it('finds everything unchanged the second time', async () => {
+    const file = inputFile('twice.json', linkedBundle('twice', 3));
+    await load(file);
+    const summary = summaryOf(await load(file, '--json'));
+    expect(summary).toMatchObject({ read: 3, unchanged: 3, relationships: { read: 3, unchanged: 3 } });
+  });
+
+  it('takes no revision for what changes nothing', async () => {
+    const file = inputFile('same.json', linkedBundle('same', 3));
+    await load(file);
+    const before = await facts();
+    await load(file);
+    expect(await facts()).toEqual(before);
+  });
+
+  it('writes nothing in a dry run', async () => {
+    const before = await facts();
+    await load(inputFile('dry.csv', csvOf('dry', 4)), '--dry-run');
+    expect(await facts()).toEqual(before);
+  });
+
+  it('counts in a dry run what would be new', async () => {
+    const file = inputFile('rehearsed.csv', csvOf('rehearsed', 4));
+    expect(summaryOf(await load(file, '--dry-run', '--json'))).toMatchObject({ read: 4, new: 4 });
+  });
+
+  it('reads standard input', async () => {
+    const args = ['import', '-', '--source', 'Test', '--json'];
+    const exit = await run(args, { env: service.env, input: csvOf('stdin', 5) });
+    expect(summaryOf(exit)).toMatchObject({ new: 5 });
+  });
+
+  it('reads a directory with all that is in it', async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'deeper'));
+    writeFileSync(join(directory, 'a.csv'), csvOf('dir-a', 2));
+    writeFileSync(join(directory, 'deeper', 'b.json'), linkedBundle('dir-b', 2));
+    writeFileSync(join(directory, 'README.md'), '# Something else\n');
+    const exit = await load(directory, '--json');
+    expect({ code: exit.code, new: summaryOf(exit).new }).toEqual({ code: 0, new: 4 });
+  });
+
+  it('fails with 1 for a file that is not there, naming it', async () => {
+    const { code, stderr } = await load('/nowhere/missing.json');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'There is no file or directory /nowhere/missing.json.\n',
+    });
+  });
+
+  it('fails with 1 for a named file of an unknown format, naming it', async () => {
+    const file = inputFile('letter.txt', 'Dear Sir or Madam,\n\nnothing to see here.\n');
+    const { code, stderr } = await load(file);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`${file}: not a STIX bundle`),
+    });
+  });
+
+  it('goes on to the next file after one that cannot be read, and fails with 1, naming it', async () => {
+    const unreadable = inputFile('utf16.csv', '');
+    writeFileSync(unreadable, Buffer.from(`\ufeff${csvOf('utf16', 2)}`, 'utf16le'));
+    const exit = await load(unreadable, inputFile('after.csv', csvOf('after', 2)), '--json');
+    expect({ code: exit.code, stderr: exit.stderr, new: summaryOf(exit).new }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(unreadable),
+      new: 2,
+    });
+  });
+
+  describe('of a file with a broken record', () => {
+    let exit: Exit;
+
+    beforeAll(async () => {
+      const broken = { ...stixIndicator('broken.example.org'), pattern: "[domain-name:value = 'x" };
+      const objects = [stixIndicator('whole1.example.org'), broken, stixIndicator('whole2.example.org')];
+      exit = await load(inputFile('broken.json', bundleOf(objects)));
+    });
+
+    it('ends with code 0', () => expect(exit.code).toBe(0));
+
+    it('says which record it was', () => expect(exit.stdout).toMatch(/object 2 .*: .+/));
+
+    it('imports the others', async () => expect(await found('whole')).toBe(2));
+
+    it('imports nothing of it', async () => expect(await found('broken')).toBe(0));
+  });
+
+  describe('of a truncated file', () => {
+    let exit: Exit;
+
+    beforeAll(async () => {
+      const whole = linkedBundle('cut', 3_000);
+      exit = await load(inputFile('cut.json', whole.slice(0, whole.length - 300_000)), '--json');
+    });
+
+    it('ends with code 1', () => expect(exit.code).toBe(1));
+
+    it('says where it ends', () => expect(exit.stderr).toMatch(/cut\.json: .*byte \d+/));
+
+    it('keeps what was whole', async () => {
+      const { new: kept } = summaryOf(exit);
+      expect({ listed: await found('cut'), some: kept > 1_000 && kept < 3_000 }).toEqual({
+        listed: kept,
+        some: true,
+      });
+    });
+
+    it('tells of the links that have lost an end', () => {
+      const { new: kept, relationships } = summaryOf(exit);
+      expect(relationships).toMatchObject({ new: kept, rejected: 3_000 - kept });
+    });
+
+    it('leaves nothing half-linked', async () => expect((await facts()).faults).toEqual(SOUND));
+  });
+});

@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../support/processes.ts';
+import { createKey, type Service, serve } from '../support/service.ts';
+
+const LIST = '/api/v1/indicators';
+
+interface KeyObject {
+  id: string;
+  key?: string;
+  name: string;
+  state: string;
+  scopes: string[];
+  tlpCeiling: string;
+  networks: string[];
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+}
+
+describe('tipline keys, beside a running server on the embedded store', () => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await serve();
+  });
+
+  async function json<T = KeyObject>(...args: string[]): Promise<T> {
+    const { stdout } = await service.command('keys', ...args, '--json');
+    return JSON.parse(stdout) as T;
+  }
+
+  const status = async (key = '', path = LIST) => (await service.get(path, key)).status;
+
+  it('creates a key that works at once', async () => {
+    expect(await status(await createKey(service))).toBe(200);
+  });
+
+  it('shows a created key as the one line that begins with tip_', async () => {
+    const { stdout } = await service.command('keys', 'create', '--name', 'shown');
+    expect(stdout.match(/tip_\S*/g)).toEqual([expect.stringMatching(/^tip_[A-Za-z0-9_-]{40,}$/)]);
+  });
+
+  it('says that a key without a ceiling reads everything', async () => {
+    const { stdout } = await service.command('keys', 'create', '--name', 'no ceiling');
+    expect(stdout).toMatch(/TLP:RED included/);
+  });
+
+  it('creates a key with all that was asked for', async () => {
+    const key = await json(
+      ...['create', '--name', 'soar', '--scope', 'actors:read', '--scope', 'campaigns:read'],
+      ...['--expires', '90d', '--tlp-ceiling', 'amber+strict', '--network', '10.0.0.0/8', '--network', '::1'],
+    );
+    expect(key).toMatchObject({
+      name: 'soar',
+      state: 'usable',
+      scopes: ['actors:read', 'campaigns:read'],
+      tlpCeiling: 'AMBER_STRICT',
+      networks: ['10.0.0.0/8', '::1'],
+      expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+  });
+
+  it('creates a key that ends with its lifetime', async () => {
+    const key = await createKey(service, '--expires', '1s');
+    await until('the key to end', async () => (await status(key)) === 401, 3_000);
+  });
+
+  it('lists keys by their names', async () => {
+    await createKey(service);
+    const { stdout } = await service.command('keys', 'list');
+    expect(stdout).toMatch(/test {2}\(.{4}…\) {2}usable/);
+  });
+
+  it('lists nothing that begins as a key does', async () => {
+    await createKey(service);
+    const outputs = [await service.command('keys', 'list'), await service.command('keys', 'list', '--json')];
+    expect(outputs.map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain('tip_');
+  });
+
+  it('ends a revoked key within a second', async () => {
+    const { id, key } = await json('create', '--name', 'to revoke');
+    await service.command('keys', 'revoke', id);
+    await until('the key to be dead', async () => (await status(key)) === 401, 1_000);
+  });
+
+  it('tells the state of a revoked key', async () => {
+    await json('create', '--name', 'revoked by name');
+    expect(await json('revoke', 'revoked by name')).toMatchObject({ state: 'revoked' });
+  });
+
+  it('prints nothing that begins as a key does when it revokes', async () => {
+    const { id } = await json('create', '--name', 'revoked quietly');
+    const { stdout, stderr } = await service.command('keys', 'revoke', id);
+    expect(stdout + stderr).not.toContain('tip_');
+  });
+
+  it('fails with 1 for a key that is not there', async () => {
+    const { code, stderr } = await service.command('keys', 'revoke', 'nobody');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'There is no API key with the id or name "nobody".\n',
+    });
+  });
+
+  it('keeps the old key beside the new one while the overlap lasts', async () => {
+    const { id, key: old } = await json('create', '--name', 'rotated slowly');
+    const { key: fresh } = await json('rotate', id);
+    expect([await status(old), await status(fresh)]).toEqual([200, 200]);
+  });
+
+  it('ends the old key with the overlap, not the new one', async () => {
+    const { id, key: old } = await json('create', '--name', 'rotated fast');
+    const { key: fresh } = await json('rotate', id, '--overlap', '2s');
+    await until('the old key to end', async () => (await status(old)) === 401, 3_000);
+    expect(await status(fresh)).toBe(200);
+  });
+
+  it('prints only the new key when it rotates', async () => {
+    const { id } = await json('create', '--name', 'rotated for people');
+    const { stdout } = await service.command('keys', 'rotate', id);
+    expect(stdout.match(/tip_/g)).toHaveLength(1);
+  });
+
+  it('will not rotate a revoked key', async () => {
+    const { id } = await json('create', '--name', 'too late');
+    await service.command('keys', 'revoke', id);
+    expect((await service.command('keys', 'rotate', id)).code).toBe(1);
+  });
+
+  it('tells when a key was last used, soon after', async () => {
+    const { id, key } = await json('create', '--name', 'used');
+    await status(key);
+    const lastUsed = await until(
+      'lastUsedAt',
+      async () => (await json<KeyObject[]>('list')).find((listed) => listed.id === id)?.lastUsedAt,
+      12_000,
+    );
+    expect(Date.now() - Date.parse(lastUsed)).toBeLessThan(15_000);
+  });
+
+  it('keeps the last use that was not written yet when the server stops', async () => {
+    const other = await serve();
+    const key = await createKey(other);
+    await other.get(LIST, key);
+    await other.stop();
+    const { stdout } = await other.command('keys', 'list', '--json');
+    expect((JSON.parse(stdout) as KeyObject[])[0]?.lastUsedAt).not.toBeNull();
+  });
+});

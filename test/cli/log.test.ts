@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createKey, type Service, serve } from '../support/service.ts';
+
+interface LogLine {
+  reqId?: string;
+  msg: string;
+  req?: { url: string };
+  res?: { statusCode: number };
+}
+
+describe('the log', () => {
+  let log: string;
+  let lines: LogLine[];
+  const ids: (string | null)[] = [];
+  let key: string;
+
+  beforeAll(async () => {
+    const service = await serve({ LOG_LEVEL: 'trace' });
+    key = await createKey(service);
+    const paths = [
+      '/api/v1/indicators',
+      `/api/v1/indicators?api_key=${key}`,
+      `/api/v1/indicators?api_key=${key.replace('tip_', '%74ip%5F')}`,
+      `/api/v1/indicators/${key}`,
+      `/${key}`,
+      `/api/health?token=${key}&deep=1`,
+    ];
+    for (const path of paths) ids.push((await service.get(path, key)).headers.get('x-request-id'));
+    ids.push((await service.get('/api/v1/actors', `${key}wrong`)).headers.get('x-request-id'));
+    log = (await service.stop()).stderr;
+    lines = log
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as LogLine);
+  });
+
+  it('holds no key', () => expect(log).not.toContain(key.slice('tip_'.length)));
+
+  it('holds no Authorization header', () => expect(log).not.toMatch(/authorization|bearer/i));
+
+  it('tells each answer with the id that its X-Request-Id header has', () => {
+    const logged = lines.filter(({ res }) => res).map(({ reqId }) => reqId);
+    expect(logged).toEqual(ids);
+  });
+});
+
+describe('/metrics', () => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await serve();
+  });
+
+  it('answers on loopback', async () => {
+    const answer = await service.get('/metrics');
+    expect({ status: answer.status, text: await answer.text() }).toEqual({
+      status: 200,
+      text: expect.stringContaining('tipline_http_request_duration_seconds'),
+    });
+  });
+
+  it('refuses what came through a proxy', async () => {
+    expect((await service.get('/metrics', '', { 'x-forwarded-for': '127.0.0.1' })).status).toBe(403);
+  });
+});

@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
+import { temporaryDirectory, until } from '../support/processes.ts';
+import { freePort, type ServerProcess, startPostgres, startRedis, stop } from '../support/servers.ts';
+import { createKey, type Service, serve } from '../support/service.ts';
+
+const LIST = '/api/v1/indicators';
+const DEEP = '/api/health?deep=1';
+
+interface Health {
+  status: string;
+  checks: Record<'database' | 'keyValueStore', { status: string; message?: string }>;
+}
+
+async function health(service: Service): Promise<{ code: number; body: Health }> {
+  const answer = await service.get(DEEP);
+  return { code: answer.status, body: (await answer.json()) as Health };
+}
+
+async function healthy(service: Service): Promise<void> {
+  await until('the service to be healthy', async () => (await health(service)).code === 200);
+}
+
+async function unhealthy(service: Service): Promise<Health> {
+  return until('the service to notice', async () => {
+    const { code, body } = await health(service);
+    return code === 503 && body;
+  });
+}
+
+describe.skipIf(!hasPostgres || !hasRedis)('without its Redis', () => {
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let port: number;
+  let redis: ServerProcess | null = null;
+  let service: Service;
+  let key: string;
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    port = await freePort();
+    // It starts before its Redis does: nothing waits for it.
+    service = await serve(nodeSettings(database.url, { REDIS_URL: `redis://127.0.0.1:${port}` }));
+    key = await createKey(service);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await stop(redis?.process, 'SIGKILL');
+    await database.drop();
+  });
+
+  it('a node starts, and answers with rate headers', async () => {
+    const { status, headers } = await service.get(LIST, key);
+    expect({ status, rated: headers.has('x-ratelimit-remaining') }).toEqual({ status: 200, rated: true });
+  });
+
+  it('finds it when it comes, without a restart', async () => {
+    redis = await startRedis(port);
+    await healthy(service);
+  });
+
+  it('goes on answering when it is killed', async () => {
+    await stop(redis?.process, 'SIGKILL');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => service.get(LIST, key)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it('names the key-value store in its health', async () => {
+    const { checks } = await unhealthy(service);
+    expect(checks).toMatchObject({
+      database: { status: 'ok' },
+      keyValueStore: { status: 'degraded', message: expect.stringContaining('key-value store') },
+    });
+  });
+
+  it('is healthy again when it is back', async () => {
+    redis = await startRedis(port);
+    await healthy(service);
+  });
+
+  it('goes on answering when it hangs', async () => {
+    redis?.process.kill('SIGSTOP');
+    const { status } = await service.get(LIST, key);
+    redis?.process.kill('SIGCONT');
+    expect(status).toBe(200);
+  });
+});
+
+describe.skipIf(!hasPostgres)('without its PostgreSQL', () => {
+  const data = join(temporaryDirectory(), 'postgres');
+  let postgres: ServerProcess | null = null;
+  let service: Service;
+  let key: string;
+
+  beforeAll(async () => {
+    postgres = await startPostgres(data);
+    service = await serve(nodeSettings(postgres?.url ?? ''));
+    key = await createKey(service);
+    await service.get(LIST, key);
+    await stop(postgres?.process, 'SIGINT');
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await stop(postgres?.process, 'SIGINT');
+  });
+
+  it('answers 503 and says when to come back', async () => {
+    const { status, headers } = await service.get(LIST, key);
+    expect({ status, retryAfter: Number(headers.get('retry-after')) }).toEqual({
+      status: 503,
+      retryAfter: expect.toSatisfy((seconds: number) => seconds >= 1),
+    });
+  });
+
+  it('names the database in its health', async () => {
+    const { checks } = await unhealthy(service);
+    expect(checks).toMatchObject({
+      database: { status: 'degraded', message: expect.stringContaining('database') },
+      keyValueStore: { status: 'ok' },
+    });
+  });
+
+  it('still says that it lives', async () => {
+    expect((await service.get('/api/health')).status).toBe(200);
+  });
+
+  it('recovers without a restart', async () => {
+    const port = Number(new URL(postgres?.url ?? '').port);
+    postgres = await startPostgres(data, port);
+    await until('the list to be back', async () => (await service.get(LIST, key)).status === 200);
+  });
+});

@@ -1,0 +1,62 @@
+import { createServer } from 'node:net';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
+import { run, until } from '../support/processes.ts';
+import { createKey, serve } from '../support/service.ts';
+
+const LIST = '/api/v1/indicators';
+
+describe.skipIf(!hasPostgres)('SIGTERM while a request is under way', () => {
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  const seen = { refused: false, status: 0, code: null as number | null, again: 0 };
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    const service = await serve(nodeSettings(database.url));
+    const key = await createKey(service);
+    const blocker = new pg.Client({ connectionString: database.url });
+    await blocker.connect();
+    await blocker.query('begin; lock table api_key in access exclusive mode');
+    const slow = service.get(LIST, key);
+    await until('the request to wait', async () => {
+      const { rows } = await blocker.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length > 0;
+    });
+    service.signal('SIGTERM');
+    seen.refused = await until('connections to be refused', () =>
+      fetch(service.address).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await blocker.query('commit');
+    await blocker.end();
+    seen.status = (await slow).status;
+    seen.code = (await service.exit).code;
+  });
+
+  afterAll(() => database.drop());
+
+  it('finishes the request', () => expect(seen.status).toBe(200));
+
+  it('lets nobody new in', () => expect(seen.refused).toBe(true));
+
+  it('ends with code 0', () => expect(seen.code).toBe(0));
+});
+
+describe('a port that is taken', () => {
+  it('ends the start with code 1 and says what to do', async () => {
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+    const address = other.address();
+    const port = String(typeof address === 'object' ? address?.port : '');
+    const service = await serve();
+    await service.stop();
+    const { code, stderr } = await run(['serve'], { env: { ...service.env, PORT: port } });
+    other.close();
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`Port ${port}`) });
+  });
+});

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { redisStore } from '../../src/kv/redis.ts';
+import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
+import { until } from '../support/processes.ts';
+import { createKey, type Service, serve } from '../support/service.ts';
+
+const LIST = '/api/v1/indicators';
+const LIMIT = 50;
+const REQUESTS = 400;
+const CONCURRENCY = 40;
+
+interface Answer {
+  status: number;
+  limit: number;
+  remaining: number;
+  reset: number;
+  retryAfter: number | null;
+}
+
+describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one Redis', () => {
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let nodes: [Service, Service];
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    const settings = nodeSettings(database.url, {
+      REDIS_URL: inject('redisUrl') ?? '',
+      PUBLIC_API_RATE_LIMIT_PER_WINDOW: String(LIMIT),
+      PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS: '600',
+    });
+    nodes = await Promise.all([serve(settings), serve(settings)]);
+  });
+
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await database.drop();
+  });
+
+  it('both come up on an empty database when they start at the same instant', async () => {
+    const answers = await Promise.all(nodes.map((node) => node.get('/api/health?deep=1')));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('a key revoked on the command line is dead on both within a second', async () => {
+    const [first, second] = nodes;
+    const key = await createKey(first);
+    const alive = await Promise.all(nodes.map((node) => node.get(LIST, key)));
+    const [{ id }] = JSON.parse((await first.command('keys', 'list', '--json')).stdout) as [{ id: string }];
+    await second.command('keys', 'revoke', id);
+    await until(
+      'the key to be dead on both',
+      async () => {
+        const answers = await Promise.all(nodes.map((node) => node.get(LIST, key)));
+        return answers.every(({ status }) => status === 401);
+      },
+      1_000,
+    );
+    expect(alive.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  describe('under 400 requests of one key, 40 at a time, half on each', () => {
+    let answers: Answer[];
+
+    beforeAll(async () => {
+      const key = await createKey(nodes[0]);
+      answers = await hammer(nodes, key);
+    });
+
+    const allowed = () => answers.filter(({ status }) => status === 200);
+    const refused = () => answers.filter(({ status }) => status === 429);
+
+    it('give exactly the limit between them', () => {
+      expect({ allowed: allowed().length, refused: refused().length }).toEqual({
+        allowed: LIMIT,
+        refused: REQUESTS - LIMIT,
+      });
+    });
+
+    it('say on every 429 when to come back', () => {
+      expect(refused().filter(({ retryAfter }) => retryAfter === null || !(retryAfter >= 1))).toEqual([]);
+    });
+
+    it('count down what remains, each number once', () => {
+      const remaining = allowed().map((answer) => answer.remaining);
+      expect(remaining.sort((a, b) => b - a)).toEqual(Array.from({ length: LIMIT }, (_, i) => LIMIT - 1 - i));
+    });
+
+    it('say on every 429 that nothing remains', () => {
+      expect(new Set(refused().map(({ remaining }) => remaining))).toEqual(new Set([0]));
+    });
+
+    it('tell the same limit everywhere', () => {
+      expect(new Set(answers.map(({ limit }) => limit))).toEqual(new Set([LIMIT]));
+    });
+
+    it('agree to the second on when the window ends', () => {
+      const resets = answers.map(({ reset }) => reset);
+      expect(Math.max(...resets) - Math.min(...resets)).toBeLessThanOrEqual(1);
+    });
+  });
+});
+
+describe.skipIf(!hasRedis)('a node that stalls while Redis answers', () => {
+  it('still counts with the others', async () => {
+    const limit = { points: LIMIT, windowSeconds: 600 };
+    const store = () => redisStore(inject('redisUrl') ?? '', () => {});
+    const [other, stalling] = await Promise.all([store(), store()]);
+    const key = randomUUID();
+    for (let i = 0; i < 5; i++) await other.consume(key, limit);
+    const answer = stalling.consume(key, limit);
+    await new Promise((done) => setImmediate(done));
+    const end = performance.now() + 800;
+    while (performance.now() < end);
+    const { consumed } = await answer;
+    await Promise.all([other.close(), stalling.close()]);
+    expect(consumed).toBe(6);
+  });
+});
+
+async function hammer(nodes: readonly Service[], key: string): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  let sent = 0;
+  const worker = async () => {
+    while (sent < REQUESTS) {
+      const node = nodes[sent++ % nodes.length];
+      if (!node) return;
+      const response = await node.get(LIST, key);
+      await response.arrayBuffer();
+      answers.push(answerOf(response));
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return answers;
+}
+
+function answerOf({ status, headers }: Response): Answer {
+  const number = (name: string) => Number(headers.get(name) ?? Number.NaN);
+  return {
+    status,
+    limit: number('x-ratelimit-limit'),
+    remaining: number('x-ratelimit-remaining'),
+    reset: number('x-ratelimit-reset'),
+    retryAfter: headers.has('retry-after') ? number('retry-after') : null,
+  };
+}
