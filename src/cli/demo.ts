@@ -23,10 +23,10 @@ async function demo(): Promise<void> {
   const config = readConfig({ serving: true });
   let key = '';
   let example: string | undefined;
-  const server = await startServer(config, async ({ db }) => {
+  const server = await startServer(config, async ({ db, refreshStatistics }) => {
     const now = new Date();
     process.stderr.write('Loading the sample if it is not there yet …\n');
-    await loadSample(db, now);
+    if (await loadSample(db, now)) await refreshStatistics();
     key = await demoKey(db, config.dataDirectory, now);
     example = await findExample(db);
   });

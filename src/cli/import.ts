@@ -55,7 +55,11 @@ async function importAll(paths: string[], options: ImportOptions): Promise<void>
   const inputs = await collectInputs(paths);
   const tally = newTally();
   try {
-    const problems = await withDatabase(({ db }) => importInputs(db, inputs.files, options, tally));
+    const problems = await withDatabase(async (database) => {
+      const found = await importInputs(database.db, inputs.files, options, tally);
+      if (!options.dryRun) await database.refreshStatistics();
+      return found;
+    });
     report(tally, problems, options);
     if (problems.length > 0) process.exitCode = 1;
   } finally {

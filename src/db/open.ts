@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { engineDialect } from './engine-dialect.ts';
 import { migrate } from './migrate.ts';
 import { openPglite } from './pglite.ts';
@@ -19,6 +19,8 @@ const CLIENTS_MS = 5_000;
 export interface Database {
   db: Db;
   kind: 'postgresql' | 'embedded';
+  /** After much was written: what the planner knows is brought up to date. PostgreSQL does it by itself. */
+  refreshStatistics(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,14 +52,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleError']): Database {
   const db: Db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 10, onIdleError }) });
-  return { db, kind: 'postgresql', close: () => db.destroy() };
+  return { db, kind: 'postgresql', refreshStatistics: async () => {}, close: () => db.destroy() };
 }
 
 /** The embedded database without a directory, for tests. */
 export async function openInMemory(): Promise<Database> {
   const db: Db = new Kysely({ dialect: engineDialect(await openPglite()) });
   await migrate(db);
-  return { db, kind: 'embedded', close: () => db.destroy() };
+  return { db, kind: 'embedded', refreshStatistics: () => analyze(db), close: () => db.destroy() };
 }
 
 async function openEmbedded(directory: string, share: boolean): Promise<Database> {
@@ -82,6 +84,7 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
   return {
     db,
     kind: 'embedded',
+    refreshStatistics: () => analyze(db),
     async close() {
       // Nobody new comes in; whoever is in the middle of something has a while to finish it.
       serve = (socket) => void socket.destroy();
@@ -99,7 +102,12 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
 function openShared(directory: string): Database {
   const engine = remoteEngine(() => connectToHolder(directory));
   const db: Db = new Kysely({ dialect: engineDialect(engine) });
-  return { db, kind: 'embedded', close: () => db.destroy() };
+  return { db, kind: 'embedded', refreshStatistics: () => analyze(db), close: () => db.destroy() };
+}
+
+/** The embedded engine has no autovacuum. */
+async function analyze(db: Db): Promise<void> {
+  await sql`analyze indicator, indicator_source, relationship, external_id, enrichment`.execute(db);
 }
 
 async function refuse(directory: string): Promise<never> {

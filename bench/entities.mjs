@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { chance, integer, oneOf, seededRandom, weighted } from './random.mjs';
+import { SOURCES, TLPS } from './spread.mjs';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const COUNTS = { actor: 200, campaign: 60, report: 400, technique: 700 };
+const MOTIVATIONS = ['ESPIONAGE', 'FINANCIAL', 'HACKTIVISM', 'DESTRUCTION', 'INFORMATION_OPS', 'UNKNOWN'];
+const SECTORS = ['government', 'energy', 'finance', 'telecoms', 'health', 'defense', 'retail'];
+const COUNTRIES = ['US', 'GB', 'DE', 'FR', 'UA', 'KR', 'JP', 'IN', 'BR', 'ZA'];
+const pickTlp = weighted(TLPS);
+
+/** Ever fewer for each next one: the first has about a third of all. */
+const skewed = (count) => weighted(Array.from({ length: count }, (_, i) => [i, 1 / (i + 1) ** 1.3]));
+
+/** To what an indicator may be joined, and how many are. The first campaign gets one indicator in twenty. */
+export const LINKS = [
+  { kind: 'campaign', share: 0.14, pick: skewed(COUNTS.campaign) },
+  { kind: 'actor', share: 0.06, pick: skewed(COUNTS.actor) },
+  { kind: 'report', share: 0.08, pick: skewed(COUNTS.report) },
+];
+
+/** A UUID (RFC 9562 version 8, by its form) for each name. */
+export function idOf(name) {
+  const hex = createHash('sha1').update(name).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+export const entityId = (kind, ordinal) => idOf(`${kind} ${ordinal}`);
+
+const pickSource = weighted(SOURCES.map(([name, share]) => [idOf(`source ${name}`), share]));
+export const sources = {
+  pick: pickSource,
+  rows: (now) =>
+    SOURCES.map(([name]) => [idOf(`source ${name}`), name, 'import', 'AMBER', 50, 'MEDIUM', now]),
+};
+
+/** Rows of each table but the indicators', by table: column names, then rows in that order. */
+export function entities(now, seed) {
+  const random = seededRandom(seed + 1);
+  const each = (kind, row) => Array.from({ length: COUNTS[kind] }, (_, i) => row(i, common(kind, i, random)));
+  const common = (kind, i) => ({ id: entityId(kind, i), slug: `${kind}-${i}`, tlp: pickTlp(random) });
+  const daysAgo = (max) => new Date(now.getTime() - random() * max * DAY_MS);
+  const end = () => [integer(random, 20, 100), sources.pick(random), now, 1];
+  const some = (list) => list.filter(() => chance(random, 0.3));
+  const text = (sentences) =>
+    'They were seen at work in several places, with tools of their own. '.repeat(sentences);
+  return {
+    actor: {
+      columns:
+        'id name slug tlp aliases attack_group_id description country motivation retired first_seen last_seen target_sectors target_countries confidence source_id created_at revision',
+      rows: each('actor', (i, { id, slug, tlp }) => [
+        ...[id, `Actor ${i} ${oneOf(random, ['Bear', 'Panda', 'Kitten', 'Spider'])}`, slug, tlp],
+        JSON.stringify(
+          Array.from({ length: i % 6 }, (_, n) => ({ alias: `Group ${i}-${n}`, namedBy: null })),
+        ),
+        chance(random, 0.5) ? `G${String(i).padStart(4, '0')}` : null,
+        text(8),
+        chance(random, 0.5) ? oneOf(random, COUNTRIES) : null,
+        oneOf(random, MOTIVATIONS),
+        chance(random, 0.05),
+        ...[daysAgo(4000), daysAgo(1500), some(SECTORS), some(COUNTRIES), ...end()],
+      ]),
+    },
+    campaign: {
+      columns:
+        'id name slug tlp aliases description start_date end_date target_sectors target_countries confidence source_id created_at revision',
+      rows: each('campaign', (i, { id, slug, tlp }) => [
+        ...[id, `Operation ${i}`, slug, i === 0 ? 'CLEAR' : tlp, [], text(6)],
+        chance(random, 0.9) ? daysAgo(1500) : null,
+        chance(random, 0.3) ? daysAgo(300) : null,
+        ...[some(SECTORS), some(COUNTRIES), ...end()],
+      ]),
+    },
+    technique: {
+      columns: 'id name slug tlp attack_id tactics retired confidence source_id created_at revision',
+      rows: each('technique', (i, { id, slug }) => [
+        ...[id, `Technique ${i}`, slug, 'CLEAR', `T${1000 + i}`, ['execution'], false, ...end()],
+      ]),
+    },
+    report: {
+      columns: 'id title slug tlp description published_at tags confidence source_id created_at revision',
+      rows: each('report', (i, { id, slug, tlp }) => [
+        ...[id, `Report ${i}`, slug, tlp, text(4), daysAgo(1500), ['report'], ...end()],
+      ]),
+    },
+    relationship: {
+      columns: 'from_id to_id type from_kind to_kind tlp source_id revision',
+      rows: links(random),
+    },
+  };
+}
+
+/** What actors and campaigns use, and whom campaigns are attributed to. */
+function links(random) {
+  const rows = new Map();
+  const join = (from, i, type, to, j) => {
+    const [fromId, toId] = [entityId(from, i), entityId(to, j)];
+    rows.set(`${fromId} ${toId} ${type}`, [
+      fromId,
+      toId,
+      type,
+      from,
+      to,
+      pickTlp(random),
+      sources.pick(random),
+      1,
+    ]);
+  };
+  const techniques = (kind, i, most) => {
+    for (let n = integer(random, 2, most); n > 0; n--)
+      join(kind, i, 'uses', 'technique', integer(random, 0, COUNTS.technique - 1));
+  };
+  for (let i = 0; i < COUNTS.actor; i++) techniques('actor', i, 60);
+  for (let i = 0; i < COUNTS.campaign; i++) {
+    techniques('campaign', i, 40);
+    for (let n = integer(random, 0, 2); n > 0; n--)
+      join('campaign', i, 'attributed-to', 'actor', integer(random, 0, COUNTS.actor - 1));
+  }
+  return [...rows.values()];
+}
+
+/** The relationship row of one of an indicator's links. */
+export function linkRow(indicator, { kind, ordinal }) {
+  const other = entityId(kind, ordinal);
+  const ends =
+    kind === 'report'
+      ? [other, indicator.id, 'refers-to', 'report', 'indicator']
+      : [indicator.id, other, 'indicates', 'indicator', kind];
+  // As restricted as the indicator it tells of.
+  return [...ends, indicator.tlp, indicator.sourceId, 1];
+}

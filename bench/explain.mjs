@@ -1,0 +1,89 @@
+// Prints the plan of every statement behind the measured requests: node bench/explain.mjs --url postgres://…
+import { parseArgs } from 'node:util';
+import { Kysely } from 'kysely';
+import pg from 'pg';
+import { postgresDialect } from '../dist/db/postgres.js';
+import { findActor, listActors } from '../dist/features/actors/actors.queries.js';
+import { findCampaign, listCampaigns } from '../dist/features/campaigns/campaigns.queries.js';
+import {
+  findContext,
+  findIndicator,
+  listIndicators,
+} from '../dist/features/indicators/indicators.queries.js';
+import { entityId } from './entities.mjs';
+import { findFacts } from './facts.mjs';
+
+/** Scanning one of these from end to end is what an index is there to spare. */
+const LARGE = /Seq Scan on (indicator|indicator_source|relationship|enrichment)\b/;
+
+export async function explain(url, print) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const facts = await findFacts(client);
+  const sent = [];
+  const db = new Kysely({
+    dialect: postgresDialect({ url, maxConnections: 1, onIdleError: () => {} }),
+    log: ({ query }) => sent.push(query),
+  });
+  const summary = [];
+  for (const [name, ask] of Object.entries(questions(facts))) {
+    await ask(db, { tlpCeiling: 'RED', now: new Date() });
+    const { sql, parameters } = sent.pop();
+    const plan = await planOf(client, sql, [...parameters]);
+    print(`\n=== ${name}\n${sql}\n\n${plan}`);
+    const time = plan.match(/Execution Time: ([\d.]+)/)[1];
+    summary.push(`${time.padStart(10)} ms  ${name}${LARGE.test(plan) ? `  (${plan.match(LARGE)[0]})` : ''}`);
+  }
+  print(`\n=== Summary\n${summary.join('\n')}`);
+  await db.destroy();
+  await client.end();
+}
+
+async function planOf(client, sql, parameters) {
+  const statement = `explain (analyze, buffers) ${sql}`;
+  await client.query(statement, parameters);
+  const { rows } = await client.query(statement, parameters);
+  return rows.map((row) => row['QUERY PLAN']).join('\n');
+}
+
+function questions({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
+  const list =
+    (filters, page = 1) =>
+    (db, viewer) =>
+      listIndicators(db, viewer, filters, { page, pageSize: 100 });
+  const page = { page: 1, pageSize: 50 };
+  const [campaign, actor] = [entityId('campaign', 0), entityId('actor', 0)];
+  return {
+    list: list({}),
+    'list, a middle page': list({}, 4_000),
+    'list, type': list({ type: 'IPV4' }),
+    'list, the commonest type': list({ type: 'URL' }),
+    'list, severity': list({ severity: 'HIGH' }),
+    'list, type and severity': list({ type: 'IPV4', severity: 'CRITICAL' }),
+    'list, minConfidence': list({ minConfidence: 90 }),
+    'list, since a month ago': list({ since: new Date(Date.now() - 30 * 86_400_000).toISOString() }),
+    'list, rare tag': list({ tag: rareTag }),
+    'list, common tag': list({ tag: commonTag }),
+    'list, unknown tag': list({ tag: 'no such tag' }),
+    'list, q of 1': list({ q: q3.slice(0, 1) }),
+    'list, q of 2': list({ q: q3.slice(0, 2) }),
+    'list, q of 3': list({ q: q3 }),
+    'list, q of 8': list({ q: q8 }),
+    'list, q of 12': list({ q: q12 }),
+    'list, q and type': list({ q: q8, type: 'URL' }),
+    'list, tag and type': list({ tag: commonTag, type: 'URL' }),
+    'list, largest campaign': list({ campaignId: campaign }),
+    'list, largest actor': list({ actorId: actor }),
+    detail: (db, viewer) => findIndicator(db, viewer, ids[0]),
+    context: (db, viewer) => findContext(db, viewer, contextIds[1]),
+    campaigns: (db, viewer) => listCampaigns(db, viewer, {}, page),
+    'campaigns, status': (db, viewer) => listCampaigns(db, viewer, { status: 'CONCLUDED' }, page),
+    'campaign, the largest': (db, viewer) => findCampaign(db, viewer, campaign),
+    actors: (db, viewer) => listActors(db, viewer, {}, page),
+    actor: (db, viewer) => findActor(db, viewer, actor),
+  };
+}
+
+const { values } = parseArgs({ options: { url: { type: 'string' } } });
+if (!values.url) throw new Error('usage: node bench/explain.mjs --url postgres://…');
+await explain(values.url, (text) => console.log(text));

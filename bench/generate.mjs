@@ -1,0 +1,109 @@
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { openDatabase } from '../dist/db/open.js';
+import { copyRows, openCopy } from './copy.mjs';
+import { enrichmentRows } from './enrichments.mjs';
+import { entities, linkRow, sources } from './entities.mjs';
+import { indicators } from './indicators.mjs';
+import { seededRandom } from './random.mjs';
+
+const SEED = 20_260_101;
+const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
+const INDICATOR_COLUMNS =
+  'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted created_at revision';
+const ENRICHMENT_COLUMNS = 'indicator_id provider verdict score fetched_at expires_at error raw revision';
+
+/**
+ * Fills an empty PostgreSQL database with `count` indicators and all around them. Deterministic but for the day: the
+ * times lie before the last midnight (UTC), so that expiry means something.
+ */
+export async function generate(url, count, say = () => {}) {
+  const now = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
+  const database = await openDatabase({ url, dataDirectory: '', share: false, onIdleError: () => {} });
+  await database.close();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const indexes = await dropIndexes(client);
+  await copyRows(url, 'source', SOURCE_COLUMNS, sources.rows(now));
+  const others = entities(now, SEED);
+  for (const [table, { columns, rows }] of Object.entries(others)) await copyRows(url, table, columns, rows);
+  await copyIndicators(url, count, now, others.relationship.columns, say);
+  await writeStatements(client, now);
+  await client.query('update revision set value = 1, last_number = $1', [count]);
+  say('indexes');
+  await client.query("set maintenance_work_mem = '1GB'");
+  for (const definition of indexes) await client.query(definition);
+  // Vacuum as autovacuum would: only then are pages marked as visible to all, and indexes read alone.
+  await client.query('vacuum (analyze)');
+  await client.end();
+}
+
+async function copyIndicators(url, count, now, linkColumns, say) {
+  const random = seededRandom(SEED + 2);
+  const copies = {
+    indicator: openCopy(url, 'indicator', INDICATOR_COLUMNS),
+    relationship: openCopy(url, 'relationship', linkColumns),
+    enrichment: openCopy(url, 'enrichment', ENRICHMENT_COLUMNS),
+  };
+  for (const indicator of indicators({ count, now, seed: SEED, sources })) {
+    await copies.indicator.write(indicatorRow(indicator, now));
+    for (const link of indicator.links) await copies.relationship.write(linkRow(indicator, link));
+    if (indicator.enriched)
+      for (const row of enrichmentRows(indicator, now, random)) await copies.enrichment.write(row);
+    if (indicator.number % 100_000 === 0) say(`${indicator.number} indicators`);
+  }
+  for (const copy of Object.values(copies)) await copy.end();
+}
+
+function indicatorRow(indicator, now) {
+  const lower = indicator.normalized.toLowerCase();
+  return [
+    indicator.id,
+    indicator.number,
+    indicator.type,
+    indicator.value,
+    indicator.normalized,
+    lower === indicator.normalized ? null : lower,
+    indicator.confidence,
+    indicator.severity,
+    indicator.tlp,
+    indicator.tags,
+    indicator.sourceId,
+    indicator.firstSeen,
+    indicator.lastSeen,
+    indicator.expiresAt,
+    indicator.forDetection,
+    indicator.whitelisted,
+    now,
+    1,
+  ];
+}
+
+/** Each indicator is what one source said of it. */
+async function writeStatements(client, now) {
+  await client.query('set session_replication_role = replica');
+  await client.query(
+    `insert into indicator_source select id, source_id, last_seen, first_seen, last_seen, $1, expires_at, confidence,
+       severity, tlp, tags, for_detection from indicator`,
+    [now],
+  );
+}
+
+/** Drops the indexes that no constraint needs (they are built faster afterwards), and gives their definitions. */
+async function dropIndexes(client) {
+  const { rows } = await client.query(
+    `select indexname, indexdef from pg_indexes where schemaname = 'public'
+     and tablename in ('indicator', 'indicator_source', 'relationship')
+     and indexname not in (select conname from pg_constraint)`,
+  );
+  for (const { indexname } of rows) await client.query(`drop index ${indexname}`);
+  return rows.map(({ indexdef }) => indexdef);
+}
+
+if (import.meta.main ?? process.argv[1] === import.meta.filename) {
+  const { values } = parseArgs({
+    options: { rows: { type: 'string', default: '1000000' }, url: { type: 'string' } },
+  });
+  if (!values.url) throw new Error('usage: node bench/generate.mjs --url postgres://… [--rows N]');
+  await generate(values.url, Number(values.rows), (line) => console.log(line));
+}

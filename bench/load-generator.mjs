@@ -1,0 +1,44 @@
+// Where wrk is not installed: as paths.lua, over node:http. node load-generator.mjs URL CONNECTIONS SECONDS
+import { readFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+
+const [, , url, connections, seconds] = process.argv;
+const paths = readFileSync(process.env.BENCH_PATHS, 'utf8').trim().split('\n');
+const headers = { authorization: `Bearer ${process.env.BENCH_KEY}` };
+const agent = new Agent({ keepAlive: true, maxSockets: Number(connections) });
+const times = [];
+let failed = 0;
+let at = Number(process.env.BENCH_START);
+
+const began = performance.now();
+const end = began + Number(seconds) * 1000;
+await Promise.all(Array.from({ length: Number(connections) }, askUntilTheEnd));
+times.sort((a, b) => a - b);
+const percentile = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+const result = {
+  requests: times.length,
+  seconds: (performance.now() - began) / 1000,
+  p50Ms: percentile(0.5),
+  p99Ms: percentile(0.99),
+  failed,
+};
+console.log(JSON.stringify(result));
+agent.destroy();
+
+async function askUntilTheEnd() {
+  while (performance.now() < end) {
+    const asked = performance.now();
+    if ((await ask(paths[at++ % paths.length])) !== 200) failed++;
+    times.push(performance.now() - asked);
+  }
+}
+
+function ask(path) {
+  return new Promise((done) => {
+    const request = get(url + path, { agent, headers }, (response) => {
+      response.resume();
+      response.on('end', () => done(response.statusCode));
+    });
+    request.on('error', () => done(0));
+  });
+}

@@ -1,0 +1,22 @@
+-- For wrk: asks for the paths of the file BENCH_PATHS in turn, with the key BENCH_KEY, and prints what came of it.
+local requests, at = {}, 0
+
+function init()
+  wrk.headers["Authorization"] = "Bearer " .. os.getenv("BENCH_KEY")
+  for path in io.lines(os.getenv("BENCH_PATHS")) do
+    requests[#requests + 1] = wrk.format("GET", path)
+  end
+  at = tonumber(os.getenv("BENCH_START")) % #requests
+end
+
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
+  io.write(string.format('\n{"requests":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f,"failed":%d}\n', summary.requests,
+    summary.duration / 1e6, latency:percentile(50) / 1000, latency:percentile(99) / 1000, failed))
+end
