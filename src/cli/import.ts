@@ -3,7 +3,7 @@ import type { Db } from '../db/open.ts';
 import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
 import { ensureSource, findSource, type Source } from '../features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../features/imports/tally.ts';
-import type { Importer } from '../importers/importer.ts';
+import { type Importer, UnreadableInput } from '../importers/importer.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
 import type { SourceDefaults } from '../model/statement.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
@@ -92,24 +92,30 @@ async function* recognized(
   unknown: Interruption[],
 ): AsyncGenerator<ImportFile> {
   for (const file of files) {
-    const importer = await importerFor(file, format);
-    if (importer) {
+    const found = await importerFor(file, format);
+    if (typeof found !== 'string') {
       const bar = progressBar(file);
       const input = { fileName: file.fileName, open: () => bar.watch(file.open()) };
       try {
-        yield { importer, input };
+        yield { importer: found, input };
       } finally {
         bar.stop();
       }
-    } else if (file.named) unknown.push({ fileName: file.fileName, message: UNKNOWN });
+    } else if (file.named) unknown.push({ fileName: file.fileName, message: found });
     // A directory may hold other things beside; a file that was named is meant.
-    else process.stderr.write(`${file.fileName}: left out, ${UNKNOWN}\n`);
+    else process.stderr.write(`${file.fileName}: left out, ${found}\n`);
   }
 }
 
-async function importerFor(file: InputFile, format: ImportOptions['format']): Promise<Importer | null> {
-  if (format === 'auto') return recognizeFormat(file);
-  return IMPORTERS.find(({ name }) => name === format) ?? null;
+/** The importer for a file, or why there is none. */
+async function importerFor(file: InputFile, format: ImportOptions['format']): Promise<Importer | string> {
+  if (format !== 'auto') return IMPORTERS.find(({ name }) => name === format) ?? UNKNOWN;
+  try {
+    return (await recognizeFormat(file)) ?? UNKNOWN;
+  } catch (error) {
+    if (error instanceof UnreadableInput) return error.message;
+    throw error;
+  }
 }
 
 function report(tally: Tally, problems: Interruption[], { json, dryRun }: ImportOptions): void {

@@ -36,8 +36,9 @@ describe('recognizeFormat', () => {
     expect(await nameOf('name,description', 'a.csv')).toBe('csv');
   });
 
-  it('does not know UTF-16', async () => {
-    expect(await nameOf(Buffer.from('\ufeffioc\n', 'utf16le'), 'a.csv')).toBeNull();
+  it('says what to do with UTF-16', async () => {
+    const content = Buffer.from('\ufeffvalue,type\n', 'utf16le');
+    await expect(nameOf(content, 'x.csv')).rejects.toThrow('the file is UTF-16; convert it to UTF-8');
   });
 
   it('is not slowed by a head full of quotes and brackets', async () => {
