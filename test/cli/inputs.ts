@@ -19,7 +19,7 @@ export function csvOf(stem: string, rows: number): string {
   return `ioc,type\n${lines.join('\n')}\n`;
 }
 
-export const stixId = (type: string, name: string) => `${type}--${uuidv5(name, NAMESPACE)}`;
+const stixId = (type: string, name: string) => `${type}--${uuidv5(name, NAMESPACE)}`;
 
 export function stixIndicator(domain: string): object {
   return {
@@ -34,12 +34,12 @@ export function stixIndicator(domain: string): object {
   };
 }
 
-export function stixActor(name: string): object {
+function stixActor(name: string): object {
   const id = stixId('intrusion-set', name);
   return { type: 'intrusion-set', spec_version: '2.1', id, created: WHEN, modified: WHEN, name };
 }
 
-export function stixIndicates(domain: string, actor: string): object {
+function stixIndicates(domain: string, actor: string): object {
   return {
     type: 'relationship',
     spec_version: '2.1',
