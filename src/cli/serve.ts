@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { Command } from 'commander';
+import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
@@ -42,37 +43,46 @@ export async function startServer(
 ): Promise<RunningServer> {
   // Standard output is for people; the log goes to standard error, a JSON object a line.
   const logger = pino({ level: config.logLevel, serializers: { req: requestForLog } }, pino.destination(2));
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    dataDirectory: config.dataDirectory,
-    share: false,
-    onIdleError: (error) => logger.warn({ err: error }, 'a database connection broke'),
-  });
-  await prepare(database);
-  const kv = await openStore(config, (error) =>
-    logger.warn({ err: error }, 'the key-value store is in trouble'),
-  );
-  const lastUsed = trackLastUsed(database.db, (err) => logger.warn({ err }, 'last use of keys not written'));
-  const app = await buildApp({ ...config, db: database.db, kv, clock: systemClock, lastUsed, logger });
+  /** What is open, the last opened first. */
+  const open: (() => Promise<void>)[] = [];
   const close = async () => {
-    // A connection that falls idle after its last answer would be waited for as long as its keep-alive lasts.
-    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
-    await app.close();
-    clearInterval(idle);
-    await lastUsed.stop();
-    await kv.close();
-    await database.close();
+    for (const closeOne of open.splice(0)) await closeOne();
   };
-  await app.listen({ host: config.host, port: config.port }).catch(async (error) => {
+  try {
+    const database = await openDatabase({
+      url: config.databaseUrl,
+      dataDirectory: config.dataDirectory,
+      share: false,
+      onIdleError: (error) => logger.warn({ err: error }, 'a database connection broke'),
+    });
+    open.unshift(database.close);
+    await prepare(database);
+    const kv = await openStore(config, (err) => logger.warn({ err }, 'the key-value store is in trouble'));
+    open.unshift(kv.close);
+    const lastUsed = trackLastUsed(database.db, (err) =>
+      logger.warn({ err }, 'last use of keys not written'),
+    );
+    open.unshift(lastUsed.stop);
+    const app = await buildApp({ ...config, db: database.db, kv, clock: systemClock, lastUsed, logger });
+    open.unshift(() => closeApp(app));
+    await app.listen({ host: config.host, port: config.port });
+    stopOnSignals(close);
+    const { port } = app.server.address() as AddressInfo;
+    return {
+      address: addressFor(config.host, port),
+      storage: `${database.kind} database, ${kv.kind} key-value store`,
+    };
+  } catch (error) {
     await close();
-    throw portMessage(error, config);
-  });
-  stopOnSignals(close);
-  const { port } = app.server.address() as AddressInfo;
-  return {
-    address: addressFor(config.host, port),
-    storage: `${database.kind} database, ${kv.kind} key-value store`,
-  };
+    throw portMessage(error as NodeJS.ErrnoException, config);
+  }
+}
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  // A connection that falls idle after its last answer would be waited for as long as its keep-alive lasts.
+  const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+  await app.close();
+  clearInterval(idle);
 }
 
 async function openStore(config: Config, onError: (error: Error) => void): Promise<KeyValueStore> {

@@ -38,9 +38,8 @@ export interface DatabaseOptions {
  * @throws when it cannot be reached, or the data directory is in use and `share` is false
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const database = options.url
-    ? openPostgres(options.url, options.onIdleError)
-    : await openEmbedded(options.dataDirectory, options.share);
+  if (options.url) return openPostgres(options.url, options.onIdleError);
+  const database = await openEmbedded(options.dataDirectory, options.share);
   try {
     await migrate(database.db);
     return database;
@@ -50,7 +49,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleError']): Database {
+async function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleError']): Promise<Database> {
+  const migrating: Db = new Kysely({
+    dialect: postgresDialect({ url, maxConnections: 2, unhurried: true, onIdleError }),
+  });
+  try {
+    await migrate(migrating);
+  } finally {
+    await migrating.destroy();
+  }
   const db: Db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 10, onIdleError }) });
   return { db, kind: 'postgresql', refreshStatistics: async () => {}, close: () => db.destroy() };
 }

@@ -7,26 +7,32 @@ const INT8 = 20;
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 
+/** A statement that hangs must not hold a request for ever. */
+const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
+
 export interface PostgresOptions {
   url: string;
   /** Connections this process may open. */
   maxConnections: number;
+  /** Migrations may take long, and wait for those of another node. */
+  unhurried?: boolean;
   onIdleError: (error: Error) => void;
 }
 
-export function postgresDialect({ url, maxConnections, onIdleError }: PostgresOptions): PostgresDialect {
+export function postgresDialect(options: PostgresOptions): PostgresDialect {
   const pool = new pg.Pool({
-    connectionString: url,
-    max: maxConnections,
+    connectionString: options.url,
+    max: options.maxConnections,
     types,
     application_name: 'tipline',
     connectionTimeoutMillis: 5_000,
-    // A statement that hangs must not hold a request for ever.
-    statement_timeout: 30_000,
-    query_timeout: 35_000,
     keepAlive: true,
+    ...(options.unhurried ? {} : REQUEST_TIMEOUTS),
   });
   // An idle connection that breaks must not end the process; the next query opens another.
-  pool.on('error', onIdleError);
+  pool.on('error', options.onIdleError);
+  // Dates inside JSON are written in the session's zone, old ones with offsets that no standard knows. It is the first
+  // statement of its connection; a failure of it shows in the next.
+  pool.on('connect', (client) => void client.query("set time zone 'UTC'").catch(() => {}));
   return new PostgresDialect({ pool });
 }

@@ -3,11 +3,15 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
+const MAPPED_BITS = 96;
+
 /** @throws on what is neither an address nor a network */
 export function parseNetwork(text: string): Network {
-  if (text.includes('/')) return ipaddr.parseCIDR(text);
-  const address = ipaddr.parse(text);
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
+  const [address, bits] = text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), 128];
+  if (address instanceof ipaddr.IPv4) return [address, Math.min(bits, 32)];
+  // IPv4-mapped networks are the IPv4 network they map, as addresses are.
+  if (!address.isIPv4MappedAddress() || bits < MAPPED_BITS) return [address, bits];
+  return [address.toIPv4Address(), bits - MAPPED_BITS];
 }
 
 export function inNetworks(address: string, networks: readonly string[]): boolean {

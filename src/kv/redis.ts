@@ -7,14 +7,57 @@ import { limiters } from './limiters.ts';
 /** A store that takes longer is as good as down: a request must not wait for it. */
 const ANSWER_MS = 500;
 const STEP_MS = 50;
+const CONNECT_MS = 2_000;
 
 /**
- * Redis or Valkey, a single server or (found out by asking it) a cluster. Never throws for a store that is down:
- * it connects when it can, and until then each node counts on its own.
+ * Redis or Valkey, a single server or a cluster (which it is, it says itself once it answers). Never throws for a
+ * store that is down: it connects when it can, and until then each node counts on its own.
  */
 export async function redisStore(url: string, onError: (error: Error) => void): Promise<KeyValueStore> {
-  const client = await connect(url, onError);
-  const consume = limiters(({ points, windowSeconds }) => {
+  const single = newClient(url, onError);
+  let client: Client = single;
+  let consume = limitsOn(client);
+  let closed = false;
+  const settle = async (): Promise<void> => {
+    const info = await single.info('cluster');
+    if (!info.includes('cluster_enabled:1')) return;
+    while (!closed && client === single) {
+      const cluster = newCluster(url, onError);
+      try {
+        await inTime(cluster.connect(), CONNECT_MS);
+        client = cluster;
+        consume = limitsOn(cluster);
+        single.destroy();
+      } catch (error) {
+        onError(error as Error);
+        cluster.destroy();
+        await delay(CONNECT_MS, undefined, { ref: false });
+      }
+    }
+  };
+  const settled = new Promise<void>((done) => {
+    single.once('ready', () => settle().catch(onError).finally(done));
+  });
+  single.connect().catch(onError);
+  await Promise.race([settled, delay(CONNECT_MS, undefined, { ref: false })]);
+  return {
+    kind: 'redis',
+    consume: (key, limit) => consume(key, limit),
+    async ping() {
+      // A cluster has no PING of its own; this asks the node that holds the key.
+      await client.get('tipline:ping');
+    },
+    async close() {
+      closed = true;
+      client.destroy();
+    },
+  };
+}
+
+type Client = ReturnType<typeof newClient> | ReturnType<typeof newCluster>;
+
+function limitsOn(client: Client): KeyValueStore['consume'] {
+  return limiters(({ points, windowSeconds }) => {
     const shared = new RateLimiterRedis({
       storeClient: client,
       useRedisPackage: true,
@@ -26,34 +69,23 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
     const own = new RateLimiterMemory({ points, duration: windowSeconds });
     return {
       consume: (key) =>
-        inTime(shared.consume(key)).catch((failure) => {
+        inTime(shared.consume(key), ANSWER_MS).catch((failure) => {
           // A spent limit is an answer, too.
           if (failure instanceof RateLimiterRes) throw failure;
           return own.consume(key);
         }),
     };
   });
-  return {
-    kind: 'redis',
-    consume,
-    async ping() {
-      // A cluster has no PING of its own; this asks the node that holds the key.
-      await client.get('tipline:ping');
-    },
-    async close() {
-      client.destroy();
-    },
-  };
 }
 
 /**
  * The answer, unless it takes too long. The time is counted in steps: a stall of this process, after which the
  * answer may lie there unread, is one step and is not held against the store.
  */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
+async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
   const stop = new AbortController();
   const late = async () => {
-    for (let waited = 0; waited < ANSWER_MS; waited += STEP_MS)
+    for (let waited = 0; waited < limitMs; waited += STEP_MS)
       await delay(STEP_MS, undefined, { signal: stop.signal });
     throw new Error('the key-value store does not answer in time');
   };
@@ -64,28 +96,29 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-async function connect(url: string, onError: (error: Error) => void) {
+function socketOptions() {
   const reconnectStrategy = (retries: number) => Math.min(100 * 2 ** Math.min(retries, 5), 2_000);
-  const options = { socket: { connectTimeout: 2_000, reconnectStrategy }, disableOfflineQueue: true };
-  const client = createClient({ url, ...options });
+  return { connectTimeout: CONNECT_MS, reconnectStrategy };
+}
+
+function newClient(url: string, onError: (error: Error) => void) {
+  const client = createClient({ url, socket: socketOptions(), disableOfflineQueue: true });
   client.on('error', onError);
-  const connected = client.connect();
-  connected.catch(onError);
-  await Promise.race([connected, new Promise((done) => setTimeout(done, 2_000).unref())]);
-  if (!client.isReady) return client;
-  const info = await client.info('cluster');
-  if (!info.includes('cluster_enabled:1')) return client;
-  const { username, password } = new URL(url);
+  return client;
+}
+
+/** The nodes of a cluster announce addresses alone: what else stands in the URL holds for all of them. */
+function newCluster(url: string, onError: (error: Error) => void) {
+  const { username, password, protocol } = new URL(url);
   const cluster = createCluster({
     rootNodes: [{ url }],
     defaults: {
-      ...options,
+      socket: { ...socketOptions(), ...(protocol === 'rediss:' && { tls: true as const }) },
+      disableOfflineQueue: true,
       ...(username && { username: decodeURIComponent(username) }),
       ...(password && { password: decodeURIComponent(password) }),
     },
   });
   cluster.on('error', onError);
-  await cluster.connect();
-  client.destroy();
   return cluster;
 }

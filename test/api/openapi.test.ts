@@ -45,7 +45,9 @@ onEveryEngine((engine) => {
         const asset = await tipline.get(new URL(url, 'http://x/api/docs/').pathname, { key: null });
         expect([url, asset.statusCode]).toEqual([url, 200]);
       }
-      expect(String(page.headers['content-security-policy'])).toContain("default-src 'self'");
+      const policy = String(page.headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).not.toMatch(/https?:|upgrade-insecure-requests/);
     });
   });
 });

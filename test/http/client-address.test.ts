@@ -29,6 +29,9 @@ describe('the client’s address', () => {
     expect(inNetworks('192.0.2.1', ['::/0'])).toBe(false);
     expect(inNetworks('2001:db8::1', ['0.0.0.0/0'])).toBe(false);
     expect(inNetworks('::ffff:192.0.2.1', ['192.0.2.0/24'])).toBe(true);
+    expect(inNetworks('127.0.0.1', ['::ffff:127.0.0.0/104'])).toBe(true);
+    expect(inNetworks('127.0.0.1', ['::ffff:127.0.0.1'])).toBe(true);
+    expect(inNetworks('128.0.0.1', ['::ffff:127.0.0.0/104'])).toBe(false);
     expect(inNetworks('not an address', ['0.0.0.0/0', '::/0'])).toBe(false);
   });
 });

@@ -91,13 +91,16 @@ function initialize(initdb: string, data: string, user: { uid?: number; gid?: nu
 }
 
 /** @returns null where it is not installed */
-export async function startRedis(wantedPort?: number): Promise<ServerProcess | null> {
+export async function startRedis(
+  wantedPort?: number,
+  moreArguments: string[] = [],
+): Promise<ServerProcess | null> {
   const server = find('redis-server') ?? find('valkey-server');
   if (!server) return null;
   const port = wantedPort ?? (await freePort());
   const process_ = spawn(
     server,
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...moreArguments],
     {
       stdio: 'pipe',
     },

@@ -45,27 +45,31 @@ export async function createKey(
 }
 
 /**
- * The key that a person means by an id, a prefix or a name.
- * @throws {KeyError} when none or several fit
+ * The keys that a person means by an id or a name, the newest first: those that are usable, else those that are not
+ * revoked, else those that are.
+ * @throws {KeyError} when there is none
  */
-async function findKey(db: Db, idOrName: string): Promise<ApiKey> {
-  const all = await listKeys(db);
+async function findKeys(db: Db, idOrName: string, now: Date): Promise<[ApiKey, ...ApiKey[]]> {
+  const all = (await listKeys(db)).reverse();
   const byId = all.filter((key) => key.id === idOrName.toLowerCase());
-  const found = byId.length > 0 ? byId : all.filter((key) => [key.name, key.prefix].includes(idOrName));
-  const alive = found.filter((key) => key.revokedAt === null);
-  const [key, ...more] = alive.length > 0 ? alive : found;
-  if (!key) throw new KeyError(`There is no API key with the id or name "${idOrName}".`);
-  if (more.length > 0) {
-    throw new KeyError(
-      `Several API keys are called "${idOrName}": ${[key, ...more].map((k) => k.id).join(', ')}.`,
-    );
-  }
-  return key;
+  const found = byId.length > 0 ? byId : all.filter((key) => key.name === idOrName);
+  const usable = found.filter((key) => isUsable(key, now));
+  const kept = found.filter((key) => key.revokedAt === null);
+  const [first, ...more] = [usable, kept, found].find((keys) => keys.length > 0) ?? [];
+  if (!first) throw new KeyError(`There is no API key with the id or name "${idOrName}".`);
+  return [first, ...more];
 }
 
-/** @returns the key; `revokedAt` tells when, also when it was revoked before */
+/**
+ * @returns the key; `revokedAt` tells when, also when it was revoked before
+ * @throws {KeyError} when several usable keys bear the name, as they do while a rotation overlaps
+ */
 export async function revoke(db: Db, idOrName: string, now: Date): Promise<ApiKey> {
-  const key = await findKey(db, idOrName);
+  const [key, ...more] = await findKeys(db, idOrName, now);
+  if (more.length > 0 && isUsable(key, now)) {
+    const ids = [key, ...more].map(({ id, createdAt }) => `  ${id}  created ${createdAt.toISOString()}`);
+    throw new KeyError(`Several API keys are called "${idOrName}"; give the id:\n${ids.join('\n')}`);
+  }
   return (await revokeKey(db, key.id, now)) ? { ...key, revokedAt: now } : key;
 }
 
@@ -79,7 +83,8 @@ export async function rotate(
   overlapSeconds: number,
   now: Date,
 ): Promise<CreatedKey & { oldValidUntil: Date }> {
-  const old = await findKey(db, idOrName);
+  // While a rotation overlaps, the newest is the one to go on from.
+  const [old] = await findKeys(db, idOrName, now);
   if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
   const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
   const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
