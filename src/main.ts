@@ -10,6 +10,12 @@ const MISUSED = 2;
 // What is written (data directory, sockets, key files) is for this user alone.
 process.umask(0o077);
 
+// A reader that has seen enough (`tipline … | head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
 try {
   await buildProgram().parseAsync();
 } catch (error) {

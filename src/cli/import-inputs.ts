@@ -22,19 +22,27 @@ export async function collectInputs(
 ): Promise<{ files: InputFile[]; cleanUp: () => Promise<void> }> {
   const files: InputFile[] = [];
   const temporary: string[] = [];
-  for (const path of paths) {
-    if (path === '-') {
-      const directory = await mkdtemp(join(tmpdir(), 'tipline-'));
-      temporary.push(directory);
-      const kept = join(directory, 'stdin');
-      await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }));
-      files.push(inputFile(kept, '-', (await stat(kept)).size, true));
-    } else files.push(...(await inputsAt(path)));
-  }
   const cleanUp = async () => {
     for (const directory of temporary) await rm(directory, { recursive: true, force: true });
   };
+  try {
+    for (const path of paths) {
+      if (path === '-') files.push(await standardInput(temporary));
+      else files.push(...(await inputsAt(path)));
+    }
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
   return { files, cleanUp };
+}
+
+async function standardInput(temporary: string[]): Promise<InputFile> {
+  const directory = await mkdtemp(join(tmpdir(), 'tipline-'));
+  temporary.push(directory);
+  const kept = join(directory, 'stdin');
+  await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }));
+  return inputFile(kept, '-', (await stat(kept)).size, true);
 }
 
 async function inputsAt(path: string): Promise<InputFile[]> {
@@ -42,11 +50,17 @@ async function inputsAt(path: string): Promise<InputFile[]> {
   if (!found) throw new Error(`There is no file or directory ${path}.`);
   if (!found.isDirectory()) return [inputFile(path, path, found.size, true)];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const inside = entries
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+  const paths = entries
+    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  return Promise.all(inside.map(async (file) => inputFile(file, file, (await stat(file)).size, false)));
+  const inside: InputFile[] = [];
+  for (const file of paths) {
+    // What a link leads to counts; a directory behind one is not gone into, for it may lead back.
+    const target = await stat(file).catch(() => null);
+    if (target?.isFile()) inside.push(inputFile(file, file, target.size, false));
+  }
+  return inside;
 }
 
 function inputFile(path: string, fileName: string, size: number, named: boolean): InputFile {

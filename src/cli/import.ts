@@ -51,11 +51,12 @@ export function importCommand(): Command {
     .action(importAll);
 }
 
-async function importAll(paths: string[], options: ImportOptions): Promise<void> {
+async function importAll(paths: string[], options: ImportOptions, command: Command): Promise<void> {
   const inputs = await collectInputs(paths);
   const tally = newTally();
   try {
     const problems = await withDatabase(async (database) => {
+      await refuseOtherDefaults(database.db, options, command);
       const found = await importInputs(database.db, inputs.files, options, tally);
       if (!options.dryRun) await database.refreshStatistics();
       return found;
@@ -64,6 +65,19 @@ async function importAll(paths: string[], options: ImportOptions): Promise<void>
     if (problems.length > 0) process.exitCode = 1;
   } finally {
     await inputs.cleanUp();
+  }
+}
+
+/** What is set for a source stays: who says otherwise now would believe that it holds. */
+async function refuseOtherDefaults(db: Db, options: ImportOptions, command: Command): Promise<void> {
+  const kept = (await findSource(db, options.source))?.defaults;
+  if (!kept) return;
+  for (const name of ['tlp', 'confidence', 'severity'] as const) {
+    if (command.getOptionValueSource(name) === 'default' || kept[name] === options[name]) continue;
+    command.error(
+      `error: the source "${options.source}" has --${name} ${kept[name]} since it was made; leave --${name} out`,
+      { exitCode: 2 },
+    );
   }
 }
 
@@ -125,5 +139,5 @@ function report(tally: Tally, problems: Interruption[], { json, dryRun }: Import
   if (json) return print(JSON.stringify(summaryObject(tally)));
   if (dryRun) print('Dry run: nothing was written.');
   for (const line of summaryLines(tally)) print(line);
-  if (problems.length > 0) print('What was read whole before the trouble was kept.');
+  if (problems.length > 0 && !dryRun) print('What was read whole before the trouble was kept.');
 }

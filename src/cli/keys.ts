@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { listKeys } from '../features/api-keys/api-keys.queries.ts';
 import { type CreatedKey, createKey, revoke, rotate } from '../features/api-keys/api-keys.service.ts';
 import { type ApiKey, isUsable, SCOPES, type Scope } from '../model/api-key.ts';
@@ -45,7 +45,11 @@ export function keysCommand(): Command {
     .command('rotate')
     .description('create a successor; the old key stays valid for a while')
     .argument('<key>', 'its id or name')
-    .option('--overlap <duration>', 'how long the old key stays valid', duration, duration('24h'))
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old key stays valid')
+        .argParser(duration)
+        .default(duration('24h'), '24h'),
+    )
     .option('--json', 'print one JSON object')
     .action(rotateKey);
   return keys;

@@ -24,7 +24,16 @@ async function sqlMigrations(): Promise<Record<string, Migration>> {
 export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: sqlMigrations } });
   const { error, results } = await migrator.migrateToLatest();
-  if (error)
-    throw new Error(`The database could not be brought up to date: ${String(error)}`, { cause: error });
+  if (error) throw new Error(reason(error), { cause: error });
   return (results ?? []).map((result) => result.migrationName);
+}
+
+/** Kysely's word for a migration that this version does not have. */
+const NEWER = /previously executed migration .* is missing/;
+
+function reason(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  if (NEWER.test(text))
+    return 'The database is of a newer version of Tipline. Run that version, or a later one.';
+  return `The database could not be brought up to date: ${text}`;
 }

@@ -70,7 +70,9 @@ export async function openInMemory(): Promise<Database> {
 }
 
 async function openEmbedded(directory: string, share: boolean): Promise<Database> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error) => {
+    throw new Error(`The data directory ${directory} cannot be made: ${error.code ?? error.message}.`);
+  });
   const clients = new Map<Socket, Promise<void>>();
   const early: Socket[] = [];
   let serve = (socket: Socket) => void early.push(socket);

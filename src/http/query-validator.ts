@@ -90,7 +90,7 @@ function dateTime(text: string): Parsed {
     new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
   return real && isWithinCalendar(value)
     ? { value: value.toISOString() }
-    : { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date' };
+    : { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date (a + is written %2B)' };
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

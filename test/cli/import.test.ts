@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Exit, run, temporaryDirectory } from '../support/processes.ts';
@@ -174,5 +174,34 @@ describe('tipline import, beside a running server on the embedded store', () => 
     });
 
     it('leaves nothing half-linked', async () => expect((await facts()).faults).toEqual(SOUND));
+  });
+});
+
+describe('tipline import, on its own', () => {
+  const env = () => ({ TIPLINE_DATA_DIR: temporaryDirectory() });
+
+  it('refuses another default for a source that has one, and takes nothing', async () => {
+    const settings = env();
+    const load = (...args: string[]) => run(['import', ...args, '--source', 'Ours'], { env: settings });
+    await load(inputFile('defaults-1.csv', csvOf('defaults-1', 1)), '--tlp', 'GREEN');
+    const refused = await load(inputFile('defaults-2.csv', csvOf('defaults-2', 1)), '--tlp', 'RED');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--tlp GREEN');
+    const same = await load(inputFile('defaults-1.csv', csvOf('defaults-1', 1)), '--tlp', 'GREEN', '--json');
+    expect(summaryOf(same)).toMatchObject({ read: 1, unchanged: 1 });
+  });
+
+  it('reads what links in a directory lead to', async () => {
+    const directory = temporaryDirectory();
+    symlinkSync(inputFile('linked.csv', csvOf('linked', 2)), join(directory, 'link.csv'));
+    symlinkSync(join(directory, 'nothing'), join(directory, 'broken.csv'));
+    const done = await run(['import', directory, '--source', 'Links', '--json'], { env: env() });
+    expect(summaryOf(done)).toMatchObject({ read: 2, new: 2 });
+  });
+
+  it('names the file of a rejected record', async () => {
+    const file = inputFile('named.csv', 'value,type\nnot a domain,domain\n');
+    const done = await run(['import', file, '--source', 'Names'], { env: env() });
+    expect(done.stdout).toContain(`${file}, line 2`);
   });
 });

@@ -5,6 +5,7 @@ import { uuidv5 } from '../../model/identity.ts';
 import { slugOf } from '../../model/slug.ts';
 import { compareTlp } from '../../model/statement.ts';
 import { type EntityWrite, loadEntities, takenSlugs, writeEntities } from './entities.queries.ts';
+import { newDirectory } from './entity-directory.ts';
 import { ENTITY_RULES, type EntityKindRules, type EntityRecord, type EntityState } from './entity-kinds.ts';
 import { type ExternalIdWrite, resolveExternalIds, writeExternalIds } from './external-ids.queries.ts';
 import { mergeEntities, sameEntity, withAliasesInOrder } from './merge-entities.ts';
@@ -126,54 +127,4 @@ function freeSlug(name: string, id: string, taken: Set<string>): string {
   const free = slugsFor(name, id).find((slug) => !taken.has(slug)) ?? `${slugOf(name)}-${randomUUID()}`;
   taken.add(free);
   return free;
-}
-
-/** Who is who: by external id, then by ATT&CK id, then by a name that one alone bears. */
-function newDirectory(rules: EntityKindRules, stored: readonly EntityState[]) {
-  const byId = new Map(stored.map((state) => [state.id, state]));
-  const byExternalId = new Map<string, string>();
-  const byName = new Map<string, Set<string>>();
-  const index = (state: EntityState) => {
-    for (const name of rules.names(state.columns)) {
-      const key = name.toLowerCase();
-      byName.set(key, (byName.get(key) ?? new Set()).add(state.id));
-    }
-  };
-  stored.forEach(index);
-  const byAttackId = (attackId: string | null) =>
-    attackId ? [...byId.values()].find((state) => rules.attackId(state.columns) === attackId) : undefined;
-
-  /** Two ATT&CK ids are two objects, whatever both are called. */
-  const namesake = (said: EntityState): EntityState | undefined => {
-    const attackId = rules.attackId(said.columns);
-    const [name, ...aliases] = rules.names(said.columns);
-    if (name === undefined) return undefined;
-    for (const names of [[name], aliases]) {
-      const ids = new Set(names.flatMap((n) => [...(byName.get(n.toLowerCase()) ?? [])]));
-      const fitting = [...ids]
-        .flatMap((id) => byId.get(id) ?? [])
-        .filter((state) => {
-          const other = rules.attackId(state.columns);
-          return !attackId || !other || attackId === other;
-        });
-      if (fitting.length === 1) return fitting[0];
-      if (fitting.length > 1) return undefined;
-    }
-    return undefined;
-  };
-  return {
-    find(externalIds: readonly string[], said: EntityState): EntityState | undefined {
-      const known = externalIds
-        .map((externalId) => byExternalId.get(externalId))
-        .find((id) => id !== undefined);
-      if (known !== undefined) return byId.get(known);
-      return byAttackId(rules.attackId(said.columns)) ?? byId.get(said.id) ?? namesake(said);
-    },
-    knows: (externalId: string, id: string) => byExternalId.get(externalId) === id,
-    alias: (externalId: string, id: string) => void byExternalId.set(externalId, id),
-    put(state: EntityState) {
-      byId.set(state.id, state);
-      index(state);
-    },
-  };
 }

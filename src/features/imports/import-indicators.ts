@@ -22,6 +22,7 @@ import {
   writeIndicators,
   writeStatements,
 } from './indicators.write.queries.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import type { Source } from './sources.queries.ts';
 import type { Tally } from './tally.ts';
 
@@ -36,9 +37,6 @@ interface Plan {
 }
 
 type Outcome = 'new' | 'updated' | 'unchanged';
-
-/** What a dry run would have written so far: the next batch builds on it. */
-export type Overlay = Map<string, KnownIndicator>;
 
 /**
  * Imports a batch: works out without a lock what it changes, then, when it changes anything, takes the revision
@@ -68,9 +66,9 @@ export async function rehearseIndicators(
   records: readonly IndicatorRecord[],
   now: Date,
   tally: Tally,
-  overlay: Overlay,
+  rehearsal: Rehearsal,
 ): Promise<void> {
-  const plan = await planBatch(db, source, records, now, overlay);
+  const plan = await planBatch(db, source, records, now, rehearsal);
   for (const outcome of plan.outcomes) tally.count('indicator', outcome);
 }
 
@@ -79,13 +77,13 @@ async function planBatch(
   source: Source,
   records: readonly IndicatorRecord[],
   now: Date,
-  overlay: Overlay = new Map(),
+  rehearsal?: Rehearsal,
 ): Promise<Plan> {
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
   const revision = await readRevision(db);
   const byId = new Map(records.map((record) => [indicatorId(record.type, record.normalized), record]));
   const known = await loadIndicators(db, [...byId.keys()]);
-  for (const [id, entry] of overlay) if (byId.has(id)) known.set(id, entry);
+  rehearsal?.recall(byId.keys(), known);
   const fresh = new Set([...byId.keys()].filter((id) => !known.has(id)));
   const changed = new Set<string>();
   const externalIds: ExternalIdWrite[] = [];
@@ -111,7 +109,7 @@ async function planBatch(
     if (!sameValue) current.value = record.value;
     current.statements.set(source.id, { ...after, source });
     known.set(id, current);
-    overlay.set(id, current);
+    rehearsal?.keep(id, current);
     changed.add(id);
     return entry ? 'updated' : 'new';
   });

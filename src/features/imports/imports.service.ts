@@ -7,17 +7,19 @@ import {
   type RelationshipRecord,
   UnreadableInput,
 } from '../../importers/importer.ts';
+import { type Backlog, newBacklog } from './backlog.ts';
 import type { EntityRecord } from './entity-kinds.ts';
 import { importEntities } from './import-entities.ts';
-import { importIndicators, type Overlay, rehearseIndicators } from './import-indicators.ts';
+import { importIndicators, rehearseIndicators } from './import-indicators.ts';
 import { importRelationships } from './import-relationships.ts';
+import { newRehearsal, type Rehearsal } from './rehearsal.ts';
 import type { Source } from './sources.queries.ts';
 import type { Tally } from './tally.ts';
 
 /** A batch is as large as is written in about this time: others wait for the revision no longer. */
 const BATCH_MS = 150;
 const FIRST_BATCH = 500;
-const BATCH_BOUNDS = { least: 100, most: 5_000 };
+const BATCH_BOUNDS = { least: FIRST_BATCH, most: 5_000 };
 
 export interface ImportOptions {
   source: Source;
@@ -57,19 +59,23 @@ export async function importFiles(
   options: ImportOptions,
 ): Promise<Interruption[]> {
   const interruptions: Interruption[] = [];
-  const waiting: RelationshipRecord[] = [];
-  const overlay: Overlay = new Map();
-  for await (const { importer, input } of files) {
-    const write = batchWriter(db, options, overlay, waiting);
-    try {
-      for await (const record of importer.read(input)) await write.add(record);
-    } catch (error) {
-      if (!(error instanceof UnreadableInput) && !isFileError(error)) throw error;
-      interruptions.push({ fileName: input.fileName, message: error.message });
+  const waiting = newBacklog();
+  const rehearsal = newRehearsal(options.source);
+  try {
+    for await (const { importer, input } of files) {
+      const write = batchWriter(db, options, rehearsal, waiting);
+      try {
+        for await (const record of importer.read(input)) await write.add(record, input.fileName);
+      } catch (error) {
+        if (!(error instanceof UnreadableInput) && !isFileError(error)) throw error;
+        interruptions.push({ fileName: input.fileName, message: error.message });
+      }
+      await write.flush();
     }
-    await write.flush();
+    await joinWaiting(db, waiting, options);
+  } finally {
+    await waiting.close();
   }
-  await joinWaiting(db, waiting, options);
   return interruptions;
 }
 
@@ -78,22 +84,22 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && ['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code);
 }
 
-function batchWriter(db: Db, options: ImportOptions, overlay: Overlay, waiting: RelationshipRecord[]) {
+function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiting: Backlog) {
   let batch = newBatch();
   let limit = FIRST_BATCH;
   async function flush(): Promise<void> {
     const full = batch;
     batch = newBatch();
     const start = performance.now();
-    await importBatch(db, full, options, overlay);
+    await importBatch(db, full, options, rehearsal);
     if (!options.dryRun) {
-      waiting.push(...(await importRelationships(db, options.source, full.relationships, options.tally)));
+      await waiting.add(await importRelationships(db, options.source, full.relationships, options.tally));
     }
     limit = nextLimit(full.size, performance.now() - start);
   }
   return {
-    async add(record: ImportRecord): Promise<void> {
-      sort(record, batch, options.tally);
+    async add(record: ImportRecord, fileName: string): Promise<void> {
+      sort(record, batch, options.tally, fileName);
       if (batch.size >= limit) await flush();
     },
     flush,
@@ -101,14 +107,9 @@ function batchWriter(db: Db, options: ImportOptions, overlay: Overlay, waiting: 
 }
 
 /** Joins what waited for its ends; what still has an unknown one is rejected. */
-async function joinWaiting(
-  db: Db,
-  waiting: readonly RelationshipRecord[],
-  { source, tally }: ImportOptions,
-): Promise<void> {
-  for (let i = 0; i < waiting.length; i += BATCH_BOUNDS.most) {
-    const some = waiting.slice(i, i + BATCH_BOUNDS.most);
-    for (const { type, from, to } of await importRelationships(db, source, some, tally)) {
+async function joinWaiting(db: Db, waiting: Backlog, { source, tally }: ImportOptions): Promise<void> {
+  for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
+    for (const { type, from, to } of await importRelationships(db, source, group, tally)) {
       tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
     }
   }
@@ -124,8 +125,10 @@ function newBatch(): Batch {
   return { indicators: [], entities: new Map(), relationships: [], size: 0 };
 }
 
-function sort(record: ImportRecord, batch: Batch, tally: Tally): void {
-  if (record.kind === 'rejected') return tally.reject(record.of, record.reason, record.where);
+function sort(record: ImportRecord, batch: Batch, tally: Tally, fileName: string): void {
+  if (record.kind === 'rejected') {
+    return tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
+  }
   batch.size++;
   if (record.kind === 'indicator') batch.indicators.push(record);
   else if (record.kind === 'relationship') batch.relationships.push(record);
@@ -136,11 +139,16 @@ function sort(record: ImportRecord, batch: Batch, tally: Tally): void {
   }
 }
 
-async function importBatch(db: Db, batch: Batch, options: ImportOptions, overlay: Overlay): Promise<void> {
+async function importBatch(
+  db: Db,
+  batch: Batch,
+  options: ImportOptions,
+  rehearsal: Rehearsal,
+): Promise<void> {
   const { source, now, dryRun, tally } = options;
   for (const [kind, records] of batch.entities)
     await importEntities(db, source, kind, records, now, tally, dryRun);
   if (batch.indicators.length === 0) return;
-  if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, overlay);
+  if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal);
   else await importIndicators(db, source, batch.indicators, now, tally);
 }
