@@ -104,6 +104,16 @@ onEveryEngine((engine) => {
       tipline.clock.now = NOW;
     });
 
+    it('goes on from the newest key of a name, and wants the id where two are usable', async () => {
+      await tipline.newKey({ name: 'again' });
+      await rotate(tipline.db, 'again', 60, later(1));
+      await expect(revoke(tipline.db, 'again', later(1))).rejects.toThrow(
+        /give the id:\n {2}[0-9a-f-]{36} {2}created/,
+      );
+      const { record } = await rotate(tipline.db, 'again', 60, later(2));
+      expect((await revoke(tipline.db, 'again', later(120))).id).toBe(record.id);
+    });
+
     it('may be bound to networks, IPv4-mapped addresses being the IPv4 address', async () => {
       const key = await tipline.newKey({ networks: ['192.0.2.0/24', '2001:db8::/32'] });
       const from = async (remoteAddress: string, headers = {}) =>

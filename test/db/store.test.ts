@@ -148,4 +148,20 @@ describe('opening the store', () => {
     await Promise.all(nodes.map((node) => node.close()));
     await drop();
   });
+
+  it.skipIf(inject('postgresUrl') === null)('speaks UTC, whatever the zone of the server', async () => {
+    const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
+    const open = () => openDatabase({ url, dataDirectory: '', share: false, onIdleError });
+    const before = await open();
+    const name = new URL(url).pathname.slice(1);
+    await sql`alter database ${sql.id(name)} set timezone to 'Europe/Berlin'`.execute(before.db);
+    await before.close();
+    const database = await open();
+    const { rows } = await sql`select to_json('1880-01-01T00:00:00Z'::timestamptz) as at`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([{ at: '1880-01-01T00:00:00+00:00' }]);
+    await database.close();
+    await drop();
+  });
 });
