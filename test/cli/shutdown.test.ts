@@ -20,8 +20,9 @@ describe.skipIf(!hasPostgres)('SIGTERM while a request is under way', () => {
     await blocker.query('begin; lock table api_key in access exclusive mode');
     const slow = service.get(LIST, key);
     await until('the request to wait', async () => {
+      // Not pg_stat_activity: within a transaction it stays as it was first read.
       const { rows } = await blocker.query(
-        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        "select 1 from pg_locks where not granted and relation = 'api_key'::regclass",
       );
       return rows.length > 0;
     });
