@@ -35,6 +35,11 @@ onEveryEngine((engine) => {
         expect(parameter.required).toBe(false);
     });
 
+    it('is where the bare address leads', async () => {
+      const { statusCode, headers } = await tipline.get('/', { key: null });
+      expect([statusCode, headers.location]).toEqual([302, '/api/docs']);
+    });
+
     it('is browsable without a request to elsewhere', async () => {
       const page = await tipline.get('/api/docs/', { key: null });
       expect(page.statusCode).toBe(200);
