@@ -38,7 +38,7 @@ export const sources = {
 export function entities(now, seed) {
   const random = seededRandom(seed + 1);
   const each = (kind, row) => Array.from({ length: COUNTS[kind] }, (_, i) => row(i, common(kind, i, random)));
-  const common = (kind, i) => ({ id: entityId(kind, i), slug: `${kind}-${i}`, tlp: pickTlp(random) });
+  const common = (kind, i) => ({ id: entityId(kind, i), tlp: pickTlp(random) });
   const daysAgo = (max) => new Date(now.getTime() - random() * max * DAY_MS);
   const end = () => [integer(random, 20, 100), sources.pick(random), now, 1];
   const some = (list) => list.filter(() => chance(random, 0.3));
@@ -47,9 +47,9 @@ export function entities(now, seed) {
   return {
     actor: {
       columns:
-        'id name slug tlp aliases attack_group_id description country motivation retired first_seen last_seen target_sectors target_countries confidence source_id created_at revision',
-      rows: each('actor', (i, { id, slug, tlp }) => [
-        ...[id, `Actor ${i} ${oneOf(random, ['Bear', 'Panda', 'Kitten', 'Spider'])}`, slug, tlp],
+        'id name tlp aliases attack_group_id description country motivation retired first_seen last_seen target_sectors target_countries confidence source_id created_at revision',
+      rows: each('actor', (i, { id, tlp }) => [
+        ...[id, `Actor ${i} ${oneOf(random, ['Bear', 'Panda', 'Kitten', 'Spider'])}`, tlp],
         JSON.stringify(
           Array.from({ length: i % 6 }, (_, n) => ({ alias: `Group ${i}-${n}`, namedBy: null })),
         ),
@@ -63,24 +63,24 @@ export function entities(now, seed) {
     },
     campaign: {
       columns:
-        'id name slug tlp aliases description start_date end_date target_sectors target_countries confidence source_id created_at revision',
-      rows: each('campaign', (i, { id, slug, tlp }) => [
-        ...[id, `Operation ${i}`, slug, i === 0 ? 'CLEAR' : tlp, [], text(6)],
+        'id name tlp aliases description start_date end_date target_sectors target_countries confidence source_id created_at revision',
+      rows: each('campaign', (i, { id, tlp }) => [
+        ...[id, `Operation ${i}`, i === 0 ? 'CLEAR' : tlp, [], text(6)],
         chance(random, 0.9) ? daysAgo(1500) : null,
         chance(random, 0.3) ? daysAgo(300) : null,
         ...[some(SECTORS), some(COUNTRIES), ...end()],
       ]),
     },
     technique: {
-      columns: 'id name slug tlp attack_id tactics retired confidence source_id created_at revision',
-      rows: each('technique', (i, { id, slug }) => [
-        ...[id, `Technique ${i}`, slug, 'CLEAR', `T${1000 + i}`, ['execution'], false, ...end()],
+      columns: 'id name tlp attack_id tactics retired confidence source_id created_at revision',
+      rows: each('technique', (i, { id }) => [
+        ...[id, `Technique ${i}`, 'CLEAR', `T${1000 + i}`, ['execution'], false, ...end()],
       ]),
     },
     report: {
-      columns: 'id title slug tlp description published_at tags confidence source_id created_at revision',
-      rows: each('report', (i, { id, slug, tlp }) => [
-        ...[id, `Report ${i}`, slug, tlp, text(4), daysAgo(1500), ['report'], ...end()],
+      columns: 'id title tlp description published_at tags confidence source_id created_at revision',
+      rows: each('report', (i, { id, tlp }) => [
+        ...[id, `Report ${i}`, tlp, text(4), daysAgo(1500), ['report'], ...end()],
       ]),
     },
     relationship: {

@@ -110,7 +110,6 @@ create table enrichment (
 create table actor (
   id uuid primary key,
   name text not null,
-  slug text not null unique,
   aliases jsonb not null,
   attack_group_id text,
   description text,
@@ -136,7 +135,6 @@ create index actor_attack_group on actor (attack_group_id);
 create table campaign (
   id uuid primary key,
   name text not null,
-  slug text not null unique,
   aliases text[] not null,
   description text,
   pinned_status campaign_status,
@@ -157,7 +155,6 @@ create table technique (
   id uuid primary key,
   attack_id text unique,
   name text not null,
-  slug text not null unique,
   description text,
   tactics text[] not null,
   retired boolean not null,
@@ -174,7 +171,6 @@ create table software (
   software_type text not null check (software_type in ('malware', 'tool')),
   attack_id text unique,
   name text not null,
-  slug text not null unique,
   aliases text[] not null,
   description text,
   retired boolean not null,
@@ -189,7 +185,6 @@ create table software (
 create table report (
   id uuid primary key,
   title text not null,
-  slug text not null unique,
   description text,
   published_at timestamptz,
   tags text[] not null,

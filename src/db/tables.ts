@@ -74,7 +74,6 @@ export interface Tables {
   actor: {
     id: string;
     name: string;
-    slug: string;
     aliases: Jsonb<{ alias: string; namedBy: string | null }[]>;
     attack_group_id: string | null;
     description: string | null;
@@ -96,7 +95,6 @@ export interface Tables {
   campaign: {
     id: string;
     name: string;
-    slug: string;
     aliases: string[];
     description: string | null;
     pinned_status: CampaignStatus | null;
@@ -115,7 +113,6 @@ export interface Tables {
     id: string;
     attack_id: string | null;
     name: string;
-    slug: string;
     description: string | null;
     tactics: string[];
     retired: boolean;
@@ -131,7 +128,6 @@ export interface Tables {
     software_type: 'malware' | 'tool';
     attack_id: string | null;
     name: string;
-    slug: string;
     aliases: string[];
     description: string | null;
     retired: boolean;
@@ -145,7 +141,6 @@ export interface Tables {
   report: {
     id: string;
     title: string;
-    slug: string;
     description: string | null;
     published_at: Date | null;
     tags: string[];

@@ -1,4 +1,7 @@
-/** A name for addresses: lower-case ASCII letters, digits and single hyphens; at most 80 long, never empty. */
+/**
+ * A name for addresses: lower-case ASCII letters, digits and single hyphens; at most 80 long, never empty. It follows
+ * from the name alone: one that avoids others would betray hidden ones. Ids tell things apart.
+ */
 export function slugOf(name: string): string {
   const plain = name
     .normalize('NFKD')

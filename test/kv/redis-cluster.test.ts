@@ -2,20 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'redis';
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { redisStore } from '../../src/kv/redis.ts';
 import { freePort, startRedis, stop } from '../support/servers.ts';
 
 /** A cluster of one node that holds every slot: it answers as a cluster does. */
 async function startCluster(port: number, directory: string) {
   const server = await startRedis(port, ['--cluster-enabled', 'yes', '--dir', directory]);
+  onTestFinished(async () => {
+    await stop(server?.process, 'SIGTERM');
+    rmSync(directory, { recursive: true });
+  });
   const client = await createClient({ url: server?.url ?? '' }).connect();
   await client.sendCommand(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);
   const isWhole = async () =>
     String(await client.sendCommand(['CLUSTER', 'INFO'])).includes('cluster_state:ok');
   await vi.waitUntil(isWhole, { timeout: 20_000 });
   client.destroy();
-  return server;
 }
 
 describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
@@ -26,7 +29,7 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
     const stores = [await redisStore(url, () => {}), await redisStore(url, () => {})];
     const limit = { points: 100, windowSeconds: 60 };
     for (const store of stores) expect((await store.consume('early', limit)).consumed).toBe(1);
-    const server = await startCluster(port, directory);
+    await startCluster(port, directory);
     await vi.waitUntil(
       () =>
         Promise.all(stores.map((store) => store.ping())).then(
@@ -39,7 +42,5 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
     for (const store of [...stores, ...stores]) counts.push((await store.consume('late', limit)).consumed);
     expect(counts).toEqual([1, 2, 3, 4]);
     for (const store of stores) await store.close();
-    await stop(server?.process, 'SIGTERM');
-    rmSync(directory, { recursive: true });
   });
 });

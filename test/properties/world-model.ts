@@ -1,3 +1,4 @@
+import { slugOf } from '../../src/model/slug.ts';
 import { type Severity, TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import type { Link, LinkKind, World, WorldActor, WorldCampaign, WorldIndicator } from './world.ts';
 import { normalizedOf, SOURCE_NAME } from './world-rows.ts';
@@ -146,7 +147,7 @@ export function contextAnswer({ now, all, links }: Seen, indicator: WorldIndicat
       .map((actor) => ({
         id: actor.id,
         name: actor.name,
-        slug: actor.id,
+        slug: slugOf(actor.name),
         attackGroupId: null,
         country: null,
         motivation: 'UNKNOWN',
@@ -159,7 +160,7 @@ export function contextAnswer({ now, all, links }: Seen, indicator: WorldIndicat
       .map((campaign) => ({
         id: campaign.id,
         name: campaign.name,
-        slug: campaign.id,
+        slug: slugOf(campaign.name),
         status: statusOf(campaign, now),
         confidence: 50,
       })),
@@ -169,7 +170,7 @@ export function contextAnswer({ now, all, links }: Seen, indicator: WorldIndicat
       .map((report) => ({
         id: report.id,
         title: report.name,
-        slug: report.id,
+        slug: slugOf(report.name),
         publishedAt: iso(report.publishedAt),
         tlp: report.tlp,
         tags: [],
@@ -207,7 +208,7 @@ export function listedActors({ now, all }: Seen, active?: boolean) {
     .map((actor) => ({
       id: actor.id,
       name: actor.name,
-      slug: actor.id,
+      slug: slugOf(actor.name),
       attackGroupId: null,
       country: null,
       motivation: 'UNKNOWN',
@@ -247,7 +248,7 @@ export function listedCampaigns({ now, all, links }: Seen, status?: string) {
     .map((campaign) => ({
       id: campaign.id,
       name: campaign.name,
-      slug: campaign.id,
+      slug: slugOf(campaign.name),
       description: null,
       status: statusOf(campaign, now),
       startDate: iso(campaign.startDate),

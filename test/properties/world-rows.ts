@@ -92,7 +92,6 @@ async function insertIndicators(db: Db, { indicators }: World): Promise<void> {
 async function insertEntities(db: Db, world: World): Promise<void> {
   const common = ({ id, tlp }: Named) => ({
     id,
-    slug: id,
     description: null,
     confidence: 50,
     tlp,

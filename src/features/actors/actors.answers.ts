@@ -1,3 +1,4 @@
+import { slugOf } from '../../model/slug.ts';
 import type { ActorRow, findActor } from './actors.queries.ts';
 import type { ActorAnswer, ActorDetailAnswer } from './actors.schema.ts';
 
@@ -5,7 +6,7 @@ export function toActor(row: ActorRow): ActorAnswer {
   return {
     id: row.id,
     name: row.name,
-    slug: row.slug,
+    slug: slugOf(row.name),
     attackGroupId: row.attack_group_id,
     country: row.country,
     motivation: row.motivation,

@@ -11,7 +11,6 @@ import { type Viewer, visible } from '../../db/visibility.ts';
 const COLUMNS = [
   'actor.id',
   'actor.name',
-  'actor.slug',
   'actor.attack_group_id',
   'actor.country',
   'actor.motivation',
@@ -25,7 +24,6 @@ export type ActorRow = Pick<
   Selectable<Tables['actor']>,
   | 'id'
   | 'name'
-  | 'slug'
   | 'attack_group_id'
   | 'country'
   | 'motivation'

@@ -10,7 +10,6 @@ import type { CampaignStatus } from '../../model/vocabulary.ts';
 const COLUMNS = [
   'campaign.id',
   'campaign.name',
-  'campaign.slug',
   'campaign.description',
   'campaign.start_date',
   'campaign.end_date',
@@ -24,7 +23,6 @@ export type CampaignRow = Pick<
   Selectable<Tables['campaign']>,
   | 'id'
   | 'name'
-  | 'slug'
   | 'description'
   | 'start_date'
   | 'end_date'

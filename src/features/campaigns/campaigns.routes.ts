@@ -4,6 +4,7 @@ import type { Db } from '../../db/open.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
+import { slugOf } from '../../model/slug.ts';
 import { type CampaignRow, findCampaign, listCampaigns } from './campaigns.queries.ts';
 import { type CampaignAnswer, CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
 
@@ -57,7 +58,7 @@ function toCampaign(row: CampaignRow): CampaignAnswer {
   return {
     id: row.id,
     name: row.name,
-    slug: row.slug,
+    slug: slugOf(row.name),
     description: row.description,
     status: row.status,
     startDate: row.start_date?.toISOString() ?? null,

@@ -7,13 +7,10 @@ import type { Columns, EntityKindRules, EntityState } from './entity-kinds.ts';
 export interface EntityWrite {
   state: EntityState;
   isNew: boolean;
-  /** null: addresses stay. */
-  slug: string | null;
 }
 
 interface StoredEntity {
   id: string;
-  slug: string;
   source_id: string;
   stated_at: string | null;
   tlp: Tlp;
@@ -28,14 +25,13 @@ export async function loadEntities(
   db: Db,
   rules: EntityKindRules,
   ids: readonly string[] | 'all',
-): Promise<(EntityState & { slug: string })[]> {
+): Promise<EntityState[]> {
   const condition = ids === 'all' ? sql`true` : sql`id = any(${[...ids]}::uuid[])`;
   const { rows } = await sql<{ row: StoredEntity & Columns }>`
     select to_jsonb(t) as row from ${sql.table(rules.table)} as t where ${condition} order by created_at, id
   `.execute(db);
   return rows.map(({ row }) => ({
     id: row.id,
-    slug: row.slug,
     sourceId: row.source_id,
     statedAt: row.stated_at === null ? null : new Date(row.stated_at),
     tlp: row.tlp,
@@ -57,17 +53,6 @@ function columnsIn(row: Columns, rules: EntityKindRules): Columns {
   );
 }
 
-export async function takenSlugs(
-  db: Db,
-  rules: EntityKindRules,
-  slugs: readonly string[],
-): Promise<Set<string>> {
-  const { rows } = await sql<{ slug: string }>`
-    select slug from ${sql.table(rules.table)} where slug = any(${[...slugs]}::text[])
-  `.execute(db);
-  return new Set(rows.map(({ slug }) => slug));
-}
-
 export async function writeEntities(
   trx: Transaction<Tables>,
   rules: EntityKindRules,
@@ -76,11 +61,10 @@ export async function writeEntities(
   now: Date,
 ): Promise<void> {
   if (writes.length === 0) return;
-  const rows = writes.map(({ state, isNew, slug }) => ({
+  const rows = writes.map(({ state, isNew }) => ({
     ...state.columns,
     id: state.id,
     is_new: isNew,
-    slug,
     source_id: state.sourceId,
     stated_at: state.statedAt,
     tlp: state.tlp,
@@ -96,21 +80,18 @@ export async function writeEntities(
   const columns = Object.keys(types);
   const names = sql.join(columns.map((column) => sql.ref(column)));
   const declared = sql.raw(
-    [
-      'id uuid',
-      'is_new boolean',
-      'slug text',
-      ...Object.entries(types).map(([column, type]) => `${column} ${type}`),
-    ].join(', '),
+    ['id uuid', 'is_new boolean', ...Object.entries(types).map(([column, type]) => `${column} ${type}`)].join(
+      ', ',
+    ),
   );
   const recordset = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${declared})`;
   await sql`
-    insert into ${sql.table(rules.table)} (id, slug, ${names}, created_at, revision)
-    select id, slug, ${names}, ${now}::timestamptz, ${revision}::bigint from ${recordset} where is_new
+    insert into ${sql.table(rules.table)} (id, ${names}, created_at, revision)
+    select id, ${names}, ${now}::timestamptz, ${revision}::bigint from ${recordset} where is_new
   `.execute(trx);
   const assignments = sql.join(columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`x.${column}`)}`));
   await sql`
-    update ${sql.table(rules.table)} as t set ${assignments}, slug = coalesce(x.slug, t.slug), revision = ${revision}::bigint
+    update ${sql.table(rules.table)} as t set ${assignments}, revision = ${revision}::bigint
     from ${recordset} where t.id = x.id and not x.is_new
   `.execute(trx);
 }

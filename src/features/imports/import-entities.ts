@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
 import { uuidv5 } from '../../model/identity.ts';
 import { slugOf } from '../../model/slug.ts';
-import { compareTlp } from '../../model/statement.ts';
-import { type EntityWrite, loadEntities, takenSlugs, writeEntities } from './entities.queries.ts';
+import { type EntityWrite, loadEntities, writeEntities } from './entities.queries.ts';
 import { newDirectory } from './entity-directory.ts';
 import { ENTITY_RULES, type EntityKindRules, type EntityRecord, type EntityState } from './entity-kinds.ts';
 import { type ExternalIdWrite, resolveExternalIds, writeExternalIds } from './external-ids.queries.ts';
@@ -60,11 +58,6 @@ async function planEntities(
   const ofKind = [...resolved.values()].flat().filter(({ kind }) => kind === rules.table);
   const meant = [...ofKind, ...stated.map(({ said }) => said)].map(({ id }) => id);
   const stored = await loadEntities(db, rules, rules.table === 'report' ? meant : 'all');
-  const taken = await takenSlugs(
-    db,
-    rules,
-    stated.flatMap(({ record, said }) => slugsFor(rules.name(record), said.id)),
-  );
   const directory = newDirectory(rules, stored);
   for (const [externalId, refs] of resolved) {
     for (const { id, kind } of refs) if (kind === rules.table) directory.alias(externalId, id);
@@ -84,12 +77,7 @@ async function planEntities(
     }
     directory.put(after);
     const write = plan.writes.get(after.id);
-    const needsSlug = !before || tellsMore(before, after);
-    plan.writes.set(after.id, {
-      state: after,
-      isNew: !before || (write?.isNew ?? false),
-      slug: needsSlug ? freeSlug(rules.name(record), after.id, taken) : (write?.slug ?? null),
-    });
+    plan.writes.set(after.id, { state: after, isNew: !before || (write?.isNew ?? false) });
     plan.outcomes.push(before ? 'updated' : 'new');
   }
   return plan;
@@ -108,23 +96,4 @@ function stateOf(record: EntityRecord, rules: EntityKindRules, source: Source): 
     confidence: record.confidence ?? source.defaults.confidence,
     columns: withAliasesInOrder(rules.columnsOf(record)),
   };
-}
-
-/** An address made of a name that was for few must not stay when the object reaches more, under another name. */
-function tellsMore(before: EntityState, after: EntityState): boolean {
-  const slug = ({ columns }: EntityState) => slugOf(String(columns.name ?? columns.title));
-  return compareTlp(after.tlp, before.tlp) < 0 && slug(before) !== slug(after);
-}
-
-/** What an object may be called in addresses, the best first. */
-function slugsFor(name: string, id: string): string[] {
-  const slug = slugOf(name);
-  return [slug, `${slug}-${id.slice(0, 8)}`, `${slug}-${id}`];
-}
-
-/** Whoever names and numbers objects so that all of these are taken gets one that nobody can foresee. */
-function freeSlug(name: string, id: string, taken: Set<string>): string {
-  const free = slugsFor(name, id).find((slug) => !taken.has(slug)) ?? `${slugOf(name)}-${randomUUID()}`;
-  taken.add(free);
-  return free;
 }

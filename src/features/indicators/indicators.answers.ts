@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { defang } from '../../model/defang.ts';
+import { slugOf } from '../../model/slug.ts';
 import { summarize } from '../../model/verdict.ts';
 import type { findContext, IndicatorRow } from './indicators.queries.ts';
 import type { Indicator, IndicatorContext } from './indicators.schema.ts';
@@ -39,10 +40,15 @@ export function toContext(row: ContextRow, now: Date): IndicatorContext {
       fetchedAt: enrichment.fetchedAt.toISOString(),
       expiresAt: enrichment.expiresAt.toISOString(),
     })),
-    actors: row.actors.map(({ attack_group_id, ...actor }) => ({ ...actor, attackGroupId: attack_group_id })),
-    campaigns: row.campaigns,
+    actors: row.actors.map(({ attack_group_id, ...actor }) => ({
+      ...actor,
+      slug: slugOf(actor.name),
+      attackGroupId: attack_group_id,
+    })),
+    campaigns: row.campaigns.map((campaign) => ({ ...campaign, slug: slugOf(campaign.name) })),
     reports: row.reports.map(({ published_at, ...report }) => ({
       ...report,
+      slug: slugOf(report.title),
       publishedAt: published_at ? new Date(published_at).toISOString() : null,
     })),
   };

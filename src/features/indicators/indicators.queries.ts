@@ -162,7 +162,7 @@ export async function findContext(db: Db, viewer: Viewer, id: string) {
       jsonArrayFrom(
         eb
           .selectFrom('actor')
-          .select(['actor.id', 'actor.name', 'actor.slug', 'attack_group_id', 'country', 'motivation'])
+          .select(['actor.id', 'actor.name', 'attack_group_id', 'country', 'motivation'])
           .select(['actor.confidence', actorActive(viewer.now).as('active')])
           .where(joinedFrom('indicator', 'actor', viewer))
           .orderBy(inOrder('actor.name'))
@@ -171,7 +171,7 @@ export async function findContext(db: Db, viewer: Viewer, id: string) {
       jsonArrayFrom(
         eb
           .selectFrom('campaign')
-          .select(['campaign.id', 'campaign.name', 'campaign.slug', 'campaign.confidence'])
+          .select(['campaign.id', 'campaign.name', 'campaign.confidence'])
           .select(campaignStatus(viewer.now).as('status'))
           .where(joinedFrom('indicator', 'campaign', viewer))
           .orderBy(inOrder('campaign.name'))
@@ -180,7 +180,7 @@ export async function findContext(db: Db, viewer: Viewer, id: string) {
       jsonArrayFrom(
         eb
           .selectFrom('report')
-          .select(['report.id', 'report.title', 'report.slug', 'report.published_at', 'report.tlp'])
+          .select(['report.id', 'report.title', 'report.published_at', 'report.tlp'])
           .select(['report.tags', 'report.confidence'])
           .where(joinedTo('indicator', 'report', viewer))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
