@@ -11,7 +11,7 @@ const RATIO_FREE_BYTES = 16 * 1024 * 1024;
 
 /**
  * The bytes of a text file from its start: gunzipped (told by its magic bytes, RFC 1952), without a UTF-8 BOM.
- * @throws {UnreadableInput} for UTF-16, a broken gzip, or one that grows out of proportion; what came before is good
+ * @throws {UnreadableInput} for a file that cannot be opened or read, UTF-16, a broken gzip, or one that grows out of proportion; what came before is good
  */
 export async function* openText(input: ImportInput): AsyncGenerator<Buffer> {
   const { start, rest } = await takeStart(input.open());
@@ -52,7 +52,17 @@ async function takeStart(source: AsyncIterable<Buffer | string>) {
 }
 
 async function* toBuffers(source: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
-  for await (const chunk of source) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+  try {
+    for await (const chunk of source) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+  } catch (error) {
+    throw asUnreadable(error);
+  }
+}
+
+/** What the file system refuses (no such file, no permission, a broken disk) is the file's trouble alone. */
+function asUnreadable(error: unknown): unknown {
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? error : new UnreadableInput(`the file cannot be read: ${code}`);
 }
 
 async function* gunzip(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

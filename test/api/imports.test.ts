@@ -330,3 +330,22 @@ onEveryEngine((engine) => {
     });
   });
 });
+
+describe('a database that fails', () => {
+  it('ends the import, and is not taken for a file that cannot be read', async () => {
+    const gone = Object.assign(new Error('connect ENOENT'), { code: 'ENOENT', syscall: 'connect' });
+    const get = () => {
+      throw gone;
+    };
+    const text = bundle(indicator(1, 'one.example.com'));
+    const input = { fileName: 'file', open: () => Readable.from([Buffer.from(text)]) };
+    const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
+    const options = { source: { id: 's', name: 's', defaults }, now: NOW, dryRun: false, tally: newTally() };
+    const importing = importFiles(
+      new Proxy({}, { get }) as never,
+      [{ importer: stixImporter, input }],
+      options,
+    );
+    await expect(importing).rejects.toThrow(gone);
+  });
+});

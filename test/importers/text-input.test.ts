@@ -1,6 +1,8 @@
+import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { UnreadableInput } from '../../src/importers/importer.ts';
 import { openText, readHead } from '../../src/importers/text-input.ts';
 import { inputOf } from './run-importer.ts';
 
@@ -21,6 +23,11 @@ describe('openText', () => {
 
   it('gives an empty file as it is', async () => {
     expect(await readAll('')).toBe('');
+  });
+
+  it('says when a file cannot be opened', async () => {
+    const reading = readHead({ fileName: 'f', open: () => createReadStream('/nonexistent/file') });
+    await expect(reading).rejects.toThrow(new UnreadableInput('the file cannot be read: ENOENT'));
   });
 
   it('refuses UTF-16', async () => {

@@ -67,7 +67,7 @@ export async function importFiles(
       try {
         for await (const record of importer.read(input)) await write.add(record, input.fileName);
       } catch (error) {
-        if (!(error instanceof UnreadableInput) && !isFileError(error)) throw error;
+        if (!(error instanceof UnreadableInput)) throw error;
         interruptions.push({ fileName: input.fileName, message: error.message });
       }
       await write.flush();
@@ -77,11 +77,6 @@ export async function importFiles(
     await waiting.close();
   }
   return interruptions;
-}
-
-function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  const code = String((error as NodeJS.ErrnoException).code);
-  return error instanceof Error && ['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code);
 }
 
 function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiting: Backlog) {
