@@ -8,6 +8,11 @@ import { indicators } from './indicators.mjs';
 import { seededRandom } from './random.mjs';
 
 const SEED = 20_260_101;
+/** Triggers do not fire while rows are copied. */
+const SUMMARY = `insert into indicator_summary
+  select type, severity, tlp, confidence, for_detection, count(*),
+    bit_xor(indicator_hash(id, version, created_at, modified_at)), max(coalesce(modified_at, created_at))
+  from indicator where not whitelisted group by type, severity, tlp, confidence, for_detection`;
 const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
 const INDICATOR_COLUMNS =
   'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted created_at revision';
@@ -33,6 +38,7 @@ export async function generate(url, count, say = () => {}) {
   say('indexes');
   await client.query("set maintenance_work_mem = '1GB'");
   for (const definition of indexes) await client.query(definition);
+  await client.query(SUMMARY);
   // Vacuum as autovacuum would: only then are pages marked as visible to all, and indexes read alone.
   await client.query('vacuum (analyze)');
   await client.end();

@@ -80,10 +80,17 @@ const settingsOf = (databaseUrl, redisUrl) => ({
 
 /** One process of ours. @returns where it answers */
 export async function startTipline(databaseUrl, redisUrl) {
+  return (await startTiplineProcess(databaseUrl, redisUrl)).url;
+}
+
+/** @returns where it answers, its id and how to stop it; without a Redis it counts in its own memory */
+export async function startTiplineProcess(databaseUrl, redisUrl) {
   const port = await freePort();
   const env = { ...settingsOf(databaseUrl, redisUrl), HOST: '127.0.0.1', PORT: port };
-  await start(spawn(process.execPath, [MAIN, 'serve'], { env }), { ready: 'answers at' });
-  return `http://127.0.0.1:${port}`;
+  if (!redisUrl) delete env.REDIS_URL;
+  const child = spawn(process.execPath, [MAIN, 'serve'], { env });
+  const stop = await start(child, { ready: 'answers at' });
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop };
 }
 
 /** A new API key, made as an operator makes one. */

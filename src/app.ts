@@ -5,7 +5,7 @@ import helmet from '@fastify/helmet';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Clock } from './clock.ts';
-import type { Db } from './db/open.ts';
+import type { Database } from './db/open.ts';
 import { pingDatabase } from './db/ping.ts';
 import { actorRoutes } from './features/actors/actors.routes.ts';
 import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/actors.schema.ts';
@@ -13,6 +13,8 @@ import { findKeyByHash } from './features/api-keys/api-keys.queries.ts';
 import type { LastUsed } from './features/api-keys/last-used.ts';
 import { campaignRoutes } from './features/campaigns/campaigns.routes.ts';
 import { Campaign, CampaignItem, CampaignList } from './features/campaigns/campaigns.schema.ts';
+import { exporter } from './features/exports/exports.service.ts';
+import type { Spool } from './features/exports/spool.ts';
 import { deepChecker } from './features/health/deep-check.ts';
 import { Health, healthRoutes } from './features/health/health.routes.ts';
 import { indicatorRoutes } from './features/indicators/indicators.routes.ts';
@@ -22,6 +24,10 @@ import {
   IndicatorItem,
   IndicatorList,
 } from './features/indicators/indicators.schema.ts';
+import { mispFeedRoutes } from './features/misp-feed/misp-feed.routes.ts';
+import { MispEvent, MispManifest } from './features/misp-feed/misp-feed.schema.ts';
+import type { CommunityRules } from './features/sigma/community-rules.ts';
+import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
 import { answerClientError, registerErrorHandler } from './http/error-handler.ts';
 import { ApiError } from './http/errors.ts';
@@ -36,7 +42,10 @@ import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
 
 export interface AppDeps {
-  db: Db;
+  database: Pick<Database, 'db' | 'kind'>;
+  spool: Spool;
+  /** Sigma rules of others; null: there are none. */
+  communityRules: Promise<CommunityRules | null>;
   kv: KeyValueStore;
   clock: Clock;
   lastUsed: Pick<LastUsed, 'note'>;
@@ -60,6 +69,8 @@ const SCHEMAS = [
   Campaign,
   CampaignList,
   CampaignItem,
+  MispManifest,
+  MispEvent,
 ];
 
 /** The HTTP service: its plugins, its hooks in their order, and the explicit list of features. */
@@ -101,7 +112,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
 function registerGate(app: FastifyInstance, deps: AppDeps, routes: ReturnType<typeof routeTable>): void {
   const authenticate = authenticator({
     ...deps,
-    findKey: (hash) => findKeyByHash(deps.db, hash),
+    findKey: (hash) => findKeyByHash(deps.database.db, hash),
     noteUse: deps.lastUsed.note,
   });
   // What a plugin's own route does not find.
@@ -116,19 +127,25 @@ function registerGate(app: FastifyInstance, deps: AppDeps, routes: ReturnType<ty
     const scope = access === undefined || access === 'public' ? null : access;
     if (scope || needsKey(request.url)) await authenticate(request, reply, scope);
     if (request.is404) throw routes.reject(request.method, request.url);
-    if (scope && !request.accepts().type(['application/json'])) throw new ApiError('not_acceptable');
+    const { mediaTypes = ['application/json'] } = request.routeOptions.config;
+    if (scope && !request.accepts().type([...mediaTypes])) throw new ApiError('not_acceptable');
   });
 }
 
 async function registerFeatures(app: FastifyInstance, deps: AppDeps): Promise<void> {
   await registerOpenApi(app);
-  const { db, kv, clock } = deps;
+  const { kv, clock } = deps;
+  const { db } = deps.database;
   const deepCheck = deepChecker(
     () => pingDatabase(db),
     () => kv.ping(),
   );
   await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
-  await app.register(indicatorRoutes, { db });
+  const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');
+  const exports = exporter(deps.database, deps.spool, failed);
+  await app.register(indicatorRoutes, { db, exporter: exports });
+  await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
+  await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { db });
   await app.register(campaignRoutes, { db });
   serveOpenApi(app);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
 
@@ -16,6 +16,10 @@ export interface Config {
   /** Networks that may read /metrics. */
   metricsNetworks: string[];
   logLevel: string;
+  /** Of the exports that are kept on disk, in bytes. */
+  spoolBytes: number;
+  /** A checkout of community Sigma rules. */
+  sigmaRules: string | undefined;
 }
 
 export class ConfigError extends Error {
@@ -60,6 +64,12 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     if (!list.every(isNetwork)) wrong(name, 'a list of networks such as 10.0.0.0/8,::1');
     return list;
   };
+  const directory = (name: string): string | undefined => {
+    const value = text(name);
+    if (value !== undefined && !statSync(value, { throwIfNoEntry: false })?.isDirectory())
+      wrong(name, 'a directory that is there');
+    return value;
+  };
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!LOG_LEVELS.includes(logLevel)) wrong('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
   const secret = text('TIPLINE_SECRET');
@@ -81,6 +91,8 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     trustedProxies: networks('TRUSTED_PROXIES', []),
     metricsNetworks: networks('METRICS_NETWORKS', ['127.0.0.0/8', '::1/128']),
     logLevel,
+    spoolBytes: integer('TIPLINE_SPOOL_MB', 4096, 1, 1_000_000) * 1024 * 1024,
+    sigmaRules: directory('TIPLINE_SIGMA_RULES'),
   };
   if (serving && config.databaseUrl && !secret)
     problems.push('TIPLINE_SECRET must be set when DATABASE_URL is');

@@ -1,9 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { openInMemory } from '../db/open.ts';
+import { openSpool } from '../features/exports/spool.ts';
 import { openApiJson, openApiYaml } from '../http/openapi.ts';
 import { memoryStore } from '../kv/memory.ts';
 import { print } from './dependencies.ts';
@@ -31,9 +33,12 @@ async function openApi({ write, check }: { write?: string; check?: string }) {
 }
 
 async function describe() {
-  const { db, close } = await openInMemory();
+  const database = await openInMemory();
   const app = await buildApp({
-    db,
+    database,
+    // Nothing is asked for: nothing is written.
+    spool: openSpool(tmpdir(), 0),
+    communityRules: Promise.resolve(null),
     kv: memoryStore(),
     clock: systemClock,
     lastUsed: { note: () => {} },
@@ -44,6 +49,6 @@ async function describe() {
   await app.ready();
   const files = { 'openapi.json': openApiJson(app), 'openapi.yaml': openApiYaml(app) };
   await app.close();
-  await close();
+  await database.close();
   return files;
 }

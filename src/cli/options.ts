@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseNetwork } from '../http/client-address.ts';
+import { isUuid, parseInstant } from '../http/query-validator.ts';
 import { SCOPES, type Scope } from '../model/api-key.ts';
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
@@ -18,6 +19,25 @@ export function wordOf<const T extends readonly string[]>(words: T) {
     if (words.includes(word)) return word;
     throw new InvalidArgumentError(`Allowed: ${words.join(', ')}.`);
   };
+}
+
+/** Several, with commas. */
+export function wordsOf<const T extends readonly string[]>(words: T) {
+  const one = wordOf(words);
+  return (text: string): T[number][] => [...new Set(text.split(',').map((word) => one(word.trim())))];
+}
+
+export function uuid(text: string): string {
+  if (!isUuid(text)) throw new InvalidArgumentError('Allowed: an id (a UUID).');
+  return text.toLowerCase();
+}
+
+/** As the API takes it. */
+export function instant(text: string): string {
+  const parsed = parseInstant(text);
+  if (parsed === null)
+    throw new InvalidArgumentError('Allowed: a time such as 2026-01-31T12:00:00Z, or a date.');
+  return parsed;
 }
 
 export function percent(text: string): number {

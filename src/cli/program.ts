@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { demoCommand } from './demo.ts';
+import { exportCommand } from './export.ts';
 import { importCommand } from './import.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
@@ -17,12 +18,15 @@ Settings come from the environment or from .env in the working directory:
   PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS      length of the window (60)
   TRUSTED_PROXIES                           networks whose X-Forwarded-For is believed (none)
   METRICS_NETWORKS                          networks that may read /metrics (loopback)
+  TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
+  TIPLINE_SIGMA_RULES                       a checkout of community Sigma rules (none)
   LOG_LEVEL                                 fatal, error, warn, info, debug, trace or silent (info)
 
 Examples:
   tipline serve
   tipline keys create --name soar --scope indicators:read --expires 90d
   tipline import ./events --source "Our MISP" --tlp GREEN --dry-run
+  tipline export --format suricata --min-confidence 70 -o tipline.rules
 
 While a server runs on the embedded database, every other command reaches it there.
 Exit codes: 0 done; 1 could not be done, or not wholly; 2 the command or the configuration is wrong.
@@ -39,6 +43,7 @@ export function buildProgram(): Command {
     serveCommand(),
     demoCommand(),
     importCommand(),
+    exportCommand(),
     keysCommand(),
     migrateCommand(),
     openApiCommand(),

@@ -1,12 +1,15 @@
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, readConfig } from '../config.ts';
 import { type Database, openDatabase } from '../db/open.ts';
 import { trackLastUsed } from '../features/api-keys/last-used.ts';
+import { openSpool } from '../features/exports/spool.ts';
+import { type CommunityRules, communityRules } from '../features/sigma/community-rules.ts';
 import { redactKeys } from '../http/redact.ts';
 import type { KeyValueStore } from '../kv/kv.ts';
 import { memoryStore } from '../kv/memory.ts';
@@ -63,7 +66,19 @@ export async function startServer(
       logger.warn({ err }, 'last use of keys not written'),
     );
     open.unshift(lastUsed.stop);
-    const app = await buildApp({ ...config, db: database.db, kv, clock: systemClock, lastUsed, logger });
+    const spool = openSpool(join(config.dataDirectory, 'spool'), config.spoolBytes);
+    open.unshift(spool.close);
+    const community = readCommunityRules(config.sigmaRules, logger);
+    const app = await buildApp({
+      ...config,
+      database,
+      spool,
+      communityRules: community,
+      kv,
+      clock: systemClock,
+      lastUsed,
+      logger,
+    });
     open.unshift(() => closeApp(app));
     await app.listen({ host: config.host, port: config.port });
     stopOnSignals(close);
@@ -75,6 +90,22 @@ export async function startServer(
   } catch (error) {
     await close();
     throw portMessage(error as NodeJS.ErrnoException, config);
+  }
+}
+
+/** Thousands of files: read while the first requests are answered. */
+async function readCommunityRules(
+  directory: string | undefined,
+  log: Logger,
+): Promise<CommunityRules | null> {
+  if (directory === undefined) return null;
+  try {
+    const rules = await communityRules(directory);
+    log.info({ skipped: rules.skipped }, 'community Sigma rules read');
+    return rules;
+  } catch (err) {
+    log.error({ err }, 'community Sigma rules cannot be read: bundles go without them');
+    return null;
   }
 }
 

@@ -2,10 +2,26 @@ import { PostgresDialect } from 'kysely';
 import pg from 'pg';
 
 const INT8 = 20;
+const TIMESTAMPTZ = 1184;
 
 /** Types as the embedded engine gives them: counts and revisions are numbers, exact to 2^53. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
+const parseAnyTimestamp: (text: string) => unknown = pg.types.getTypeParser(TIMESTAMPTZ, 'text');
+types.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
+
+const YEAR_100 = '0100';
+
+/** Our sessions are in UTC: `2026-01-31 12:00:00.5+00`. An export reads millions of them. */
+function parseTimestamp(text: string): unknown {
+  if (text.charAt(4) !== '-' || !text.endsWith('+00') || text < YEAR_100) return parseAnyTimestamp(text);
+  const number = (from: number, to: number) => Number(text.slice(from, to));
+  const milliseconds = text.charAt(19) === '.' ? Number(text.slice(20, -3).slice(0, 3).padEnd(3, '0')) : 0;
+  const [hour, minute, second] = [number(11, 13), number(14, 16), number(17, 19)];
+  return new Date(
+    Date.UTC(number(0, 4), number(5, 7) - 1, number(8, 10), hour, minute, second, milliseconds),
+  );
+}
 
 /** A statement that hangs must not hold a request for ever. */
 const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import type { Db } from './open.ts';
 import type { Tables } from './tables.ts';
 
 export interface RevisionLock {
@@ -33,4 +34,9 @@ export async function commitRevision(
     .updateTable('revision')
     .set({ value: lock.next, last_number: lock.lastNumber + numbersUsed })
     .execute();
+}
+
+/** The last one that is committed. */
+export async function readRevision(db: Db): Promise<number> {
+  return (await db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;
 }

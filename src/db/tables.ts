@@ -45,6 +45,18 @@ export interface Tables {
     whitelisted: Generated<boolean>;
     created_at: Date;
     revision: number;
+    version: Generated<number>;
+    modified_at: Date | null;
+  };
+  indicator_summary: {
+    type: IndicatorType;
+    severity: Severity;
+    tlp: Tlp;
+    confidence: number;
+    for_detection: boolean;
+    count: number;
+    hash: string;
+    modified_at: Date;
   };
   indicator_source: {
     indicator_id: string;
@@ -91,6 +103,7 @@ export interface Tables {
     stated_at: Date | null;
     created_at: Date;
     revision: number;
+    modified_at: Date | null;
   };
   campaign: {
     id: string;
@@ -108,6 +121,7 @@ export interface Tables {
     stated_at: Date | null;
     created_at: Date;
     revision: number;
+    modified_at: Date | null;
   };
   technique: {
     id: string;
@@ -122,6 +136,7 @@ export interface Tables {
     stated_at: Date | null;
     created_at: Date;
     revision: number;
+    modified_at: Date | null;
   };
   software: {
     id: string;
@@ -137,6 +152,7 @@ export interface Tables {
     stated_at: Date | null;
     created_at: Date;
     revision: number;
+    modified_at: Date | null;
   };
   report: {
     id: string;

@@ -9,6 +9,8 @@ export interface Viewer {
 
 export type MarkedTable =
   | 'indicator'
+  /** Sums of indicators that are not whitelisted; what has expired is in them. */
+  | 'indicator_summary'
   | 'actor'
   | 'campaign'
   | 'technique'
@@ -27,4 +29,10 @@ export function visible(table: MarkedTable, { tlpCeiling, now }: Viewer, alias: 
   const expiresAt = sql.ref(`${alias}.expires_at`);
   return sql<SqlBool>`(not ${sql.ref(`${alias}.whitelisted`)} and ${under}
     and (${expiresAt} is null or ${expiresAt} > ${now}::timestamptz))`;
+}
+
+/** Indicators that would be visible to `viewer`, had they not expired: what sums that know no time still hold. */
+export function expired({ tlpCeiling, now }: Viewer) {
+  return sql<SqlBool>`(not indicator.whitelisted and indicator.tlp <= ${tlpCeiling}::tlp
+    and indicator.expires_at <= ${now}::timestamptz)`;
 }

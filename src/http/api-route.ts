@@ -25,19 +25,37 @@ const DESCRIPTIONS = {
   503: 'The service cannot answer at the moment.',
 } as const;
 
+const unchanged = Type.Unsafe({
+  type: 'null',
+  description: 'The client has this answer already (If-None-Match).',
+  headers: rateHeaders,
+});
+
 /** The answers of a route that needs a key: its own, those of every such route, and the errors given. */
 export function apiResponses<T extends TSchema>(answer: T, description: string, ...errors: (400 | 404)[]) {
-  const statuses = [...errors, 401, 403, 406, 429, 503] as const;
-  const failures = statuses.map((status) => [status, failure(status)] as const);
   return {
     200: Type.Unsafe<Static<T>>({ ...ref(answer), description, headers: { ...etagHeader, ...rateHeaders } }),
-    304: Type.Unsafe({
-      type: 'null',
-      description: 'The client has this answer already (If-None-Match).',
-      headers: rateHeaders,
-    }),
-    ...Object.fromEntries(failures),
+    304: unchanged,
+    ...failures(errors),
   };
+}
+
+/** The same for an answer that is text of a media type; `headers` in addition. */
+export function textResponses(mediaType: string, description: string, errors: (400 | 404)[], headers = {}) {
+  return {
+    200: {
+      description,
+      headers: { ...etagHeader, ...headers, ...rateHeaders },
+      content: { [mediaType]: { schema: { type: 'string' } } },
+    },
+    304: unchanged,
+    ...failures(errors),
+  };
+}
+
+function failures(errors: (400 | 404)[]) {
+  const statuses = [...errors, 401, 403, 406, 429, 503] as const;
+  return Object.fromEntries(statuses.map((status) => [status, failure(status)] as const));
 }
 
 function failure(status: keyof typeof DESCRIPTIONS) {

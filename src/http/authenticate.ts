@@ -13,6 +13,10 @@ type Access = Scope | 'public';
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
+    /** What it can answer with; application/json where none is given. */
+    mediaTypes?: readonly string[];
+    /** Beside Bearer, the key alone or HTTP Basic will do: all that MISP's feed pull can send. */
+    looseKey?: boolean;
   }
   interface FastifyRequest {
     /** Who asks, and when; set on every route that needs a key. */
@@ -69,11 +73,18 @@ async function knownKey(
 ): Promise<ApiKey> {
   const header = request.headers.authorization;
   if (header === undefined) throw unauthorized('missing_api_key');
-  const text = header.match(BEARER)?.[1] ?? '';
+  const text = request.routeOptions.config.looseKey ? looseKey(header) : (header.match(BEARER)?.[1] ?? '');
   const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text)) : null;
   if (key && isUsable(key, now)) return key;
   const failures = await kv.consume(`failed:${failureNetwork(address)}`, FAILURES);
   throw failures.consumed > FAILURES.points ? tooMany(failures) : unauthorized('invalid_api_key');
+}
+
+/** The key after Bearer, alone, or as the name or the password of HTTP Basic (RFC 7617). */
+function looseKey(header: string): string {
+  const [, basic = ''] = header.match(/^Basic +([A-Za-z0-9+/=]+) *$/i) ?? [];
+  const pair = Buffer.from(basic, 'base64').toString().split(':');
+  return pair.find(looksLikeApiKey) ?? header.match(BEARER)?.[1] ?? header.trim();
 }
 
 /** RFC 6750 §3: the challenge names the scheme, and the error when a key was sent. */

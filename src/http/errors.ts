@@ -5,7 +5,6 @@
 const CATALOGUE = {
   invalid_parameter: [400, 'A query parameter is not valid.'],
   bad_request: [400, 'The request could not be understood.'],
-  format_not_available: [400, 'This format is not available yet. Allowed: json.'],
   missing_api_key: [401, 'An API key is required: send it as "Authorization: Bearer <API_KEY>".'],
   invalid_api_key: [401, 'The API key is not valid.'],
   insufficient_scope: [403, 'The API key lacks the scope that this request needs.'],
@@ -15,6 +14,7 @@ const CATALOGUE = {
   method_not_allowed: [405, 'Only GET and HEAD are allowed here.'],
   not_acceptable: [406, 'The answer cannot be given in a media type that the Accept header allows.'],
   uri_too_long: [414, 'The address of the request is too long.'],
+  range_not_satisfiable: [416, 'The range lies behind the end.'],
   rate_limit_exceeded: [429, 'Too many requests.'],
   headers_too_large: [431, 'The headers of the request are too large.'],
   internal_error: [500, 'Something went wrong on our side.'],

@@ -10,14 +10,14 @@ export function registerEtag(app: FastifyInstance): void {
     if (!String(reply.getHeader('cache-control') ?? '').startsWith('private')) return payload;
     const etag = `"${createHash('sha256').update(payload).digest('base64url')}"`;
     reply.header('etag', etag);
-    if (!matches(request.headers['if-none-match'], etag)) return payload;
+    if (!matchesEtag(request.headers['if-none-match'], etag)) return payload;
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
     return null;
   });
 }
 
-/** If-None-Match compares weakly: a `W/` before the tag does not count. */
-function matches(header: string | undefined, etag: string): boolean {
+/** If-None-Match compares weakly: a `W/` before the tag does not count (RFC 9110 §13.1.2). */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

@@ -30,6 +30,8 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'Indicators', description: 'Observables: addresses, domains, hashes and the like.' },
         { name: 'Actors', description: 'Threat actors.' },
         { name: 'Campaigns', description: 'Campaigns.' },
+        { name: 'MISP feed', description: 'The indicators as a feed that MISP pulls.' },
+        { name: 'Sigma', description: 'Detection rules for an actor or a campaign.' },
         { name: 'Health', description: 'The state of the service.' },
       ],
       components: {
@@ -44,6 +46,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
       security: [{ apiKey: [] }],
     },
     transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
+    transformObject: (document) => withCommas('openapiObject' in document ? document.openapiObject : {}),
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
   });
   await app.register(swaggerUi, {
@@ -72,7 +75,18 @@ export function openApiJson(app: FastifyInstance): string {
 }
 
 export function openApiYaml(app: FastifyInstance): string {
-  return stringify(app.swagger(), { aliasDuplicateObjects: false, lineWidth: 110 });
+  // Many readers are of YAML 1.1, to whom a bare on is true.
+  return stringify(app.swagger(), { aliasDuplicateObjects: false, lineWidth: 110, version: '1.1' });
+}
+
+/** Lists in a query are written with commas: not what OpenAPI assumes. */
+function withCommas<T extends { paths?: object }>(document: T): T {
+  for (const { get } of Object.values(document.paths ?? {})) {
+    for (const parameter of get?.parameters ?? []) {
+      if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
+    }
+  }
+  return document;
 }
 
 interface QuerySchema {

@@ -3,8 +3,10 @@ import { ApiError } from './errors.ts';
 
 /** The part of JSON Schema that describes one query parameter here. */
 interface ParameterSchema {
-  type: 'integer' | 'boolean' | 'string';
+  type: 'integer' | 'boolean' | 'string' | 'array';
   enum?: string[];
+  /** Of a list, which is written with commas. */
+  items?: { enum: string[] };
   format?: 'date-time' | 'uuid';
   minimum?: number;
   maximum?: number;
@@ -55,6 +57,7 @@ function parse(schema: ParameterSchema, text: string): Parsed {
   if (schema.type === 'boolean') {
     return text === 'true' || text === 'false' ? { value: text === 'true' } : { allowed: 'true or false' };
   }
+  if (schema.items) return list(schema.items.enum, text);
   if (schema.enum) {
     return schema.enum.includes(text) ? { value: text } : { allowed: `one of ${schema.enum.join(', ')}` };
   }
@@ -63,6 +66,14 @@ function parse(schema: ParameterSchema, text: string): Parsed {
     return isUuid(text) ? { value: text.toLowerCase() } : { allowed: 'an id (a UUID)' };
   }
   return string(schema, text);
+}
+
+function list(allowed: string[], text: string): Parsed {
+  const words = text.split(',');
+  const fits = words.every((word) => allowed.includes(word)) && new Set(words).size === words.length;
+  return fits
+    ? { value: words }
+    : { allowed: `a list of ${allowed.join(', ')}, each once, with commas and no blanks between` };
 }
 
 function integer({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSchema, text: string): Parsed {
@@ -81,6 +92,14 @@ function string({ minLength = 1, maxLength = 1024 }: ParameterSchema, text: stri
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2}))?$/;
 
 function dateTime(text: string): Parsed {
+  const value = parseInstant(text);
+  return value === null
+    ? { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date (a + is written %2B)' }
+    : { value };
+}
+
+/** As ISO 8601 in UTC; null: it is no instant, or none that the calendar of the database has. */
+export function parseInstant(text: string): string | null {
   const day = text.match(DATE_TIME)?.[1];
   const value = new Date(day === text ? `${day}T00:00:00Z` : text);
   // The Date parser rolls 30 February over into March: the day must be the one written.
@@ -88,9 +107,7 @@ function dateTime(text: string): Parsed {
     day !== undefined &&
     !Number.isNaN(new Date(`${day}T00:00:00Z`).getTime()) &&
     new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-  return real && isWithinCalendar(value)
-    ? { value: value.toISOString() }
-    : { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date (a + is written %2B)' };
+  return real && isWithinCalendar(value) ? value.toISOString() : null;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

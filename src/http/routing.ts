@@ -5,6 +5,7 @@ import { ApiError } from './errors.ts';
 const API = '/api/v1';
 /** Well under Node's 16 KiB for all headers together, so that it is this that is told. */
 const MAX_URL = 8_192;
+const DOUBLE_SLASH = /^(\/api\/v1\/feeds\/misp)\/{2,}/;
 
 /** Under the prefix that needs a key, whatever stands behind it. */
 export function needsKey(url: string): boolean {
@@ -17,13 +18,16 @@ function pathOf(url: string): string {
   return decodeURI(url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] ?? '');
 }
 
-/** A path whose percent-encoding is broken is taken literally, and so is a path like any other. */
+/**
+ * A path whose percent-encoding is broken is taken literally, and so is a path like any other. MISP puts a slash after
+ * the address of a feed, also after one that ends in a slash.
+ */
 export function readableUrl(url: string): string {
+  const [path = '', ...query] = url.replace(DOUBLE_SLASH, '$1/').split('?');
   try {
-    decodeURI(url.split('?', 1)[0] ?? '');
-    return url;
+    decodeURI(path);
+    return [path, ...query].join('?');
   } catch {
-    const [path = '', ...query] = url.split('?');
     return [path.replaceAll('%', '%25'), ...query].join('?');
   }
 }

@@ -1,5 +1,5 @@
 import type { Tlp } from '../model/vocabulary.ts';
-import type { ActorRecord, SoftwareRecord, TechniqueRecord } from './importer.ts';
+import type { ActorRecord, CampaignRecord, SoftwareRecord, TechniqueRecord } from './importer.ts';
 import { mispTags } from './misp-tags.ts';
 import {
   countryOf,
@@ -12,7 +12,7 @@ import {
   textOf,
 } from './record-fields.ts';
 
-export type ClusterRecord = ActorRecord | SoftwareRecord | TechniqueRecord;
+export type ClusterRecord = ActorRecord | CampaignRecord | SoftwareRecord | TechniqueRecord;
 
 interface Cluster {
   galaxy: string;
@@ -32,14 +32,15 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const COLLECTION_UUIDS = new Set(['7cdff317-a673-4474-84ec-4f1754947823']);
 
 const ACTOR_GALAXY = /^(threat-actor|microsoft-activity-group|mitre-([a-z]+-attack-)?intrusion-set)$/;
+const CAMPAIGN_GALAXY = /^mitre-campaign$/;
 const TECHNIQUE_GALAXY = /^mitre-([a-z]+-attack-)?attack-pattern$/;
 const MALWARE_GALAXY =
   /^(malpedia|ransomware|rat|banker|stealer|backdoor|botnet|cryptominers|android|mitre-([a-z]+-attack-)?malware)$/;
 const TOOL_GALAXY = /^(tool|mitre-([a-z]+-attack-)?tool)$/;
 
 /**
- * The actors, techniques and software that an event or attribute is about: from its galaxies, and from
- * galaxy tags where no galaxy entry stands. Other galaxies (sectors, countries, …) are left out on purpose.
+ * The actors, campaigns, techniques and software that an event or attribute is about: from its galaxies, and from
+ * galaxy tags where no galaxy entry stands. Other galaxies (sectors, countries, …) are tags, nothing more.
  */
 export function clusterRecords(holder: Fields, tlp: Tlp | null, statedAt: Date | null): ClusterRecord[] {
   const clusters = new Map<string, Cluster>();
@@ -54,6 +55,12 @@ export function clusterRecords(holder: Fields, tlp: Tlp | null, statedAt: Date |
     if (cluster !== null && !clusters.has(cluster.tagName)) clusters.set(cluster.tagName, cluster);
   }
   return [...clusters.values()].flatMap((cluster) => toRecord(cluster, tlp, statedAt) ?? []);
+}
+
+/** What a galaxy tag alone says; null: nothing of these kinds. */
+export function clusterOfTag(tag: string): ClusterRecord | null {
+  const cluster = readGalaxyTag(tag);
+  return cluster === null ? null : toRecord(cluster, null, null);
 }
 
 function readCluster(item: Fields, parent: Fields): Cluster | null {
@@ -81,7 +88,7 @@ function readGalaxyTag(tag: string): Cluster | null {
 
 /** `APT32 - G0050`: the name and the ATT&CK id. */
 function splitName(value: string): { name: string; attackId: string | null } {
-  const [, name, attackId] = /^(.*\S) +- +([GST]\d{4}(?:\.\d{3})?)$/.exec(value) ?? [];
+  const [, name, attackId] = /^(.*\S) +- +([CGST]\d{4}(?:\.\d{3})?)$/.exec(value) ?? [];
   return name === undefined ? { name: value, attackId: null } : { name, attackId: attackId ?? null };
 }
 
@@ -108,6 +115,8 @@ function toRecord(cluster: Cluster, tlp: Tlp | null, statedAt: Date | null): Clu
       targetCountries: [],
     };
   }
+  if (CAMPAIGN_GALAXY.test(galaxy))
+    return { kind: 'campaign', ...shared, ...campaignFields(cluster, synonyms) };
   if (TECHNIQUE_GALAXY.test(galaxy)) {
     const attackId = attackIdOf(cluster, /^T\d{4}(\.\d{3})?$/);
     const ids = externalIds(cluster, 'attack-pattern');
@@ -123,6 +132,17 @@ function toRecord(cluster: Cluster, tlp: Tlp | null, statedAt: Date | null): Clu
     attackId: attackIdOf(cluster, /^S\d{4}$/),
     aliases: synonyms,
     retired: false,
+  };
+}
+
+function campaignFields(cluster: Cluster, aliases: string[]) {
+  return {
+    externalIds: externalIds(cluster, 'campaign'),
+    aliases,
+    startDate: null,
+    endDate: null,
+    targetSectors: [],
+    targetCountries: [],
   };
 }
 

@@ -4,7 +4,7 @@ import type { ImportRecord, RejectedRecord, ReportRecord } from './importer.ts';
 import { clusterRecords } from './misp-clusters.ts';
 import { stixId, uuidOf } from './misp-ids.ts';
 import { type EventContext, readAttribute } from './misp-indicator.ts';
-import { indicatedIds, withReport } from './misp-links.ts';
+import { indicatedIds, tagsWithoutLink, withReport } from './misp-links.ts';
 import { type MispTags, mispTags } from './misp-tags.ts';
 import {
   dateOf,
@@ -46,7 +46,8 @@ export function* readEvent(event: Fields, where: string): Generator<ImportRecord
     reportId,
     date: parseDate(textOf(field(event, 'date')) ?? ''),
     severity: SEVERITY_BY_LEVEL.get(String(field(event, 'threat_level_id'))) ?? null,
-    tags,
+    tlp: tags.tlp,
+    tags: [...tags.plain, ...tagsWithoutLink(tags.galaxy)],
     indicated: indicatedIds(clusters),
   };
   for (const { value, place } of attributes) yield* readAttribute(value, context, place);

@@ -1,10 +1,10 @@
-import type { Severity } from '../model/vocabulary.ts';
+import type { Severity, Tlp } from '../model/vocabulary.ts';
 import { parseUnixSeconds } from './dates.ts';
 import type { ImportRecord, IndicatorRecord } from './importer.ts';
 import { attributeObservables } from './misp-attributes.ts';
 import { clusterRecords } from './misp-clusters.ts';
 import { stixId } from './misp-ids.ts';
-import { indicatedIds, withReport } from './misp-links.ts';
+import { indicatedIds, tagsWithoutLink, withReport } from './misp-links.ts';
 import { type MispTags, mispTags } from './misp-tags.ts';
 import {
   dateOf,
@@ -25,7 +25,9 @@ export interface EventContext {
   reportId: string | null;
   date: Date | null;
   severity: Severity | null;
-  tags: MispTags;
+  tlp: Tlp | null;
+  /** Those that every indicator of the event has. */
+  tags: string[];
   /** External ids of what every indicator of the event indicates. */
   indicated: string[];
 }
@@ -67,10 +69,10 @@ function sharedFields(attribute: Fields, tags: MispTags, event: EventContext) {
     kind: 'indicator' as const,
     externalIds: stixId('indicator', attribute),
     statedAt,
-    tlp: tags.tlp ?? event.tags.tlp,
+    tlp: tags.tlp ?? event.tlp,
     confidence: null,
     severity: event.severity,
-    tags: tagsOf(tags.plain, event.tags.plain),
+    tags: tagsOf(tags.plain, tagsWithoutLink(tags.galaxy), event.tags),
     firstSeen,
     lastSeen: notBefore(firstSeen, lastSeen),
     expiresAt: null,

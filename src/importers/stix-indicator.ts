@@ -3,6 +3,7 @@ import type { Tlp } from '../model/vocabulary.ts';
 import type { IndicatorRecord } from './importer.ts';
 import { printable } from './printable.ts';
 import { dateOf, type Fields, field, notBefore, RecordRejected, tagsOf, textOf } from './record-fields.ts';
+import { tiplineProperties } from './stix-extension.ts';
 import { commonFields, externalReferences, isRevoked } from './stix-fields.ts';
 import { type Observable, observablesOf } from './stix-observables.ts';
 
@@ -35,17 +36,20 @@ export function readVulnerability(
 }
 
 function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[]) {
+  const ours = tiplineProperties(object);
+  const common = commonFields(object, tlp);
   const modified = dateOf(object, 'modified');
-  const firstSeen = dateOf(object, 'valid_from') ?? dateOf(object, 'created');
+  const firstSeen = ours?.firstSeen ?? dateOf(object, 'valid_from') ?? dateOf(object, 'created');
   const shared = {
     kind: 'indicator' as const,
-    ...commonFields(object, tlp),
-    severity: null,
-    tags: tagsOf(field(object, 'labels'), field(object, 'indicator_types')),
+    ...common,
+    externalIds: [...new Set([...common.externalIds, ...(ours?.externalIds ?? [])])],
+    severity: ours?.severity ?? null,
+    tags: ours?.tags ?? tagsOf(field(object, 'labels'), field(object, 'indicator_types')),
     firstSeen,
-    lastSeen: notBefore(firstSeen, modified ?? firstSeen),
-    expiresAt: dateOf(object, 'valid_until'),
-    forDetection: true,
+    lastSeen: ours?.lastSeen ?? notBefore(firstSeen, modified ?? firstSeen),
+    expiresAt: ours?.expiresAt ?? dateOf(object, 'valid_until'),
+    forDetection: ours?.forDetection ?? true,
   };
   return observables.map((observable) =>
     'rejected' in observable ? observable : { ...shared, ...observable },

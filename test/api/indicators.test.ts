@@ -148,12 +148,6 @@ onEveryEngine((engine) => {
       expect(response.headers['cache-control']).toBe('no-store');
     });
 
-    it.each(['csv', 'stix', 'misp', 'snort', 'zeek'])('says that %s has no writer yet', async (format) => {
-      const response = await tipline.get(`/api/v1/indicators?format=${format}`);
-      expect(response.statusCode).toBe(400);
-      expect(response.json()).toMatchObject({ code: 'format_not_available' });
-    });
-
     it('answers one indicator until the instant it expires', async () => {
       const id = indicatorId('DOMAIN', 'expiring.example.com');
       expect((await tipline.get(`/api/v1/indicators/${id}`)).json().data).toMatchObject({ id });

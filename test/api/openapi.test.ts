@@ -23,10 +23,15 @@ onEveryEngine((engine) => {
       const { paths } = (await tipline.get('/api/openapi.json')).json();
       expect(Object.keys(paths).sort()).toEqual([
         '/api/health',
+        '/api/sigma/actor/{id}',
+        '/api/sigma/campaign/{id}',
         '/api/v1/actors',
         '/api/v1/actors/{id}',
         '/api/v1/campaigns',
         '/api/v1/campaigns/{id}',
+        '/api/v1/feeds/misp/hashes.csv',
+        '/api/v1/feeds/misp/manifest.json',
+        '/api/v1/feeds/misp/{uuid}.json',
         '/api/v1/indicators',
         '/api/v1/indicators/{id}',
         '/api/v1/indicators/{id}/context',

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run, temporaryDirectory } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { run } from '../support/processes.ts';
 import { freePort } from '../support/servers.ts';
 
 const PASSWORD = 'correct-horse-battery';

@@ -6,7 +6,8 @@ import { openPglite } from '../../src/db/pglite.ts';
 import { remoteEngine } from '../../src/db/store-client.ts';
 import { connectToHolder } from '../../src/db/store-lock.ts';
 import { serveStore } from '../../src/db/store-server.ts';
-import { run, temporaryDirectory, tipline } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { run, tipline } from '../support/processes.ts';
 import { createKey, serve } from '../support/service.ts';
 
 const socketsIn = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.sock'));

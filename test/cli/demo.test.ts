@@ -1,7 +1,8 @@
 import { cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Exit, start, temporaryDirectory, until } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { type Exit, start, until } from '../support/processes.ts';
 import { copyTree } from '../support/product.ts';
 import { type Service, serve, storeFacts, total, withStore } from '../support/service.ts';
 

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Exit, run, temporaryDirectory } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { type Exit, run } from '../support/processes.ts';
 import { createKey, type Service, SOUND, serve, storeFacts, total, withStore } from '../support/service.ts';
 import { bundleOf, csvOf, inputFile, linkedBundle, stixIndicator } from './inputs.ts';
 

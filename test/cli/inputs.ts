@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv5 } from '../../src/model/identity.ts';
-import { temporaryDirectory } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/directories.ts';
 
 const NAMESPACE = '0d9f6d5c-7a55-4f0b-9c0e-3c1f8c6ad0e1';
 const WHEN = '2026-01-02T03:04:05.000Z';

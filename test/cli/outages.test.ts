@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directories.ts';
 import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
-import { temporaryDirectory, until } from '../support/processes.ts';
+import { until } from '../support/processes.ts';
 import { freePort, type ServerProcess, startPostgres, startRedis, stop } from '../support/servers.ts';
 import { createKey, type Service, serve } from '../support/service.ts';
 

@@ -188,7 +188,11 @@ describe('MISP events', () => {
         tags: ['OSINT'],
         url: 'https://example.com/r',
       },
-      expect.objectContaining({ kind: 'indicator', tags: ['OSINT'], tlp: 'AMBER_STRICT' }),
+      expect.objectContaining({
+        kind: 'indicator',
+        tags: ['OSINT', 'misp-galaxy:sector="Bank"'],
+        tlp: 'AMBER_STRICT',
+      }),
       {
         kind: 'relationship',
         type: 'refers-to',
@@ -298,6 +302,32 @@ describe('MISP galaxies', () => {
   ])('of type %s name software', async (type, value, expected) => {
     const records = await recordsOf([], { Galaxy: [galaxy(type, value)] });
     expect(ofKind(records, 'software')[0]).toMatchObject(expected);
+  });
+
+  it.each([
+    ['threat-actor', 'X', []],
+    ['mitre-campaign', 'X - C0001', []],
+    ['mitre-malware', 'X - S0001', []],
+    ['mitre-tool', 'X - S0002', ['misp-galaxy:mitre-tool="X - S0002"']],
+    ['mitre-attack-pattern', 'X - T0001', ['misp-galaxy:mitre-attack-pattern="X - T0001"']],
+    ['country', 'x', ['misp-galaxy:country="x"']],
+    ['threat-actor', 'x'.repeat(201), [`misp-galaxy:threat-actor="${'x'.repeat(201)}"`]],
+  ])('%s %s stay tags where no link stands for them', async (type, value, tags) => {
+    const Tag = [{ name: `misp-galaxy:${type}="${value}"` }];
+    const [own, inherited] = [
+      await indicatorsOf([attribute('md5', MD5, { Tag })]),
+      await indicatorsOf([attribute('md5', MD5)], { Tag }),
+    ];
+    expect([own[0]?.tags, inherited[0]?.tags]).toEqual([tags, tags]);
+  });
+
+  it('name the campaign that the indicators indicate', async () => {
+    const tag = 'misp-galaxy:mitre-campaign="Operation X - C0001"';
+    const records = await recordsOf([attribute('md5', MD5)], { Tag: [{ name: tag }] });
+    expect(ofKind(records, 'campaign')).toMatchObject([{ name: 'Operation X', externalIds: [tag] }]);
+    expect(ofKind(records, 'relationship')).toContainEqual(
+      expect.objectContaining({ type: 'indicates', to: tag }),
+    );
   });
 
   it('of an attribute speak of that attribute alone', async () => {

@@ -10,7 +10,8 @@ import {
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { runs, TIMEOUT_MS } from './runs.ts';
-import { TAGS, type World, worlds } from './world.ts';
+import { filtersOf, type Wish, wishes } from './wishes.ts';
+import { type World, worlds } from './world.ts';
 import {
   contextAnswer,
   type Filters,
@@ -26,36 +27,6 @@ import { replaceWorld } from './world-rows.ts';
 
 interface Item {
   id: string;
-}
-
-/** Which filters a list is asked with; numbers stand for a thing of the world. */
-const wishes = fc.record(
-  {
-    q: fc.oneof(fc.constantFrom('%', '_', '\\', "'", 'É', 'host-', 'X', '<1', '.'), fc.nat(100)),
-    type: fc.constantFrom(...INDICATOR_TYPES),
-    severity: fc.constantFrom(...SEVERITIES),
-    tag: fc.constantFrom(...TAGS, 'nobody has this'),
-    actorId: fc.nat(7),
-    campaignId: fc.nat(7),
-    minConfidence: fc.constantFrom(0, 1, 30, 51, 100),
-    since: fc.constantFrom(-400, -30, -1, 0, 1),
-  },
-  { requiredKeys: [] },
-);
-type Wish = typeof wishes extends fc.Arbitrary<infer T> ? T : never;
-
-function filtersOf({ q, actorId, campaignId, since, ...rest }: Wish, world: World): Filters {
-  const pick = <T>(items: readonly T[], index: number) => items[index % items.length];
-  const some = typeof q === 'number' ? pick(world.indicators, q)?.value.slice(0, 9) : q;
-  const actor = actorId === undefined ? undefined : pick(world.actors, actorId);
-  const campaign = campaignId === undefined ? undefined : pick(world.campaigns, campaignId);
-  return {
-    ...rest,
-    ...(some && { q: some }),
-    ...(actor && { actorId: actor.id }),
-    ...(campaign && { campaignId: campaign.id }),
-    ...(since !== undefined && { since: new Date(world.now.getTime() + since * 86_400_000).toISOString() }),
-  };
 }
 
 onEveryEngine((engine) => {

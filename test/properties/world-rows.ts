@@ -11,6 +11,13 @@ const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
 /** Puts a world in place of whatever is there, row by row: no importer has a say in it. */
 export async function replaceWorld(db: Db, world: World): Promise<void> {
+  // As any write: the revision moves, and no two worlds hold rows of one age.
+  const { value } = await db
+    .updateTable('revision')
+    .set(({ eb }) => ({ value: eb('value', '+', 1) }))
+    .returning('value')
+    .executeTakeFirstOrThrow();
+  const createdAt = new Date(LONG_AGO.getTime() + value * 1000);
   await sql`truncate enrichment, indicator_source, indicator, actor, campaign, technique, software, report,
     relationship, external_id, source cascade`.execute(db);
   await db
@@ -25,7 +32,7 @@ export async function replaceWorld(db: Db, world: World): Promise<void> {
       created_at: LONG_AGO,
     })
     .execute();
-  await insertIndicators(db, world);
+  await insertIndicators(db, world, createdAt);
   await insertEntities(db, world);
   if (world.links.length > 0) {
     const links = world.links.map(({ type, from, to, tlp }) => ({
@@ -47,7 +54,7 @@ export function normalizedOf({ type, value }: { type: string; value: string }): 
   return type === 'FILENAME' || type === 'USER_AGENT' ? value.toLowerCase() : value;
 }
 
-async function insertIndicators(db: Db, { indicators }: World): Promise<void> {
+async function insertIndicators(db: Db, { indicators }: World, createdAt: Date): Promise<void> {
   const rows = indicators.map((indicator, index) => {
     const normalized = normalizedOf(indicator);
     return {
@@ -68,7 +75,7 @@ async function insertIndicators(db: Db, { indicators }: World): Promise<void> {
       expires_at: indicator.expiresAt,
       for_detection: true,
       whitelisted: indicator.whitelisted,
-      created_at: LONG_AGO,
+      created_at: createdAt,
       revision: 1,
     };
   });

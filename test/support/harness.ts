@@ -2,6 +2,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { type AppDeps, buildApp } from '../../src/app.ts';
 import type { Database } from '../../src/db/open.ts';
 import { createKey, type NewKey } from '../../src/features/api-keys/api-keys.service.ts';
+import { openSpool } from '../../src/features/exports/spool.ts';
 import { importFiles } from '../../src/features/imports/imports.service.ts';
 import { ensureSource } from '../../src/features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../../src/features/imports/tally.ts';
@@ -10,6 +11,7 @@ import { memoryStore } from '../../src/kv/memory.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import type { SourceDefaults } from '../../src/model/statement.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
+import { temporaryDirectory } from './directories.ts';
 import type { TestEngine } from './engines.ts';
 
 export const NOW = new Date('2026-06-01T12:00:00.000Z');
@@ -39,8 +41,11 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
   const database = await engine.open();
   const { db } = database;
   const clock = { now: NOW };
+  const spool = openSpool(temporaryDirectory(), 256 * 1024 * 1024);
   const app = await buildApp({
-    db,
+    database,
+    spool,
+    communityRules: Promise.resolve(null),
     kv: memoryStore(),
     clock: () => clock.now,
     lastUsed: { note: () => {} },
@@ -90,6 +95,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     },
     async close() {
       await app.close();
+      await spool.close();
       await database.close();
     },
   };

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -33,7 +32,6 @@ export interface RunOptions {
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const alive = new Map<number, Running>();
-const directories: string[] = [];
 
 // Whatever a test file started ends with it, also when a test failed in the middle.
 afterAll(async () => {
@@ -42,14 +40,7 @@ afterAll(async () => {
     signal('SIGKILL');
     await exit;
   }
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
-
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'tipline-cli-'));
-  directories.push(directory);
-  return directory;
-}
 
 /** Starts a process that sees nothing of our settings, in a directory without an `.env`. */
 export function start(command: string, args: string[], { env, cwd, input }: RunOptions = {}): Running {

@@ -1,7 +1,8 @@
 import { cpSync } from 'node:fs';
 import { sql } from 'kysely';
 import { type Db, openDatabase } from '../../src/db/open.ts';
-import { type Exit, type Running, run, temporaryDirectory, tipline } from './processes.ts';
+import { temporaryDirectory } from './directories.ts';
+import { type Exit, type Running, run, tipline } from './processes.ts';
 
 export interface Service extends Running {
   /** http://127.0.0.1:port */

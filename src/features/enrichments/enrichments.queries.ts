@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { Verdict } from '../../model/vocabulary.ts';
@@ -61,16 +61,17 @@ export async function writeEnrichment(
     .execute();
 }
 
-/** Sets what is shown of the confidence, and marks the indicator as changed. */
+/** Sets what is shown of the confidence; where that is another, the indicator has changed. */
 export async function writeConfidence(
   trx: Transaction<Tables>,
   id: string,
   shown: { confidence: number; sourceId: string },
   revision: number,
+  now: Date,
 ): Promise<void> {
-  await trx
-    .updateTable('indicator')
-    .set({ confidence: shown.confidence, source_id: shown.sourceId, revision })
-    .where('id', '=', id)
-    .execute();
+  await sql`
+    update indicator set confidence = ${shown.confidence}, source_id = ${shown.sourceId}::uuid,
+      revision = ${revision}::bigint, version = version + 1, modified_at = greatest(${now}::timestamptz, created_at)
+    where id = ${id} and (confidence <> ${shown.confidence} or source_id <> ${shown.sourceId}::uuid)
+  `.execute(trx);
 }

@@ -25,7 +25,12 @@ export interface ProviderAnswer {
  * it is pinned.
  * @returns whether anything changed: false also when there is no such indicator, or the answer is older
  */
-export async function saveAnswer(db: Db, provider: Provider, answer: ProviderAnswer): Promise<boolean> {
+export async function saveAnswer(
+  db: Db,
+  provider: Provider,
+  answer: ProviderAnswer,
+  now: Date,
+): Promise<boolean> {
   const normal = normalize(answer.type, answer.value);
   if ('rejected' in normal) return false;
   const id = indicatorId(normal.type, normal.normalized);
@@ -47,7 +52,7 @@ export async function saveAnswer(db: Db, provider: Provider, answer: ProviderAns
     const indicator = (await loadIndicators(trx, [id])).get(id);
     if (indicator) {
       const shown = show([...indicator.statements.values()], indicator.scores, indicator.pinned);
-      await writeConfidence(trx, id, shown, lock.next);
+      await writeConfidence(trx, id, shown, lock.next, now);
     }
     await commitRevision(trx, lock);
     return true;

@@ -90,8 +90,11 @@ export async function writeEntities(
     select id, ${names}, ${now}::timestamptz, ${revision}::bigint from ${recordset} where is_new
   `.execute(trx);
   const assignments = sql.join(columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`x.${column}`)}`));
+  // Reports are not exported by themselves.
+  const modified =
+    rules.table === 'report' ? sql`` : sql`, modified_at = greatest(${now}::timestamptz, t.created_at)`;
   await sql`
-    update ${sql.table(rules.table)} as t set ${assignments}, revision = ${revision}::bigint
+    update ${sql.table(rules.table)} as t set ${assignments}, revision = ${revision}::bigint ${modified}
     from ${recordset} where t.id = x.id and not x.is_new
   `.execute(trx);
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import { commitRevision, lockRevision } from '../../db/revision.ts';
+import { commitRevision, lockRevision, readRevision } from '../../db/revision.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { IndicatorRecord } from '../../importers/importer.ts';
 import { indicatorId } from '../../model/identity.ts';
@@ -17,7 +17,6 @@ import {
   type IndicatorWrite,
   type KnownIndicator,
   loadIndicators,
-  readRevision,
   type StatementWrite,
   writeIndicators,
   writeStatements,

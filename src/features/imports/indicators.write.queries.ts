@@ -33,10 +33,6 @@ export interface StatementWrite {
   statement: Statement;
 }
 
-export async function readRevision(db: Db): Promise<number> {
-  return (await db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;
-}
-
 /** What is known of the indicators with these ids, by id. */
 export async function loadIndicators(db: Db, ids: string[]): Promise<Map<string, KnownIndicator>> {
   const known = new Map<string, KnownIndicator>();
@@ -139,7 +135,8 @@ export async function writeIndicators(
   await sql`
     update indicator set value = x.value, confidence = x.confidence, severity = x.severity, tlp = x.tlp, tags = x.tags,
       source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
-      for_detection = x.for_detection, revision = ${revision}::bigint
+      for_detection = x.for_detection, revision = ${revision}::bigint, version = indicator.version + 1,
+      modified_at = greatest(${now}::timestamptz, indicator.created_at)
     from ${recordset} where indicator.id = x.id and x.number is null
   `.execute(trx);
 }

@@ -12,6 +12,8 @@ import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
 export interface IndicatorFilters {
   q?: string;
   type?: IndicatorType;
+  /** Any of these. */
+  types?: IndicatorType[];
   severity?: Severity;
   tag?: string;
   actorId?: string;
@@ -50,15 +52,16 @@ const COLUMNS = [
 ] as const;
 
 /** Every indicator that the viewer may see and the filters let through. All filters combine with AND. */
-function matching(db: Db, viewer: Viewer, filters: IndicatorFilters) {
+export function matching(db: Db, viewer: Viewer, filters: IndicatorFilters) {
   const conditions = [visible('indicator', viewer), ...filterConditions(filters, viewer)];
   return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
 }
 
 function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
-  const { q, type, severity, tag, actorId, campaignId, minConfidence, since } = filters;
+  const { q, type, types, severity, tag, actorId, campaignId, minConfidence, since } = filters;
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
+    types && sql<SqlBool>`indicator.type in (${sql.join(types)})`,
     severity && sql<SqlBool>`indicator.severity = ${severity}`,
     tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
     q && sql<SqlBool>`coalesce(indicator.search_text, indicator.normalized) like ${containing(q)}`,

@@ -4,31 +4,54 @@ import type { Db } from '../../db/open.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
+import { parseQuerystring } from '../../http/querystring.ts';
+import { EXPORT_MEDIA_TYPES, exportResponses } from '../exports/exports.schema.ts';
+import type { Exporter } from '../exports/exports.service.ts';
+import { formatOf, optionsFor } from '../exports/formats.ts';
+import { sendExport } from '../exports/send-export.ts';
 import { toContext, toIndicator } from './indicators.answers.ts';
 import { findContext, findIndicator, listIndicators } from './indicators.queries.ts';
 import { IndicatorContext, IndicatorItem, IndicatorList, IndicatorQuery } from './indicators.schema.ts';
 
 const NOT_FOUND = 'There is no such indicator.';
 
-export const indicatorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { db }) => {
+interface Options {
+  db: Db;
+  exporter: Exporter;
+}
+
+export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { db, exporter }) => {
   app.get(
     '/api/v1/indicators',
     {
-      config: { access: 'indicators:read' },
+      config: { access: 'indicators:read', mediaTypes: ['application/json', ...EXPORT_MEDIA_TYPES] },
       schema: {
         operationId: 'listIndicators',
         tags: ['Indicators'],
-        summary: 'List indicators',
+        summary: 'List or export indicators',
         description:
           'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned.',
         querystring: IndicatorQuery,
-        response: apiResponses(IndicatorList, 'A page of indicators.', 400),
+        response: exportResponses(apiResponses(IndicatorList, 'A page of indicators, or an export.', 400)),
       },
     },
     async (request, reply) => {
-      const { page, pageSize, format, ...filters } = request.query;
-      if (format !== 'json')
-        throw new ApiError('format_not_available', `The format ${format} has no writer yet. Allowed: json.`);
+      const { page, pageSize, format, csvGuard, style, include, ...filters } = request.query;
+      const options = optionsFor(format, { csvGuard, style, include });
+      if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+      if (format !== 'json') {
+        const selection = {
+          viewer: request.viewer,
+          filters,
+          ...(asksForPage(request.url) && { page: { page, pageSize } }),
+        };
+        return sendExport(request, reply, exporter, {
+          selection,
+          format: formatOf(format, options),
+          variant: JSON.stringify([format, options]),
+          fileName: `tipline-indicators-${format}`,
+        });
+      }
       const { total, rows } = await listIndicators(db, request.viewer, filters, { page, pageSize });
       reply.header('cache-control', NO_CACHE);
       return { data: rows.map(toIndicator), page, pageSize, total };
@@ -82,3 +105,9 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app
     },
   );
 };
+
+/** The defaults of a page are those of the list; an export is cut into pages only where that is asked for. */
+function asksForPage(url: string): boolean {
+  const given = parseQuerystring(url.split('?')[1] ?? '');
+  return 'page' in given || 'pageSize' in given;
+}

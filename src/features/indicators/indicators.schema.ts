@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
+import { TXT_STYLES } from '../../formats/format.ts';
 import { dateTime, listOf, nullable, oneOf, pageParameters, score, stringEnum } from '../../http/schema.ts';
 import {
   CAMPAIGN_STATUSES,
   INDICATOR_TYPES,
+  type IndicatorType,
   MOTIVATIONS,
   SEVERITIES,
   TLPS,
   VERDICTS,
 } from '../../model/vocabulary.ts';
-
-/** The contract's formats, in its order. */
-const FORMATS = ['json', 'csv', 'stix', 'misp', 'snort', 'zeek'] as const;
+import { FORMAT_NAMES } from '../exports/formats.ts';
 
 const tags = Type.Array(Type.String());
 const id = Type.String({ format: 'uuid' });
@@ -55,7 +55,35 @@ export const IndicatorQuery = Type.Object({
       description: 'lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).',
     }),
   ),
-  format: stringEnum(FORMATS, { default: 'json', description: 'Only json has a writer so far.' }),
+  types: Type.Optional(
+    Type.Unsafe<IndicatorType[]>({
+      type: 'array',
+      items: { type: 'string', enum: [...INDICATOR_TYPES] },
+      minItems: 1,
+      uniqueItems: true,
+      description: 'Of any of these types, with commas between: IPV4,IPV6.',
+    }),
+  ),
+  format: stringEnum(['json', ...FORMAT_NAMES], {
+    default: 'json',
+    description:
+      'json is a page of the list. Every other format holds every match, or, where page or pageSize is given, that page.',
+  }),
+  csvGuard: Type.Optional(
+    stringEnum(['on', 'off'], {
+      description:
+        'csv: whether cells that a spreadsheet would run as a formula get an apostrophe in front (on).',
+    }),
+  ),
+  style: Type.Optional(
+    stringEnum(TXT_STYLES, { description: 'txt: whose external list it is for (plain).' }),
+  ),
+  include: Type.Optional(
+    stringEnum(['context'], {
+      description:
+        'stix, misp: with the actors, campaigns, malware and techniques that the indicators are linked to.',
+    }),
+  ),
 });
 export type IndicatorQuery = Static<typeof IndicatorQuery>;
 

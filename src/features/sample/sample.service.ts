@@ -32,7 +32,7 @@ export async function loadSample(db: Db, now: Date): Promise<boolean> {
   const manifest = await readFile(new URL('manifest.json', DIRECTORY), 'utf8');
   if ((await readMeta(db, MARK)) === manifest) return false;
   for (const entry of JSON.parse(manifest) as SampleFile[]) await loadFile(db, entry, now);
-  await loadAnswers(db);
+  await loadAnswers(db, now);
   await writeMeta(db, MARK, manifest);
   return true;
 }
@@ -47,12 +47,12 @@ async function loadFile(db: Db, { file, source: name, ...defaults }: SampleFile,
   if (interruption) throw new Error(`The sample file ${file} cannot be read: ${interruption.message}`);
 }
 
-async function loadAnswers(db: Db): Promise<void> {
+async function loadAnswers(db: Db, now: Date): Promise<void> {
   const directory = new URL('enrichments/', DIRECTORY);
   for (const file of (await readdir(directory)).sort()) {
     const answer = JSON.parse(await readFile(new URL(file, directory), 'utf8')) as SampleAnswer;
     const provider = PROVIDERS.find(({ name }) => name === answer.provider);
     if (!provider) throw new Error(`The sample names a provider that is not known: ${answer.provider}.`);
-    await saveAnswer(db, provider, { ...answer, fetchedAt: new Date(answer.fetchedAt) });
+    await saveAnswer(db, provider, { ...answer, fetchedAt: new Date(answer.fetchedAt) }, now);
   }
 }

@@ -1,0 +1,130 @@
+// node bench/exports.mjs [--rows N] [--url postgres://…] [--formats csv,stix]: full exports; README.md beside says how.
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { parseArgs } from 'node:util';
+import { generate } from './generate.mjs';
+import * as servers from './servers.mjs';
+
+const RESULTS = new URL('./results/', import.meta.url);
+const FORMATS = ['csv', 'ndjson', 'ecs', 'stix', 'misp', 'snort', 'suricata', 'zeek', 'txt', 'rpz'];
+/** What a row of an export is made of. */
+const COPIED =
+  'id, number, type, value, confidence, severity, tlp, tags, source_id, first_seen, last_seen, expires_at, ' +
+  'for_detection, created_at, version';
+const SAMPLE_MS = 10;
+
+const { values } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    url: { type: 'string' },
+    formats: { type: 'string', default: FORMATS.join(',') },
+  },
+});
+
+try {
+  await bench();
+} finally {
+  await servers.stopAll();
+}
+
+async function bench() {
+  const databaseUrl = values.url ?? (await servers.startPostgres());
+  if (!values.url) await generate(databaseUrl, Number(values.rows), (line) => console.error(line));
+  const key = servers.createKey(databaseUrl);
+  const results = [];
+  for (const format of values.formats.split(',')) {
+    // A process of its own for each, so that none inherits the memory of another.
+    const tipline = await servers.startTiplineProcess(databaseUrl);
+    const path = `/api/v1/indicators?format=${format}`;
+    await get(tipline.url, key, '/api/v1/indicators?pageSize=1');
+    const idle = residentBytes(tipline.pid);
+    const peak = watchMemory(tipline.pid);
+    const first = await get(tipline.url, key, path);
+    const copied = await copyOut(databaseUrl);
+    const again = await get(tipline.url, key, path);
+    const overIdle = peak.stop() - idle;
+    const unchanged = await get(tipline.url, key, path, { 'if-none-match': first.etag });
+    await tipline.stop();
+    const ratio = first.bytes / first.seconds / (copied.bytes / copied.seconds);
+    results.push({ format, first, again, unchanged, copied, overIdle, ratio });
+    console.error(`${format}: ${first.seconds.toFixed(1)} s`);
+  }
+  mkdirSync(RESULTS, { recursive: true });
+  writeFileSync(new URL('exports.json', RESULTS), `${JSON.stringify(results, null, 2)}\n`);
+  console.log(table(results));
+}
+
+/** Reads an answer to its end, from a socket, without keeping it. */
+function get(url, key, path, headers = {}) {
+  const began = performance.now();
+  return new Promise((done, fail) => {
+    const request = http.get(
+      url + path,
+      { headers: { authorization: `Bearer ${key}`, ...headers } },
+      (response) => {
+        let bytes = 0;
+        let firstMs = null;
+        response.on('data', (chunk) => {
+          firstMs ??= performance.now() - began;
+          bytes += chunk.length;
+        });
+        response.on('error', fail);
+        response.on('end', () => {
+          const { statusCode: status, headers } = response;
+          done({ status, bytes, firstMs, seconds: (performance.now() - began) / 1000, etag: headers.etag });
+        });
+      },
+    );
+    request.on('error', fail);
+  });
+}
+
+/** The limit: the same columns of every row, as fast as the database gives them to a reader of bytes. */
+async function copyOut(url) {
+  const began = performance.now();
+  const psql = spawn(servers.find('psql'), [url, '-qXc', `copy (select ${COPIED} from indicator) to stdout`]);
+  let bytes = 0;
+  for await (const chunk of psql.stdout) bytes += chunk.length;
+  return { bytes, seconds: (performance.now() - began) / 1000 };
+}
+
+function residentBytes(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
+}
+
+function watchMemory(pid) {
+  let peak = 0;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, residentBytes(pid));
+  }, SAMPLE_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return peak;
+    },
+  };
+}
+
+function table(results) {
+  const mb = (bytes) => (bytes / 1e6).toFixed(0);
+  const lines = results.map(({ format, first, again, unchanged, copied, overIdle, ratio }) =>
+    [
+      format,
+      mb(first.bytes),
+      first.firstMs?.toFixed(0),
+      first.seconds.toFixed(1),
+      mb(first.bytes / first.seconds),
+      mb(copied.bytes / copied.seconds),
+      ratio.toFixed(2),
+      mb(overIdle),
+      again.seconds.toFixed(2),
+      `${unchanged.status} in ${(unchanged.seconds * 1000).toFixed(0)} ms`,
+    ].join(' | '),
+  );
+  return [
+    '| format | MB | first byte ms | s | MB/s | COPY MB/s | ratio | MB over idle | again s | If-None-Match |',
+    '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|',
+    ...lines.map((line) => `| ${line} |`),
+  ].join('\n');
+}

@@ -1,0 +1,142 @@
+import { createWriteStream } from 'node:fs';
+import { chmod, rename, rm, stat } from 'node:fs/promises';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { SingleBar } from 'cli-progress';
+import { Command, Option } from 'commander';
+import { queryOf } from '../features/exports/exports.service.ts';
+import { FORMAT_NAMES, type FormatName, formatOf, optionsFor } from '../features/exports/formats.ts';
+import { openSnapshot, type Snapshot } from '../features/exports/snapshot.ts';
+import type { ExportFormat, TxtStyle } from '../formats/format.ts';
+import { TXT_STYLES } from '../formats/format.ts';
+import {
+  INDICATOR_TYPES,
+  type IndicatorType,
+  SEVERITIES,
+  type Severity,
+  TLPS,
+  type Tlp,
+} from '../model/vocabulary.ts';
+import { withDatabase } from './dependencies.ts';
+import { filled, instant, percent, uuid, wordOf, wordsOf } from './options.ts';
+
+interface ExportCommandOptions {
+  format: FormatName;
+  output?: string;
+  tlpCeiling: Tlp;
+  q?: string;
+  type?: IndicatorType[];
+  severity?: Severity;
+  tag?: string;
+  actor?: string;
+  campaign?: string;
+  minConfidence?: number;
+  since?: string;
+  csvGuard: boolean;
+  style?: TxtStyle;
+  context?: boolean;
+}
+
+export function exportCommand(): Command {
+  return new Command('export')
+    .description('write indicators in a format that other tools load')
+    .addOption(new Option('--format <format>', 'what to write').choices(FORMAT_NAMES).makeOptionMandatory())
+    .option(
+      '-o, --output <file>',
+      'write there instead of standard output; the file appears when it is whole',
+    )
+    .option('--tlp-ceiling <tlp>', `nothing above this (${TLPS.join(', ')})`, wordOf(TLPS), 'RED')
+    .option('--q <text>', 'substring of the normalized value', filled)
+    .option(
+      '--type <types>',
+      `of these types, with commas (${INDICATOR_TYPES.join(', ')})`,
+      wordsOf(INDICATOR_TYPES),
+    )
+    .option('--severity <severity>', SEVERITIES.join(', '), wordOf(SEVERITIES))
+    .option('--tag <tag>', 'exactly this tag', filled)
+    .option('--actor <id>', 'linked to this actor', uuid)
+    .option('--campaign <id>', 'linked to this campaign', uuid)
+    .option('--min-confidence <percent>', 'confidence of at least this', percent)
+    .option('--since <time>', 'seen at or after this, ISO 8601', instant)
+    .option('--no-csv-guard', 'csv: do not disarm what a spreadsheet would run as a formula')
+    .addOption(new Option('--style <style>', 'txt: whose external list it is for').choices(TXT_STYLES))
+    .option('--context', 'stix, misp: with actors, campaigns, malware and techniques')
+    .action(exportAll);
+}
+
+async function exportAll(options: ExportCommandOptions, command: Command): Promise<void> {
+  const chosen = optionsFor(options.format, {
+    csvGuard: options.csvGuard ? undefined : 'off',
+    style: options.style,
+    include: options.context ? 'context' : undefined,
+  });
+  if ('wrong' in chosen) command.error(`error: ${chosen.wrong}`, { exitCode: 2 });
+  const format = formatOf(options.format, chosen);
+  await withDatabase(async (database) => {
+    const filters = {
+      ...(options.q !== undefined && { q: options.q }),
+      ...(options.type && { types: options.type }),
+      ...(options.severity && { severity: options.severity }),
+      ...(options.tag !== undefined && { tag: options.tag }),
+      ...(options.actor && { actorId: options.actor }),
+      ...(options.campaign && { campaignId: options.campaign }),
+      ...(options.minConfidence !== undefined && { minConfidence: options.minConfidence }),
+      ...(options.since && { since: options.since }),
+    };
+    const viewer = { tlpCeiling: options.tlpCeiling, now: new Date() };
+    const snapshot = await openSnapshot(database, { viewer, filters }, format, queryOf(filters));
+    try {
+      await writeTo(options.output, snapshot, format);
+      report(snapshot);
+    } finally {
+      await snapshot.close();
+    }
+  });
+}
+
+/** A file that is there is replaced when the new one is whole, under its mode, and kept when it does not become so. */
+async function writeTo(output: string | undefined, snapshot: Snapshot, format: ExportFormat): Promise<void> {
+  if (output === undefined) return write(process.stdout, snapshot, format);
+  const before = await stat(output).catch(() => null);
+  // A pipe or a device is written to, not replaced.
+  if (before && !before.isFile()) return write(createWriteStream(output), snapshot, format);
+  const unfinished = `${output}.part`;
+  try {
+    await write(createWriteStream(unfinished), snapshot, format);
+    if (before) await chmod(unfinished, before.mode & 0o777);
+    await rename(unfinished, output);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+async function write(target: Writable, snapshot: Snapshot, format: ExportFormat): Promise<void> {
+  const bar = new SingleBar({
+    format: 'export [{bar}] {percentage}% | {value} of {total} | {eta_formatted} left',
+    stream: process.stderr,
+    hideCursor: true,
+    clearOnComplete: true,
+  });
+  const shown = process.stderr.isTTY === true;
+  async function* counted() {
+    for await (const rows of snapshot.read()) {
+      yield rows;
+      if (shown) bar.increment(rows.length);
+    }
+  }
+  if (shown) bar.start(Math.max(1, snapshot.rows), 0);
+  try {
+    await pipeline(Readable.from(format.write(counted(), snapshot.info)), target, {
+      end: target !== process.stdout,
+    });
+  } finally {
+    if (shown) bar.stop();
+  }
+}
+
+function report({ rows, skipped }: Snapshot): void {
+  const left = Object.entries(skipped).map(([reason, count]) => `${count} ${reason}`);
+  const without = left.length > 0 ? ` Left out, since the format cannot say them: ${left.join(', ')}.` : '';
+  process.stderr.write(`${rows} indicators written.${without}\n`);
+}

@@ -1,0 +1,180 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { PageRequest } from '../../db/page.ts';
+import { type Viewer, visible } from '../../db/visibility.ts';
+import type { ExportIndicator, ExportShape, Indication } from '../../formats/format.ts';
+import { BLOCK_SIZE } from '../../model/rule-numbers.ts';
+import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
+import { type IndicatorFilters, matching } from '../indicators/indicators.queries.ts';
+
+/** What an export is of. */
+export interface Selection {
+  viewer: Viewer;
+  filters: IndicatorFilters;
+  /** Only this page of the list; absent: every match. */
+  page?: PageRequest;
+  /** Only these numbers, both ends included. */
+  numbers?: { first: number; last: number };
+}
+
+export function selected(db: Db, { viewer, filters, page, numbers }: Selection) {
+  const all = matching(db, viewer, filters).$if(numbers !== undefined, (query) =>
+    query.where(sql<SqlBool>`indicator.number between ${numbers?.first ?? 0} and ${numbers?.last ?? 0}`),
+  );
+  if (!page) return all;
+  const ids = all
+    .select('indicator.id')
+    .orderBy('indicator.last_seen', 'desc')
+    .orderBy('indicator.id')
+    .limit(page.pageSize)
+    .offset((page.page - 1) * page.pageSize);
+  return db.selectFrom('indicator').where('indicator.id', 'in', ids);
+}
+
+/** How many match, on all pages together. */
+export async function countMatching(db: Db, { viewer, filters }: Selection): Promise<number> {
+  const row = await matching(db, viewer, filters)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+export interface BlockChanges {
+  block: number;
+  changes: number;
+  /** When the next of its rows expires. */
+  next_expiry: Date | null;
+}
+
+/**
+ * How often the rows of each block of numbers have changed, those included that are hidden by now: only so does the
+ * figure never fall when one goes. An expiry counts once it is past; a row that is seen again has changed, twice as much.
+ * Addresses and other types are read apart, each from an index of its own.
+ */
+export async function readChanges(
+  db: Db,
+  types: readonly IndicatorType[],
+  now: Date,
+): Promise<BlockChanges[]> {
+  const isAddress = (type: IndicatorType) => type === 'IPV4' || type === 'IPV6';
+  const rows: BlockChanges[] = [];
+  for (const some of [types.filter(isAddress), types.filter((type) => !isAddress(type))]) {
+    if (some.length === 0) continue;
+    const part = await sql<BlockChanges>`
+      select number / ${BLOCK_SIZE}::bigint as block,
+        sum(2 * version + (coalesce(expires_at <= ${now}::timestamptz, false))::int) as changes,
+        min(expires_at) filter (where expires_at > ${now}::timestamptz) as next_expiry
+      from indicator where type in (${sql.join(some)})
+      group by 1 order by 1
+    `.execute(db);
+    rows.push(...part.rows);
+  }
+  return rows;
+}
+
+export async function readRevisionAndSources(db: Db): Promise<{ revision: number; sources: string }> {
+  const { rows } = await sql<{ revision: number; sources: string }>`
+    select value as revision, (select coalesce(string_agg(id || ' ' || name, E'\n' order by id), '') from source) as sources
+    from revision
+  `.execute(db);
+  return rows[0] ?? { revision: 0, sources: '' };
+}
+
+const MODIFIED_AT = sql<Date>`coalesce(indicator.modified_at, indicator.created_at)`;
+
+/** The rows in the format's order; one query after the other. */
+function rowQueries(db: Db, selection: Selection, format: ExportShape) {
+  const rows = rowQuery(db, selection, format);
+  const inListOrder = (query: typeof rows) =>
+    query.orderBy('indicator.last_seen', 'desc').orderBy('indicator.id');
+  if (format.order === 'list') return [inListOrder(rows)];
+  if (format.order === 'number') return [rows.orderBy('indicator.number')];
+  const isAddress = sql<boolean>`indicator.type in ('IPV4', 'IPV6')`;
+  return [
+    rows.where(isAddress).orderBy(sql`indicator.value::inet`),
+    inListOrder(rows.where(sql<boolean>`not ${isAddress}`)),
+  ];
+}
+
+/** By the names that the writers know. */
+function rowQuery(db: Db, selection: Selection, { types, detectionOnly, reads }: ExportShape) {
+  const { viewer } = selection;
+  const none = sql<string[]>`'{}'::text[]`;
+  const externalIds = sql<
+    string[]
+  >`coalesce((select array_agg(e.external_id order by e.external_id collate "C")
+    from external_id as e where e.entity_id = indicator.id), ${none})`;
+  const indicates = sql<string[]>`coalesce((select array_agg(link order by link) from (
+    select r.to_id || ' ' || min(r.tlp) as link from relationship as r
+    where r.from_id = indicator.id and r.type = 'indicates' and ${visible('relationship', viewer, 'r')}
+    group by r.to_id) as links), ${none})`;
+  return selected(db, selection)
+    .innerJoin('source', 'source.id', 'indicator.source_id')
+    .where(sql<boolean>`indicator.type in (${sql.join(types)})`)
+    .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true))
+    .select(['indicator.id', 'indicator.number', 'indicator.version', 'indicator.type', 'indicator.value'])
+    .select(['indicator.normalized', 'indicator.confidence', 'indicator.severity', 'indicator.tlp'])
+    .select(['indicator.tags', 'source.name as source', 'indicator.first_seen as firstSeen'])
+    .select(['indicator.last_seen as lastSeen', 'indicator.expires_at as expiresAt'])
+    .select(['indicator.created_at as createdAt', MODIFIED_AT.as('modifiedAt')])
+    .select('indicator.for_detection as forDetection')
+    .select((reads.externalIds ? externalIds : none).as('externalIds'))
+    .select((reads.context ? indicates : none).as('indicates'));
+}
+
+/** Rows a page: enough that asking costs little, few enough to be cheap to hold. */
+const BATCH = 500;
+
+/**
+ * Opens a cursor on each query of the rows, in the transaction of `trx`. On the embedded engine (`hold`) what they give is laid
+ * aside by the end of the transaction, as of now, so that others come in between the pages; on PostgreSQL the
+ * transaction has to stay open.
+ * @returns their names
+ */
+export async function openCursors(
+  trx: Db,
+  selection: Selection,
+  format: ExportShape,
+  hold: boolean,
+  name: string,
+) {
+  const names: string[] = [];
+  for (const query of rowQueries(trx, selection, format)) {
+    const cursor = `${name}_${names.length}`;
+    await sql`declare ${sql.ref(cursor)} no scroll cursor ${sql.raw(hold ? 'with hold' : '')} for ${query}`.execute(
+      trx,
+    );
+    names.push(cursor);
+  }
+  return names;
+}
+
+/** As the query gives it: an indication is an id, a blank and a marking. */
+type ExportRow = Omit<ExportIndicator, 'indicates'> & { indicates: string[] };
+
+export async function fetchRows(db: Db, cursor: string): Promise<ExportIndicator[]> {
+  const { rows } = await sql<ExportRow>`fetch ${sql.raw(String(BATCH))} from ${sql.ref(cursor)}`.execute(db);
+  return rows.map((row) => Object.assign(row, { indicates: row.indicates.map(toIndication) }));
+}
+
+function toIndication(link: string): Indication {
+  const [id = '', tlp = 'RED'] = link.split(' ');
+  return { id, tlp: tlp as Tlp };
+}
+
+export async function closeCursor(db: Db, cursor: string): Promise<void> {
+  await sql`close ${sql.ref(cursor)}`.execute(db);
+}
+
+/** A whole export is read: plans that give the last row soonest, and no compiling that takes longer than it saves. */
+export async function planForAll(trx: Db): Promise<void> {
+  await sql`set local jit = off`.execute(trx);
+}
+
+/** Those of commands that ended before they had closed them: the embedded database has one session, which stays. */
+export async function closeForgottenCursors(db: Db): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select name from pg_cursors where is_holdable and name like 'export_%' and creation_time < now() - interval '1 hour'
+  `.execute(db);
+  for (const { name } of rows) await closeCursor(db, name);
+}

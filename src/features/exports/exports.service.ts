@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Database } from '../../db/open.ts';
+import { readRevision } from '../../db/revision.ts';
+import type { ExportFormat } from '../../formats/format.ts';
+import type { IndicatorFilters } from '../indicators/indicators.queries.ts';
+import type { Selection } from './exports.queries.ts';
+import { openSnapshot, type Snapshot } from './snapshot.ts';
+import type { Spool, Spooled } from './spool.ts';
+
+export interface ExportRequest {
+  selection: Selection;
+  format: ExportFormat;
+  /** What tells the format from others, its options included; and its file, without the extension. */
+  variant: string;
+  fileName: string;
+}
+
+/** What is known of an export, and its body where that was wanted. */
+interface Prepared {
+  /** For an entity tag: another one whenever the body is another. */
+  tag: string;
+  /** How many indicators match, on all pages together. */
+  total: number;
+  skipped: Record<string, number>;
+  body: Spooled | null;
+}
+
+export interface Exporter {
+  /**
+   * Finds the export laid aside as long as it holds, and else begins to write it.
+   * @param wantsBody asked with the tag: whether the body will be read
+   */
+  prepare(request: ExportRequest, wantsBody: (tag: string) => boolean): Promise<Prepared>;
+}
+
+interface Entry extends Prepared {
+  revision: number;
+  asOf: Date;
+  validUntil: Date | null;
+}
+
+/** So many exports are read from the database at once; each holds a connection of its pool until it is read. */
+const MAX_READING = 4;
+const MAX_ENTRIES = 1000;
+
+export function exporter(
+  database: Pick<Database, 'db' | 'kind'>,
+  spool: Spool,
+  onError: (error: Error) => void,
+): Exporter {
+  /** The one that was asked for last stands last. */
+  const entries = new Map<string, Entry>();
+  const oneByOne = queues();
+  const reading = slots(MAX_READING);
+
+  const keep = (key: string, entry: Entry) => {
+    const before = entries.get(key)?.body;
+    if (before && before !== entry.body) spool.drop(before);
+    entries.delete(key);
+    entries.set(key, entry);
+    const [oldest] = entries;
+    if (oldest && entries.size > MAX_ENTRIES) {
+      entries.delete(oldest[0]);
+      if (oldest[1].body) spool.drop(oldest[1].body);
+    }
+    return entry;
+  };
+
+  const write = (snapshot: Snapshot, format: ExportFormat, done: () => void) => {
+    const pieces = async function* () {
+      try {
+        yield* format.write(snapshot.read(), snapshot.info);
+      } finally {
+        await snapshot.close();
+        done();
+      }
+    };
+    return spool.fill(pieces(), onError);
+  };
+
+  const produce = async (key: string, request: ExportRequest, wantsBody: (tag: string) => boolean) => {
+    const { format, selection } = request;
+    const done = await reading();
+    let snapshot: Snapshot | undefined;
+    try {
+      snapshot = await openSnapshot(database, selection, format, queryOf(selection.filters));
+      const tag = tagOf(request, snapshot);
+      const before = entries.get(key);
+      const body = before?.tag === tag && before.body && !before.body.failed ? before.body : null;
+      const entry: Entry = {
+        tag,
+        total: snapshot.info.total,
+        skipped: snapshot.skipped,
+        body,
+        revision: snapshot.revision,
+        asOf: selection.viewer.now,
+        validUntil: snapshot.validUntil,
+      };
+      if (body || !wantsBody(tag)) {
+        await snapshot.close();
+        done();
+        return keep(key, entry);
+      }
+      return keep(key, { ...entry, body: write(snapshot, format, done) });
+    } catch (error) {
+      await snapshot?.close().catch(() => {});
+      done();
+      throw error;
+    }
+  };
+
+  return {
+    prepare(request, wantsBody) {
+      const key = keyOf(request);
+      return oneByOne(key, async () => {
+        const entry = entries.get(key);
+        if (entry && !entry.body?.failed && holds(entry, request, await readRevision(database.db))) {
+          if (entry.body || !wantsBody(entry.tag)) return keep(key, entry);
+        }
+        return produce(key, request, wantsBody);
+      });
+    },
+  };
+}
+
+function holds(
+  { revision, asOf, validUntil }: Entry,
+  { selection }: ExportRequest,
+  current: number,
+): boolean {
+  const { now } = selection.viewer;
+  return revision === current && now >= asOf && (validUntil === null || now < validUntil);
+}
+
+/** The filters in one spelling. */
+export function queryOf(filters: IndicatorFilters): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  const texts = given.map(([name, value]): [string, string] => [
+    name,
+    Array.isArray(value) ? [...value].sort().join(',') : String(value),
+  ]);
+  return new URLSearchParams(texts.sort(([a], [b]) => (a < b ? -1 : 1))).toString();
+}
+
+function keyOf({ selection, variant }: ExportRequest): string {
+  const { viewer, filters, page } = selection;
+  return JSON.stringify([variant, viewer.tlpCeiling, page ?? null, queryOf(filters)]);
+}
+
+function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot): string {
+  const content = [WRITERS, variant, selection.page ?? null, info.digest, info.total, rows];
+  return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
+}
+
+/** Another version of the writers may write other bytes of the same state. */
+const WRITERS = digestOfWriters();
+
+function digestOfWriters(): string {
+  const hash = createHash('sha256');
+  for (const room of ['formats', 'model']) {
+    const directory = new URL(`../../${room}/`, import.meta.url);
+    for (const file of readdirSync(directory).sort()) hash.update(readFileSync(new URL(file, directory)));
+  }
+  return hash.digest('base64url');
+}
+
+/** Work of one key is done one after the other. */
+function queues() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}
+
+/** At most so many at once, the others wait; resolves to what gives the place back. */
+function slots(count: number): () => Promise<() => void> {
+  let free = count;
+  const waiting: (() => void)[] = [];
+  return async () => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    let given = false;
+    return () => {
+      if (given) return;
+      given = true;
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    };
+  };
+}

@@ -1,0 +1,164 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Database, Db } from '../../db/open.ts';
+import type { ExportIndicator, ExportInfo, ExportShape } from '../../formats/format.ts';
+import { TLPS } from '../../model/vocabulary.ts';
+import { type ExportContext, readContext } from './export-context.queries.ts';
+import {
+  type BlockChanges,
+  closeCursor,
+  closeForgottenCursors,
+  countMatching,
+  fetchRows,
+  openCursors,
+  planForAll,
+  readChanges,
+  readRevisionAndSources,
+  type Selection,
+} from './exports.queries.ts';
+import { type Part, readParts } from './parts.queries.ts';
+
+/** What an export holds and leaves out, of one state of the database. */
+export interface Snapshot {
+  /** The revision it is of. */
+  revision: number;
+  /** The instant from which on, with time alone, it is another; null: it stays. */
+  validUntil: Date | null;
+  info: ExportInfo;
+  /** How many rows the writer gets. */
+  rows: number;
+  /** How many it does not, by type, and for `not-for-detection`. */
+  skipped: Record<string, number>;
+  /** The rows, once, in the format's order. To be read or `close`d. */
+  read(): AsyncGenerator<ExportIndicator[]>;
+  close(): Promise<void>;
+}
+
+const NO_CONTEXT: ExportContext = { entities: [], relationships: [], tlps: [], links: '' };
+
+/**
+ * Looks at what a selection holds and opens it for reading, as of one moment. On PostgreSQL it keeps a transaction
+ * until it is read or closed; the embedded database lays the rows aside and lets others in between the pages.
+ */
+export async function openSnapshot(
+  { db, kind }: Pick<Database, 'db' | 'kind'>,
+  selection: Selection,
+  format: ExportShape,
+  query: string,
+): Promise<Snapshot> {
+  const hold = kind === 'embedded';
+  if (hold) await closeForgottenCursors(db);
+  const trx = await db.startTransaction().setIsolationLevel('repeatable read').execute();
+  let open = true;
+  const end = async (how: 'commit' | 'rollback') => {
+    if (!open) return;
+    open = false;
+    await trx[how]().execute();
+  };
+  try {
+    await planForAll(trx);
+    const state = await readState(trx, selection, format, query);
+    const cursors = await openCursors(trx, selection, format, hold, `export_${randomUUID()}`);
+    if (hold) await end('commit');
+    const close = async () => {
+      if (hold) for (const cursor of cursors.splice(0)) await closeCursor(db, cursor);
+      await end('rollback');
+    };
+    return { ...state, close, read: () => readAll(hold ? db : trx, [...cursors], close) };
+  } catch (error) {
+    // What went wrong first is what is told.
+    await end('rollback').catch(() => {});
+    throw error;
+  }
+}
+
+/** The next page is asked for while the last one is written. */
+async function* readAll(db: Db, cursors: string[], close: () => Promise<void>) {
+  let next: Promise<ExportIndicator[]> | undefined;
+  try {
+    for (const cursor of cursors) {
+      next = fetchRows(db, cursor);
+      for (;;) {
+        const rows = await next;
+        if (rows.length === 0) break;
+        next = fetchRows(db, cursor);
+        // It may fail while the writer is still busy; that shows when it is waited for.
+        next.catch(() => {});
+        yield rows;
+      }
+    }
+  } finally {
+    await next?.catch(() => {});
+    await close().catch(() => {});
+  }
+}
+
+async function readState(
+  trx: Db,
+  selection: Selection,
+  format: ExportShape,
+  query: string,
+): Promise<Omit<Snapshot, 'read' | 'close'>> {
+  const { reads } = format;
+  const { revision, sources } = await readRevisionAndSources(trx);
+  const { parts, lastSeen, nextExpiry } = await readParts(trx, selection, reads.lastSeen ?? false);
+  const changes = reads.changes ? await readChanges(trx, reads.changes, selection.viewer.now) : [];
+  const context = reads.context ? await readContext(trx, selection) : NO_CONTEXT;
+  const matching = sum(parts);
+  const kept = parts.filter((part) => isWritten(part, format));
+  const marked = [...kept, ...context.entities, ...context.relationships];
+  const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
+  const expiries = [nextExpiry, ...changes.map((change) => change.next_expiry)];
+  return {
+    revision,
+    validUntil: earliest(expiries),
+    rows: sum(kept),
+    skipped: skippedIn(parts, format),
+    info: {
+      query,
+      digest: digest([query, sources, parts, changes.map(({ block, changes }) => [block, changes]), context]),
+      total: selection.page ? await countMatching(trx, selection) : matching,
+      tlps: TLPS.filter((tlp) => markings.has(tlp)),
+      modifiedAt: latest(kept.map((part) => part.modified_at)),
+      lastSeen,
+      changesOfBlock: changesOfBlock(changes),
+      entities: context.entities,
+      relationships: context.relationships,
+    },
+  };
+}
+
+function changesOfBlock(changes: readonly BlockChanges[]): Map<number, number> {
+  const sums = new Map<number, number>();
+  for (const { block, changes: count } of changes) sums.set(block, (sums.get(block) ?? 0) + count);
+  return sums;
+}
+
+function isWritten({ type, for_detection }: Part, { types, detectionOnly }: ExportShape): boolean {
+  return types.includes(type) && (for_detection || !detectionOnly);
+}
+
+function skippedIn(parts: readonly Part[], format: ExportShape): Record<string, number> {
+  const skipped: Record<string, number> = {};
+  for (const part of parts) {
+    if (isWritten(part, format)) continue;
+    const reason = format.types.includes(part.type) ? 'not-for-detection' : part.type;
+    skipped[reason] = (skipped[reason] ?? 0) + part.count;
+  }
+  return skipped;
+}
+
+const sum = (parts: readonly Part[]) => parts.reduce((total, { count }) => total + count, 0);
+
+function digest(content: unknown): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+function latest(dates: readonly Date[]): Date | null {
+  return dates.length === 0 ? null : new Date(Math.max(...dates.map(Number)));
+}
+
+function earliest(dates: readonly (Date | null)[]): Date | null {
+  let first: Date | null = null;
+  for (const date of dates) if (date && (first === null || date < first)) first = date;
+  return first;
+}

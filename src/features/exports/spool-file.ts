@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+
+/** A file that is read while it is written, and has no name: its space is free when it closes, or the process ends. */
+export interface SpoolFile {
+  readonly size: number;
+  readonly state: 'filling' | 'complete' | 'failed';
+  /** How many read it now. */
+  readonly readers: number;
+  append(bytes: Uint8Array): Promise<void>;
+  finish(): void;
+  /** Whoever reads it breaks off. */
+  fail(error: Error): void;
+  /** The bytes from `start` up to `end`, exclusive; without `end` to the end of the file, also of what is still to come. */
+  read(start?: number, end?: number): Readable;
+  /** As soon as it is whole and nobody reads it any more. */
+  close(): Promise<void>;
+}
+
+const CHUNK = 64 * 1024;
+
+/** Where the file cannot be made, appending and reading fail. */
+export function createSpoolFile(directory: string): SpoolFile {
+  const opening = openNameless(directory);
+  opening.catch(() => {});
+  const file = { size: 0, state: 'filling' as SpoolFile['state'], readers: 0 };
+  const progress = new EventEmitter().setMaxListeners(0);
+  let failure: Error | null = null;
+  let closing = false;
+
+  const closeWhenDone = async () => {
+    if (!closing || file.readers > 0 || file.state === 'filling') return;
+    closing = false;
+    await (await opening).close();
+  };
+  const end = (state: SpoolFile['state']) => {
+    file.state = state;
+    progress.emit('change');
+    void closeWhenDone().catch(() => {});
+  };
+
+  async function* chunks(start: number, end: number) {
+    let at = start;
+    while (at < end) {
+      if (failure) throw failure;
+      const available = Math.min(file.size, end) - at;
+      if (available > 0) {
+        const buffer = Buffer.allocUnsafe(Math.min(CHUNK, available));
+        const { bytesRead } = await (await opening).read(buffer, 0, buffer.length, at);
+        at += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      } else if (file.state === 'complete') return;
+      else await once(progress, 'change');
+    }
+  }
+
+  return {
+    get size() {
+      return file.size;
+    },
+    get state() {
+      return file.state;
+    },
+    get readers() {
+      return file.readers;
+    },
+    async append(bytes) {
+      await (await opening).writeFile(bytes);
+      file.size += bytes.length;
+      progress.emit('change');
+    },
+    finish() {
+      end('complete');
+    },
+    fail(error) {
+      failure = error;
+      end('failed');
+    },
+    read(start = 0, end = Number.POSITIVE_INFINITY) {
+      file.readers++;
+      const stream = Readable.from(chunks(start, end), { objectMode: false, highWaterMark: CHUNK });
+      return stream.once('close', () => {
+        file.readers--;
+        void closeWhenDone().catch(() => {});
+      });
+    },
+    async close() {
+      closing = true;
+      await closeWhenDone();
+    },
+  };
+}
+
+async function openNameless(directory: string): Promise<FileHandle> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, `export-${randomUUID()}`);
+  const handle = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  return handle;
+}

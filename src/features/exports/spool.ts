@@ -1,0 +1,146 @@
+import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import * as zlib from 'node:zlib';
+import { createSpoolFile, type SpoolFile } from './spool-file.ts';
+
+/** Of Node 22.15, 23.8 and later. */
+const { createZstdCompress } = zlib as { createZstdCompress?: () => Transform };
+
+const COMPRESSORS = {
+  gzip: (): Transform => zlib.createGzip({ level: 5 }),
+  zstd: createZstdCompress,
+};
+export type Encoding = 'identity' | keyof typeof COMPRESSORS;
+
+/** What this runtime can compress with, the best first. */
+export const ENCODINGS: readonly Exclude<Encoding, 'identity'>[] = COMPRESSORS.zstd
+  ? ['zstd', 'gzip']
+  : ['gzip'];
+
+/** A text, plain and compressed, as far as somebody has asked for it. */
+export interface Spooled {
+  /** The file in an encoding: made from the plain one, while that is written, when it is first asked for. */
+  file(encoding: Encoding): SpoolFile;
+  /** It cannot be read, or no longer: `file` must not be asked for. */
+  readonly failed: boolean;
+}
+
+export interface Spool {
+  /** Lays aside what `pieces` yields; returns at once. An error of it fails the file. */
+  fill(pieces: AsyncIterable<string>, onError: (error: Error) => void): Spooled;
+  /** It will not be asked for again: its space is free when the last reader is done. */
+  drop(spooled: Spooled): void;
+  close(): Promise<void>;
+}
+
+/** Of what is written at once, in bytes. */
+const WRITE_SIZE = 512 * 1024;
+const MAX_BYTES_A_UNIT = 3;
+
+/**
+ * Keeps what is sent in files, so that a slow client holds nothing but a file.
+ * @param maxBytes of all files together; what has not been asked for the longest goes first
+ */
+export function openSpool(directory: string, maxBytes: number): Spool {
+  /** The one that was asked for last stands last. */
+  const kept = new Map<Spooled, SpoolFile[]>();
+  let closed = false;
+
+  const makeRoom = () => {
+    let total = 0;
+    for (const file of [...kept.values()].flat()) total += file.size;
+    for (const [spooled, files] of kept) {
+      if (total <= maxBytes) return;
+      if (files.some((file) => file.readers > 0 || file.state === 'filling')) continue;
+      for (const file of files) total -= file.size;
+      drop(spooled);
+    }
+    if (total > maxBytes) throw new Error(`The spool is full: more than ${maxBytes} bytes are being sent.`);
+  };
+  const drop = (spooled: Spooled) => {
+    const files = kept.get(spooled) ?? [];
+    kept.delete(spooled);
+    for (const file of files) void file.close().catch(() => {});
+  };
+  const append = async (file: SpoolFile, bytes: Uint8Array) => {
+    if (closed) throw new Error('The server stops.');
+    await file.append(bytes);
+    makeRoom();
+  };
+  const filling = async (file: SpoolFile, write: () => Promise<void>) => {
+    try {
+      await write();
+      file.finish();
+    } catch (error) {
+      file.fail(error as Error);
+      throw error;
+    }
+  };
+
+  return {
+    fill(pieces, onError) {
+      const plain = createSpoolFile(directory);
+      const files = [plain];
+      const encoded = new Map<Encoding, SpoolFile>([['identity', plain]]);
+      const compress = (encoding: Encoding) => {
+        const file = createSpoolFile(directory);
+        files.push(file);
+        const compressor = (encoding === 'zstd' && COMPRESSORS.zstd) || COMPRESSORS.gzip;
+        filling(file, () =>
+          pipeline(plain.read(), compressor(), async (bytes) => {
+            for await (const chunk of bytes) await append(file, chunk as Buffer);
+          }),
+        ).catch(onError);
+        return file;
+      };
+      const spooled: Spooled = {
+        get failed() {
+          return files.some((file) => file.state === 'failed') || !kept.has(spooled);
+        },
+        file(encoding) {
+          kept.delete(spooled);
+          kept.set(spooled, files);
+          const file = encoded.get(encoding) ?? compress(encoding);
+          encoded.set(encoding, file);
+          return file;
+        },
+      };
+      kept.set(spooled, files);
+      filling(plain, async () => {
+        for await (const bytes of utf8(pieces)) await append(plain, bytes);
+      }).catch(onError);
+      return spooled;
+    },
+    drop,
+    async close() {
+      closed = true;
+      for (const spooled of [...kept.keys()]) drop(spooled);
+    },
+  };
+}
+
+/**
+ * UTF-8 in pieces of a good size to write. All but the longest texts come in one and the same buffer: it is to be done
+ * with before the next is asked for.
+ */
+async function* utf8(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(WRITE_SIZE);
+  let used = 0;
+  let isFirst = true;
+  for await (const text of texts) {
+    const fits = (size: number) => text.length * MAX_BYTES_A_UNIT <= size;
+    if (used > 0 && !fits(WRITE_SIZE - used)) {
+      yield buffer.subarray(0, used);
+      used = 0;
+    }
+    if (fits(WRITE_SIZE)) used += buffer.write(text, used);
+    else yield Buffer.from(text);
+    // Somebody waits for the first.
+    if (isFirst && used > 0) {
+      yield buffer.subarray(0, used);
+      used = 0;
+    }
+    isFirst &&= text === '';
+  }
+  if (used > 0) yield buffer.subarray(0, used);
+}

@@ -1,0 +1,120 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import type { Database } from '../../db/open.ts';
+import type { ExportFormat } from '../../formats/format.ts';
+import { mispFormat } from '../../formats/misp.ts';
+import {
+  feedHashes,
+  feedManifest,
+  feedNumbersOf,
+  feedRangeOfUuid,
+  writeFeedEvent,
+} from '../../formats/misp-feed.ts';
+import { apiResponses, NO_CACHE, textResponses } from '../../http/api-route.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { Exporter } from '../exports/exports.service.ts';
+import { sendExport } from '../exports/send-export.ts';
+import { openSnapshot } from '../exports/snapshot.ts';
+import { readFeedRanges, readInstallation, readLastNumber } from './misp-feed.queries.ts';
+import { MispEvent, MispManifest } from './misp-feed.schema.ts';
+
+const PREFIX = '/api/v1/feeds/misp';
+const MISP = mispFormat({ context: false });
+const ACCESS = { access: 'indicators:read', looseKey: true } as const;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+interface Options {
+  database: Pick<Database, 'db' | 'kind'>;
+  exporter: Exporter;
+}
+
+/** A feed as MISP pulls it: the manifest, then the events that are newer there than its own. */
+export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { database, exporter }) => {
+  const { db } = database;
+
+  app.get(
+    `${PREFIX}/manifest.json`,
+    {
+      config: ACCESS,
+      schema: {
+        operationId: 'getMispFeedManifest',
+        tags: ['MISP feed'],
+        summary: 'Read the manifest of the MISP feed',
+        description: 'Which events there are, and when each has changed.',
+        querystring: Type.Object({}),
+        response: apiResponses(MispManifest, 'The manifest, by the uuids of the events.', 400),
+      },
+    },
+    async ({ viewer }, reply) => {
+      const ranges = await readFeedRanges(db, viewer, MISP.types);
+      const manifest = feedManifest(await readInstallation(db), ranges);
+      return reply.header('cache-control', NO_CACHE).type(JSON_TYPE).send(manifest);
+    },
+  );
+
+  app.get(
+    `${PREFIX}/hashes.csv`,
+    {
+      config: { ...ACCESS, mediaTypes: ['text/csv'] },
+      schema: {
+        operationId: 'getMispFeedHashes',
+        tags: ['MISP feed'],
+        summary: 'Read the hashes of the MISP feed',
+        description: 'MD5 of each value and the uuid of its event: what MISP looks its own attributes up in.',
+        querystring: Type.Object({}),
+        response: textResponses('text/csv', 'The hashes.', [400]),
+      },
+    },
+    async (request, reply) => {
+      const installation = await readInstallation(db);
+      return sendExport(request, reply, exporter, {
+        selection: { viewer: request.viewer, filters: {} },
+        format: hashesFormat(installation),
+        variant: `hashes of ${installation}`,
+        fileName: 'hashes',
+      });
+    },
+  );
+
+  app.get(
+    `${PREFIX}/:uuid.json`,
+    {
+      config: ACCESS,
+      schema: {
+        operationId: 'getMispFeedEvent',
+        tags: ['MISP feed'],
+        summary: 'Read an event of the MISP feed',
+        description: 'The indicators of a range of numbers: a change moves one small event.',
+        params: Type.Object({ uuid: Type.String({ description: 'The uuid, as the manifest has it.' }) }),
+        querystring: Type.Object({}),
+        response: apiResponses(MispEvent, 'The event.', 400, 404),
+      },
+    },
+    async ({ viewer, params }, reply) => {
+      const installation = await readInstallation(db);
+      const number = feedRangeOfUuid(installation, params.uuid.toLowerCase(), await readLastNumber(db));
+      // Before its rows: what changes in between is told by the next manifest.
+      const [range] = number === null ? [] : await readFeedRanges(db, viewer, MISP.types, number);
+      if (!range) throw new ApiError('not_found', 'There is no such event in the feed.');
+      const selection = { viewer, filters: {}, numbers: feedNumbersOf(range.range) };
+      const snapshot = await openSnapshot(database, selection, MISP, '');
+      let text = '';
+      for await (const piece of writeFeedEvent(installation, range, snapshot.read())) text += piece;
+      return reply.header('cache-control', NO_CACHE).type(JSON_TYPE).send(text);
+    },
+  );
+};
+
+function hashesFormat(installation: string): ExportFormat {
+  return {
+    mediaType: 'text/csv; charset=utf-8; header=absent',
+    extension: 'csv',
+    types: MISP.types,
+    detectionOnly: false,
+    order: 'number',
+    reads: {},
+    async *write(batches) {
+      for await (const batch of batches) yield feedHashes(installation, batch);
+    },
+  };
+}

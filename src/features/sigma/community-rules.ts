@@ -1,0 +1,113 @@
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { type CommunityDocument, communityDocuments } from './community-documents.ts';
+import { techniqueMatcher } from './technique-match.ts';
+
+/** A rule has some 2 kB; the longest in public collections, a list of hashes, more than a quarter of a megabyte. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** All rules kept; the largest public collection has 10 MB of them. */
+const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
+
+/** Files and folders looked at: more is not a checkout of rules but somebody's disk. */
+const MAX_ENTRIES = 100_000;
+
+/** Sigma rules of others, kept as their authors wrote them. */
+export interface CommunityRules {
+  /**
+   * The documents tagged with one of the techniques (`T1059.001`; a parent's id stands for its sub-techniques too), in
+   * the order of their files, none twice. Each ends in a newline, has no `---` and begins with a comment that names its
+   * file and its authors. Documents of one file come together: a correlation is nothing without the rules it counts.
+   */
+  rulesFor(techniqueIds: readonly string[]): string[];
+  /** Files and folders left out: not readable, too large, not YAML, or a collection of Sigma 1. */
+  readonly skipped: number;
+}
+
+interface RuleFile {
+  techniques: Set<string>;
+  documents: string[];
+}
+
+/**
+ * Reads every `.yml` and `.yaml` file below a directory once; what changes there later is seen at the next start.
+ * Symbolic links and names with a leading dot are passed over. Rejects when the directory itself cannot be read or has
+ * more than 100,000 entries.
+ */
+export async function communityRules(directory: string): Promise<CommunityRules> {
+  const files: RuleFile[] = [];
+  let skipped = 0;
+  let bytes = 0;
+  for await (const path of rulePaths(directory, () => skipped++)) {
+    try {
+      const text = await textOf(path, Math.min(MAX_FILE_BYTES, MAX_TOTAL_BYTES - bytes));
+      const file = ruleFile(relative(directory, path).split(sep).join('/'), communityDocuments(text));
+      if (file.techniques.size === 0) continue;
+      files.push(file);
+      bytes += Buffer.byteLength(text);
+    } catch {
+      skipped++;
+    }
+  }
+  return {
+    skipped,
+    rulesFor(techniqueIds) {
+      const isMeant = techniqueMatcher(techniqueIds);
+      return files
+        .filter(({ techniques }) => [...techniques].some(isMeant))
+        .flatMap((file) => file.documents);
+    },
+  };
+}
+
+/** In the order of the names' code units, so that two checkouts of one commit give the same bundle. */
+async function* rulePaths(directory: string, onUnreadable: () => void): AsyncGenerator<string> {
+  const folders = [directory];
+  let entries = 0;
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const listed = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+      if (folder === directory) throw error;
+      onUnreadable();
+      return [];
+    });
+    entries += listed.length;
+    if (entries > MAX_ENTRIES) throw new Error(`${directory} has more than ${MAX_ENTRIES} entries`);
+    const visible = listed.filter((entry) => !entry.name.startsWith('.'));
+    visible.sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const entry of visible) {
+      if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) yield join(folder, entry.name);
+    }
+    for (const entry of visible.reverse()) if (entry.isDirectory()) folders.push(join(folder, entry.name));
+  }
+}
+
+/** Throws on what is not a regular file (it may have been replaced since it was listed), too large or not UTF-8. */
+async function textOf(path: string, maxBytes: number): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile() || stat.size > maxBytes) throw new Error('not a file of a rule');
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
+  } finally {
+    await file.close();
+  }
+}
+
+function ruleFile(name: string, documents: readonly CommunityDocument[]): RuleFile {
+  return {
+    techniques: new Set(documents.flatMap(({ techniques }) => techniques)),
+    documents: documents.map((document) => `${attribution(name, document)}\n${document.text}`),
+  };
+}
+
+/** Licences of rules ask that authors be named; most rules say the licence only in a file beside them. */
+function attribution(name: string, { author, license }: CommunityDocument): string {
+  const licence = license ?? 'that of its collection';
+  return oneLine(`# ${name}, by its authors: ${author || 'not named'}; licence: ${licence}`);
+}
+
+/** For a comment: nothing that a reader of YAML 1.1 or 1.2 takes for a line break or refuses. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').slice(0, 1000);
+}

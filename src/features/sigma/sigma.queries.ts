@@ -1,0 +1,47 @@
+import { sql } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import { type Viewer, visible } from '../../db/visibility.ts';
+import type { SigmaSubject } from '../../formats/sigma.ts';
+
+type Kind = SigmaSubject['kind'];
+
+/** The actor or campaign, if the viewer may see it. */
+export async function findSubject(
+  db: Db,
+  viewer: Viewer,
+  kind: Kind,
+  id: string,
+): Promise<(SigmaSubject & { createdAt: Date }) | undefined> {
+  const attackId = kind === 'actor' ? sql`attack_group_id` : sql`null`;
+  const { rows } = await sql<SigmaSubject & { createdAt: Date }>`
+    select ${kind} as kind, id, name, ${attackId} as "attackId", created_at as "createdAt"
+    from ${sql.table(kind)} where id = ${id} and ${visible(kind, viewer)}
+  `.execute(db);
+  return rows[0];
+}
+
+/** ATT&CK ids of the techniques that it uses, sorted. */
+export async function readTechniqueIds(db: Db, viewer: Viewer, id: string): Promise<string[]> {
+  const { rows } = await sql<{ attack_id: string }>`
+    select distinct technique.attack_id from technique
+    join relationship as r on r.to_id = technique.id and r.to_kind = 'technique'
+    where r.from_id = ${id} and r.type = 'uses' and technique.attack_id is not null and not technique.retired
+      and ${visible('relationship', viewer, 'r')} and ${visible('technique', viewer)}
+    order by technique.attack_id
+  `.execute(db);
+  return rows.map(({ attack_id }) => attack_id);
+}
+
+/**
+ * When the indicators that it is linked to last changed; one that has expired or was whitelisted since is a change too.
+ * null: there were never any.
+ */
+export async function readChangedAt(db: Db, viewer: Viewer, id: string): Promise<Date | null> {
+  const { rows } = await sql<{ changed_at: Date | null }>`
+    select max(greatest(coalesce(indicator.modified_at, indicator.created_at),
+      case when indicator.expires_at <= ${viewer.now}::timestamptz then indicator.expires_at end)) as changed_at
+    from indicator join relationship as r on r.from_id = indicator.id and r.from_kind = 'indicator'
+    where r.to_id = ${id} and ${visible('relationship', viewer, 'r')} and indicator.tlp <= ${viewer.tlpCeiling}::tlp
+  `.execute(db);
+  return rows[0]?.changed_at ?? null;
+}

@@ -1,0 +1,66 @@
+import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import type { ExportFormat, ExportIndicator, ExportOptions } from './format.ts';
+
+const COLUMNS = [
+  'id',
+  'type',
+  'value',
+  'confidence',
+  'severity',
+  'tlp',
+  'tags',
+  'source',
+  'firstSeen',
+  'lastSeen',
+  'expiresAt',
+  'forDetection',
+];
+
+/** What a spreadsheet takes for the start of a formula (OWASP, CSV injection). */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/**
+ * RFC 4180 with a header line, UTF-8 without a byte order mark. Tags are joined by `;`. With the guard a cell that a
+ * spreadsheet would run as a formula gets an apostrophe in front.
+ */
+export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): ExportFormat {
+  const cell = (text: string) => quoted(csvGuard && FORMULA.test(text) ? `'${text}` : text);
+  return {
+    mediaType: 'text/csv; charset=utf-8; header=present',
+    extension: 'csv',
+    types: INDICATOR_TYPES,
+    detectionOnly: false,
+    order: 'list',
+    reads: {},
+    async *write(batches) {
+      yield `${COLUMNS.join(',')}\r\n`;
+      for await (const batch of batches) {
+        let text = '';
+        for (const row of batch) text += `${cells(row).map(cell).join(',')}\r\n`;
+        yield text;
+      }
+    },
+  };
+}
+
+function cells(row: ExportIndicator): string[] {
+  return [
+    row.id,
+    row.type,
+    row.value,
+    String(row.confidence),
+    row.severity,
+    row.tlp,
+    row.tags.join(';'),
+    row.source,
+    row.firstSeen.toISOString(),
+    row.lastSeen.toISOString(),
+    row.expiresAt?.toISOString() ?? '',
+    String(row.forDetection),
+  ];
+}
+
+/** RFC 4180 §2.6 and §2.7; blanks at the ends are kept by readers only inside quotes. */
+function quoted(text: string): string {
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

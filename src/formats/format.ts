@@ -1,0 +1,169 @@
+import type {
+  IndicatorType,
+  Motivation,
+  RelationshipType,
+  Severity,
+  Sophistication,
+  Tlp,
+} from '../model/vocabulary.ts';
+
+/** One indicator as a writer gets it: visible to the one who asks, and let through by his filters. */
+export interface ExportIndicator {
+  /** UUIDv5 of type and normalized value. */
+  id: string;
+  /** Small, from 1, never given twice: rule ids come from it. */
+  number: number;
+  /** From 1; rises with every change of the indicator. */
+  version: number;
+  type: IndicatorType;
+  /** As shown: normalized, its letter case kept where it means something. */
+  value: string;
+  normalized: string;
+  /** 0 to 100. */
+  confidence: number;
+  severity: Severity;
+  tlp: Tlp;
+  /** Sorted by code point, without repeats; free text, up to 256 characters each. */
+  tags: string[];
+  /** Name of the source whose confidence decides; free text. */
+  source: string;
+  firstSeen: Date;
+  lastSeen: Date;
+  expiresAt: Date | null;
+  /** When it was first imported here. Never changes. */
+  createdAt: Date;
+  /** When it last changed here; not before `createdAt`. */
+  modifiedAt: Date;
+  /** false: context only, never for rules or block lists (MISP `to_ids: false`). */
+  forDetection: boolean;
+  /** Ids it has elsewhere, such as `indicator--0c7b…`, sorted; empty unless the format reads them. */
+  externalIds: string[];
+  /** Entities (of `ExportInfo.entities`, or not visible) that it indicates, by id; empty unless context is wanted. */
+  indicates: readonly Indication[];
+}
+
+/** That an indicator indicates an entity, and who may know. */
+export interface Indication {
+  id: string;
+  tlp: Tlp;
+}
+
+interface EntityBase {
+  id: string;
+  name: string;
+  description: string | null;
+  /** 0 to 100. */
+  confidence: number;
+  tlp: Tlp;
+  createdAt: Date;
+  modifiedAt: Date;
+  /** Ids it has elsewhere, sorted: STIX ids, MISP galaxy tags. */
+  externalIds: string[];
+}
+
+/** What indicators are linked to. */
+export type ExportEntity =
+  | (EntityBase & {
+      kind: 'actor';
+      aliases: string[];
+      /** ATT&CK group, such as `G0016`. */
+      attackId: string | null;
+      /** ISO 3166-1 alpha-2. */
+      country: string | null;
+      motivation: Motivation;
+      sophistication: Sophistication | null;
+      firstSeen: Date | null;
+      lastSeen: Date | null;
+    })
+  | (EntityBase & { kind: 'campaign'; aliases: string[]; firstSeen: Date | null; lastSeen: Date | null })
+  | (EntityBase & {
+      kind: 'technique';
+      /** Such as `T1059.001`. */
+      attackId: string | null;
+      /** ATT&CK tactic short names, such as `command-and-control`. */
+      tactics: string[];
+    })
+  | (EntityBase & {
+      kind: 'software';
+      softwareType: 'malware' | 'tool';
+      aliases: string[];
+      /** Such as `S0154`. */
+      attackId: string | null;
+    });
+
+/** A link between two entities (indicators carry theirs in `indicates`). */
+export interface ExportRelationship {
+  fromId: string;
+  toId: string;
+  type: Exclude<RelationshipType, 'indicates' | 'refers-to'>;
+  tlp: Tlp;
+}
+
+/** What is known of the whole before its first row is read; of one snapshot with the rows. */
+export interface ExportInfo {
+  /** A stable name of what was asked for: the filters, canonical, such as `tag=emotet&type=URL`; empty: everything. */
+  query: string;
+  /** Hex; equal when, and only when, the rows are. */
+  digest: string;
+  /** How many indicators match, those of types that the format cannot express included. */
+  total: number;
+  /** The markings of the rows and entities that follow, from the widest to the narrowest audience. */
+  tlps: Tlp[];
+  /** The latest change of what matches, or has matched; null when nothing does. */
+  modifiedAt: Date | null;
+  /** The latest sighting of what matches; null when nothing does, or the format does not read it. */
+  lastSeen: Date | null;
+  /**
+   * How often anything in a block of numbers (`blockOf` in model/rule-numbers.ts) has changed, rows that have come
+   * and gone included: it never falls, so a group's `rev` and a zone's serial can follow from it.
+   */
+  changesOfBlock: ReadonlyMap<number, number>;
+  entities: readonly ExportEntity[];
+  relationships: readonly ExportRelationship[];
+}
+
+export const TXT_STYLES = ['plain', 'paloalto', 'fortinet', 'checkpoint'] as const;
+export type TxtStyle = (typeof TXT_STYLES)[number];
+
+/** What a caller may choose beside the format. */
+export interface ExportOptions {
+  /** csv: prefix what a spreadsheet would run as a formula. */
+  csvGuard: boolean;
+  /** txt: whose external list it is for. */
+  style: TxtStyle;
+  /** stix and misp: with actors, campaigns, malware, techniques and their relationships. */
+  context: boolean;
+}
+
+/**
+ * A format. `write` gets the rows in batches, in the format's order, only of its types and, for `detectionOnly`, only
+ * those for detection. It yields the text in pieces of some kilobytes, holds a bounded number of rows at a time, and
+ * is a pure function of its arguments: the same state gives the same bytes.
+ */
+export interface ExportFormat extends ExportShape {
+  readonly mediaType: string;
+  /** Of the file name, without the dot. */
+  readonly extension: string;
+  write(batches: AsyncIterable<readonly ExportIndicator[]>, info: ExportInfo): AsyncGenerator<string>;
+}
+
+/** Which rows a writer gets, and in which order. */
+export interface ExportShape {
+  /** What it can express; other types are counted as skipped. */
+  readonly types: readonly IndicatorType[];
+  /** Rules and block lists: what is not for detection is left out. */
+  readonly detectionOnly: boolean;
+  /**
+   * `list`: newest sighting first. `number`: by number. `address`: IPv4 then IPv6 addresses ascending, then everything
+   * else as in the list.
+   */
+  readonly order: 'list' | 'number' | 'address';
+  /** What it reads beside the indicators' own fields. */
+  readonly reads: {
+    externalIds?: boolean;
+    context?: boolean;
+    lastSeen?: boolean;
+    /** `changesOfBlock`, of the indicators of these types. */
+    changes?: readonly IndicatorType[];
+  };
+}

@@ -1,0 +1,89 @@
+import type { IndicatorType } from '../model/vocabulary.ts';
+import type { ExportIndicator } from './format.ts';
+import { attributeTags, type GalaxyTags, type MispTag } from './misp-tags.ts';
+
+/**
+ * Category and type of each of ours. MISP drops an attribute whose pair its `describeTypes` does not have. `email`
+ * is the one of its e-mail types that does not say who wrote to whom, `domain` the one whose RPZ covers subdomains.
+ */
+const KINDS: Record<IndicatorType, [category: string, type: string]> = {
+  IPV4: ['Network activity', 'ip-dst'],
+  IPV6: ['Network activity', 'ip-dst'],
+  DOMAIN: ['Network activity', 'domain'],
+  URL: ['Network activity', 'url'],
+  MD5: ['Payload delivery', 'md5'],
+  SHA1: ['Payload delivery', 'sha1'],
+  SHA256: ['Payload delivery', 'sha256'],
+  EMAIL: ['Payload delivery', 'email'],
+  CVE: ['External analysis', 'vulnerability'],
+  BTC_ADDRESS: ['Financial fraud', 'btc'],
+  REGISTRY_KEY: ['Persistence mechanism', 'regkey'],
+  MUTEX: ['Artifacts dropped', 'mutex'],
+  FILENAME: ['Payload delivery', 'filename'],
+  USER_AGENT: ['Network activity', 'user-agent'],
+  ASN: ['Network activity', 'AS'],
+};
+
+const INHERIT = '5';
+
+/** An attribute in MISP's core format. */
+export interface MispAttribute {
+  type: string;
+  category: string;
+  to_ids: boolean;
+  uuid: string;
+  distribution: string;
+  timestamp: string;
+  comment: string;
+  first_seen: string;
+  last_seen: string;
+  value: string;
+  Tag: MispTag[];
+}
+
+/** @param newest Unix seconds of its event, which no attribute may be newer than */
+export function mispAttribute(
+  row: ExportIndicator,
+  uuid: string,
+  newest: number,
+  galaxies: GalaxyTags,
+): MispAttribute {
+  const [category, type] = KINDS[row.type];
+  return {
+    type,
+    category,
+    to_ids: row.forDetection,
+    uuid,
+    distribution: INHERIT,
+    timestamp: String(Math.min(unixSeconds(row.modifiedAt), newest)),
+    comment: commentOf(row),
+    first_seen: mispTime(row.firstSeen),
+    last_seen: mispTime(row.lastSeen),
+    value: mispValue(row),
+    Tag: attributeTags(row, galaxies),
+  };
+}
+
+/** As MISP stores it, so that it correlates: e-mail addresses in lower case, AS numbers bare. */
+export function mispValue({ type, value, normalized }: ExportIndicator): string {
+  if (type === 'EMAIL') return normalized;
+  return type === 'ASN' ? normalized.slice('AS'.length) : value;
+}
+
+export function unixSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+/**
+ * Where it is from, and what MISP has no field for. Its confidence taxonomies know five steps: a tag of theirs would
+ * change the number, and come back from MISP as a tag that no source gave.
+ */
+function commentOf({ source, confidence, severity, expiresAt }: ExportIndicator): string {
+  const known = `${source}; confidence ${confidence}; severity ${severity.toLowerCase()}`;
+  return expiresAt === null ? known : `${known}; expires ${expiresAt.toISOString()}`;
+}
+
+/** `2026-05-01T08:00:00.000000+00:00` */
+function mispTime(date: Date): string {
+  return `${date.toISOString().slice(0, -1)}000+00:00`;
+}

@@ -1,0 +1,90 @@
+/**
+ * A MISP feed: `manifest.json`, `hashes.csv` and a file an event, as MISP's pull (app/Model/Feed.php) reads them. The
+ * events are fixed ranges of indicator numbers, so that a change moves one small file.
+ *
+ * - The pull fetches an event when its timestamp in the manifest is later than that of its own copy, and takes from it
+ *   the attributes that are new or whose timestamps rose. What is no longer in the event stays in MISP.
+ * - `feed` is a UUID of this installation: two that one MISP pulls from must not share the uuids of their events.
+ */
+
+import { createHash } from 'node:crypto';
+import { uuidv5 } from '../model/identity.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import type { ExportIndicator } from './format.ts';
+import { mispValue } from './misp-attribute.ts';
+import { eventSummary, type MispEvent, writeEvent } from './misp-event.ts';
+
+/** Indicator numbers an event: a megabyte at most, as a rule. */
+export const FEED_RANGE_SIZE = 2000;
+
+export interface FeedRange {
+  /** From 0; see `feedRangeOf`. */
+  range: number;
+  /** The most restrictive of the indicators in it, of which there is at least one. */
+  tlp: Tlp;
+  /** Never falls; rises with every change in the range, also when an indicator leaves it. */
+  changedAt: Date;
+  /** The latest sighting in it. */
+  lastSeen: Date;
+}
+
+export function feedRangeOf(indicatorNumber: number): number {
+  return Math.floor(indicatorNumber / FEED_RANGE_SIZE);
+}
+
+/** The indicator numbers of a range, both ends included. */
+export function feedNumbersOf(range: number): { first: number; last: number } {
+  return { first: range * FEED_RANGE_SIZE, last: (range + 1) * FEED_RANGE_SIZE - 1 };
+}
+
+export function feedEventUuid(feed: string, range: number): string {
+  return uuidv5(`feed:${range}`, feed);
+}
+
+/** The range whose event has the uuid; null when none up to the last indicator's number has it. */
+export function feedRangeOfUuid(feed: string, uuid: string, lastNumber: number): number | null {
+  for (let range = feedRangeOf(lastNumber); range >= 0; range--) {
+    if (feedEventUuid(feed, range) === uuid) return range;
+  }
+  return null;
+}
+
+/** `manifest.json`: an event a line. Ranges without an indicator have no event: MISP refuses empty ones. */
+export function feedManifest(feed: string, ranges: readonly FeedRange[]): string {
+  const entries = ranges.map((range) => {
+    const event = eventOf(feed, range);
+    return `\n${JSON.stringify(event.uuid)}:${JSON.stringify(eventSummary(event))}`;
+  });
+  return `{${entries.join(',')}\n}\n`;
+}
+
+/** `{uuid}.json`: the event of a range. */
+export function writeFeedEvent(
+  feed: string,
+  range: FeedRange,
+  batches: AsyncIterable<readonly ExportIndicator[]>,
+): AsyncGenerator<string> {
+  return writeEvent(eventOf(feed, range), batches, new Map());
+}
+
+/** Lines of `hashes.csv`, MD5 of the value and uuid of its event: MISP looks its own attributes up in it. */
+export function feedHashes(feed: string, rows: readonly ExportIndicator[]): string {
+  return rows
+    .map((row) => `${md5(mispValue(row))},${feedEventUuid(feed, feedRangeOf(row.number))}\n`)
+    .join('');
+}
+
+function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex');
+}
+
+function eventOf(feed: string, { range, tlp, changedAt, lastSeen }: FeedRange): MispEvent {
+  const { first, last } = feedNumbersOf(range);
+  return {
+    uuid: feedEventUuid(feed, range),
+    info: `Tipline: indicators ${first} to ${last}`,
+    lastSeen,
+    changedAt,
+    tlp,
+  };
+}

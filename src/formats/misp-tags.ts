@@ -1,0 +1,86 @@
+import { compareTlp, mostRestrictive } from '../model/statement.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import type { ExportEntity, ExportIndicator, Indication } from './format.ts';
+
+export interface MispTag {
+  name: string;
+  /** MISP gives a tag without one a colour of its own, the same everywhere. */
+  colour?: string;
+}
+
+/** Name and colour as MISP's `tlp` taxonomy has them. */
+const TLP_TAGS: Record<Tlp, MispTag> = {
+  CLEAR: { name: 'tlp:clear', colour: '#ffffff' },
+  GREEN: { name: 'tlp:green', colour: '#33FF00' },
+  AMBER: { name: 'tlp:amber', colour: '#FFC000' },
+  AMBER_STRICT: { name: 'tlp:amber+strict', colour: '#FFC000' },
+  RED: { name: 'tlp:red', colour: '#FF2B2B' },
+};
+
+/** MISP cuts longer names itself, within a character, and then takes the cut tag for another one. */
+const MAX_TAG_BYTES = 255;
+
+/** Galaxy tags by the id of the entity they stand for. */
+export type GalaxyTags = ReadonlyMap<string, { tlp: Tlp; names: string[] }>;
+
+export function tlpTag(tlp: Tlp): MispTag {
+  return TLP_TAGS[tlp];
+}
+
+/** Its TLP, what it indicates, its own tags. */
+export function attributeTags(row: ExportIndicator, galaxies: GalaxyTags): MispTag[] {
+  const names = new Set(row.indicates.flatMap((link) => galaxyNames(row, link, galaxies)));
+  for (const tag of row.tags) if (isOwnTag(tag)) names.add(cut(tag));
+  return [TLP_TAGS[row.tlp], ...[...names].map((name) => ({ name }))];
+}
+
+/** A tag cannot be marked: on an attribute for a wider audience it would tell them of the entity, or of the link. */
+function galaxyNames(row: ExportIndicator, { id, tlp }: Indication, galaxies: GalaxyTags): string[] {
+  const galaxy = galaxies.get(id);
+  const isForFewer = galaxy === undefined || compareTlp(mostRestrictive([tlp, galaxy.tlp]), row.tlp) > 0;
+  return isForFewer ? [] : galaxy.names;
+}
+
+/** MISP refuses a blank name; a label such as `tlp:white` must not stand beside the marking that holds. */
+function isOwnTag(tag: string): boolean {
+  return tag.trim() !== '' && !/^\s*tlp:/i.test(tag);
+}
+
+/** To MISP's length, between two characters: a streaming decoder keeps a part of one back. */
+function cut(tag: string): string {
+  if (Buffer.byteLength(tag) <= MAX_TAG_BYTES) return tag;
+  const bytes = Buffer.from(tag).subarray(0, MAX_TAG_BYTES);
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true }).trimEnd();
+}
+
+export function galaxyTags(entities: readonly ExportEntity[]): GalaxyTags {
+  return new Map(entities.map((entity) => [entity.id, { tlp: entity.tlp, names: namesOf(entity) }]));
+}
+
+/** The tags it came with; for what came otherwise, the one MISP would give a cluster of its name. */
+function namesOf(entity: ExportEntity): string[] {
+  const given = entity.externalIds.filter((id) => /^misp-galaxy:/i.test(id));
+  const names = given.length > 0 ? given : [`misp-galaxy:${galaxyOf(entity)}="${clusterName(entity)}"`];
+  // A cluster's tag that is cut names no cluster.
+  return names.filter((name) => Buffer.byteLength(name) <= MAX_TAG_BYTES);
+}
+
+/** `APT29 - G0016`, as in the galaxies made of ATT&CK. */
+function clusterName(entity: ExportEntity): string {
+  const attackId = entity.kind === 'campaign' ? null : entity.attackId;
+  return attackId === null ? entity.name : `${entity.name} - ${attackId}`;
+}
+
+function galaxyOf(entity: ExportEntity): string {
+  switch (entity.kind) {
+    case 'actor':
+      return entity.attackId === null ? 'threat-actor' : 'mitre-intrusion-set';
+    case 'campaign':
+      return 'mitre-campaign';
+    case 'technique':
+      return 'mitre-attack-pattern';
+    case 'software':
+      if (entity.attackId !== null) return `mitre-${entity.softwareType}`;
+      return entity.softwareType === 'malware' ? 'malpedia' : 'tool';
+  }
+}

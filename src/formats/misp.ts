@@ -1,0 +1,38 @@
+import { uuidv5 } from '../model/identity.ts';
+import { mostRestrictive } from '../model/statement.ts';
+import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import type { ExportFormat, ExportInfo, ExportOptions } from './format.ts';
+import { type MispEvent, writeEvent } from './misp-event.ts';
+import { galaxyTags } from './misp-tags.ts';
+
+/** Never to be changed: the same question has the same event in MISP, for ever. */
+const EVENT_NAMESPACE = 'cafeff93-e8d8-45e7-afe5-b85d6b53bbe6';
+
+/** MISP has an attribute type for every one of ours. */
+const MISP_TYPES = INDICATOR_TYPES;
+
+/**
+ * One event in MISP's core format (draft-dulaunoy-misp-core-format), as MISP itself exports it. With context the
+ * attributes carry galaxy tags of what they indicate.
+ */
+export function mispFormat({ context }: Pick<ExportOptions, 'context'>): ExportFormat {
+  return {
+    mediaType: 'application/json; charset=utf-8',
+    extension: 'json',
+    types: MISP_TYPES,
+    detectionOnly: false,
+    order: 'list',
+    reads: { externalIds: context, context, lastSeen: true },
+    write: (batches, info) => writeEvent(eventOf(info), batches, galaxyTags(context ? info.entities : [])),
+  };
+}
+
+function eventOf({ query, lastSeen, modifiedAt, tlps }: ExportInfo): MispEvent {
+  return {
+    uuid: uuidv5(query, EVENT_NAMESPACE),
+    info: query === '' ? 'Tipline: all indicators' : `Tipline: ${query}`,
+    lastSeen,
+    changedAt: modifiedAt,
+    tlp: tlps.length === 0 ? null : mostRestrictive(tlps),
+  };
+}

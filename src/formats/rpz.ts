@@ -1,0 +1,73 @@
+import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
+
+const TYPES = ['IPV4', 'IPV6', 'DOMAIN'] as const;
+const TTL = 300;
+const REFRESH = 3600;
+const RETRY = 600;
+/** A week: how long a secondary goes on answering from its copy without a primary. */
+const EXPIRE = 604_800;
+
+/** What a name has of 253 characters when `*.` stands before it and an origin of up to 64 after it. */
+const MAX_NAME = 253 - '*.'.length - '.'.length - 64;
+/** The zones under an origin that hold other triggers: as a name's end they would turn it into one. */
+const TRIGGER_ZONE = /\.rpz-(?:client-ip|ip|nsdname|nsip)$/;
+
+/**
+ * A DNS response policy zone (draft-vixie-dnsop-dns-rpz): NXDOMAIN for each domain and everything under it, and for
+ * each name that resolves to one of the addresses. Owner names are relative, so the zone's name is the operator's
+ * choice, up to 64 characters. The serial rises with every change (RFC 1982 arithmetic, as it wraps).
+ */
+export function rpzFormat(): ExportFormat {
+  return {
+    // RFC 4027 §4
+    mediaType: 'text/dns',
+    extension: 'rpz',
+    types: TYPES,
+    detectionOnly: true,
+    order: 'list',
+    reads: { changes: TYPES },
+    async *write(batches, info) {
+      yield head(info);
+      let leftOut = 0;
+      for await (const batch of batches) {
+        let text = '';
+        for (const row of batch) {
+          const owners = triggers(row);
+          if (owners.length === 0) leftOut++;
+          for (const owner of owners) text += `${owner} CNAME .\n`;
+        }
+        if (text !== '') yield text;
+      }
+      if (leftOut > 0)
+        yield `; left out: ${leftOut} domains too long for a policy zone or within its own zones\n`;
+    },
+  };
+}
+
+function head(info: ExportInfo): string {
+  const soa = `localhost. hostmaster.localhost. ${serial(info)} ${REFRESH} ${RETRY} ${EXPIRE} ${TTL}`;
+  return `$TTL ${TTL}\n@ SOA ${soa}\n@ NS localhost.\n`;
+}
+
+/** 32 bits, never 0: some secondaries take that for no serial at all. */
+function serial({ changesOfBlock }: ExportInfo): number {
+  let changes = 0;
+  for (const count of changesOfBlock.values()) changes += count;
+  return changes % 2 ** 32 || 1;
+}
+
+function triggers({ type, value }: ExportIndicator): string[] {
+  if (type === 'IPV4') return [`32.${value.split('.').reverse().join('.')}.rpz-ip`];
+  if (type === 'IPV6') return [`128.${reversedGroups(value)}.rpz-ip`];
+  if (value.length > MAX_NAME || TRIGGER_ZONE.test(value)) return [];
+  return [value, `*.${value}`];
+}
+
+/** The groups of RFC 5952 from the last to the first; `zz` stands for `::`, which is at most once in it. */
+function reversedGroups(address: string): string {
+  const groups = address.replace('::', ':zz:').split(':');
+  return groups
+    .filter((group) => group !== '')
+    .reverse()
+    .join('.');
+}

@@ -1,0 +1,160 @@
+import { blockOf, groupSid, sidOf } from '../model/rule-numbers.ts';
+import { mostRestrictive } from '../model/statement.ts';
+import { type IndicatorType, SEVERITIES } from '../model/vocabulary.ts';
+import type { ExportFormat, ExportIndicator } from './format.ts';
+import type { RuleAbout } from './rule-text.ts';
+
+/** How an engine says it. */
+export interface RuleLanguage {
+  /** Name and version of the engine. */
+  engine: string;
+  /** The rules, lines with their ends, of anything but an address; none: it cannot be said. */
+  rulesOf(row: ExportIndicator): string[];
+  /** One rule for addresses of one family. */
+  addressRule(family: 'IPV4' | 'IPV6', addresses: readonly string[], about: RuleAbout): string;
+}
+
+/**
+ * A rule needs traffic to look at: hashes would need a list file beside the rules, CVEs, mutexes and registry keys
+ * are not on the wire, and file names, e-mail addresses, coins and AS numbers would alert on what is harmless.
+ */
+const TYPES: readonly IndicatorType[] = ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'USER_AGENT'];
+const FAMILIES = ['IPV4', 'IPV6'] as const;
+
+/** To Snort these are `any`, even alone or in a list: they would match all there is. */
+const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
+
+const PIECE_LENGTH = 65_536;
+
+/**
+ * Rules by rising number. The addresses of a block of numbers share a rule for each family, even when there is but
+ * one, so that the rule of an address has the same sid whatever else is exported.
+ */
+export function ruleFormat(language: RuleLanguage): ExportFormat {
+  return {
+    mediaType: 'text/plain; charset=utf-8',
+    extension: 'rules',
+    types: TYPES,
+    detectionOnly: true,
+    order: 'number',
+    reads: { changes: FAMILIES },
+    async *write(batches, info) {
+      yield `# Tipline: rules for ${language.engine}\n`;
+      const blocks = groupedByBlock(language, info.changesOfBlock);
+      const leftOut = { urls: 0, addresses: 0 };
+      let text = '';
+      for await (const batch of batches) {
+        for (const row of batch) {
+          text += blocks.before(row);
+          if (!isAddress(row)) {
+            const rules = language.rulesOf(row);
+            if (rules.length === 0) leftOut.urls += 1;
+            text += rules.join('');
+          } else if (ANY_ADDRESS.has(row.value)) {
+            leftOut.addresses += 1;
+          } else {
+            blocks.add(row);
+          }
+          if (text.length < PIECE_LENGTH) continue;
+          yield text;
+          text = '';
+        }
+      }
+      yield text + blocks.end() + closingComment(leftOut);
+    },
+  };
+}
+
+function closingComment({ urls, addresses }: { urls: number; addresses: number }): string {
+  let text = '';
+  if (urls > 0) text += `# Left out: URLs that are not fetched by HTTP: ${urls}\n`;
+  if (addresses > 0) text += `# Left out: addresses that mean any address: ${addresses}\n`;
+  return text;
+}
+
+/** Gathers the addresses of one block at a time; rows come by rising number, so a block ends where another begins. */
+function groupedByBlock(language: RuleLanguage, changesOfBlock: ReadonlyMap<number, number>) {
+  let current = 0;
+  let rows: ExportIndicator[] = [];
+  const end = () => {
+    const changes = changesOfBlock.get(current) ?? 1;
+    const text = rows.length === 0 ? '' : addressRules(language, rows, current, changes);
+    rows = [];
+    return text;
+  };
+  return {
+    /** What must be written before the row, or before anything of its block. */
+    before({ number }: ExportIndicator): string {
+      const block = blockOf(number);
+      const text = block === current ? '' : end();
+      current = block;
+      return text;
+    },
+    add: (row: ExportIndicator) => rows.push(row),
+    end,
+  };
+}
+
+function isAddress({ type }: ExportIndicator): boolean {
+  return type === 'IPV4' || type === 'IPV6';
+}
+
+function addressRules(
+  language: RuleLanguage,
+  block: readonly ExportIndicator[],
+  number: number,
+  changes: number,
+): string {
+  let text = '';
+  for (const [slot, family] of FAMILIES.entries()) {
+    const rows = block.filter(({ type }) => type === family);
+    if (rows.length === 0) continue;
+    const addresses = rows.map(({ value }) => value);
+    const about = aboutAddresses(family, rows, groupSid(number, slot), changes);
+    text += language.addressRule(family, addresses, about);
+  }
+  return text;
+}
+
+/** The most serious, most confident and most restrictive of its addresses speak for the whole. */
+function aboutAddresses(
+  family: (typeof FAMILIES)[number],
+  rows: readonly ExportIndicator[],
+  sid: number,
+  changes: number,
+): RuleAbout {
+  const severities = rows.map(({ severity }) => SEVERITIES.indexOf(severity));
+  return {
+    subject: `${family} ${rows.length === 1 ? rows[0]?.value : `any of ${rows.length} addresses`}`,
+    severity: SEVERITIES[Math.max(...severities)] ?? 'MEDIUM',
+    confidence: Math.max(...rows.map(({ confidence }) => confidence)),
+    tlp: mostRestrictive(rows.map(({ tlp }) => tlp)),
+    sources: [...new Set(rows.map(({ source }) => source))].sort(),
+    firstSeen: new Date(Math.min(...rows.map(({ firstSeen }) => Number(firstSeen)))),
+    lastSeen: new Date(Math.max(...rows.map(({ lastSeen }) => Number(lastSeen)))),
+    sid,
+    rev: Math.max(changes, 1),
+  };
+}
+
+/**
+ * What a rule of a single indicator says of it.
+ * @param slot 0 to 7: which of its rules
+ * @param where as in `in DNS query`; '' where the type says it
+ */
+export function aboutIndicator(row: ExportIndicator, slot: number, where = ''): RuleAbout {
+  const { type, value, severity, confidence, tlp, source, firstSeen, lastSeen } = row;
+  const subject = `${type} ${value}${where === '' ? '' : ` ${where}`}`;
+  const sid = sidOf(row.number, slot);
+  return {
+    subject,
+    severity,
+    confidence,
+    tlp,
+    sources: [source],
+    firstSeen,
+    lastSeen,
+    sid,
+    rev: row.version,
+  };
+}

@@ -1,0 +1,38 @@
+import { urlParts } from './url-parts.ts';
+
+/** A URL as its request shows it. */
+export interface RuleRequest {
+  /** http or https; a WebSocket begins as the one or the other. */
+  secure: boolean;
+  /** The Host header: lower case, with the port where it is not the scheme's own. */
+  host: string;
+  hasPort: boolean;
+  /** Path and query, exactly as they are sent in origin-form (RFC 9112 §3.2.1). */
+  target: string;
+  /** Engines that normalize a target leave this one as it is: nothing to decode, no path to simplify. */
+  isNormal: boolean;
+}
+
+const SECURE: ReadonlyMap<string, boolean> = new Map([
+  ['http', false],
+  ['ws', false],
+  ['https', true],
+  ['wss', true],
+]);
+
+const CHANGED_BY_NORMALIZING = /[^!-~]|[%+\\#]|\/[./]/;
+
+/** null: the URL is not fetched by HTTP. User name and password are in no request line and no Host header. */
+export function ruleRequest(url: string): RuleRequest | null {
+  const { scheme, host, port, path, query } = urlParts(url);
+  const secure = SECURE.get(scheme);
+  if (secure === undefined) return null;
+  const target = path + query;
+  return {
+    secure,
+    host: port === null ? host : `${host}:${port}`,
+    hasPort: port !== null,
+    target,
+    isNormal: !CHANGED_BY_NORMALIZING.test(target),
+  };
+}

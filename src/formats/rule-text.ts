@@ -1,0 +1,107 @@
+import type { Severity, Tlp } from '../model/vocabulary.ts';
+
+/** What the end of a rule says of what it finds. */
+export interface RuleAbout {
+  /** What stands in the message beside the name of the service. */
+  subject: string;
+  severity: Severity;
+  /** 0 to 100. */
+  confidence: number;
+  tlp: Tlp;
+  /** Names of sources, free text; at least one. */
+  sources: readonly string[];
+  firstSeen: Date;
+  lastSeen: Date;
+  sid: number;
+  /** From 1. */
+  rev: number;
+}
+
+/** Classes that both engines ship, and priorities, 1 the highest (INFO comes below what any stock class has). */
+const RANKS: Readonly<Record<Severity, { classtype: string; priority: number }>> = {
+  CRITICAL: { classtype: 'trojan-activity', priority: 1 },
+  HIGH: { classtype: 'trojan-activity', priority: 1 },
+  MEDIUM: { classtype: 'bad-unknown', priority: 2 },
+  LOW: { classtype: 'misc-activity', priority: 3 },
+  INFO: { classtype: 'misc-activity', priority: 4 },
+};
+
+const MAX_SUBJECT = 160;
+const MAX_SOURCE = 48;
+const MAX_SOURCES = 8;
+
+/**
+ * A rule as a line with its end.
+ * @param header action, protocol and both ends, such as `alert dns $HOME_NET any -> any any`
+ * @param conditions what must hold, an option each, in the language of the engine
+ */
+export function ruleLine(header: string, conditions: readonly string[], about: RuleAbout): string {
+  const { classtype, priority } = RANKS[about.severity];
+  const options = [
+    `msg:"${message(about)}"`,
+    ...conditions,
+    `classtype:${classtype}`,
+    `priority:${priority}`,
+    `metadata:${metadata(about).join(', ')}`,
+    `sid:${about.sid}`,
+    `rev:${about.rev}`,
+  ];
+  return `${header} (${options.join('; ')};)\n`;
+}
+
+function message({ subject, sources, severity }: RuleAbout): string {
+  const source = clipped(sources[0] ?? '', MAX_SOURCE) + (sources.length > 1 ? ' and others' : '');
+  // Escapes are read differently from engine to engine, and again by what shows the alert: none are needed so.
+  return `Tipline ${clipped(subject, MAX_SUBJECT)} (${source}, ${severity})`.replace(
+    /[^ -~]+|["\\;|]+/g,
+    '_',
+  );
+}
+
+/** Key and value; commas and semicolons would end them, blanks belong between them. */
+function metadata({ confidence, severity, tlp, sources, firstSeen, lastSeen }: RuleAbout): string[] {
+  return [
+    `confidence ${confidence}`,
+    `severity ${severity}`,
+    `tlp ${tlp}`,
+    ...sources.slice(0, MAX_SOURCES).map((name) => `source ${metadataValue(name)}`),
+    `first_seen ${dateOf(firstSeen)}`,
+    `last_seen ${dateOf(lastSeen)}`,
+  ];
+}
+
+function metadataValue(text: string): string {
+  return clipped(text, MAX_SOURCE).replace(/[^A-Za-z0-9.-]+/g, '_') || '_';
+}
+
+function clipped(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}...` : text;
+}
+
+function dateOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+/**
+ * Bytes as a quoted pattern of `content`. In hexadecimal stands what is not printable ASCII and what ends a quote, an
+ * option or the hexadecimal itself; backslashes too, so that there are no escapes.
+ */
+export function pattern(text: string | Uint8Array): string {
+  let written = '';
+  let hex = '';
+  for (const byte of Buffer.from(text)) {
+    if (isPlain(byte)) {
+      written += hex === '' ? String.fromCharCode(byte) : `|${hex.slice(1)}|${String.fromCharCode(byte)}`;
+      hex = '';
+    } else {
+      hex += ` ${byte.toString(16).padStart(2, '0').toUpperCase()}`;
+    }
+  }
+  return `"${written}${hex === '' ? '' : `|${hex.slice(1)}|`}"`;
+}
+
+const NOT_PLAIN = new Set(Buffer.from('":;\\|'));
+
+function isPlain(byte: number): boolean {
+  return byte >= 0x20 && byte < 0x7f && !NOT_PLAIN.has(byte);
+}

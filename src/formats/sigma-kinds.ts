@@ -1,0 +1,166 @@
+import ipaddr from 'ipaddr.js';
+import type { ExportIndicator } from './format.ts';
+import { type FilePlace, fileComparison } from './sigma-file-names.ts';
+import { literal, type SigmaComparison } from './sigma-pattern.ts';
+import { registryComparisons } from './sigma-registry.ts';
+import { urlParts } from './url-parts.ts';
+
+/** What rules of one log source have in common. */
+export interface SigmaRuleKind {
+  /** The rules' ids come from it: never to be changed. */
+  name: string;
+  logsource: { category: string; product?: string };
+  /** Behind the name of the actor or campaign; in title case. */
+  title: string;
+  /** Behind `Detects`. */
+  detects: string;
+  /** What the log source's fields are. */
+  reference: string;
+  tags: readonly string[];
+  falsePositives: string;
+  /** What of an indicator this log source shows; nothing: it shows none of it. */
+  comparisons(row: ExportIndicator): SigmaComparison[];
+}
+
+const SYSMON = 'https://learn.microsoft.com/en-us/sysinternals/downloads/sysmon';
+const W3C_LOG = 'https://www.w3.org/TR/WD-logfile.html';
+const SHARED = 'Shared hosting, sinkholes, or infrastructure that has changed hands';
+const RESEARCH = 'Analysis of known samples';
+const SAME_NAME = 'Legitimate files of the same name';
+
+const fileKind = (place: Exclude<FilePlace, 'pipe'>, system: string): SigmaRuleKind => ({
+  name: `file_event_${place}`,
+  logsource: { category: 'file_event', product: place },
+  title: `Creation of Known File on ${system}`,
+  detects: `the creation of files on ${system} by paths or names`,
+  reference: SYSMON,
+  tags: ['attack.command-and-control', 'attack.t1105'],
+  falsePositives: SAME_NAME,
+  comparisons: (row) => fileEvent(row, place),
+});
+
+const hashKind = (category: string, title: string, detects: string, tags: string[]): SigmaRuleKind => ({
+  name: category,
+  logsource: { category, product: 'windows' },
+  title,
+  detects,
+  reference: SYSMON,
+  tags,
+  falsePositives: RESEARCH,
+  comparisons: hashes,
+});
+
+/** In the order in which their last rules are written. */
+export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
+  {
+    name: 'dns_query',
+    logsource: { category: 'dns_query', product: 'windows' },
+    title: 'DNS Query for Known Domain',
+    detects: 'DNS queries for domains',
+    reference: SYSMON,
+    tags: ['attack.command-and-control', 'attack.t1071'],
+    falsePositives: SHARED,
+    comparisons: (row) => (row.type === 'DOMAIN' ? domain('QueryName', row.value) : []),
+  },
+  {
+    name: 'proxy',
+    logsource: { category: 'proxy' },
+    title: 'Web Request to Known Infrastructure',
+    detects: 'web requests by URLs, hosts, addresses or user agents',
+    reference: W3C_LOG,
+    tags: ['attack.command-and-control', 'attack.t1071.001'],
+    falsePositives: SHARED,
+    comparisons: webRequest,
+  },
+  {
+    name: 'network_connection',
+    logsource: { category: 'network_connection', product: 'windows' },
+    title: 'Network Connection to Known Infrastructure',
+    detects: 'network connections to addresses and hosts',
+    reference: SYSMON,
+    tags: ['attack.command-and-control', 'attack.t1071'],
+    falsePositives: SHARED,
+    comparisons: (row) =>
+      row.type === 'DOMAIN' ? domain('DestinationHostname', row.value) : address('DestinationIp', row),
+  },
+  hashKind('process_creation', 'Execution of Known File', 'the execution of files by hashes', [
+    'attack.execution',
+  ]),
+  hashKind('image_load', 'Load of Known Module', 'the loading of modules by hashes', [
+    'attack.execution',
+    'attack.t1129',
+  ]),
+  fileKind('windows', 'Windows'),
+  fileKind('linux', 'Linux'),
+  fileKind('macos', 'macOS'),
+  {
+    name: 'registry_set',
+    logsource: { category: 'registry_set', product: 'windows' },
+    title: 'Change of Known Registry Value',
+    detects: 'changes of registry values by paths',
+    reference: SYSMON,
+    tags: ['attack.defense-evasion', 'attack.persistence', 'attack.t1112'],
+    falsePositives: 'Legitimate software that keeps its settings in the same place',
+    comparisons: (row) => (row.type === 'REGISTRY_KEY' ? registryComparisons(row.value) : []),
+  },
+  {
+    name: 'pipe_created',
+    logsource: { category: 'pipe_created', product: 'windows' },
+    title: 'Creation of Known Named Pipe',
+    detects: 'the creation of named pipes',
+    reference: SYSMON,
+    tags: ['attack.execution'],
+    falsePositives: 'Legitimate software that names its pipes alike',
+    comparisons: (row) => fileEvent(row, 'pipe'),
+  },
+];
+
+/** The name itself and what is below it; `notevil.example` is neither. */
+function domain(field: string, name: string): SigmaComparison[] {
+  return [
+    { selection: 'selection_domain', field, pattern: name },
+    { selection: 'selection_subdomain', field: `${field}|endswith`, pattern: `.${name}` },
+  ];
+}
+
+/** IPv6 as RFC 5952 has it and, as Sysmon writes it, with all its zeros. */
+function address(field: string, { type, value }: ExportIndicator): SigmaComparison[] {
+  if (type === 'IPV4') return [{ selection: 'selection_ipv4', field, pattern: value }];
+  if (type !== 'IPV6') return [];
+  return [value, ipaddr.parse(value).toNormalizedString()].map((pattern) => ({
+    selection: 'selection_ipv6',
+    field,
+    pattern,
+  }));
+}
+
+function webRequest(row: ExportIndicator): SigmaComparison[] {
+  switch (row.type) {
+    case 'URL':
+      return [{ selection: 'selection_url', field: 'c-uri', pattern: literal(requestedUrl(row.value)) }];
+    case 'DOMAIN':
+      return domain('cs-host', row.value);
+    case 'USER_AGENT':
+      return [{ selection: 'selection_user_agent', field: 'c-useragent', pattern: literal(row.value) }];
+    default:
+      return address('dst_ip', row);
+  }
+}
+
+/** Requests carry no user name in their URL (RFC 9110 §4.2.4); a WebSocket is asked for by HTTP. */
+function requestedUrl(url: string): string {
+  const { scheme, host, port, path, query } = urlParts(url);
+  return `${scheme.replace(/^ws/, 'http')}://${host}${port === null ? '' : `:${port}`}${path}${query}`;
+}
+
+/** As Sysmon writes them: `MD5=…,SHA256=…`, in upper case. */
+function hashes({ type, value }: ExportIndicator): SigmaComparison[] {
+  if (type !== 'MD5' && type !== 'SHA1' && type !== 'SHA256') return [];
+  const pattern = `${type}=${value.toUpperCase()}`;
+  return [{ selection: `selection_${type.toLowerCase()}`, field: 'Hashes|contains', pattern }];
+}
+
+function fileEvent({ type, value }: ExportIndicator, place: FilePlace): SigmaComparison[] {
+  const found = type === 'FILENAME' ? fileComparison(value) : null;
+  return found?.place === place ? [found.comparison] : [];
+}

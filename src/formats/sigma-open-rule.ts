@@ -1,0 +1,71 @@
+import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
+import type { ExportIndicator } from './format.ts';
+import type { SigmaRuleKind } from './sigma-kinds.ts';
+import type { SigmaComparison } from './sigma-pattern.ts';
+
+/** A rule that is not written yet. */
+export interface OpenRule {
+  kind: SigmaRuleKind;
+  /** From 1. */
+  part: number;
+  /** The field of each selection, and its patterns by what makes them equal: Sigma does not mind letter case. */
+  selections: Map<string, { field: string; patterns: Map<string, string> }>;
+  comparisons: number;
+  /** Of all patterns. */
+  length: number;
+  severity: Severity;
+  tlp: Tlp;
+  modifiedAt: Date;
+}
+
+/**
+ * Elasticsearch and OpenSearch take 1,024 clauses a query by default, and pipelines add some of their own. The length
+ * matters with URLs alone, which may have 8,192 characters each.
+ */
+const MAX_COMPARISONS = 1000;
+const MAX_LENGTH = 100_000;
+
+export function openRule(kind: SigmaRuleKind, part: number): OpenRule {
+  const [severity, tlp] = [SEVERITIES[0], TLPS[0]];
+  return {
+    kind,
+    part,
+    selections: new Map(),
+    comparisons: 0,
+    length: 0,
+    severity,
+    tlp,
+    modifiedAt: new Date(0),
+  };
+}
+
+/** Whether backends still take the rule with these in it. */
+export function hasRoom(rule: OpenRule, comparisons: readonly SigmaComparison[]): boolean {
+  const length = comparisons.reduce((sum, { pattern }) => sum + pattern.length, rule.length);
+  return (
+    rule.comparisons === 0 ||
+    (rule.comparisons + comparisons.length <= MAX_COMPARISONS && length <= MAX_LENGTH)
+  );
+}
+
+export function addToRule(
+  rule: OpenRule,
+  row: ExportIndicator,
+  comparisons: readonly SigmaComparison[],
+): void {
+  for (const { selection, field, pattern } of comparisons) {
+    const { patterns } = rule.selections.get(selection) ?? { patterns: new Map<string, string>() };
+    rule.selections.set(selection, { field, patterns });
+    if (patterns.has(pattern.toLowerCase())) continue;
+    patterns.set(pattern.toLowerCase(), pattern);
+    rule.comparisons++;
+    rule.length += pattern.length;
+  }
+  rule.severity = higher(SEVERITIES, rule.severity, row.severity);
+  rule.tlp = higher(TLPS, rule.tlp, row.tlp);
+  if (row.modifiedAt > rule.modifiedAt) rule.modifiedAt = row.modifiedAt;
+}
+
+function higher<T>(scale: readonly T[], left: T, right: T): T {
+  return scale.indexOf(left) > scale.indexOf(right) ? left : right;
+}

@@ -1,0 +1,90 @@
+import type { IndicatorType } from '../model/vocabulary.ts';
+import type { ExportIndicator } from './format.ts';
+import { SIGMA_RULE_KINDS } from './sigma-kinds.ts';
+import { addToRule, hasRoom, openRule } from './sigma-open-rule.ts';
+import { ruleDocument, type SigmaChange, type SigmaSubject, shownName, subjectKind } from './sigma-rule.ts';
+
+export type { SigmaSubject } from './sigma-rule.ts';
+
+/** What a log source of Sigma's taxonomy shows. */
+export const SIGMA_TYPES: readonly IndicatorType[] = [
+  'IPV4',
+  'IPV6',
+  'DOMAIN',
+  'URL',
+  'MD5',
+  'SHA1',
+  'SHA256',
+  'REGISTRY_KEY',
+  'FILENAME',
+  'USER_AGENT',
+];
+
+/**
+ * Rules that find the indicators of an actor or a campaign, each a whole YAML document that ends with a line: one log
+ * source a rule, as many rules as its values need. One open rule of each kind is held at a time. What it returns in
+ * the end is the number of indicators that no log source shows.
+ * @param batches visible indicators for detection, by number, so that new ones change the last rules only
+ */
+export async function* sigmaRules(
+  subject: SigmaSubject,
+  batches: AsyncIterable<readonly ExportIndicator[]>,
+  changed: SigmaChange,
+): AsyncGenerator<string, number> {
+  const open = new Map(SIGMA_RULE_KINDS.map((kind) => [kind, openRule(kind, 1)]));
+  let leftOut = 0;
+  for await (const batch of batches) {
+    for (const row of batch) {
+      let isShown = false;
+      for (const [kind, rule] of open) {
+        const comparisons = kind.comparisons(row);
+        if (comparisons.length === 0) continue;
+        isShown = true;
+        if (hasRoom(rule, comparisons)) {
+          addToRule(rule, row, comparisons);
+        } else {
+          yield ruleDocument(rule, subject, changed);
+          const next = openRule(kind, rule.part + 1);
+          addToRule(next, row, comparisons);
+          open.set(kind, next);
+        }
+      }
+      if (!isShown) leftOut++;
+    }
+  }
+  for (const rule of open.values()) if (rule.comparisons > 0) yield ruleDocument(rule, subject, changed);
+  return leftOut;
+}
+
+/** What a bundle holds. */
+interface SigmaBundleFacts {
+  ruleCount: number;
+  /** How many indicators there are of types that are not in `SIGMA_TYPES`, by type. */
+  leftOut: Readonly<Record<string, number>>;
+}
+
+/** The comment at the head of a bundle, each line with its end. */
+export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBundleFacts): string {
+  const attackId = subject.attackId === null ? '' : ` (${subject.attackId.replace(/\W/g, '_')})`;
+  const counts = Object.entries(leftOut).filter(([, count]) => count > 0);
+  const lines = [
+    `Sigma rules for the ${subjectKind(subject)} ${shownName(subject)}${attackId}, written by Tipline.`,
+    ruleCount === 0
+      ? 'No rules: nothing is known of it that a log could show.'
+      : `Rules: ${ruleCount}, one a document.`,
+  ];
+  if (counts.length > 0) {
+    const list = counts.map(([type, count]) => `${count} ${type}`).join(', ');
+    lines.push(`Left out, because no log source of Sigma shows them: ${list}.`);
+  }
+  if ((leftOut['MUTEX'] ?? 0) > 0) {
+    lines.push('Mutexes: Windows and Sysmon log none; look for them in memory or with an EDR.');
+  }
+  return lines.map((line) => `# ${line}\n`).join('');
+}
+
+/** The comment at the end of a bundle: what of `SIGMA_TYPES` was left out; empty for nothing. */
+export function sigmaTail(leftOut: number): string {
+  if (leftOut === 0) return '';
+  return `# Left out besides, because a rule would find everything or nothing: ${leftOut} (folders, keys that Windows writes to).\n`;
+}

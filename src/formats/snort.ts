@@ -1,0 +1,134 @@
+import type { ExportFormat, ExportIndicator } from './format.ts';
+import { exactParts } from './rule-exact.ts';
+import { aboutIndicator, type RuleLanguage, ruleFormat } from './rule-file.ts';
+import { type RuleRequest, ruleRequest } from './rule-request.ts';
+import { pattern, ruleLine } from './rule-text.ts';
+
+const TO_SERVER = 'flow:established,to_server';
+/** The client, one's own, is the one in trouble. */
+const TARGET = 'target:src_ip';
+/** A rule of the IP header alone would alert on every packet; the flow remembers that it has been told of. */
+const ONCE_A_FLOW = ['flowbits:isnotset,tipline.address', 'flowbits:set,tipline.address'];
+
+const SNORT: RuleLanguage = {
+  engine: 'Snort 3',
+  rulesOf(row) {
+    if (row.type === 'DOMAIN') return domainRules(row);
+    if (row.type === 'URL') return urlRules(row);
+    return row.type === 'USER_AGENT' ? [userAgentRule(row)] : [];
+  },
+  addressRule(_family, addresses, about) {
+    return ruleLine(`alert ip $HOME_NET any <> [${addresses.join(',')}] any`, ONCE_A_FLOW, about);
+  },
+};
+
+/**
+ * Rules for Snort 3: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP host), URLs
+ * and user agents, with the services that the stock configuration binds and finds.
+ */
+export function snortFormat(): ExportFormat {
+  return ruleFormat(SNORT);
+}
+
+function header(service: string): string {
+  return `alert ${service} $HOME_NET any -> any any`;
+}
+
+function domainRules(row: ExportIndicator): string[] {
+  const { value } = row;
+  return [
+    ruleLine(
+      header('dns'),
+      ['flow:to_server', queryFor(value), TARGET],
+      aboutIndicator(row, 0, 'in DNS query'),
+    ),
+    ruleLine(header('ssl'), [TO_SERVER, ...sniIs(value), TARGET], aboutIndicator(row, 1, 'in TLS SNI')),
+    ruleLine(
+      header('http'),
+      [
+        TO_SERVER,
+        `http_header:field host; content:${pattern(value)},nocase,fast_pattern`,
+        `pcre:"/(?:^|\\.)${expression(value)}(?:\\x3a\\d*)?\\z/i"`,
+        TARGET,
+      ],
+      aboutIndicator(row, 2, 'in HTTP host'),
+    ),
+  ];
+}
+
+/**
+ * Snort has no buffer of the name asked for. On the wire it is labels, each after its length, and the empty one at
+ * the end (RFC 1035 §3.1), so that both ends are exact; it follows the header of 12 bytes, over TCP of 14.
+ */
+function queryFor(domain: string): string {
+  const labels = domain.split('.').map((label) => `|${hexByte(label.length)}|${label}`);
+  return `content:"${labels.join('')}|00|",nocase,offset 12`;
+}
+
+function hexByte(byte: number): string {
+  return byte.toString(16).padStart(2, '0').toUpperCase();
+}
+
+/**
+ * Nor has it one of the server name. RFC 6066 §3: type 0 (two bytes), lengths of extension and list (two each), type
+ * of name (one), length of name (two), name. The jump goes from a zero type over the name and back to before the
+ * domain: there stands the name's length, when it is the domain itself, or a label's end and a dot.
+ */
+function sniIs(domain: string): string[] {
+  const length = hexByte(domain.length);
+  return [
+    'ssl_state:client_hello',
+    `content:${pattern(domain)},nocase,fast_pattern`,
+    'content:"|00 00|"',
+    `byte_jump:2,5,relative,post_offset -${domain.length + 2}`,
+    `pcre:"/\\G(?:\\x00\\x${length}|[^\\x00]\\.)${expression(domain)}/Rsi"`,
+  ];
+}
+
+/** A name's only character that means something in an expression is the dot. */
+function expression(domain: string): string {
+  return domain.replaceAll('.', '\\.');
+}
+
+/**
+ * An https URL is found where TLS is decrypted before the sensor, and there it may be HTTP/2. Its SNI alone would
+ * accuse the whole host for one path.
+ */
+function urlRules(row: ExportIndicator): string[] {
+  const request = ruleRequest(row.value);
+  if (request === null) return [];
+  const services = request.secure ? ['service:http,http2'] : [];
+  const host = `http_header:field host; ${equals(request.host, ',nocase')}`;
+  const conditions = [TO_SERVER, ...services, host, targetIs(request), TARGET];
+  return [ruleLine(header('http'), conditions, aboutIndicator(row, 0))];
+}
+
+/**
+ * The raw target, whole. A proxy gets it in absolute-form, after scheme and host: that is why a target which
+ * normalizing does not change is asked to be the end of the raw one and as long as the normalized one, which is
+ * without scheme and host.
+ */
+function targetIs({ target, isNormal }: RuleRequest): string {
+  const parts = exactParts(target);
+  if (isNormal && parts.whole !== null) {
+    const end = `content:${pattern(parts.whole)}; isdataat:!1,relative`;
+    return `http_raw_uri; ${end}; http_uri; bufferlen:${parts.length}`;
+  }
+  return `http_raw_uri; ${equals(target)}`;
+}
+
+/** Letter case is no part of a user agent's identity. */
+function userAgentRule(row: ExportIndicator): string {
+  const conditions = [TO_SERVER, `http_header:field user-agent; ${equals(row.value, ',nocase')}`, TARGET];
+  return ruleLine(header('http'), conditions, aboutIndicator(row, 0));
+}
+
+/** The buffer before it is exactly this text. */
+function equals(text: string, modifier = ''): string {
+  const parts = exactParts(text);
+  const length = `bufferlen:${parts.length}`;
+  if (parts.whole !== null) return `content:${pattern(parts.whole)}${modifier}; ${length}`;
+  const { head, tail } = parts;
+  const start = `content:${pattern(head)}${modifier},depth ${head.length}`;
+  return `${start}; content:${pattern(tail)}${modifier},offset ${parts.length - tail.length}; ${length}`;
+}

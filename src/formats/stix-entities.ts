@@ -1,0 +1,131 @@
+import type { Motivation } from '../model/vocabulary.ts';
+import type { ExportEntity } from './format.ts';
+import {
+  extended,
+  header,
+  listOrNothing,
+  marked,
+  referencesElsewhere,
+  type StixObject,
+} from './stix-common.ts';
+import { entityUuid, parseStixId } from './stix-ids.ts';
+
+type Actor = Extract<ExportEntity, { kind: 'actor' }>;
+type Technique = Extract<ExportEntity, { kind: 'technique' }>;
+
+/** attack-motivation-ov says little of what states want; our own word goes with the extension. */
+const MOTIVATION_WORDS: Partial<Record<Motivation, string>> = {
+  ESPIONAGE: 'dominance',
+  FINANCIAL: 'personal-gain',
+  HACKTIVISM: 'ideology',
+};
+
+/**
+ * The id under which each entity stands in the bundle. What came from elsewhere keeps the id it came by, which ATT&CK's
+ * objects are known by everywhere; what has none gets its own. Two entities never share one.
+ */
+export function entityIds(entities: readonly ExportEntity[]): Map<string, string> {
+  const ids = new Map(entities.map((entity) => [entity.id, ownId(entity)]));
+  const taken = new Set(ids.values());
+  for (const entity of entities) {
+    const attack = 'attackId' in entity && entity.attackId !== null ? attackStixId(entity) : null;
+    if (attack === null || taken.has(attack)) continue;
+    taken.add(attack);
+    ids.set(entity.id, attack);
+  }
+  return ids;
+}
+
+/** Of the types that it can be, the one it came as, else the first. */
+function ownId(entity: ExportEntity): string {
+  const types = typesOf(entity);
+  const type = types.find((name) => entity.externalIds.includes(`${name}--${entity.id}`)) ?? types[0];
+  return `${type}--${entityUuid(entity.id)}`;
+}
+
+/** null: it stands under the id it came by already. MITRE's ids are random (version 4), those of most others are not. */
+function attackStixId(entity: ExportEntity): string | null {
+  const types = typesOf(entity);
+  const known = entity.externalIds.map(parseStixId).filter((id) => id !== null && types.includes(id.type));
+  if (known.some((id) => id?.uuid === entity.id)) return null;
+  const found = known.find((id) => id?.uuid[14] === '4') ?? known[0];
+  return found ? `${found.type}--${found.uuid}` : null;
+}
+
+/** ATT&CK's groups are intrusion sets; some sources know their actors as persons. */
+function typesOf(entity: ExportEntity): string[] {
+  switch (entity.kind) {
+    case 'actor':
+      return entity.attackId === null ? ['intrusion-set', 'threat-actor'] : ['intrusion-set'];
+    case 'campaign':
+      return ['campaign'];
+    case 'technique':
+      return ['attack-pattern'];
+    case 'software':
+      return [entity.softwareType];
+  }
+}
+
+/** @param id from `entityIds` */
+export function entityObject(entity: ExportEntity, id: string): StixObject {
+  const type = parseStixId(id)?.type ?? '';
+  return {
+    ...header({ ...entity, type, id, isForeign: entity.externalIds.includes(id) }),
+    name: entity.name,
+    description: entity.description ?? undefined,
+    ...particulars(entity, type),
+    confidence: entity.confidence,
+    external_references: listOrNothing([
+      ...attackReference(entity),
+      ...referencesElsewhere(entity.externalIds, id),
+    ]),
+    ...marked(entity.tlp),
+    ...(entity.kind === 'actor' ? actorExtension(entity) : {}),
+  };
+}
+
+function particulars(entity: ExportEntity, type: string): Record<string, unknown> {
+  if (entity.kind === 'technique') return { kill_chain_phases: listOrNothing(killChainPhases(entity)) };
+  const aliases = listOrNothing(entity.aliases.filter((alias) => alias !== entity.name));
+  if (entity.kind === 'software') return { is_family: type === 'malware' ? true : undefined, aliases };
+  const { firstSeen, lastSeen } = entity;
+  const isSpan = firstSeen === null || lastSeen === null || lastSeen >= firstSeen;
+  return {
+    aliases,
+    first_seen: firstSeen?.toISOString(),
+    // §4.2, §4.9: not before `first_seen`.
+    last_seen: isSpan ? lastSeen?.toISOString() : undefined,
+    ...(entity.kind === 'actor' ? actorParticulars(entity, type) : {}),
+  };
+}
+
+function actorParticulars({ motivation, sophistication }: Actor, type: string) {
+  return {
+    sophistication: type === 'threat-actor' ? sophistication?.toLowerCase() : undefined,
+    primary_motivation: MOTIVATION_WORDS[motivation],
+  };
+}
+
+function actorExtension({ country, motivation, sophistication }: Actor) {
+  if (country === null && motivation === 'UNKNOWN' && sophistication === null) return {};
+  return extended({
+    country: country ?? undefined,
+    motivation: motivation === 'UNKNOWN' ? undefined : motivation.toLowerCase().replace('_', '-'),
+    sophistication: sophistication?.toLowerCase(),
+  });
+}
+
+/** The industrial techniques, T0…, have a kill chain of their own. */
+function killChainPhases({ attackId, tactics }: Technique) {
+  const chain = attackId?.startsWith('T0') ? 'mitre-ics-attack' : 'mitre-attack';
+  return tactics.map((tactic) => ({
+    kill_chain_name: chain,
+    phase_name: tactic.toLowerCase().replace(/[\s_]+/g, '-'),
+  }));
+}
+
+/** Without its address: where there is one, the standard (§2.5) wants a hash of the page. */
+function attackReference(entity: ExportEntity) {
+  if (entity.kind === 'campaign' || entity.attackId === null) return [];
+  return [{ source_name: 'mitre-attack', external_id: entity.attackId }];
+}

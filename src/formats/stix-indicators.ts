@@ -1,0 +1,98 @@
+import type { ExportIndicator } from './format.ts';
+import {
+  extended,
+  header,
+  listOrNothing,
+  marked,
+  referencesElsewhere,
+  type StixObject,
+} from './stix-common.ts';
+import { patternOf } from './stix-patterns.ts';
+
+/** indicator-type-ov of STIX 2.1. */
+const INDICATOR_TYPES = new Set([
+  ...['anomalous-activity', 'anonymization', 'attribution', 'benign', 'compromised'],
+  ...['malicious-activity', 'unknown'],
+]);
+
+/** The object that stands for an indicator. */
+export function indicatorObject(row: ExportIndicator): StixObject {
+  const pattern = patternOf(row);
+  return pattern === null ? vulnerability(row) : indicator(row, pattern);
+}
+
+function indicator(row: ExportIndicator, pattern: string): StixObject {
+  const id = `indicator--${row.id}`;
+  const expires = validUntil(row);
+  return {
+    ...header({ ...row, type: 'indicator', id }),
+    name: row.value,
+    description: describe(row),
+    indicator_types: indicatorTypes(row),
+    pattern,
+    pattern_type: 'stix',
+    pattern_version: '2.1',
+    valid_from: row.firstSeen.toISOString(),
+    valid_until: expires,
+    confidence: row.confidence,
+    labels: listOrNothing(row.tags),
+    external_references: listOrNothing(referencesElsewhere(row.externalIds, id)),
+    ...marked(row.tlp),
+    ...extended({
+      ...properties(row),
+      expires_at: expires === undefined ? row.expiresAt?.toISOString() : undefined,
+    }),
+  };
+}
+
+/** A CVE is a weakness, not a trace: STIX has an object for it and no pattern (§4.19). */
+function vulnerability(row: ExportIndicator): StixObject {
+  const id = `vulnerability--${row.id}`;
+  return {
+    ...header({ ...row, type: 'vulnerability', id }),
+    name: row.value,
+    description: describe(row),
+    confidence: row.confidence,
+    labels: listOrNothing(row.tags),
+    external_references: [
+      { source_name: 'cve', external_id: row.value },
+      ...referencesElsewhere(row.externalIds, id),
+    ],
+    ...marked(row.tlp),
+    ...extended({
+      ...properties(row),
+      first_seen: row.firstSeen.toISOString(),
+      expires_at: row.expiresAt?.toISOString(),
+    }),
+  };
+}
+
+/** §4.7: `valid_until` must be later than `valid_from`. */
+function validUntil({ firstSeen, expiresAt }: ExportIndicator): string | undefined {
+  return expiresAt !== null && expiresAt > firstSeen ? expiresAt.toISOString() : undefined;
+}
+
+function properties(row: ExportIndicator) {
+  return {
+    observable_type: row.type,
+    severity: row.severity.toLowerCase(),
+    last_seen: row.lastSeen.toISOString(),
+    for_detection: row.forDetection,
+    source_name: row.source,
+  };
+}
+
+/** For people: what readers that do not know our extension would not show them. */
+function describe({ severity, lastSeen, source, forDetection }: ExportIndicator): string {
+  const text = `Severity ${severity.toLowerCase()}, last seen ${lastSeen.toISOString()}, source: ${source}`;
+  return forDetection ? text : `Context only, not for detection. ${text}`;
+}
+
+/** What its sources call it. A consumer that matches malicious activity only must not match context. */
+function indicatorTypes({ tags, forDetection }: ExportIndicator): string[] {
+  const stated = tags.filter(
+    (tag) => INDICATOR_TYPES.has(tag) && (forDetection || tag !== 'malicious-activity'),
+  );
+  if (stated.length > 0) return stated;
+  return [forDetection ? 'malicious-activity' : 'unknown'];
+}

@@ -1,0 +1,66 @@
+import { mostRestrictive } from '../model/statement.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import { header, marked, type StixObject } from './stix-common.ts';
+import { parseStixId, relationshipId } from './stix-ids.ts';
+
+/** An object that a relationship joins; `id` is its STIX id. */
+export interface End {
+  id: string;
+  tlp: Tlp;
+  createdAt: Date;
+  modifiedAt: Date;
+}
+
+const ACTIONS = ['attack-pattern', 'malware', 'tool'];
+
+/** What STIX 2.1 (appendix B) allows of what we know. */
+const ALLOWED: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  indicator: {
+    indicates: ['attack-pattern', 'campaign', 'intrusion-set', 'malware', 'threat-actor', 'tool'],
+  },
+  'attack-pattern': { uses: ['malware', 'tool'], targets: ['vulnerability'] },
+  campaign: {
+    'attributed-to': ['intrusion-set', 'threat-actor'],
+    uses: ACTIONS,
+    targets: ['vulnerability'],
+  },
+  'intrusion-set': { 'attributed-to': ['threat-actor'], uses: ACTIONS, targets: ['vulnerability'] },
+  'threat-actor': { uses: ACTIONS, targets: ['vulnerability'] },
+  malware: { uses: ACTIONS, exploits: ['vulnerability'] },
+  tool: { targets: ['vulnerability'] },
+};
+
+/**
+ * A type that STIX does not allow between the two is told as `related-to`, which it allows between any.
+ * @param tlp its own; it is never told to more people than its ends
+ */
+export function relationship(from: End, type: string, to: End, tlp: Tlp): StixObject {
+  const allowed = ALLOWED[typeOf(from)]?.[type]?.includes(typeOf(to)) ? type : 'related-to';
+  return {
+    // It is not known when the two were joined, only that it was not before both were there.
+    ...header({
+      type: 'relationship',
+      id: relationshipId(from.id, allowed, to.id),
+      createdAt: later(from.createdAt, to.createdAt),
+      modifiedAt: later(from.modifiedAt, to.modifiedAt),
+    }),
+    relationship_type: allowed,
+    source_ref: from.id,
+    target_ref: to.id,
+    ...marked(mostRestrictive([tlp, from.tlp, to.tlp])),
+  };
+}
+
+/** What an indicator says of an entity. Nothing indicates by a vulnerability: whoever is meant exploits it. */
+export function indication(object: End, entity: End, tlp: Tlp): StixObject {
+  if (typeOf(object) !== 'vulnerability') return relationship(object, 'indicates', entity, tlp);
+  return relationship(entity, typeOf(entity) === 'malware' ? 'exploits' : 'targets', object, tlp);
+}
+
+function typeOf({ id }: End): string {
+  return parseStixId(id)?.type ?? '';
+}
+
+function later(a: Date, b: Date): Date {
+  return a > b ? a : b;
+}

@@ -1,0 +1,83 @@
+import { INDICATOR_TYPES, TLPS } from '../model/vocabulary.ts';
+import type { ExportFormat, ExportIndicator, ExportInfo, ExportOptions } from './format.ts';
+import { type StixObject, TIPLINE_EXTENSION_DEFINITION, TIPLINE_IDENTITY } from './stix-common.ts';
+import { entityIds, entityObject } from './stix-entities.ts';
+import { bundleId } from './stix-ids.ts';
+import { indicatorObject } from './stix-indicators.ts';
+import { markingOf } from './stix-markings.ts';
+import { type End, indication, relationship } from './stix-relationships.ts';
+
+/** Characters; an object has about a thousand. */
+const PIECE_LENGTH = 32_768;
+
+/** By the id of the entity here. */
+type Ends = ReadonlyMap<string, End>;
+
+/**
+ * A STIX 2.1 bundle that stands alone: whatever an object refers to is in it. One object a line. A CVE is a
+ * vulnerability, everything else an indicator; with context follow the entities and what joins them.
+ */
+export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportFormat {
+  return {
+    mediaType: 'application/stix+json;version=2.1',
+    extension: 'json',
+    types: INDICATOR_TYPES,
+    detectionOnly: false,
+    order: 'list',
+    reads: { externalIds: true, context },
+    async *write(batches, info) {
+      const name = [info.query, info.digest, ...(context ? ['context'] : [])].join('\n');
+      const entities = context ? info.entities : [];
+      const ids = entityIds(entities);
+      const idOf = (id: string) => ids.get(id) ?? '';
+      const ends: Ends = new Map(entities.map((entity) => [entity.id, { ...entity, id: idOf(entity.id) }]));
+      yield `{"type":"bundle","id":"${bundleId(name)}","objects":[\n${JSON.stringify(TIPLINE_IDENTITY)}`;
+      yield lines([TIPLINE_EXTENSION_DEFINITION, ...markings(info, context)]);
+      for (const entity of entities) yield lines([entityObject(entity, idOf(entity.id))]);
+      if (context) yield* relationshipLines(info, ends);
+      let text = '';
+      for await (const batch of batches) {
+        for (const row of batch) {
+          text += lines(rowObjects(row, ends));
+          if (text.length < PIECE_LENGTH) continue;
+          yield text;
+          text = '';
+        }
+      }
+      yield `${text}\n]}\n`;
+    },
+  };
+}
+
+/** Each after a comma: the identity stands before them all. */
+function lines(objects: readonly StixObject[]): string {
+  return objects.map((object) => `,\n${JSON.stringify(object)}`).join('');
+}
+
+function markings({ tlps, relationships }: ExportInfo, context: boolean): StixObject[] {
+  const used = new Set([...tlps, ...(context ? relationships.map(({ tlp }) => tlp) : [])]);
+  return TLPS.filter((tlp) => used.has(tlp)).map(markingOf);
+}
+
+/** Only what joins two objects of the bundle; two links can become one `related-to`. */
+function* relationshipLines(info: ExportInfo, ends: Ends): Generator<string> {
+  const written = new Set<string>();
+  for (const { fromId, toId, type, tlp } of info.relationships) {
+    const [from, to] = [ends.get(fromId), ends.get(toId)];
+    if (from === undefined || to === undefined) continue;
+    const object = relationship(from, type, to, tlp);
+    if (!written.has(object.id)) yield lines([object]);
+    written.add(object.id);
+  }
+}
+
+/** An indicator, and what it says of the entities of the bundle. */
+function rowObjects(row: ExportIndicator, ends: Ends): StixObject[] {
+  const object = indicatorObject(row);
+  const self = { ...row, id: object.id };
+  const indicated = row.indicates.flatMap(({ id, tlp }) => {
+    const entity = ends.get(id);
+    return entity === undefined ? [] : indication(self, entity, tlp);
+  });
+  return [object, ...indicated];
+}

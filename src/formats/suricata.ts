@@ -1,0 +1,105 @@
+import type { ExportFormat, ExportIndicator } from './format.ts';
+import { exactParts } from './rule-exact.ts';
+import { aboutIndicator, type RuleLanguage, ruleFormat } from './rule-file.ts';
+import { type RuleRequest, ruleRequest } from './rule-request.ts';
+import { pattern, ruleLine } from './rule-text.ts';
+
+const TO_SERVER = 'flow:established,to_server';
+/** The client, one's own, is the one in trouble. */
+const TARGET = 'target:src_ip';
+/**
+ * libhtp lowers the host only where no port follows it, and `nocase` is not allowed on http.host; so the transform.
+ */
+const LOWER_HOST = 'http.host; to_lowercase';
+
+const SURICATA: RuleLanguage = {
+  engine: 'Suricata 7 and newer',
+  rulesOf(row) {
+    if (row.type === 'DOMAIN') return domainRules(row);
+    if (row.type === 'URL') return urlRules(row);
+    return row.type === 'USER_AGENT' ? [userAgentRule(row)] : [];
+  },
+  /** Without other conditions the engine looks at such a rule once a flow and direction, not at every packet. */
+  addressRule(family, addresses, about) {
+    // The stock HOME_NET has IPv4 networks only: with it no IPv6 flow would ever match.
+    const home = family === 'IPV4' ? '$HOME_NET' : 'any';
+    return ruleLine(`alert ip ${home} any <> [${addresses.join(',')}] any`, [], about);
+  },
+};
+
+/**
+ * Rules for Suricata 7: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP host),
+ * URLs and user agents. The file loads alone, strictly, with the stock configuration.
+ */
+export function suricataFormat(): ExportFormat {
+  return ruleFormat(SURICATA);
+}
+
+function header(protocol: string): string {
+  return `alert ${protocol} $HOME_NET any -> any any`;
+}
+
+function domainRules(row: ExportIndicator): string[] {
+  const content = `dotprefix; content:${pattern(`.${row.value}`)}`;
+  return [
+    ruleLine(
+      header('dns'),
+      [`dns.query; ${content}; nocase; endswith`, TARGET],
+      aboutIndicator(row, 0, 'in DNS query'),
+    ),
+    ruleLine(
+      header('tls'),
+      [TO_SERVER, `tls.sni; ${content}; nocase; endswith`, TARGET],
+      aboutIndicator(row, 1, 'in TLS SNI'),
+    ),
+    ruleLine(
+      header('http'),
+      [TO_SERVER, `${LOWER_HOST}; ${content}; endswith`, TARGET],
+      aboutIndicator(row, 2, 'in HTTP host'),
+    ),
+  ];
+}
+
+/**
+ * An https URL is found where TLS is decrypted before the sensor, and there it may be HTTP/2, which nobody speaks in
+ * the clear (`http` is both, `http1` the old one). Its SNI alone would accuse the whole host for one path.
+ */
+function urlRules(row: ExportIndicator): string[] {
+  const request = ruleRequest(row.value);
+  if (request === null) return [];
+  const conditions = [TO_SERVER, hostIs(request), targetIs(request), TARGET];
+  return [ruleLine(header(request.secure ? 'http' : 'http1'), conditions, aboutIndicator(row, 0))];
+}
+
+/** http.host is without the port, http.host.raw with it. */
+function hostIs({ host, hasPort }: RuleRequest): string {
+  if (hasPort) return `http.host.raw; content:${pattern(host)}; nocase; bsize:${host.length}`;
+  return `${LOWER_HOST}; content:${pattern(host)}; bsize:${host.length}`;
+}
+
+/**
+ * The raw target, whole. A proxy gets it in absolute-form, after scheme and host: that is why a target which
+ * normalizing does not change is asked to be the end of the raw one and as long as the normalized one, which is
+ * without scheme and host.
+ */
+function targetIs({ target, isNormal }: RuleRequest): string {
+  const parts = exactParts(target);
+  if (isNormal && parts.whole !== null) {
+    return `http.uri.raw; content:${pattern(parts.whole)}; endswith; http.uri; bsize:${parts.length}`;
+  }
+  return `http.uri.raw; ${equals(target)}`;
+}
+
+/** Letter case is no part of a user agent's identity. */
+function userAgentRule(row: ExportIndicator): string {
+  const conditions = [TO_SERVER, `http.user_agent; ${equals(row.value, '; nocase')}`, TARGET];
+  return ruleLine(header('http'), conditions, aboutIndicator(row, 0));
+}
+
+/** The sticky buffer before it is exactly this text. */
+function equals(text: string, modifier = ''): string {
+  const parts = exactParts(text);
+  if (parts.whole !== null) return `content:${pattern(parts.whole)}${modifier}; bsize:${parts.length}`;
+  const head = `content:${pattern(parts.head)}${modifier}; startswith`;
+  return `${head}; content:${pattern(parts.tail)}${modifier}; endswith; bsize:${parts.length}`;
+}

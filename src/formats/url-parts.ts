@@ -1,0 +1,31 @@
+/** A normalized URL taken apart; its parts are as they stand in it. */
+export interface UrlParts {
+  /** Lower case, without the colon. */
+  scheme: string;
+  /** Without user name and password; an IPv6 address in its brackets. */
+  host: string;
+  /** null: the scheme's own. */
+  port: number | null;
+  /** At least `/`. */
+  path: string;
+  /** With its question mark; '' for none. */
+  query: string;
+}
+
+/** The parts of a URL that passed `normalize`: scheme, `//`, authority and path are there, a fragment is not. */
+export function urlParts(url: string): UrlParts {
+  const authorityStart = url.indexOf('://') + 3;
+  const pathStart = url.indexOf('/', authorityStart);
+  const authority = url.slice(authorityStart, pathStart);
+  const [, host = '', port] =
+    /^(.*?)(?::(\d+))?$/.exec(authority.slice(authority.lastIndexOf('@') + 1)) ?? [];
+  const mark = url.indexOf('?', pathStart);
+  const pathEnd = mark === -1 ? url.length : mark;
+  return {
+    scheme: url.slice(0, authorityStart - 3),
+    host,
+    port: port === undefined ? null : Number(port),
+    path: url.slice(pathStart, pathEnd),
+    query: url.slice(pathEnd),
+  };
+}

@@ -1,0 +1,85 @@
+import type { IndicatorType } from '../model/vocabulary.ts';
+import { firstSeenLines } from './first-seen-lines.ts';
+import type { ExportFormat, ExportIndicator } from './format.ts';
+import { tlpName } from './tlp-name.ts';
+import { zeekUrls } from './zeek-url.ts';
+
+/** SOFTWARE is what Zeek compares User-Agent headers with. */
+const INTEL_TYPES: ReadonlyMap<IndicatorType, string> = new Map([
+  ['IPV4', 'ADDR'],
+  ['IPV6', 'ADDR'],
+  ['DOMAIN', 'DOMAIN'],
+  ['URL', 'URL'],
+  ['MD5', 'FILE_HASH'],
+  ['SHA1', 'FILE_HASH'],
+  ['SHA256', 'FILE_HASH'],
+  ['EMAIL', 'EMAIL'],
+  ['FILENAME', 'FILE_NAME'],
+  ['USER_AGENT', 'SOFTWARE'],
+]);
+
+const HEADER = '#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc\n';
+
+/**
+ * A file for Zeek's intelligence framework. After the header there can be no comment, so what is left out is not
+ * told: file names with a path, because Zeek sees base names.
+ * Several URLs that are one to Zeek (by scheme, letter case, password) stand in it once, as the newest of them.
+ */
+export function zeekFormat(): ExportFormat {
+  return {
+    mediaType: 'text/plain; charset=utf-8',
+    // As in Zeek's own documentation.
+    extension: 'dat',
+    types: [...INTEL_TYPES.keys()],
+    detectionOnly: true,
+    order: 'list',
+    reads: {},
+    async *write(batches) {
+      const isFirst = firstSeenLines();
+      yield HEADER;
+      for await (const batch of batches) {
+        let text = '';
+        for (const row of batch) {
+          for (const indicator of seenAs(row, isFirst)) text += line(indicator, row);
+        }
+        if (text !== '') yield text;
+      }
+    },
+  };
+}
+
+function seenAs({ type, value }: ExportIndicator, isFirst: (line: string) => boolean): string[] {
+  // A name that came with its path is seen without, and says far too little so.
+  if (type === 'FILENAME') return /[/\\]/.test(value) ? [] : [value];
+  if (type !== 'URL') return [value];
+  // Of the other types, values that differ here differ in Zeek, too.
+  return zeekUrls(value).flatMap((forms) => (isFirst(String(forms[0]).toLowerCase()) ? forms : []));
+}
+
+function line(indicator: string, row: ExportIndicator): string {
+  const type = `Intel::${INTEL_TYPES.get(row.type)}`;
+  return `${[indicator, type, oneLine(row.source) || 'unnamed', description(row)].map(field).join('\t')}\n`;
+}
+
+function description({ severity, confidence, tlp, tags }: ExportIndicator): string {
+  const marks = `severity ${severity.toLowerCase()}, confidence ${confidence}, TLP:${tlpName(tlp)}`;
+  return tags.length === 0 ? marks : `${marks}, tags: ${tags.map(oneLine).join(', ')}`;
+}
+
+/** Free text for people: no blanks at the ends, which Zeek would keep, and nothing that breaks a line of a log. */
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+/**
+ * The reader knows one escape, `\xHH`. It takes `-` for unset, `(empty)` for an empty set, and a line that starts
+ * with `#` for a comment.
+ */
+function field(text: string): string {
+  const literal = text.replace(/\\(?=x[0-9a-f]{2})/gi, '\\x5c');
+  return /^(?:#|-$|\(empty\)$)/.test(literal) ? `${escaped(literal.charAt(0))}${literal.slice(1)}` : literal;
+}
+
+function escaped(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16)}`;
+}

@@ -1,0 +1,76 @@
+import http from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSpool, type Spool } from '../../src/features/exports/spool.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
+
+const ROWS = 6000;
+/** More than the buffers between the service and a client that does not read. */
+const LONG = 'x'.repeat(2000);
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  let small: Spool;
+  let address: string;
+  let authorization: string;
+
+  const listen = async (spool?: Spool) => {
+    harness = await startHarness(engine, spool ? { spool } : {});
+    await harness.load(
+      Array.from({ length: ROWS }, (_, i) => indicatorRecord('URL', `http://d${i}.example/${LONG}`)),
+    );
+    address = await harness.app.listen({ port: 0, host: '127.0.0.1' });
+    authorization = `Bearer ${await harness.newKey()}`;
+  };
+  const ask = (path: string) => fetch(address + path, { headers: { authorization } });
+
+  /** An answer whose body is left where it is. */
+  const unread = (path: string) =>
+    new Promise<http.IncomingMessage>((resolve, reject) => {
+      http.get(address + path, { agent: false, headers: { authorization } }, resolve).on('error', reject);
+    });
+
+  describe('the transfer of an export', () => {
+    beforeEach(() => {
+      small = openSpool(temporaryDirectory(), 2_000_000);
+    });
+    afterEach(async () => {
+      await small.close();
+      await harness.close();
+    });
+
+    it('breaks off visibly where it cannot be finished', async () => {
+      await listen(small);
+      const answer = await ask('/api/v1/indicators?format=csv');
+      expect(answer.status).toBe(200);
+      await expect(answer.text()).rejects.toThrow();
+    });
+
+    it('is whole for who asks again after another has gone away in the middle', async () => {
+      await listen();
+      (await unread('/api/v1/indicators?format=csv')).destroy();
+      const text = await (await ask('/api/v1/indicators?format=csv')).text();
+      expect(text.split('\r\n')).toHaveLength(ROWS + 2);
+    });
+
+    it('holds nothing of the database while a client is slow', async () => {
+      await listen();
+      const slow = await Promise.all(
+        Array.from({ length: 12 }, (_, i) => unread(`/api/v1/indicators?format=csv&minConfidence=${i}`)),
+      );
+      const key = authorization.slice('Bearer '.length);
+      const answer = await harness.get('/api/v1/indicators?pageSize=1&q=d17.', { key });
+      expect(answer.json()).toMatchObject({ total: 1 });
+      for (const response of slow) response.destroy();
+    });
+
+    it('is one and the same for all who ask at once', async () => {
+      await listen();
+      const texts = await Promise.all(
+        Array.from({ length: 8 }, async () => (await ask('/api/v1/indicators?format=ndjson')).text()),
+      );
+      expect(new Set(texts).size).toBe(1);
+    });
+  });
+});

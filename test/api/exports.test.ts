@@ -1,0 +1,197 @@
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+
+const CSV = '/api/v1/indicators?format=csv';
+const day = (n: number) => new Date(NOW.getTime() - n * 86_400_000);
+const lines = (text: string) => text.trimEnd().split('\r\n').slice(1);
+const valuesOf = (text: string) => lines(text).map((line) => line.split(',')[2]);
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  beforeEach(async () => {
+    harness = await startHarness(engine);
+    await harness.load([
+      indicatorRecord('DOMAIN', 'old.example', { lastSeen: day(9) }),
+      indicatorRecord('IPV4', '198.51.100.7', { lastSeen: day(1), tags: ['c2'] }),
+      indicatorRecord('DOMAIN', 'red.example', { lastSeen: day(2), tlp: 'RED' }),
+      indicatorRecord('DOMAIN', 'expiring.example', { lastSeen: day(3), expiresAt: day(-1) }),
+      indicatorRecord('DOMAIN', 'expired.example', { lastSeen: day(3), expiresAt: day(0) }),
+    ]);
+  });
+  afterEach(() => harness.close());
+
+  describe('an export', () => {
+    it('holds every match in the list’s order, and says how many', async () => {
+      const answer = await harness.get(CSV);
+      expect(answer.statusCode).toBe(200);
+      expect(valuesOf(answer.body)).toEqual([
+        '198.51.100.7',
+        'red.example',
+        'expiring.example',
+        'old.example',
+      ]);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': 'attachment; filename="tipline-indicators-csv.csv"',
+        'cache-control': 'private, no-cache',
+        'x-total-count': '4',
+        'x-skipped': '0',
+        vary: 'Accept-Encoding',
+      });
+      expect(answer.headers).toHaveProperty('x-ratelimit-remaining');
+    });
+
+    it('is filtered as the list is', async () => {
+      expect(valuesOf((await harness.get(`${CSV}&type=IPV4`)).body)).toEqual(['198.51.100.7']);
+      expect(valuesOf((await harness.get(`${CSV}&tag=c2`)).body)).toEqual(['198.51.100.7']);
+      expect(valuesOf((await harness.get(`${CSV}&types=IPV4,IPV6`)).body)).toEqual(['198.51.100.7']);
+      expect(valuesOf((await harness.get(`${CSV}&q=EXPIR`)).body)).toEqual(['expiring.example']);
+      expect(lines((await harness.get(`${CSV}&q=nothing-like-it`)).body)).toEqual([]);
+    });
+
+    it('holds a page where one is asked for, of the same total', async () => {
+      const answer = await harness.get(`${CSV}&page=2&pageSize=1`);
+      expect(valuesOf(answer.body)).toEqual(['red.example']);
+      expect(answer.headers['x-total-count']).toBe('4');
+    });
+
+    it('shows each key what is under its ceiling', async () => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const answer = await harness.get(CSV, { key });
+      expect(valuesOf(answer.body)).not.toContain('red.example');
+      expect(answer.headers['x-total-count']).toBe('3');
+    });
+
+    it('follows time without a write', async () => {
+      expect(valuesOf((await harness.get(CSV)).body)).toContain('expiring.example');
+      harness.clock.now = day(-1);
+      expect(valuesOf((await harness.get(CSV)).body)).not.toContain('expiring.example');
+    });
+
+    it('follows a write at once', async () => {
+      await harness.get(CSV);
+      await harness.load([indicatorRecord('DOMAIN', 'new.example', { lastSeen: NOW })]);
+      expect(valuesOf((await harness.get(CSV)).body)[0]).toBe('new.example');
+    });
+
+    it('has the scope of the list', async () => {
+      const key = await harness.newKey({ scopes: ['actors:read'] });
+      expect((await harness.get(CSV, { key })).statusCode).toBe(403);
+      expect((await harness.get(CSV, { key: null })).statusCode).toBe(401);
+    });
+
+    it('is longer than a batch and whole', async () => {
+      const many = Array.from({ length: 4500 }, (_, i) => indicatorRecord('DOMAIN', `d${i}.example`));
+      await harness.load(many);
+      const values = valuesOf((await harness.get(CSV)).body);
+      expect(new Set(values).size).toBe(4504);
+      expect(values).toHaveLength(4504);
+    });
+  });
+
+  describe('an export asked for again', () => {
+    it('is the same bytes under the same tag', async () => {
+      const [first, second] = [await harness.get(CSV), await harness.get(CSV)];
+      expect(second.body).toBe(first.body);
+      expect(second.headers.etag).toBe(first.headers.etag);
+      expect(second.headers['content-length']).toBe(String(Buffer.byteLength(first.body)));
+    });
+
+    it('is a 304 for who has it', async () => {
+      const { etag } = (await harness.get(CSV)).headers;
+      const answer = await harness.get(CSV, { headers: { 'if-none-match': String(etag) } });
+      expect(answer.statusCode).toBe(304);
+      expect(answer.body).toBe('');
+      expect(answer.headers.etag).toBe(etag);
+    });
+
+    it('is a 304 also after a write that is none of its business', async () => {
+      const { etag } = (await harness.get(`${CSV}&type=IPV4`)).headers;
+      await harness.load([indicatorRecord('DOMAIN', 'new.example')]);
+      const answer = await harness.get(`${CSV}&type=IPV4`, { headers: { 'if-none-match': String(etag) } });
+      expect(answer.statusCode).toBe(304);
+    });
+
+    it('has another tag once it is another', async () => {
+      const before = await harness.get(CSV);
+      await harness.load([indicatorRecord('DOMAIN', 'old.example', { tags: ['new'] })]);
+      const after = await harness.get(CSV, { headers: { 'if-none-match': String(before.headers.etag) } });
+      expect(after.statusCode).toBe(200);
+      expect(after.headers.etag).not.toBe(before.headers.etag);
+    });
+
+    it('has another tag for each format, option and encoding', async () => {
+      const urls = [CSV, `${CSV}&csvGuard=off`];
+      const tags = await Promise.all(urls.map(async (url) => (await harness.get(url)).headers.etag));
+      const gzip = await harness.get(CSV, { headers: { 'accept-encoding': 'gzip' } });
+      expect(new Set([...tags, gzip.headers.etag]).size).toBe(3);
+    });
+  });
+
+  it('compresses for who can read it', async () => {
+    const plain = await harness.get(CSV);
+    const answer = await harness.get(CSV, { headers: { 'accept-encoding': 'gzip' } });
+    expect(answer.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(answer.rawPayload).toString()).toBe(plain.body);
+  });
+
+  describe('HEAD', () => {
+    it('has the headers and no body, before and after it is written', async () => {
+      const before = await harness.get(CSV, { method: 'HEAD' });
+      const body = await harness.get(CSV);
+      const after = await harness.get(CSV, { method: 'HEAD' });
+      for (const answer of [before, after]) {
+        expect(answer.statusCode).toBe(200);
+        expect(answer.body).toBe('');
+        expect(answer.headers).toMatchObject({ etag: body.headers.etag, 'x-total-count': '4' });
+      }
+      expect(after.headers['content-length']).toBe(String(body.body.length));
+    });
+  });
+
+  describe('a range', () => {
+    const range = async (value: string, headers = {}) =>
+      harness.get(CSV, { headers: { range: value, ...headers } });
+
+    it.each([
+      ['bytes=0-9', 0, 10],
+      ['bytes=5-', 5, undefined],
+      ['bytes=-7', -7, undefined],
+    ])('%s of what is whole', async (value, start, end) => {
+      const whole = (await harness.get(CSV)).body;
+      const answer = await range(value);
+      expect(answer.statusCode).toBe(206);
+      expect(answer.body).toBe(whole.slice(start, end));
+      expect(answer.headers['content-range']).toMatch(new RegExp(`^bytes \\d+-\\d+/${whole.length}$`));
+    });
+
+    it('behind the end is a 416 that says how long it is', async () => {
+      const whole = (await harness.get(CSV)).body;
+      const answer = await range('bytes=999999-');
+      expect(answer.statusCode).toBe(416);
+      expect(answer.json()).toMatchObject({ code: 'range_not_satisfiable' });
+      expect(answer.headers['content-range']).toBe(`bytes */${whole.length}`);
+      expect(answer.headers).not.toHaveProperty('content-encoding');
+    });
+
+    it('of something that has changed since is the whole', async () => {
+      await harness.get(CSV);
+      expect((await range('bytes=0-9', { 'if-range': '"another"' })).statusCode).toBe(200);
+    });
+  });
+
+  it.each([
+    ['csvGuard=off', 'json'],
+    ['style=plain', 'csv'],
+    ['include=context', 'csv'],
+    ['types=IPV4,IPV4', 'csv'],
+    ['types=', 'csv'],
+    ['types=IPV4,NONSENSE', 'json'],
+  ])('refuses %s for format=%s', async (parameter, format) => {
+    const answer = await harness.get(`/api/v1/indicators?format=${format}&${parameter}`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().error).toContain(parameter.split('=')[0]);
+  });
+});

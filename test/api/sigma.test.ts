@@ -1,0 +1,180 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { communityRules } from '../../src/features/sigma/community-rules.ts';
+import { sigmaSchema } from '../consumers/schemas.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { actorRecord, campaignRecord, relationshipRecord, techniqueRecord } from '../support/records.ts';
+
+interface Rule {
+  id: string;
+  title: string;
+  author: string;
+  modified?: string;
+  tags: string[];
+  detection: Record<string, unknown>;
+}
+
+/** Upper case, as Sysmon logs it. */
+const HASH = 'AB'.repeat(32);
+const day = (n: number) => new Date(NOW.getTime() + n * 86_400_000);
+const COMMUNITY_RULE = `title: Community Rule
+id: 11111111-1111-4111-8111-111111111111
+status: test
+description: x
+author: Somebody Else
+date: 2026-01-01
+tags:
+    - attack.execution
+    - attack.t1059.001
+logsource:
+    category: process_creation
+    product: windows
+detection:
+    selection:
+        Image|endswith: '\\x.exe'
+    condition: selection
+level: low
+`;
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  let actor: string;
+  let campaign: string;
+  const linked = (id: string, type: Parameters<typeof indicatorRecord>[0], value: string, fields = {}) => [
+    indicatorRecord(type, value, { externalIds: [id], confidence: 80, ...fields }),
+    relationshipRecord(id, 'indicates', 'actor:Bear'),
+  ];
+
+  beforeEach(async () => {
+    const community = temporaryDirectory();
+    mkdirSync(join(community, 'rules'));
+    writeFileSync(join(community, 'rules', 'community.yml'), COMMUNITY_RULE);
+    harness = await startHarness(engine, { communityRules: communityRules(community) });
+    await harness.load([
+      actorRecord('Bear', { attackGroupId: 'G0016' }),
+      actorRecord('Nothing Known'),
+      actorRecord('Secret', { tlp: 'RED' }),
+      campaignRecord('Winter'),
+      techniqueRecord('T1059.001'),
+      relationshipRecord('actor:Bear', 'uses', 'technique:T1059.001'),
+      ...linked('i1', 'DOMAIN', 'evil.example'),
+      relationshipRecord('i1', 'indicates', 'campaign:Winter'),
+      ...linked('i2', 'SHA256', HASH, { expiresAt: day(1) }),
+      ...linked('i3', 'IPV4', '198.51.100.7', { confidence: 20 }),
+      ...linked('i4', 'DOMAIN', 'context.example', { forDetection: false }),
+      ...linked('i5', 'DOMAIN', 'red.example', { tlp: 'RED' }),
+      ...linked('i6', 'MUTEX', 'Global\\x'),
+      indicatorRecord('DOMAIN', 'unrelated.example', { confidence: 99 }),
+    ]);
+    const idOf = async (path: string, name: string) =>
+      (await harness.get(path)).json().data.find((item: { name: string }) => item.name === name).id;
+    actor = `/api/sigma/actor/${await idOf('/api/v1/actors', 'Bear')}`;
+    campaign = `/api/sigma/campaign/${await idOf('/api/v1/campaigns', 'Winter')}`;
+  });
+  afterEach(() => harness.close());
+
+  const rulesIn = (body: string) =>
+    parseAllDocuments(body)
+      .map((document) => document.toJS() as Rule)
+      .filter(Boolean);
+
+  describe('a bundle of Sigma rules', () => {
+    it('holds what detects the actor: indicators, technique and community rules', async () => {
+      const answer = await harness.get(actor);
+      const rules = rulesIn(answer.body);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'application/yaml; charset=utf-8',
+        'content-disposition': 'attachment; filename="tipline-sigma-bear.yml"',
+        'x-rule-count': String(rules.length),
+        'cache-control': 'private, no-cache',
+      });
+      expect(answer.body).toContain('evil.example');
+      expect(answer.body).toContain(HASH);
+      expect(rules.filter(({ author }) => author === 'Somebody Else')).toHaveLength(1);
+      expect(
+        rules.filter(({ tags, author }) => author === 'Tipline' && tags.includes('attack.t1059.001')),
+      ).not.toEqual([]);
+    });
+
+    it('is valid by the schema of Sigma, every rule, with ids of its own', async () => {
+      const rules = rulesIn((await harness.get(actor)).body);
+      expect(rules.flatMap(sigmaSchema())).toEqual([]);
+      expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
+    });
+
+    it('leaves out what is uncertain, context only or of others, and says what it has no log for', async () => {
+      const { body } = await harness.get(actor);
+      for (const value of ['198.51.100.7', 'context.example', 'unrelated.example'])
+        expect(body).not.toContain(value);
+      expect(body.split('---')[0]?.toLowerCase()).toContain('mutex');
+      expect((await harness.get(`${actor}?minConfidence=20`)).body).toContain('198.51.100.7');
+    });
+
+    it('shows each key what is under its ceiling', async () => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      expect((await harness.get(actor)).body).toContain('red.example');
+      expect((await harness.get(actor, { key })).body).not.toContain('red.example');
+    });
+
+    it('keeps its ids and dates until its content changes', async () => {
+      const before = rulesIn((await harness.get(actor)).body);
+      expect((await harness.get(actor)).headers.etag).toBe((await harness.get(actor)).headers.etag);
+      harness.clock.now = day(3);
+      const after = rulesIn((await harness.get(actor)).body);
+      const dns = (rules: Rule[]) =>
+        rules.find(({ detection }) => JSON.stringify(detection).includes('evil.example'));
+      expect(dns(after)?.id).toBe(dns(before)?.id);
+      expect(JSON.stringify(after)).not.toContain(HASH);
+    });
+
+    it('is there for a campaign too', async () => {
+      const { body, statusCode } = await harness.get(campaign);
+      expect(statusCode).toBe(200);
+      expect(body).toContain('evil.example');
+      expect(body).not.toContain(HASH);
+    });
+
+    it('is a comment alone where nothing is known', async () => {
+      const { data } = (await harness.get('/api/v1/actors')).json();
+      const { id } = data.find(({ name }: { name: string }) => name === 'Nothing Known');
+      const answer = await harness.get(`/api/sigma/actor/${id}`);
+      expect([answer.statusCode, answer.headers['x-rule-count']]).toEqual([200, '0']);
+      expect(answer.body).toMatch(/^(#.*\n)+$/);
+    });
+
+    it('is a 304 for who has it', async () => {
+      const { etag } = (await harness.get(actor)).headers;
+      expect((await harness.get(actor, { headers: { 'if-none-match': String(etag) } })).statusCode).toBe(304);
+    });
+
+    it('is not there for what is not there, or hidden', async () => {
+      const { data } = (await harness.get('/api/v1/actors')).json();
+      const { id } = data.find(({ name }: { name: string }) => name === 'Secret');
+      const key = await harness.newKey({ tlpCeiling: 'AMBER' });
+      const answers = await Promise.all(
+        [id, '00000000-0000-4000-8000-000000000000', 'nonsense'].map((one) =>
+          harness.get(`/api/sigma/actor/${one}`, { key }),
+        ),
+      );
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual([404, 404, 404]);
+      expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
+    });
+
+    it('takes the scope of what it is about, and counts', async () => {
+      const actors = await harness.newKey({ scopes: ['actors:read'] });
+      expect((await harness.get(actor, { key: actors })).statusCode).toBe(200);
+      expect((await harness.get(campaign, { key: actors })).statusCode).toBe(403);
+      expect((await harness.get(actor, { key: null })).statusCode).toBe(401);
+      expect((await harness.get(actor, { key: actors })).headers).toHaveProperty('x-ratelimit-remaining');
+    });
+
+    it.each(['minConfidence=101', 'minConfidence=x', 'page=1'])('refuses %s', async (query) => {
+      expect((await harness.get(`${actor}?${query}`)).statusCode).toBe(400);
+    });
+  });
+});

@@ -1,0 +1,138 @@
+import { readdirSync } from 'node:fs';
+import { buffer, text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openSpool as open, type Spool } from '../../src/features/exports/spool.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+
+const MB = 1024 * 1024;
+const ignore = () => {};
+
+const spools: Spool[] = [];
+afterEach(async () => {
+  for (const spool of spools.splice(0)) await spool.close();
+});
+
+function openSpool(...options: Parameters<typeof open>): Spool {
+  const spool = open(...options);
+  spools.push(spool);
+  return spool;
+}
+
+/** Pieces that come when they are told to. */
+function source() {
+  const pieces: (string | Error | null)[] = [];
+  let wake = ignore;
+  const give = (piece: string | Error | null) => {
+    pieces.push(piece);
+    wake();
+  };
+  async function* read() {
+    for (;;) {
+      const piece = pieces.shift();
+      if (piece === undefined) await new Promise<void>((resolve) => (wake = resolve));
+      else if (piece === null) return;
+      else if (piece instanceof Error) throw piece;
+      else yield piece;
+    }
+  }
+  return { pieces: read(), give };
+}
+
+async function* once(...pieces: string[]) {
+  yield* pieces;
+}
+
+async function whole(spool: Spool, content: string) {
+  const spooled = spool.fill(once(content), ignore);
+  expect(await text(spooled.file('identity').read())).toBe(content);
+  return spooled;
+}
+
+describe('the spool', () => {
+  it('is read while it is written', async () => {
+    const spool = openSpool(temporaryDirectory(), MB);
+    const { pieces, give } = source();
+    const file = spool.fill(pieces, ignore).file('identity');
+    give('first ');
+    const reader = file.read()[Symbol.asyncIterator]();
+    expect(String((await reader.next()).value)).toBe('first ');
+    expect(file.state).toBe('filling');
+    give('second');
+    give(null);
+    expect(String((await reader.next()).value)).toBe('second');
+    expect((await reader.next()).done).toBe(true);
+    expect(file.state).toBe('complete');
+  });
+
+  it('is written to its end whoever reads, slowly or not at all', async () => {
+    const spool = openSpool(temporaryDirectory(), 64 * MB);
+    async function* many() {
+      for (let i = 0; i < 100; i++) yield 'x'.repeat(100_000);
+    }
+    const file = spool.fill(many(), ignore).file('identity');
+    const slow = file.read();
+    slow.once('readable', ignore);
+    await text(file.read());
+    expect(file.state).toBe('complete');
+    expect(file.size).toBe(10_000_000);
+    slow.destroy();
+    await new Promise((resolve) => slow.once('close', resolve));
+    expect(file.readers).toBe(0);
+  });
+
+  it('breaks off, for all who read, where the writing fails', async () => {
+    const spool = openSpool(temporaryDirectory(), MB);
+    const { pieces, give } = source();
+    const told: Error[] = [];
+    const spooled = spool.fill(pieces, (error) => told.push(error));
+    const plain = spooled.file('identity').read();
+    const compressed = spooled.file('gzip').read();
+    give('first');
+    give(new Error('the database is gone'));
+    await expect(text(plain)).rejects.toThrow('the database is gone');
+    await expect(buffer(compressed)).rejects.toThrow('the database is gone');
+    expect(spooled.failed).toBe(true);
+    expect(told.map(({ message }) => message)).toContain('the database is gone');
+  });
+
+  it('compresses once what was asked for twice', async () => {
+    const spool = openSpool(temporaryDirectory(), MB);
+    const spooled = await whole(spool, 'text '.repeat(1000));
+    const [first, second] = [spooled.file('gzip'), spooled.file('gzip')];
+    expect(second).toBe(first);
+    expect(gunzipSync(await buffer(first.read())).toString()).toBe('text '.repeat(1000));
+  });
+
+  it('leaves no file behind', async () => {
+    const directory = temporaryDirectory();
+    const spool = openSpool(directory, MB);
+    await whole(spool, 'x');
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('gives up first what was not asked for the longest', async () => {
+    const spool = openSpool(temporaryDirectory(), 250_000);
+    const [first, second] = [
+      await whole(spool, 'a'.repeat(100_000)),
+      await whole(spool, 'b'.repeat(100_000)),
+    ];
+    first.file('identity');
+    await whole(spool, 'c'.repeat(100_000));
+    expect([first.failed, second.failed]).toEqual([false, true]);
+  });
+
+  it('breaks off what is longer than all it may hold', async () => {
+    const spool = openSpool(temporaryDirectory(), 100_000);
+    const spooled = spool.fill(once('a'.repeat(300_000)), ignore);
+    await expect(text(spooled.file('identity').read())).rejects.toThrow('The spool is full');
+  });
+
+  it('keeps for a reader what is dropped under him', async () => {
+    const spool = openSpool(temporaryDirectory(), MB);
+    const spooled = await whole(spool, 'kept');
+    const reader = spooled.file('identity').read();
+    spool.drop(spooled);
+    expect(await text(reader)).toBe('kept');
+  });
+});

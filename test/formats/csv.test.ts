@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { csvFormat } from '../../src/formats/csv.ts';
+import { expectGolden } from './golden.ts';
+import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
+
+const guarded = csvFormat({ csvGuard: true });
+const plain = csvFormat({ csvGuard: false });
+
+describe('csv', () => {
+  it('is this, whole', async () => {
+    await expectGolden(await written(guarded, GOLDEN), 'indicators.csv');
+  });
+
+  it('has a header and one line end a row', async () => {
+    const text = await written(plain, HOSTILE.slice(0, 5));
+    expect(text.startsWith('id,type,value,')).toBe(true);
+    expect(text.endsWith('\r\n')).toBe(true);
+  });
+
+  it.each(['=1+1', '+1', '-1', '@x'])('guards against the formula %s', async (value) => {
+    const rows = [exportIndicator(1, 'MUTEX', value)];
+    expect(await written(guarded, rows)).toContain(`,'${value},`);
+    expect(await written(plain, rows)).toContain(`,${value},`);
+  });
+});

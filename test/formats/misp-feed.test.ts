@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ExportIndicator } from '../../src/formats/format.ts';
+import { mispFormat } from '../../src/formats/misp.ts';
+import {
+  type FeedRange,
+  feedEventUuid,
+  feedHashes,
+  feedManifest,
+  feedNumbersOf,
+  feedRangeOf,
+  feedRangeOfUuid,
+  writeFeedEvent,
+} from '../../src/formats/misp-feed.ts';
+import { expectGolden } from './golden.ts';
+import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
+import { problemsOf, readEvent } from './misp-checks.ts';
+
+const FEED = '00000000-0000-4000-8000-000000000001';
+const OTHER_FEED = '00000000-0000-4000-8000-000000000002';
+
+const range = (number: number, fields: Partial<FeedRange> = {}): FeedRange => ({
+  range: number,
+  tlp: 'AMBER_STRICT',
+  changedAt: new Date('2026-05-26T09:30:00.500Z'),
+  lastSeen: new Date('2026-05-20T10:30:00.000Z'),
+  ...fields,
+});
+
+async function eventText(rows: readonly ExportIndicator[], feed = FEED, fields = {}): Promise<string> {
+  async function* batches() {
+    yield rows;
+  }
+  let text = '';
+  for await (const piece of writeFeedEvent(feed, range(0, fields), batches())) text += piece;
+  return text;
+}
+
+describe('MISP feed', () => {
+  const rows = GOLDEN.slice(0, 4);
+
+  it('has this manifest, whole', async () => {
+    await expectGolden(feedManifest(FEED, [range(0), range(7, { tlp: 'CLEAR' })]), 'misp-feed.manifest.json');
+  });
+
+  it('has this event, whole', async () => {
+    await expectGolden(await eventText(rows), 'misp-feed.event.json');
+  });
+
+  it('has these hashes, whole', async () => {
+    await expectGolden(feedHashes(FEED, rows), 'misp-feed.hashes.csv');
+  });
+
+  it('without indicators has an empty manifest', () => {
+    expect(JSON.parse(feedManifest(FEED, []))).toEqual({});
+  });
+
+  it('has nothing that MISP would refuse or drop', async () => {
+    expect(problemsOf(readEvent(await eventText([...GOLDEN, ...HOSTILE])))).toEqual([]);
+  });
+
+  it('says in the manifest what the events say', async () => {
+    const event = readEvent(await eventText(rows));
+    const manifest = JSON.parse(feedManifest(FEED, [range(0)])) as Record<string, object>;
+    expect(Object.keys(manifest)).toEqual([event.uuid]);
+    expect(event).toMatchObject(manifest[event.uuid] ?? {});
+  });
+
+  it('moves an event when an attribute has left it', async () => {
+    const event = readEvent(await eventText(rows.slice(1)));
+    expect(Number(event.timestamp)).toBe(Math.floor(Number(range(0).changedAt) / 1000));
+    expect(event.Attribute.every(({ timestamp }) => timestamp < event.timestamp)).toBe(true);
+  });
+
+  it('hashes every value as it stands in its event', async () => {
+    const all = [...GOLDEN, ...HOSTILE];
+    const { uuid, Attribute } = readEvent(await eventText(all));
+    const lines = Attribute.map(({ value }) => `${createHash('md5').update(value).digest('hex')},${uuid}`);
+    expect(feedHashes(FEED, all).trimEnd().split('\n')).toEqual(lines);
+  });
+
+  it('names the event of each range in the hashes', () => {
+    const numbers = [1, 1999, 2000];
+    const text = feedHashes(
+      FEED,
+      numbers.map((number) => exportIndicator(number, 'DOMAIN', 'a.example')),
+    );
+    const uuids = [0, 0, 1].map((one) => feedEventUuid(FEED, one));
+    expect(text.match(/[0-9a-f-]{36}/g)).toEqual(uuids);
+  });
+
+  it('shares no uuid with an export, nor with the feed of another installation', async () => {
+    const uuidsOf = (text: string) =>
+      [readEvent(text)].flatMap((e) => [e.uuid, ...e.Attribute.map((a) => a.uuid)]);
+    const texts = [
+      await eventText(rows),
+      await eventText(rows, OTHER_FEED),
+      await written(mispFormat({ context: false }), rows),
+    ];
+    const uuids = texts.flatMap(uuidsOf);
+    expect(new Set(uuids).size).toBe(uuids.length);
+  });
+});
+
+describe('ranges of a MISP feed', () => {
+  it('hold every number once', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (number) => {
+        const { first, last } = feedNumbersOf(feedRangeOf(number));
+        expect(first <= number && number <= last).toBe(true);
+        expect([feedRangeOf(first), feedRangeOf(last)]).toEqual([feedRangeOf(number), feedRangeOf(number)]);
+      }),
+    );
+  });
+
+  it('are found by the uuid of their event', () => {
+    const number = fc.integer({ min: 0, max: 100_000 });
+    fc.assert(
+      fc.property(number, number, (a, b) => {
+        const found = feedRangeOfUuid(FEED, feedEventUuid(FEED, feedRangeOf(a)), b);
+        expect(found).toBe(feedRangeOf(a) <= feedRangeOf(b) ? feedRangeOf(a) : null);
+      }),
+    );
+  });
+
+  it('are not found by any other uuid', () => {
+    expect(feedRangeOfUuid(FEED, feedEventUuid(OTHER_FEED, 0), 5000)).toBeNull();
+  });
+});

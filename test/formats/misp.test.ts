@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import type { ExportEntity, ExportIndicator } from '../../src/formats/format.ts';
+import { mispFormat } from '../../src/formats/misp.ts';
+import { expectGolden } from './golden.ts';
+import { exportIndicator, GOLDEN, HOSTILE, toward, written } from './input.ts';
+import { problemsOf, readEvent } from './misp-checks.ts';
+
+const plain = mispFormat({ context: false });
+const withContext = mispFormat({ context: true });
+
+const shared = {
+  description: null,
+  confidence: 50,
+  tlp: 'CLEAR' as const,
+  createdAt: new Date('2026-05-21T00:00:00.000Z'),
+  modifiedAt: new Date('2026-05-21T00:00:00.000Z'),
+  externalIds: [],
+  aliases: [],
+};
+const dates = { firstSeen: null, lastSeen: null };
+
+type Entity<K extends ExportEntity['kind']> = Extract<ExportEntity, { kind: K }>;
+
+const actor = (name: string, fields: Partial<Entity<'actor'>> = {}): Entity<'actor'> => ({
+  ...{ ...shared, ...dates, kind: 'actor', id: name, name, attackId: null, country: null },
+  ...{ motivation: 'UNKNOWN', sophistication: null },
+  ...fields,
+});
+const campaign = (name: string): Entity<'campaign'> => ({
+  ...{ ...shared, ...dates, kind: 'campaign', id: name, name },
+});
+const software = (name: string, softwareType: 'malware' | 'tool', attackId: string | null) =>
+  ({ ...shared, kind: 'software', id: name, name, softwareType, attackId }) satisfies ExportEntity;
+const technique = (name: string, attackId: string) =>
+  ({ ...shared, kind: 'technique', id: name, name, attackId, tactics: [] }) satisfies ExportEntity;
+
+const row = (fields: Partial<ExportIndicator> = {}) => exportIndicator(1, 'DOMAIN', 'evil.example', fields);
+const attributesOf = async (rows: ExportIndicator[]) => readEvent(await written(plain, rows)).Attribute;
+
+/** Names of the tags of one indicator, its TLP apart. */
+async function tagsOf(fields: Partial<ExportIndicator>, entities: ExportEntity[] = []): Promise<string[]> {
+  const { Attribute } = readEvent(await written(withContext, [row(fields)], { entities }));
+  return (Attribute[0]?.Tag ?? []).slice(1).map(({ name }) => name);
+}
+
+describe('MISP event', () => {
+  it('is this, whole', async () => {
+    const entities = [
+      actor('Example Bear', { externalIds: ['intrusion-set--1', 'misp-galaxy:threat-actor="Example Bear"'] }),
+      software('Examplebot', 'malware', 'S9999'),
+    ];
+    const rows = GOLDEN.map((one) =>
+      one.number === 4 ? { ...one, indicates: toward('Example Bear', 'Examplebot') } : one,
+    );
+    await expectGolden(await written(withContext, rows, { entities }), 'indicators.misp.json');
+  });
+
+  it('has nothing that MISP would refuse or drop, whatever values, tags and sources hold', async () => {
+    expect(problemsOf(readEvent(await written(plain, [...GOLDEN, ...HOSTILE])))).toEqual([]);
+  });
+
+  it('has an attribute a line', async () => {
+    const lines = (await written(plain, HOSTILE)).split('\n').slice(1, 1 + HOSTILE.length);
+    for (const line of lines) expect(JSON.parse(line.replace(/,$/, ''))).toHaveProperty('value');
+  });
+
+  it('is the same bytes however the rows are read', async () => {
+    expect(await written(plain, GOLDEN, {}, 1)).toBe(await written(plain, GOLDEN, {}, 1000));
+  });
+
+  it('keeps its uuid as long as the question is the same', async () => {
+    const uuidOf = async (query: string, rows: ExportIndicator[]) =>
+      readEvent(await written(plain, rows, { query })).uuid;
+    expect(await uuidOf('tag=x', GOLDEN)).toBe(await uuidOf('tag=x', HOSTILE));
+    expect(await uuidOf('tag=x', GOLDEN)).not.toBe(await uuidOf('tag=y', GOLDEN));
+  });
+
+  it('without indicators is whole, and not published', async () => {
+    const event = readEvent(await written(plain, []));
+    expect(event).toMatchObject({ published: false, Tag: [], Attribute: [], date: '1970-01-01' });
+    expect(problemsOf(event)).toEqual([]);
+  });
+
+  it('is as restricted as the most restricted of its attributes', async () => {
+    const rows = [row({ tlp: 'GREEN' }), exportIndicator(2, 'DOMAIN', 'b.example', { tlp: 'AMBER_STRICT' })];
+    const event = readEvent(await written(plain, rows));
+    expect(event.Tag.map(({ name }) => name)).toEqual(['tlp:amber+strict']);
+    expect(event.Attribute.map(({ Tag }) => Tag.map(({ name }) => name)).sort()).toEqual([
+      ['tlp:amber+strict'],
+      ['tlp:green'],
+    ]);
+  });
+});
+
+describe('a MISP attribute', () => {
+  it.each([
+    ['ASN', 'AS64496', 'AS', '64496'],
+    ['EMAIL', 'Phisher@evil.example', 'email', 'phisher@evil.example'],
+    ['IPV6', '2001:DB8:0:0::1', 'ip-dst', '2001:db8::1'],
+    ['CVE', 'cve-2021-44228', 'vulnerability', 'CVE-2021-44228'],
+    ['DOMAIN', 'Bücher.example', 'domain', 'xn--bcher-kva.example'],
+    ['FILENAME', 'A|b.exe', 'filename', 'A|b.exe'],
+  ] as const)('%s %s is %s %s', async (ours, value, type, expected) => {
+    expect(await attributesOf([exportIndicator(1, ours, value)])).toMatchObject([{ type, value: expected }]);
+  });
+
+  it('is for detection only when its indicator is', async () => {
+    expect(await attributesOf([row({ forDetection: false })])).toMatchObject([{ to_ids: false }]);
+  });
+
+  it('says in its comment what MISP has no field for', async () => {
+    const fields = { confidence: 95, severity: 'CRITICAL', expiresAt: new Date('2027-01-01') } as const;
+    const [attribute] = await attributesOf([row(fields)]);
+    expect(attribute?.comment).toBe(
+      'Example feed; confidence 95; severity critical; expires 2027-01-01T00:00:00.000Z',
+    );
+  });
+
+  it('is never newer than its event', async () => {
+    const text = await written(plain, [row()], { modifiedAt: new Date('2026-01-01T00:00:00.999Z') });
+    expect(readEvent(text)).toMatchObject({
+      timestamp: '1767225600',
+      Attribute: [{ timestamp: '1767225600' }],
+    });
+  });
+});
+
+describe('tags of a MISP attribute', () => {
+  it('are its own, but for a second TLP and blank ones', async () => {
+    const tags = [' ', 'TLP:WHITE', 'a"b', 'line\nbreak', 'misp-galaxy:sector="Bank"', 'tlp:red'];
+    expect(await tagsOf({ tags })).toEqual(['a"b', 'line\nbreak', 'misp-galaxy:sector="Bank"']);
+  });
+
+  it('are cut between two characters where MISP would cut within one', async () => {
+    expect(await tagsOf({ tags: ['é'.repeat(200), `${'😈'.repeat(64)}`] })).toEqual([
+      'é'.repeat(127),
+      '😈'.repeat(63),
+    ]);
+  });
+
+  it.each([
+    [actor('Bear', { externalIds: ['misp-galaxy:threat-actor="Bear"'] }), 'misp-galaxy:threat-actor="Bear"'],
+    [actor('APT29', { attackId: 'G0016' }), 'misp-galaxy:mitre-intrusion-set="APT29 - G0016"'],
+    [actor('Bear'), 'misp-galaxy:threat-actor="Bear"'],
+    [campaign('Operation X'), 'misp-galaxy:mitre-campaign="Operation X"'],
+    [technique('PowerShell', 'T1059.001'), 'misp-galaxy:mitre-attack-pattern="PowerShell - T1059.001"'],
+    [software('Emotet', 'malware', 'S0367'), 'misp-galaxy:mitre-malware="Emotet - S0367"'],
+    [software('PsExec', 'tool', 'S0029'), 'misp-galaxy:mitre-tool="PsExec - S0029"'],
+    [software('Somebot', 'malware', null), 'misp-galaxy:malpedia="Somebot"'],
+    [software('Sometool', 'tool', null), 'misp-galaxy:tool="Sometool"'],
+  ])('with context name what it indicates: %#', async (entity, tag) => {
+    expect(await tagsOf({ indicates: toward(entity.id) }, [entity])).toEqual([tag]);
+  });
+
+  it('without context name nothing but themselves', async () => {
+    const rows = [row({ indicates: toward('Bear'), tags: ['x'] })];
+    const { Attribute } = readEvent(await written(plain, rows, { entities: [actor('Bear')] }));
+    expect(Attribute[0]?.Tag.map(({ name }) => name)).toEqual(['tlp:clear', 'x']);
+  });
+
+  it('do not tell a wider audience of an entity for a narrower one', async () => {
+    const entities = [actor('Bear', { tlp: 'AMBER' })];
+    expect(await tagsOf({ tlp: 'GREEN', indicates: toward('Bear') }, entities)).toEqual([]);
+    expect(await tagsOf({ tlp: 'AMBER', indicates: toward('Bear') }, entities)).toHaveLength(1);
+  });
+
+  it('name no entity whose name is too long for a tag', async () => {
+    expect(await tagsOf({ indicates: toward('x'.repeat(300)) }, [actor('x'.repeat(300))])).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import type { ExportIndicator } from '../../src/formats/format.ts';
+import { ruleRequest } from '../../src/formats/rule-request.ts';
+import { blockOf, groupSid, sidOf } from '../../src/model/rule-numbers.ts';
+import {
+  clientHello,
+  dnsQuery,
+  type Endpoints,
+  HTTP_ANSWER,
+  httpRequest,
+  tcpConnection,
+  udpDatagram,
+  withLength,
+} from './pcap.ts';
+
+/** Traffic, and the rule that must fire on it, or must not. */
+export interface Attempt {
+  what: string;
+  sid: number;
+  fires: boolean;
+  server: string;
+  serverPort: number;
+  /** Of the client on the left or, where it is reversed, on the right. */
+  frames(ends: Endpoints): Buffer[];
+}
+
+const RESOLVER = '192.168.1.1';
+const SERVER = '203.0.113.80';
+const LONGEST_LABEL = 63;
+const LONGEST_NAME = 253;
+
+/** Of stock home networks where they have any, which is for IPv4. */
+export const clientOf = (server: string) => (server.includes(':') ? '2001:db8:ffff::5' : '192.168.1.5');
+
+/** What an indicator's rules must see, and what they must not take for it. */
+export function attemptsOf(row: ExportIndicator, isListed: (address: string) => boolean): Attempt[] {
+  if (row.type === 'IPV4' || row.type === 'IPV6') return addressAttempts(row, isListed);
+  if (row.type === 'DOMAIN') return domainAttempts(row);
+  if (row.type === 'URL') return urlAttempts(row);
+  return row.type === 'USER_AGENT' ? userAgentAttempts(row) : [];
+}
+
+function addressAttempts(row: ExportIndicator, isListed: (address: string) => boolean): Attempt[] {
+  const sid = groupSid(blockOf(row.number), row.type === 'IPV4' ? 0 : 1);
+  const to = (server: string, fires: boolean): Attempt => {
+    const frames = (ends: Endpoints) => tcpConnection(ends, Buffer.from('hello'));
+    return { what: `TCP to ${server}`, sid, fires, server, serverPort: 4444, frames };
+  };
+  const reversed = ({ client, clientPort, server, serverPort }: Endpoints) =>
+    udpDatagram(
+      { client: server, clientPort: serverPort, server: client, serverPort: clientPort },
+      Buffer.from('x'),
+    );
+  const from = { ...to(row.value, true), what: `UDP from ${row.value}`, frames: reversed };
+  const next = neighbour(row.value);
+  return [to(row.value, true), from, ...(isListed(next) ? [] : [to(next, false)])];
+}
+
+/** With another last part. */
+function neighbour(address: string): string {
+  if (address.includes(':'))
+    return address.endsWith('7') ? `${address.slice(0, -1)}8` : `${address.slice(0, -1)}7`;
+  const end = address.lastIndexOf('.') + 1;
+  return `${address.slice(0, end)}${(Number(address.slice(end)) + 1) % 256}`;
+}
+
+function domainAttempts({ value, number }: ExportIndicator): Attempt[] {
+  const [first = ''] = value.split('.');
+  const under = value.length + 4 > LONGEST_NAME ? [] : [`www.${value}`];
+  const names = [value, value.toUpperCase(), ...under];
+  const longer = first.length + 3 > LONGEST_LABEL || value.length + 3 > LONGEST_NAME ? [] : [`not${value}`];
+  const others = [...longer, `${value.slice(1)}`.replace(/^[.-]+/, 'x'), `${value}.test`, `${value}x`].filter(
+    (name) => name.length <= LONGEST_NAME,
+  );
+  const each = (fires: boolean) => (name: string) => [
+    dns(name, sidOf(number, 0), fires),
+    tls(name, sidOf(number, 1), fires),
+    http(name, '/', sidOf(number, 2), fires),
+    http(`${name}:8080`, '/', sidOf(number, 2), fires),
+  ];
+  const overTcp = {
+    ...dns(value, sidOf(number, 0), true),
+    frames: (ends: Endpoints) => tcpConnection(ends, withLength(dnsQuery(value))),
+  };
+  return [overTcp, ...names.flatMap(each(true)), ...others.flatMap(each(false))];
+}
+
+function urlAttempts({ value, number }: ExportIndicator): Attempt[] {
+  const request = ruleRequest(value);
+  if (request === null) return [];
+  const { host, target, hasPort, isNormal } = request;
+  const sid = sidOf(number, 0);
+  const isShort = target.length < 1500;
+  const toProxy = isNormal && isShort && !hasPort ? [http(host, `http://${host}${target}`, sid, true)] : [];
+  const misses: [string, string][] = [
+    [host, `${target}x`],
+    [host, `/x${target}`],
+    [host, '/other'],
+    [`www.${host}`, target],
+    [`x${host}`, target],
+    ['benign.test', target],
+    ...(hasPort ? [[host.replace(/:\d+$/, ''), target] satisfies [string, string]] : []),
+  ];
+  return [
+    http(host, target, sid, true),
+    http(host.toUpperCase(), target, sid, true),
+    ...toProxy,
+    ...misses
+      .filter(([, other]) => other !== target || target !== '/other')
+      .map(([h, t]) => http(h, t, sid, false)),
+  ];
+}
+
+function userAgentAttempts({ value, number }: ExportIndicator): Attempt[] {
+  const sid = sidOf(number, 0);
+  return [
+    http('benign.test', '/', sid, true, value),
+    http('benign.test', '/', sid, false, `${value}x`),
+    http('benign.test', '/', sid, false, `x${value}`),
+  ];
+}
+
+function dns(name: string, sid: number, fires: boolean): Attempt {
+  const frames = (ends: Endpoints) => udpDatagram(ends, dnsQuery(name));
+  return { what: `DNS ${name}`, sid, fires, server: RESOLVER, serverPort: 53, frames };
+}
+
+function tls(name: string, sid: number, fires: boolean): Attempt {
+  const frames = (ends: Endpoints) =>
+    tcpConnection(ends, clientHello(name), Buffer.from('15030300020228', 'hex'));
+  return { what: `TLS ${name}`, sid, fires, server: SERVER, serverPort: 443, frames };
+}
+
+function http(host: string, target: string, sid: number, fires: boolean, userAgent?: string): Attempt {
+  const frames = (ends: Endpoints) => tcpConnection(ends, httpRequest(host, target, userAgent), HTTP_ANSWER);
+  const what = `HTTP ${host} ${target} ${userAgent ?? ''}`;
+  return { what, sid, fires, server: SERVER, serverPort: 8000, frames };
+}
