@@ -11,6 +11,7 @@ import { HOSTILE } from '../formats/input.ts';
 import { problemsOf, readEvent } from '../formats/misp-checks.ts';
 import { ruleProblems } from '../formats/rule-lint.ts';
 import { bundleProblems } from '../formats/stix-rules.ts';
+import { intelProblems } from '../formats/zeek-checks.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { mispCategories, mispSchema, stixSchemas } from './schemas.ts';
@@ -86,6 +87,12 @@ describe('what was imported, as its consumers read it', () => {
     const text = await exported(format);
     expect(text.split('\n').length).toBeGreaterThan(1000);
     expect(ruleProblems(text)).toEqual([]);
+  });
+
+  it('zeek: its reader would take every line', async () => {
+    const text = await exported('zeek');
+    expect(text.split('\n').length).toBeGreaterThan(1000);
+    expect(intelProblems(text)).toEqual([]);
   });
 
   it('txt: every line is an indicator, or a network of some', async () => {

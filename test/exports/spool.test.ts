@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { buffer, text } from 'node:stream/consumers';
-import { gunzipSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openSpool as open, type Spool } from '../../src/features/exports/spool.ts';
+import { ENCODINGS, openSpool as open, type Spool } from '../../src/features/exports/spool.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
 const MB = 1024 * 1024;
@@ -101,7 +101,15 @@ describe('the spool', () => {
     const spooled = await whole(spool, 'text '.repeat(1000));
     const [first, second] = [spooled.file('gzip'), spooled.file('gzip')];
     expect(second).toBe(first);
-    expect(gunzipSync(await buffer(first.read())).toString()).toBe('text '.repeat(1000));
+    expect(zlib.gunzipSync(await buffer(first.read())).toString()).toBe('text '.repeat(1000));
+  });
+
+  it.skipIf(!ENCODINGS.includes('zstd'))('compresses by zstd where the runtime can', async () => {
+    const spool = openSpool(temporaryDirectory(), MB);
+    const spooled = await whole(spool, 'text '.repeat(1000));
+    const bytes = await buffer(spooled.file('zstd').read());
+    const { zstdDecompressSync } = zlib as unknown as { zstdDecompressSync: (bytes: Buffer) => Buffer };
+    expect(zstdDecompressSync(bytes).toString()).toBe('text '.repeat(1000));
   });
 
   it('leaves no file behind', async () => {

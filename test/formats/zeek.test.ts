@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { zeekFormat } from '../../src/formats/zeek.ts';
 import { expectGolden } from './golden.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
+import { intelProblems } from './zeek-checks.ts';
 
 const zeek = zeekFormat();
 
@@ -34,6 +35,10 @@ describe('zeek', () => {
     expect(lines.filter((line) => line.startsWith('#'))).toEqual([]);
     expect(rows.filter((row) => row.length !== 4 || row.includes(null))).toEqual([]);
     expect(rows.flat().filter((field) => /[\p{Cc}\u2028]|^\s|\s$/u.test(field ?? ''))).toEqual([]);
+  });
+
+  it('holds only what Zeek can take in, whatever values, tags and sources hold', async () => {
+    expect(intelProblems(await written(zeek, [...GOLDEN, ...HOSTILE]))).toEqual([]);
   });
 
   it('lists nothing twice that Zeek, which ignores case, takes for one', async () => {
