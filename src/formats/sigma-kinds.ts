@@ -1,9 +1,8 @@
-import ipaddr from 'ipaddr.js';
 import type { ExportIndicator } from './format.ts';
 import { type FilePlace, fileComparison } from './sigma-file-names.ts';
-import { literal, type SigmaComparison } from './sigma-pattern.ts';
+import { addressComparisons, domainComparisons, webRequestComparisons } from './sigma-network.ts';
+import type { SigmaComparison } from './sigma-pattern.ts';
 import { registryComparisons } from './sigma-registry.ts';
-import { urlParts } from './url-parts.ts';
 
 /** What rules of one log source have in common. */
 export interface SigmaRuleKind {
@@ -60,7 +59,7 @@ export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
     reference: SYSMON,
     tags: ['attack.command-and-control', 'attack.t1071'],
     falsePositives: SHARED,
-    comparisons: (row) => (row.type === 'DOMAIN' ? domain('QueryName', row.value) : []),
+    comparisons: (row) => (row.type === 'DOMAIN' ? domainComparisons('QueryName', row.value) : []),
   },
   {
     name: 'proxy',
@@ -70,7 +69,7 @@ export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
     reference: W3C_LOG,
     tags: ['attack.command-and-control', 'attack.t1071.001'],
     falsePositives: SHARED,
-    comparisons: webRequest,
+    comparisons: webRequestComparisons,
   },
   {
     name: 'network_connection',
@@ -81,7 +80,9 @@ export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
     tags: ['attack.command-and-control', 'attack.t1071'],
     falsePositives: SHARED,
     comparisons: (row) =>
-      row.type === 'DOMAIN' ? domain('DestinationHostname', row.value) : address('DestinationIp', row),
+      row.type === 'DOMAIN'
+        ? domainComparisons('DestinationHostname', row.value)
+        : addressComparisons('DestinationIp', row),
   },
   hashKind('process_creation', 'Execution of Known File', 'the execution of files by hashes', [
     'attack.execution',
@@ -114,44 +115,6 @@ export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
     comparisons: (row) => fileEvent(row, 'pipe'),
   },
 ];
-
-/** The name itself and what is below it; `notevil.example` is neither. */
-function domain(field: string, name: string): SigmaComparison[] {
-  return [
-    { selection: 'selection_domain', field, pattern: name },
-    { selection: 'selection_subdomain', field: `${field}|endswith`, pattern: `.${name}` },
-  ];
-}
-
-/** IPv6 as RFC 5952 has it and, as Sysmon writes it, with all its zeros. */
-function address(field: string, { type, value }: ExportIndicator): SigmaComparison[] {
-  if (type === 'IPV4') return [{ selection: 'selection_ipv4', field, pattern: value }];
-  if (type !== 'IPV6') return [];
-  return [value, ipaddr.parse(value).toNormalizedString()].map((pattern) => ({
-    selection: 'selection_ipv6',
-    field,
-    pattern,
-  }));
-}
-
-function webRequest(row: ExportIndicator): SigmaComparison[] {
-  switch (row.type) {
-    case 'URL':
-      return [{ selection: 'selection_url', field: 'c-uri', pattern: literal(requestedUrl(row.value)) }];
-    case 'DOMAIN':
-      return domain('cs-host', row.value);
-    case 'USER_AGENT':
-      return [{ selection: 'selection_user_agent', field: 'c-useragent', pattern: literal(row.value) }];
-    default:
-      return address('dst_ip', row);
-  }
-}
-
-/** Requests carry no user name in their URL (RFC 9110 §4.2.4); a WebSocket is asked for by HTTP. */
-function requestedUrl(url: string): string {
-  const { scheme, host, port, path, query } = urlParts(url);
-  return `${scheme.replace(/^ws/, 'http')}://${host}${port === null ? '' : `:${port}`}${path}${query}`;
-}
 
 /** As Sysmon writes them: `MD5=…,SHA256=…`, in upper case. */
 function hashes({ type, value }: ExportIndicator): SigmaComparison[] {

@@ -19,10 +19,10 @@ export interface OpenRule {
 }
 
 /**
- * Elasticsearch and OpenSearch take 1,024 clauses a query by default, and pipelines add some of their own. The length
- * matters with URLs alone, which may have 8,192 characters each.
+ * Elasticsearch and OpenSearch take 1,024 clauses a query by default, and pipelines may make two of one comparison and
+ * add some of their own. The length matters with URLs alone, which may have 8,192 characters each.
  */
-const MAX_COMPARISONS = 1000;
+const MAX_COMPARISONS = 500;
 const MAX_LENGTH = 100_000;
 
 export function openRule(kind: SigmaRuleKind, part: number): OpenRule {

@@ -6,13 +6,14 @@ const CONTROL = 'System\\CurrentControlSet\\Control';
 const SHARED: readonly (readonly [string, string])[] = [
   ['', 'Software|System|SAM|Security|Hardware|Environment|Control Panel|Network|Printers'],
   ['Control Panel', 'Desktop'],
-  ['Software', 'Classes|Microsoft|Policies|WOW6432Node'],
+  ['Software', 'Classes|Microsoft|ODBC|Policies|WOW6432Node'],
   ['Software\\Classes', 'CLSID|AppID|Interface|TypeLib|*|Directory|Folder|Drive|exefile'],
+  ['Software\\ODBC', 'ODBC.INI|ODBCINST.INI'],
   ['Software\\Policies', 'Microsoft'],
   ['Software\\Policies\\Microsoft', 'Windows|Windows Defender|Windows NT'],
   [
     'Software\\Microsoft',
-    'Active Setup|Internet Explorer|Office|Security Center|Windows|Windows Defender|Windows NT',
+    'Active Setup|Direct3D|DRM|Internet Explorer|Office|Security Center|Windows|Windows Defender|Windows NT',
   ],
   ['Software\\Microsoft\\Active Setup', 'Installed Components'],
   ['Software\\Microsoft\\Internet Explorer', 'Main|Toolbar|Extensions'],
@@ -21,12 +22,14 @@ const SHARED: readonly (readonly [string, string])[] = [
   ['Software\\Microsoft\\Windows Defender\\Exclusions', 'Extensions|Paths|Processes'],
   [
     CURRENT_VERSION,
-    'App Paths|Explorer|Group Policy|Internet Settings|Policies|Run|RunOnce|RunOnceEx|RunServices|RunServicesOnce|Uninstall',
+    'App Paths|Control Panel|Explorer|Ext|Group Policy|Internet Settings|Policies|Run|RunOnce|RunOnceEx|RunServices|RunServicesOnce|Uninstall',
   ],
   [
     `${CURRENT_VERSION}\\Explorer`,
     'Advanced|Browser Helper Objects|RecentDocs|Shell Folders|StartupApproved|User Shell Folders',
   ],
+  [`${CURRENT_VERSION}\\Control Panel`, 'CPLs'],
+  [`${CURRENT_VERSION}\\Ext`, 'Settings|Stats'],
   [`${CURRENT_VERSION}\\Internet Settings`, 'ZoneMap|Zones'],
   [`${CURRENT_VERSION}\\Policies`, 'Explorer|System'],
   [`${CURRENT_VERSION}\\Policies\\Explorer`, 'Run'],

@@ -86,5 +86,6 @@ export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBu
 /** The comment at the end of a bundle: what of `SIGMA_TYPES` was left out; empty for nothing. */
 export function sigmaTail(leftOut: number): string {
   if (leftOut === 0) return '';
-  return `# Left out besides, because a rule would find everything or nothing: ${leftOut} (folders, keys that Windows writes to).\n`;
+  const examples = 'folders, names with placeholders, keys that Windows writes to';
+  return `# Left out besides, because a rule would find everything or nothing: ${leftOut} (${examples}).\n`;
 }

@@ -73,7 +73,7 @@ function expectDetection({ condition, ...selections }: Record<string, unknown>):
     for (const pattern of patterns) expectPattern(pattern);
     expect(new Set(patterns.map((pattern) => String(pattern).toLowerCase())).size).toBe(patterns.length);
   }
-  expect(count).toBeLessThanOrEqual(1000);
+  expect(count).toBeLessThanOrEqual(500);
 }
 
 /** Text, and not a wildcard alone. */

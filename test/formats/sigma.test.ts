@@ -55,6 +55,10 @@ describe('sigma', () => {
       exportIndicator(35, 'FILENAME', '\\\\.\\pipe\\evil_7f'),
       exportIndicator(36, 'REGISTRY_KEY', 'HKCU\\Software\\Evil'),
       exportIndicator(37, 'FILENAME', 'C:\\Users\\Public\\invoice\u202efdp.exe'),
+      exportIndicator(38, 'DOMAIN', 'duckdns.org'),
+      exportIndicator(39, 'FILENAME', '%STARTUP%\\evil.lnk'),
+      exportIndicator(40, 'FILENAME', 'run.sh'),
+      exportIndicator(41, 'FILENAME', '%TEMP%\\%random%.dll'),
     ];
     const { documents, leftOut } = await bundle([...expressible(GOLDEN), ...more]);
     const facts = { ruleCount: documents.length, leftOut: { MUTEX: 1, EMAIL: 1 } };
@@ -92,6 +96,26 @@ describe('sigma', () => {
     });
   });
 
+  it.each(['duckdns.org', 'github.io', 'co.uk', 'xn--55qx5d.cn'])(
+    'finds the public suffix %s alone: what is below it is anybody',
+    async (value) => {
+      const detections = await detectionOf(exportIndicator(1, 'DOMAIN', value));
+      expect(detections).toEqual({
+        dns_query: { selection_domain: { QueryName: value }, condition: '1 of selection_*' },
+        proxy: { selection_domain: { 'cs-host': value }, condition: '1 of selection_*' },
+        network_connection: {
+          selection_domain: { DestinationHostname: value },
+          condition: '1 of selection_*',
+        },
+      });
+    },
+  );
+
+  it('finds what is below a name that is below a public suffix', async () => {
+    const { dns_query } = await detectionOf(exportIndicator(1, 'DOMAIN', 'evil.duckdns.org'));
+    expect(dns_query).toMatchObject({ selection_subdomain: { 'QueryName|endswith': '.evil.duckdns.org' } });
+  });
+
   it('writes IPv6 in both notations, and always as text', async () => {
     const { documents } = await bundle([exportIndicator(1, 'IPV6', '1:2:3:4:5:6::8')]);
     for (const text of documents) expect(text).toContain("'1:2:3:4:5:6:0:8'");
@@ -102,12 +126,25 @@ describe('sigma', () => {
   });
 
   it.each([
-    ['http://user:secret@evil.example:8080/a', 'http://evil.example:8080/a'],
-    ['wss://evil.example/socket', 'https://evil.example/socket'],
-    ['http://evil.example/a?b=1', 'http://evil.example/a\\?b=1'],
-  ])('writes the URL %s as it is requested', async (value, pattern) => {
+    ['http://user:secret@evil.example:8080/a', 'http://', 'evil.example:8080/a'],
+    ['wss://evil.example/socket', 'https://', 'evil.example/socket'],
+    ['http://evil.example/a?b=1', 'http://', 'evil.example/a\\?b=1'],
+    ['http://[2001:db8::bad]/a', 'http://', '[2001:db8::bad]/a'],
+  ])('writes the URL %s as it is requested, with its scheme and without', async (value, scheme, rest) => {
     const { proxy } = await detectionOf(exportIndicator(1, 'URL', value));
-    expect(proxy).toMatchObject({ selection_url: { 'c-uri': pattern } });
+    expect(proxy).toMatchObject({ selection_url: { 'c-uri': [scheme + rest, rest] } });
+  });
+
+  it('writes once what two schemes have in common', async () => {
+    const rows = ['http', 'https'].map((scheme, index) =>
+      exportIndicator(index, 'URL', `${scheme}://evil.example/a`),
+    );
+    const [proxy] = await rulesOf(rows);
+    expect(patternsOf(proxy?.detection ?? {}, 'selection_url')).toEqual([
+      'http://evil.example/a',
+      'evil.example/a',
+      'https://evil.example/a',
+    ]);
   });
 
   it.each([
@@ -128,10 +165,70 @@ describe('sigma', () => {
     ['/home/victim/evil', 'selection_path', '/home/*/evil'],
     ['~/.config/evil', 'selection_name', '/.config/evil'],
     ['/Users/victim/Library/evil', 'selection_path', '/Users/*/Library/evil'],
+    ['%APPDATA%Realtek\\evil.exe', 'selection_name', '\\AppData\\Roaming\\Realtek\\evil.exe'],
+    ['%USERPROFILE%evil.exe', 'selection_name', '\\evil.exe'],
+    ['%STARTUP%\\evil.lnk', 'selection_name', '\\Start Menu\\Programs\\Startup\\evil.lnk'],
+    ['%SystemDrive%\\Users\\victim\\evil.exe', 'selection_name', ':\\Users\\\\*\\evil.exe'],
+    ['\\??\\C:\\Windows\\evil.exe', 'selection_path', 'C:\\Windows\\evil.exe'],
+    ['\\\\?\\UNC\\server\\share\\evil.exe', 'selection_path', '\\\\\\\\server\\share\\evil.exe'],
+    ['\\SystemRoot\\evil.sys', 'selection_name', ':\\Windows\\evil.sys'],
+    ['\\Device\\HarddiskVolume3\\Windows\\evil.exe', 'selection_name', '\\Windows\\evil.exe'],
+    ['\\Device\\HarddiskVolume12\\Users\\victim\\evil.exe', 'selection_name', '\\Users\\\\*\\evil.exe'],
+    ['\\\\?\\GLOBALROOT\\Device\\HarddiskVolume1\\evil.exe', 'selection_name', '\\evil.exe'],
+    ['\\\\?\\Volume{01234567-89ab-cdef-0123-456789abcdef}\\evil.exe', 'selection_name', '\\evil.exe'],
+    [
+      'C:\\Documents and Settings\\victim\\evil.exe',
+      'selection_path',
+      'C:\\Documents and Settings\\\\*\\evil.exe',
+    ],
+    [
+      'C:\\Documents and Settings\\All Users\\evil.exe',
+      'selection_path',
+      'C:\\Documents and Settings\\All Users\\evil.exe',
+    ],
+    ['C:\\Users\\%USERNAME%\\evil.exe', 'selection_path', 'C:\\Users\\\\*\\evil.exe'],
+    ['%E6%96%87%E4%BB%B6.exe', 'selection_name', '\\%E6%96%87%E4%BB%B6.exe'],
+    ['100%.exe', 'selection_name', '\\100%.exe'],
+    [
+      '{01234567-89ab-cdef-0123-456789abcdef}.dll',
+      'selection_name',
+      '\\{01234567-89ab-cdef-0123-456789abcdef}.dll',
+    ],
+    ['$HOME/.config/evil', 'selection_name', '/.config/evil'],
+    ['${HOME}/.config/evil', 'selection_name', '/.config/evil'],
+    ['/home/<user>/evil', 'selection_path', '/home/*/evil'],
   ])('looks for the file %s by %s %s', async (value, selection, pattern) => {
     const { file_event } = await detectionOf(exportIndicator(1, 'FILENAME', value));
     const field = selection === 'selection_path' ? 'TargetFilename' : 'TargetFilename|endswith';
     expect(file_event).toEqual({ [selection]: { [field]: pattern }, condition: '1 of selection_*' });
+  });
+
+  it.each([
+    ['evil.exe', 'windows', '\\evil.exe'],
+    ['run.ps1', 'windows', '\\run.ps1'],
+    ['run.sh.exe', 'windows', '\\run.sh.exe'],
+    ['bin\\run.sh', 'windows', '\\bin\\run.sh'],
+    ['%TEMP%/run.sh', 'windows', '\\Temp\\run.sh'],
+    ['run.sh', 'linux', '/run.sh'],
+    ['./run.sh', 'linux', '/run.sh'],
+    ['tmp/run.sh', 'linux', '/tmp/run.sh'],
+    ['libevil.so', 'linux', '/libevil.so'],
+    ['LIBEVIL.SO.1.2', 'linux', '/LIBEVIL.SO.1.2'],
+    ['$HOME/evil', 'linux', '/evil'],
+    ['$HOME/Library/evil', 'macos', '/Library/evil'],
+    ['libevil.dylib', 'macos', '/libevil.dylib'],
+    ['com.example.evil.plist', 'macos', '/com.example.evil.plist'],
+  ])('looks for the file %s on %s by the ending %s', async (value, product, pattern) => {
+    const rules = await rulesOf([exportIndicator(1, 'FILENAME', value)]);
+    expect(rules.map(({ logsource, detection }) => ({ logsource, detection }))).toEqual([
+      {
+        logsource: { category: 'file_event', product },
+        detection: {
+          selection_name: { 'TargetFilename|endswith': pattern },
+          condition: '1 of selection_*',
+        },
+      },
+    ]);
   });
 
   it.each([
@@ -164,8 +261,39 @@ describe('sigma', () => {
     ['REGISTRY_KEY', 'HKLM\\System\\ControlSet001\\Services'],
     ['REGISTRY_KEY', 'HKCR\\CLSID'],
     ['REGISTRY_KEY', 'HKU\\S-1-5-21-1-2-3-1001'],
+    ['REGISTRY_KEY', 'HKLM\\SOFTWARE\\ODBC'],
+    ['REGISTRY_KEY', 'HKLM\\SOFTWARE\\WOW6432Node\\ODBC'],
+    ['REGISTRY_KEY', 'HKLM\\SOFTWARE\\ODBC\\ODBC.INI'],
+    ['REGISTRY_KEY', 'HKLM\\Software\\Microsoft\\DRM'],
+    ['REGISTRY_KEY', 'HKLM\\Software\\Microsoft\\Windows\\CurrentVersion\\Ext'],
+    ['REGISTRY_KEY', 'HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Control Panel\\CPLs'],
+    ['REGISTRY_KEY', 'HKCU\\Software\\Microsoft\\Direct3D'],
     ['FILENAME', 'C:\\ProgramData\\'],
     ['FILENAME', '...'],
+    ['FILENAME', '%TEMP%\\vsfilter_%random%.dll'],
+    ['FILENAME', '%random%.exe'],
+    ['FILENAME', '<random>.exe'],
+    ['FILENAME', '[random].exe'],
+    ['FILENAME', '/tmp/<random>'],
+    ['FILENAME', '/tmp/$RANDOM.sh'],
+    ['FILENAME', '\\\\.\\pipe\\<random>'],
+    ['FILENAME', '%windir%'],
+    ['FILENAME', '%UNKNOWN%'],
+    ['FILENAME', '%windir%\\System32'],
+    ['FILENAME', '%SystemDrive%'],
+    ['FILENAME', 'C:\\Windows'],
+    ['FILENAME', 'C:\\Users\\victim\\AppData\\Roaming'],
+    ['FILENAME', '\\Device\\HarddiskVolume3'],
+    ['FILENAME', '\\Device\\evil'],
+    ['FILENAME', '\\\\.\\evil'],
+    ['FILENAME', '$HOME'],
+    ['FILENAME', '~'],
+    ['FILENAME', '/tmp'],
+    ['FILENAME', 'C:\\Windows\\*.exe'],
+    ['FILENAME', 'evil?.exe'],
+    ['FILENAME', 'a"b.exe'],
+    ['FILENAME', 'a|b.exe'],
+    ['FILENAME', 'a>b.exe'],
   ] as const)('leaves the %s %s out, and counts it', async (type, value) => {
     expect(await bundle([exportIndicator(1, type, value)])).toEqual({ documents: [], leftOut: 1 });
     expect(sigmaTail(1)).toMatch(/^# .*: 1 .*\n$/);
@@ -224,7 +352,7 @@ describe('sigma', () => {
       exportIndicator(index, 'URL', `http://long.example/${index}/${'a'.repeat(8000)}`),
     );
     const { documents } = await bundle(rows);
-    expect(documents.length).toBe(4);
+    expect(documents.length).toBe(7);
     for (const text of documents) expect(text.length).toBeLessThan(101_000);
   });
 
