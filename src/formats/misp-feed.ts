@@ -11,8 +11,8 @@ import { createHash } from 'node:crypto';
 import { uuidv5 } from '../model/identity.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { ExportIndicator } from './format.ts';
-import { mispValue } from './misp-attribute.ts';
-import { eventSummary, type MispEvent, writeEvent } from './misp-event.ts';
+import { mispValue } from './misp/attribute.ts';
+import { eventSummary, type MispEvent, writeEvent } from './misp/event.ts';
 
 /** Indicator numbers an event: a megabyte at most, as a rule. */
 export const FEED_RANGE_SIZE = 2000;

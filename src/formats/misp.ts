@@ -2,8 +2,8 @@ import { uuidv5 } from '../model/identity.ts';
 import { mostRestrictive } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { ExportFormat, ExportInfo, ExportOptions } from './format.ts';
-import { type MispEvent, writeEvent } from './misp-event.ts';
-import { galaxyTags } from './misp-tags.ts';
+import { type MispEvent, writeEvent } from './misp/event.ts';
+import { galaxyTags } from './misp/tags.ts';
 
 /** Never to be changed: the same question has the same event in MISP, for ever. */
 const EVENT_NAMESPACE = 'cafeff93-e8d8-45e7-afe5-b85d6b53bbe6';

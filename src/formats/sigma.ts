@@ -1,10 +1,10 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 import type { ExportIndicator } from './format.ts';
-import { SIGMA_RULE_KINDS } from './sigma-kinds.ts';
-import { addToRule, hasRoom, openRule } from './sigma-open-rule.ts';
-import { ruleDocument, type SigmaChange, type SigmaSubject, shownName, subjectKind } from './sigma-rule.ts';
+import { SIGMA_RULE_KINDS } from './sigma/kinds.ts';
+import { addToRule, hasRoom, openRule } from './sigma/open-rule.ts';
+import { ruleDocument, type SigmaChange, type SigmaSubject, shownName, subjectKind } from './sigma/rule.ts';
 
-export type { SigmaSubject } from './sigma-rule.ts';
+export type { SigmaSubject } from './sigma/rule.ts';
 
 /** What a log source of Sigma's taxonomy shows. */
 export const SIGMA_TYPES: readonly IndicatorType[] = [

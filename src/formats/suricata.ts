@@ -1,8 +1,8 @@
 import type { ExportFormat, ExportIndicator } from './format.ts';
-import { exactParts } from './rule-exact.ts';
-import { aboutIndicator, type RuleLanguage, ruleFormat } from './rule-file.ts';
-import { type RuleRequest, ruleRequest } from './rule-request.ts';
-import { pattern, ruleLine } from './rule-text.ts';
+import { exactParts } from './rules/exact.ts';
+import { type RuleRequest, ruleRequest } from './rules/request.ts';
+import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
+import { pattern, ruleLine } from './rules/rule-text.ts';
 
 const TO_SERVER = 'flow:established,to_server';
 /** The client, one's own, is the one in trouble. */

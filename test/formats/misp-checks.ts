@@ -1,7 +1,7 @@
 /** What MISP takes, of what this project writes: transcribed from its describeTypes and its models' validation. */
 
-import type { MispAttribute } from '../../src/formats/misp-attribute.ts';
-import type { MispTag } from '../../src/formats/misp-tags.ts';
+import type { MispAttribute } from '../../src/formats/misp/attribute.ts';
+import type { MispTag } from '../../src/formats/misp/tags.ts';
 
 export interface WrittenEvent {
   uuid: string;

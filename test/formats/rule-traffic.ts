@@ -1,5 +1,5 @@
 import type { ExportIndicator } from '../../src/formats/format.ts';
-import { ruleRequest } from '../../src/formats/rule-request.ts';
+import { ruleRequest } from '../../src/formats/rules/request.ts';
 import { blockOf, groupSid, sidOf } from '../../src/model/rule-numbers.ts';
 import {
   clientHello,

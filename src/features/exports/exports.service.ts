@@ -160,7 +160,9 @@ function digestOfWriters(): string {
   const hash = createHash('sha256');
   for (const room of ['formats', 'model']) {
     const directory = new URL(`../../${room}/`, import.meta.url);
-    for (const file of readdirSync(directory).sort()) hash.update(readFileSync(new URL(file, directory)));
+    const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+    for (const file of files.filter((name) => /\.[jt]s$/.test(name)).sort())
+      hash.update(readFileSync(new URL(file, directory)));
   }
   return hash.digest('base64url');
 }

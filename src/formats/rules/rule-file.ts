@@ -1,7 +1,7 @@
-import { blockOf, groupSid, sidOf } from '../model/rule-numbers.ts';
-import { mostRestrictive } from '../model/statement.ts';
-import { type IndicatorType, SEVERITIES } from '../model/vocabulary.ts';
-import type { ExportFormat, ExportIndicator } from './format.ts';
+import { blockOf, groupSid, sidOf } from '../../model/rule-numbers.ts';
+import { mostRestrictive } from '../../model/statement.ts';
+import { type IndicatorType, SEVERITIES } from '../../model/vocabulary.ts';
+import type { ExportFormat, ExportIndicator } from '../format.ts';
 import type { RuleAbout } from './rule-text.ts';
 
 /** How an engine says it. */

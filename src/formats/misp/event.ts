@@ -1,8 +1,8 @@
-import { uuidv5 } from '../model/identity.ts';
-import type { Tlp } from '../model/vocabulary.ts';
-import type { ExportIndicator } from './format.ts';
-import { mispAttribute, unixSeconds } from './misp-attribute.ts';
-import { type GalaxyTags, tlpTag } from './misp-tags.ts';
+import { uuidv5 } from '../../model/identity.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import type { ExportIndicator } from '../format.ts';
+import { mispAttribute, unixSeconds } from './attribute.ts';
+import { type GalaxyTags, tlpTag } from './tags.ts';
 
 /** Never to be changed: by it MISP knows the organisation that created an event and may change it. */
 const ORGC = { name: 'Tipline', uuid: 'b481c7f0-7328-4f19-bb9e-cfdbe994d43d' };

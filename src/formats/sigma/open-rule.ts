@@ -1,7 +1,7 @@
-import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
-import type { ExportIndicator } from './format.ts';
-import type { SigmaRuleKind } from './sigma-kinds.ts';
-import type { SigmaComparison } from './sigma-pattern.ts';
+import { SEVERITIES, type Severity, TLPS, type Tlp } from '../../model/vocabulary.ts';
+import type { ExportIndicator } from '../format.ts';
+import type { SigmaRuleKind } from './kinds.ts';
+import type { SigmaComparison } from './pattern.ts';
 
 /** A rule that is not written yet. */
 export interface OpenRule {

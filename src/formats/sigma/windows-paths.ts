@@ -1,4 +1,4 @@
-import type { ShownPath } from './sigma-shown-path.ts';
+import type { ShownPath } from './shown-path.ts';
 
 /** How the kernel and programs that pass it long paths begin them. */
 const NAMESPACE = /^\\(?:\?\?|\\[.?])\\(?=[a-z]:|UNC\\|GLOBALROOT\\|Volume\{)/i;

@@ -1,5 +1,5 @@
-import { literal, type SigmaComparison } from './sigma-pattern.ts';
-import { isSharedKey } from './sigma-shared-keys.ts';
+import { literal, type SigmaComparison } from './pattern.ts';
+import { isSharedKey } from './shared-keys.ts';
 
 const USER = /^S-1-5-21-[\d-]+(_Classes)?$/i;
 const CLASSES = /^Software\\Classes\\/i;

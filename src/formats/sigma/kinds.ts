@@ -1,8 +1,8 @@
-import type { ExportIndicator } from './format.ts';
-import { type FilePlace, fileComparison } from './sigma-file-names.ts';
-import { addressComparisons, domainComparisons, webRequestComparisons } from './sigma-network.ts';
-import type { SigmaComparison } from './sigma-pattern.ts';
-import { registryComparisons } from './sigma-registry.ts';
+import type { ExportIndicator } from '../format.ts';
+import { type FilePlace, fileComparison } from './file-names.ts';
+import { addressComparisons, domainComparisons, webRequestComparisons } from './network.ts';
+import type { SigmaComparison } from './pattern.ts';
+import { registryComparisons } from './registry.ts';
 
 /** What rules of one log source have in common. */
 export interface SigmaRuleKind {

@@ -1,4 +1,4 @@
-import { uuidv5 } from '../model/identity.ts';
+import { uuidv5 } from '../../model/identity.ts';
 
 /** Never to be changed: the ids of bundles, relationships and the like hang on it. */
 const NAMESPACE = '636efb3b-4c88-4fcd-8460-67b05ae37df6';

@@ -1,4 +1,4 @@
-import type { Severity, Tlp } from '../model/vocabulary.ts';
+import type { Severity, Tlp } from '../../model/vocabulary.ts';
 
 /** What the end of a rule says of what it finds. */
 export interface RuleAbout {

@@ -1,4 +1,4 @@
-import { urlParts } from './url-parts.ts';
+import { urlParts } from '../url-parts.ts';
 
 /** A URL as its request shows it. */
 export interface RuleRequest {

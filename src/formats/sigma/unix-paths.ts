@@ -1,4 +1,4 @@
-import type { ShownPath } from './sigma-shown-path.ts';
+import type { ShownPath } from './shown-path.ts';
 
 /** What only a shell expands: `~/`, `$HOME/`, `${HOME}/`. */
 const VARIABLE = /^(?:~|\$(?:[A-Z_]+|\{[A-Z_]+\}))(?=\/|$)/;

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { parse } from 'tldts';
-import type { ExportIndicator } from './format.ts';
-import { literal, type SigmaComparison } from './sigma-pattern.ts';
-import { urlParts } from './url-parts.ts';
+import type { ExportIndicator } from '../format.ts';
+import { urlParts } from '../url-parts.ts';
+import { literal, type SigmaComparison } from './pattern.ts';
 
 /**
  * The name itself and what is below it; `notevil.example` is neither. Below a public suffix, `duckdns.org` for one, the

@@ -1,6 +1,6 @@
-import { compareTlp, mostRestrictive } from '../model/statement.ts';
-import type { Tlp } from '../model/vocabulary.ts';
-import type { ExportEntity, ExportIndicator, Indication } from './format.ts';
+import { compareTlp, mostRestrictive } from '../../model/statement.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import type { ExportEntity, ExportIndicator, Indication } from '../format.ts';
 
 export interface MispTag {
   name: string;

@@ -1,7 +1,7 @@
-import { TIPLINE_EXTENSION } from '../model/stix-extension.ts';
-import type { Tlp } from '../model/vocabulary.ts';
-import { parseStixId } from './stix-ids.ts';
-import { markingOf } from './stix-markings.ts';
+import { TIPLINE_EXTENSION } from '../../model/stix-extension.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import { parseStixId } from './ids.ts';
+import { markingOf } from './markings.ts';
 
 /** As it is written; a property that is undefined is left out: STIX knows neither null nor empty lists. */
 export type StixObject = { id: string } & Record<string, unknown>;

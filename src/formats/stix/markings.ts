@@ -1,4 +1,4 @@
-import { TLPS, type Tlp } from '../model/vocabulary.ts';
+import { TLPS, type Tlp } from '../../model/vocabulary.ts';
 
 /** OASIS' property extension for TLP 2.0 (cti-stix-common-objects); STIX 2.1 itself knows only TLP 1.0. */
 const TLP_2_EXTENSION = 'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d';

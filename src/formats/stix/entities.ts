@@ -1,14 +1,7 @@
-import type { Motivation } from '../model/vocabulary.ts';
-import type { ExportEntity } from './format.ts';
-import {
-  extended,
-  header,
-  listOrNothing,
-  marked,
-  referencesElsewhere,
-  type StixObject,
-} from './stix-common.ts';
-import { entityUuid, parseStixId } from './stix-ids.ts';
+import type { Motivation } from '../../model/vocabulary.ts';
+import type { ExportEntity } from '../format.ts';
+import { extended, header, listOrNothing, marked, referencesElsewhere, type StixObject } from './common.ts';
+import { entityUuid, parseStixId } from './ids.ts';
 
 type Actor = Extract<ExportEntity, { kind: 'actor' }>;
 type Technique = Extract<ExportEntity, { kind: 'technique' }>;

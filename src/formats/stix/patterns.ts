@@ -1,4 +1,4 @@
-import type { ExportIndicator } from './format.ts';
+import type { ExportIndicator } from '../format.ts';
 
 /** The STIX pattern (§9) that matches the value; null for what is an object of its own: a CVE is a vulnerability. */
 export function patternOf({ type, value }: Pick<ExportIndicator, 'type' | 'value'>): string | null {

@@ -1,7 +1,7 @@
 import { Document, isScalar, Scalar, visit } from 'yaml';
-import { uuidv5 } from '../model/identity.ts';
-import type { Severity } from '../model/vocabulary.ts';
-import type { OpenRule } from './sigma-open-rule.ts';
+import { uuidv5 } from '../../model/identity.ts';
+import type { Severity } from '../../model/vocabulary.ts';
+import type { OpenRule } from './open-rule.ts';
 
 /** Whom or what a bundle is about. */
 export interface SigmaSubject {

@@ -1,13 +1,6 @@
-import type { ExportIndicator } from './format.ts';
-import {
-  extended,
-  header,
-  listOrNothing,
-  marked,
-  referencesElsewhere,
-  type StixObject,
-} from './stix-common.ts';
-import { patternOf } from './stix-patterns.ts';
+import type { ExportIndicator } from '../format.ts';
+import { extended, header, listOrNothing, marked, referencesElsewhere, type StixObject } from './common.ts';
+import { patternOf } from './patterns.ts';
 
 /** indicator-type-ov of STIX 2.1. */
 const INDICATOR_TYPES = new Set([

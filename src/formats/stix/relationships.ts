@@ -1,7 +1,7 @@
-import { mostRestrictive } from '../model/statement.ts';
-import type { Tlp } from '../model/vocabulary.ts';
-import { header, marked, type StixObject } from './stix-common.ts';
-import { parseStixId, relationshipId } from './stix-ids.ts';
+import { mostRestrictive } from '../../model/statement.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import { header, marked, type StixObject } from './common.ts';
+import { parseStixId, relationshipId } from './ids.ts';
 
 /** An object that a relationship joins; `id` is its STIX id. */
 export interface End {

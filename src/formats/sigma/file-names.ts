@@ -1,7 +1,7 @@
-import { literal, type SigmaComparison } from './sigma-pattern.ts';
-import type { ShownPath } from './sigma-shown-path.ts';
-import { isUnixName, unixPath } from './sigma-unix-paths.ts';
-import { windowsPath } from './sigma-windows-paths.ts';
+import { literal, type SigmaComparison } from './pattern.ts';
+import type { ShownPath } from './shown-path.ts';
+import { isUnixName, unixPath } from './unix-paths.ts';
+import { windowsPath } from './windows-paths.ts';
 
 /** Whose file events show a name; named pipes have events of their own. */
 export type FilePlace = 'windows' | 'linux' | 'macos' | 'pipe';

@@ -1,6 +1,6 @@
-import type { IndicatorType } from '../model/vocabulary.ts';
-import type { ExportIndicator } from './format.ts';
-import { attributeTags, type GalaxyTags, type MispTag } from './misp-tags.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import type { ExportIndicator } from '../format.ts';
+import { attributeTags, type GalaxyTags, type MispTag } from './tags.ts';
 
 /**
  * Category and type of each of ours. MISP drops an attribute whose pair its `describeTypes` does not have. `email`
