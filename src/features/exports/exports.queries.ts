@@ -123,7 +123,7 @@ function rowQuery(db: Db, selection: Selection, { types, detectionOnly, reads }:
 }
 
 /** Rows a page: enough that asking costs little, few enough to be cheap to hold. */
-const BATCH = 500;
+const BATCH = 250;
 
 /**
  * Opens a cursor on each query of the rows, in the transaction of `trx`. On the embedded engine (`hold`) what they give is laid

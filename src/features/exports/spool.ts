@@ -34,7 +34,7 @@ export interface Spool {
 }
 
 /** Of what is written at once, in bytes. */
-const WRITE_SIZE = 512 * 1024;
+const WRITE_SIZE = 256 * 1024;
 const MAX_BYTES_A_UNIT = 3;
 
 /**
