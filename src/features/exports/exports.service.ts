@@ -42,7 +42,8 @@ interface Entry extends Prepared {
 
 /** So many exports are read from the database at once; each holds a connection of its pool until it is read. */
 const MAX_READING = 4;
-const MAX_ENTRIES = 1000;
+/** Each keeps a file or three open. */
+const MAX_ENTRIES = 200;
 
 export function exporter(
   database: Pick<Database, 'db' | 'kind'>,
