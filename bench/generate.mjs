@@ -11,7 +11,7 @@ const SEED = 20_260_101;
 /** Triggers do not fire while rows are copied. */
 const SUMMARY = `insert into indicator_summary
   select type, severity, tlp, confidence, for_detection, count(*),
-    bit_xor(indicator_hash(id, version, created_at, modified_at)), max(coalesce(modified_at, created_at))
+    bit_xor(indicator_hash(id, version, created_at, modified_at))
   from indicator where not whitelisted group by type, severity, tlp, confidence, for_detection`;
 const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
 const INDICATOR_COLUMNS =

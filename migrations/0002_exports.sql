@@ -15,10 +15,15 @@ create index indicator_address on indicator ((value::inet)) where type in ('IPV4
 -- Tells this installation's MISP feed from others'.
 insert into meta (name, value) values ('installation', gen_random_uuid()::text);
 
--- How often the rows of a block of numbers have changed, from an index alone: only groups and zones ask.
-create index indicator_address_changes on indicator (number) include (version, expires_at)
-  where type in ('IPV4', 'IPV6');
-create index indicator_domain_changes on indicator (number) include (version, expires_at) where type = 'DOMAIN';
+-- What a caller got under a question, and when it was last found to be another. A serial or a timestamp must rise when
+-- something leaves, which what is left does not tell; and from all rows it would tell of hidden ones.
+create table answer_state (
+  question text primary key,
+  digest text not null,
+  changed_at timestamptz not null,
+  asked_at timestamptz not null
+);
+create index answer_state_asked on answer_state (asked_at);
 
 -- What is not whitelisted, in sums that follow every write: how much there is of each kind, and a hash over it in any
 -- order. Only an export's question for what has expired since has to look at rows.
@@ -30,8 +35,6 @@ create table indicator_summary (
   for_detection boolean not null,
   count bigint not null,
   hash bigint not null,
-  -- The latest change, of those too that have left.
-  modified_at timestamptz not null,
   primary key (type, severity, tlp, confidence, for_detection)
 );
 
@@ -44,11 +47,11 @@ create function add_to_summary() returns trigger language plpgsql as $$
 begin
   insert into indicator_summary as s
   select type, severity, tlp, confidence, for_detection, count(*),
-    bit_xor(indicator_hash(id, version, created_at, modified_at)), max(coalesce(modified_at, created_at))
+    bit_xor(indicator_hash(id, version, created_at, modified_at))
   from added where not whitelisted
   group by type, severity, tlp, confidence, for_detection
   on conflict (type, severity, tlp, confidence, for_detection) do update set count = s.count + excluded.count,
-    hash = s.hash # excluded.hash, modified_at = greatest(s.modified_at, excluded.modified_at);
+    hash = s.hash # excluded.hash;
   return null;
 end $$;
 
@@ -85,7 +88,7 @@ create trigger indicator_emptied after truncate on indicator for each statement 
 
 insert into indicator_summary
 select type, severity, tlp, confidence, for_detection, count(*),
-  bit_xor(indicator_hash(id, version, created_at, modified_at)), max(coalesce(modified_at, created_at))
+  bit_xor(indicator_hash(id, version, created_at, modified_at))
 from indicator where not whitelisted
 group by type, severity, tlp, confidence, for_detection;
 

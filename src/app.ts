@@ -80,6 +80,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     bodyLimit: 1024,
+    // A client that takes nothing for so long is gone, or means harm: what is laid aside for it is wanted by others.
+    connectionTimeout: 120_000,
     // Node would answer what lacks a Host by itself, without a body: the gate does.
     http: { requireHostHeader: false },
     rewriteUrl: (request) => readableUrl(request.url ?? '/'),

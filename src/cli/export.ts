@@ -4,8 +4,13 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
-import { queryOf } from '../features/exports/exports.service.ts';
-import { FORMAT_NAMES, type FormatName, formatOf, optionsFor } from '../features/exports/formats.ts';
+import {
+  FORMAT_NAMES,
+  type FormatName,
+  formatOf,
+  optionsFor,
+  variantOf,
+} from '../features/exports/formats.ts';
 import { openSnapshot, type Snapshot } from '../features/exports/snapshot.ts';
 import type { ExportFormat, TxtStyle } from '../formats/format.ts';
 import { TXT_STYLES } from '../formats/format.ts';
@@ -36,6 +41,8 @@ interface ExportCommandOptions {
   style?: TxtStyle;
   context?: boolean;
 }
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export function exportCommand(): Command {
   return new Command('export')
@@ -84,25 +91,41 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
       ...(options.since && { since: options.since }),
     };
     const viewer = { tlpCeiling: options.tlpCeiling, now: new Date() };
-    const snapshot = await openSnapshot(database, { viewer, filters }, format, queryOf(filters));
+    const snapshot = await openSnapshot(
+      database,
+      { viewer, filters },
+      format,
+      variantOf(options.format, chosen),
+    );
+    const interrupted = new AbortController();
+    const interrupt = () => interrupted.abort(new Error('Interrupted: nothing was left behind.'));
+    for (const signal of SIGNALS) process.once(signal, interrupt);
     try {
-      await writeTo(options.output, snapshot, format);
+      await writeTo(options.output, snapshot, format, interrupted.signal);
       report(snapshot);
+    } catch (error) {
+      throw interrupted.signal.aborted ? interrupted.signal.reason : error;
     } finally {
+      for (const signal of SIGNALS) process.off(signal, interrupt);
       await snapshot.close();
     }
   });
 }
 
 /** A file that is there is replaced when the new one is whole, under its mode, and kept when it does not become so. */
-async function writeTo(output: string | undefined, snapshot: Snapshot, format: ExportFormat): Promise<void> {
-  if (output === undefined) return write(process.stdout, snapshot, format);
+async function writeTo(
+  output: string | undefined,
+  snapshot: Snapshot,
+  format: ExportFormat,
+  signal: AbortSignal,
+): Promise<void> {
+  if (output === undefined) return write(process.stdout, snapshot, format, signal);
   const before = await stat(output).catch(() => null);
   // A pipe or a device is written to, not replaced.
-  if (before && !before.isFile()) return write(createWriteStream(output), snapshot, format);
+  if (before && !before.isFile()) return write(createWriteStream(output), snapshot, format, signal);
   const unfinished = `${output}.part`;
   try {
-    await write(createWriteStream(unfinished), snapshot, format);
+    await write(createWriteStream(unfinished), snapshot, format, signal);
     if (before) await chmod(unfinished, before.mode & 0o777);
     await rename(unfinished, output);
   } catch (error) {
@@ -111,7 +134,12 @@ async function writeTo(output: string | undefined, snapshot: Snapshot, format: E
   }
 }
 
-async function write(target: Writable, snapshot: Snapshot, format: ExportFormat): Promise<void> {
+async function write(
+  target: Writable,
+  snapshot: Snapshot,
+  format: ExportFormat,
+  signal: AbortSignal,
+): Promise<void> {
   const bar = new SingleBar({
     format: 'export [{bar}] {percentage}% | {value} of {total} | {eta_formatted} left',
     stream: process.stderr,

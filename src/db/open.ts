@@ -58,7 +58,7 @@ async function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleErr
   } finally {
     await migrating.destroy();
   }
-  const db: Db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 10, onIdleError }) });
+  const db: Db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 20, onIdleError }) });
   return { db, kind: 'postgresql', refreshStatistics: async () => {}, close: () => db.destroy() };
 }
 

@@ -56,8 +56,8 @@ export interface Tables {
     for_detection: boolean;
     count: number;
     hash: string;
-    modified_at: Date;
   };
+  answer_state: { question: string; digest: string; changed_at: Date; asked_at: Date };
   indicator_source: {
     indicator_id: string;
     source_id: string;

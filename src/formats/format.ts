@@ -50,6 +50,8 @@ export interface Indication {
 
 interface EntityBase {
   id: string;
+  /** When its source last stated it (STIX `modified`); null: it did not say. */
+  statedAt: Date | null;
   name: string;
   description: string | null;
   /** 0 to 100. */
@@ -109,15 +111,13 @@ export interface ExportInfo {
   total: number;
   /** The markings of the rows and entities that follow, from the widest to the narrowest audience. */
   tlps: Tlp[];
-  /** The latest change of what matches, or has matched; null when nothing does. */
-  modifiedAt: Date | null;
   /** The latest sighting of what matches; null when nothing does, or the format does not read it. */
   lastSeen: Date | null;
   /**
-   * How often anything in a block of numbers (`blockOf` in model/rule-numbers.ts) has changed, rows that have come
-   * and gone included: it never falls, so a group's `rev` and a zone's serial can follow from it.
+   * When what this caller gets under this question was last found to be another, to the second; it never falls. null
+   * unless the format reads it.
    */
-  changesOfBlock: ReadonlyMap<number, number>;
+  changedAt: Date | null;
   entities: readonly ExportEntity[];
   relationships: readonly ExportRelationship[];
 }
@@ -163,7 +163,6 @@ export interface ExportShape {
     externalIds?: boolean;
     context?: boolean;
     lastSeen?: boolean;
-    /** `changesOfBlock`, of the indicators of these types. */
-    changes?: readonly IndicatorType[];
+    changedAt?: boolean;
   };
 }

@@ -22,17 +22,17 @@ export function mispFormat({ context }: Pick<ExportOptions, 'context'>): ExportF
     types: MISP_TYPES,
     detectionOnly: false,
     order: 'list',
-    reads: { externalIds: context, context, lastSeen: true },
+    reads: { externalIds: context, context, lastSeen: true, changedAt: true },
     write: (batches, info) => writeEvent(eventOf(info), batches, galaxyTags(context ? info.entities : [])),
   };
 }
 
-function eventOf({ query, lastSeen, modifiedAt, tlps }: ExportInfo): MispEvent {
+function eventOf({ query, lastSeen, changedAt, tlps }: ExportInfo): MispEvent {
   return {
     uuid: uuidv5(query, EVENT_NAMESPACE),
     info: query === '' ? 'Tipline: all indicators' : `Tipline: ${query}`,
     lastSeen,
-    changedAt: modifiedAt,
+    changedAt,
     tlp: tlps.length === 0 ? null : mostRestrictive(tlps),
   };
 }

@@ -1,5 +1,7 @@
 import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
 
+import { isPublicSuffix } from './public-suffix.ts';
+
 const TYPES = ['IPV4', 'IPV6', 'DOMAIN'] as const;
 const TTL = 300;
 const REFRESH = 3600;
@@ -25,7 +27,7 @@ export function rpzFormat(): ExportFormat {
     types: TYPES,
     detectionOnly: true,
     order: 'list',
-    reads: { changes: TYPES },
+    reads: { changedAt: true },
     async *write(batches, info) {
       yield head(info);
       let leftOut = 0;
@@ -49,18 +51,16 @@ function head(info: ExportInfo): string {
   return `$TTL ${TTL}\n@ SOA ${soa}\n@ NS localhost.\n`;
 }
 
-/** 32 bits, never 0: some secondaries take that for no serial at all. */
-function serial({ changesOfBlock }: ExportInfo): number {
-  let changes = 0;
-  for (const count of changesOfBlock.values()) changes += count;
-  return changes % 2 ** 32 || 1;
+/** Unix seconds in 32 bits, never 0: some secondaries take that for no serial at all. */
+function serial({ changedAt }: ExportInfo): number {
+  return Math.floor(Number(changedAt ?? 0) / 1000) % 2 ** 32 || 1;
 }
 
 function triggers({ type, value }: ExportIndicator): string[] {
   if (type === 'IPV4') return [`32.${value.split('.').reverse().join('.')}.rpz-ip`];
   if (type === 'IPV6') return [`128.${reversedGroups(value)}.rpz-ip`];
   if (value.length > MAX_NAME || TRIGGER_ZONE.test(value)) return [];
-  return [value, `*.${value}`];
+  return isPublicSuffix(value) ? [value] : [value, `*.${value}`];
 }
 
 /** The groups of RFC 5952 from the last to the first; `zz` stands for `::`, which is at most once in it. */

@@ -1,4 +1,5 @@
 import type { ExportFormat, ExportIndicator } from './format.ts';
+import { isPublicSuffix } from './public-suffix.ts';
 import { exactParts } from './rules/exact.ts';
 import { type RuleRequest, ruleRequest } from './rules/request.ts';
 import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
@@ -48,7 +49,7 @@ function domainRules(row: ExportIndicator): string[] {
       [
         TO_SERVER,
         `http_header:field host; content:${pattern(value)},nocase,fast_pattern`,
-        `pcre:"/(?:^|\\.)${expression(value)}(?:\\x3a\\d*)?\\z/i"`,
+        `pcre:"/${isPublicSuffix(value) ? '^' : '(?:^|\\.)'}${expression(value)}(?:\\x3a\\d*)?\\z/i"`,
         TARGET,
       ],
       aboutIndicator(row, 2, 'in HTTP host'),
@@ -62,7 +63,9 @@ function domainRules(row: ExportIndicator): string[] {
  */
 function queryFor(domain: string): string {
   const labels = domain.split('.').map((label) => `|${hexByte(label.length)}|${label}`);
-  return `content:"${labels.join('')}|00|",nocase,offset 12`;
+  const query = `content:"${labels.join('')}|00|",nocase,offset 12`;
+  // What is below a public suffix is other people's: then it must begin where a question over UDP does.
+  return isPublicSuffix(domain) ? `${query},depth ${domain.length + 2}` : query;
 }
 
 function hexByte(byte: number): string {
@@ -75,13 +78,13 @@ function hexByte(byte: number): string {
  * domain: there stands the name's length, when it is the domain itself, or a label's end and a dot.
  */
 function sniIs(domain: string): string[] {
-  const length = hexByte(domain.length);
+  const itself = `\\x00\\x${hexByte(domain.length)}`;
   return [
     'ssl_state:client_hello',
     `content:${pattern(domain)},nocase,fast_pattern`,
     'content:"|00 00|"',
     `byte_jump:2,5,relative,post_offset -${domain.length + 2}`,
-    `pcre:"/\\G(?:\\x00\\x${length}|[^\\x00]\\.)${expression(domain)}/Rsi"`,
+    `pcre:"/\\G${isPublicSuffix(domain) ? itself : `(?:${itself}|[^\\x00]\\.)`}${expression(domain)}/Rsi"`,
   ];
 }
 

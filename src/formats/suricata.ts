@@ -1,4 +1,5 @@
 import type { ExportFormat, ExportIndicator } from './format.ts';
+import { isPublicSuffix } from './public-suffix.ts';
 import { exactParts } from './rules/exact.ts';
 import { type RuleRequest, ruleRequest } from './rules/request.ts';
 import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
@@ -40,24 +41,31 @@ function header(protocol: string): string {
 }
 
 function domainRules(row: ExportIndicator): string[] {
-  const content = `dotprefix; content:${pattern(`.${row.value}`)}`;
+  const name = nameIs(row.value);
   return [
     ruleLine(
       header('dns'),
-      [`dns.query; ${content}; nocase; endswith`, TARGET],
+      [`dns.query; ${name('nocase; ')}`, TARGET],
       aboutIndicator(row, 0, 'in DNS query'),
     ),
     ruleLine(
       header('tls'),
-      [TO_SERVER, `tls.sni; ${content}; nocase; endswith`, TARGET],
+      [TO_SERVER, `tls.sni; ${name('nocase; ')}`, TARGET],
       aboutIndicator(row, 1, 'in TLS SNI'),
     ),
     ruleLine(
       header('http'),
-      [TO_SERVER, `${LOWER_HOST}; ${content}; endswith`, TARGET],
+      [TO_SERVER, `${LOWER_HOST}; ${name('')}`, TARGET],
       aboutIndicator(row, 2, 'in HTTP host'),
     ),
   ];
+}
+
+/** The name and what is below it, unless that is other people's. */
+function nameIs(domain: string): (nocase: string) => string {
+  return isPublicSuffix(domain)
+    ? (nocase) => `content:${pattern(domain)}; ${nocase}bsize:${domain.length}`
+    : (nocase) => `dotprefix; content:${pattern(`.${domain}`)}; ${nocase}endswith`;
 }
 
 /**

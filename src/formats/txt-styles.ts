@@ -1,5 +1,6 @@
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import type { ExportIndicator, TxtStyle } from './format.ts';
+import { isPublicSuffix } from './public-suffix.ts';
 import { type UrlParts, urlParts } from './url-parts.ts';
 
 /** How the external lists of one make of firewall are written. */
@@ -44,7 +45,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
 };
 
 function paloAltoLines({ type, value }: ExportIndicator): string[] {
-  if (type !== 'URL') return [value, `*.${value}`];
+  if (type !== 'URL') return withSubdomains(value);
   const url = webUrl(value);
   // `*` and `^` are wildcards. An entry has no port: a path is told apart without it, a whole site is not.
   if (url === null || /[*^]/.test(value) || (url.port !== null && url.path + url.query === '/')) return [];
@@ -54,7 +55,7 @@ function paloAltoLines({ type, value }: ExportIndicator): string[] {
 }
 
 function fortinetLines({ type, value }: ExportIndicator): string[] {
-  if (type === 'DOMAIN') return [value, `*.${value}`];
+  if (type === 'DOMAIN') return withSubdomains(value);
   if (type !== 'URL') return [value];
   const url = webUrl(value);
   if (url === null || value.includes('*')) return [];
@@ -68,6 +69,11 @@ function checkPointLines({ type, value }: ExportIndicator): string[] {
   const line = url === null ? value : withoutScheme(url);
   if (line.startsWith('#')) return [];
   return [/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line];
+}
+
+/** What is below a public suffix is other people's. */
+function withSubdomains(name: string): string[] {
+  return isPublicSuffix(name) ? [name] : [name, `*.${name}`];
 }
 
 function webUrl(value: string): UrlParts | null {

@@ -1,6 +1,7 @@
 import { urlParts } from './url-parts.ts';
 
 const HTTP_PORT = 80;
+const HTTP_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss']);
 
 /**
  * The forms in which Zeek sees one URL, each compared whole and without regard to case, without the scheme. Referrers
@@ -10,7 +11,9 @@ const HTTP_PORT = 80;
  * @returns groups, whose first form another URL may have in common, and then the others, too
  */
 export function zeekUrls(url: string): string[][] {
-  const { host, port, path, query } = urlParts(url);
+  const { scheme, host, port, path, query } = urlParts(url);
+  // Without its scheme it would be found in requests of the same host and path by HTTP.
+  if (!HTTP_SCHEMES.has(scheme)) return [];
   const uri = path + query;
   const authority = port === null || port === HTTP_PORT ? host : `${host}:${port}`;
   const decoded = unescaped(uri);

@@ -7,7 +7,7 @@ const FIRST_SID = 3_000_000;
 const SIDS_EACH = 8;
 const FIRST_GROUP_SID = 4_000_000_000;
 /** A rule is a line, and Suricata's may have 8,192 characters: so many IPv6 addresses fit. */
-export const BLOCK_SIZE = 128;
+const BLOCK_SIZE = 128;
 
 /** The sid of an indicator's rule. `slot`: 0 to 7, which of its rules. */
 export function sidOf(number: number, slot: number): number {

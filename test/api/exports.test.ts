@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { campaignRecord, relationshipRecord } from '../support/records.ts';
 
 const CSV = '/api/v1/indicators?format=csv';
 const day = (n: number) => new Date(NOW.getTime() - n * 86_400_000);
@@ -130,6 +131,67 @@ onEveryEngine((engine) => {
     });
   });
 
+  describe('a serial, a rev and the time of an event', () => {
+    const serialOf = (body: string) => Number(body.match(/hostmaster\.localhost\. (\d+)/)?.[1]);
+    const revOf = (body: string) => Number(body.match(/sid:4\d+; rev:(\d+)/)?.[1]);
+    const timeOf = (body: string) => Number(JSON.parse(body).Event.timestamp);
+    const ask = async (filter = '', key?: string) => {
+      const get = async (format: string) =>
+        (await harness.get(`/api/v1/indicators?format=${format}${filter}`, key ? { key } : {})).body;
+      return [serialOf(await get('rpz')), revOf(await get('suricata')), timeOf(await get('misp'))];
+    };
+    const allRise = (before: number[], after: number[]) =>
+      after.every((value, i) => value > (before[i] ?? 0));
+
+    it('rise when one comes, changes, expires or is hidden, and stay while nothing does', async () => {
+      await harness.load([indicatorRecord('IPV4', '198.51.100.8', { expiresAt: day(-1) })]);
+      const steps = [await ask(), await ask()];
+      expect(steps[1]).toEqual(steps[0]);
+      await harness.load([indicatorRecord('IPV4', '198.51.100.9')]);
+      steps.push(await ask());
+      harness.clock.now = day(-1);
+      steps.push(await ask());
+      await harness.load([indicatorRecord('IPV4', '198.51.100.9', { tlp: 'RED' })]);
+      steps.push(await ask('', await harness.newKey({ tlpCeiling: 'GREEN' })));
+      for (const [before, after] of [
+        [1, 2],
+        [2, 3],
+      ] as const)
+        expect(allRise(steps[before] ?? [], steps[after] ?? [])).toBe(true);
+    });
+
+    it('rise when a link alone changes what is asked for', async () => {
+      await harness.load([
+        campaignRecord('C'),
+        indicatorRecord('IPV4', '198.51.100.10', { externalIds: ['x'] }),
+        indicatorRecord('IPV4', '198.51.100.11', { externalIds: ['y'] }),
+        relationshipRecord('x', 'indicates', 'campaign:C'),
+      ]);
+      const { id } = (await harness.get('/api/v1/campaigns')).json().data[0];
+      const before = await ask(`&campaignId=${id}`);
+      await harness.load([relationshipRecord('y', 'indicates', 'campaign:C')]);
+      expect(allRise(before, await ask(`&campaignId=${id}`))).toBe(true);
+    });
+
+    it('tell nothing of what is hidden', async () => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const state = async () => {
+        const answers = await Promise.all(
+          ['rpz', 'suricata', 'misp', 'csv'].map((format) =>
+            harness.get(`/api/v1/indicators?format=${format}`, { key }),
+          ),
+        );
+        const manifest = await harness.get('/api/v1/feeds/misp/manifest.json', { key });
+        return [...answers, manifest].map(({ body, headers }) => [body, headers.etag]);
+      };
+      const before = await state();
+      harness.clock.now = day(-0.5);
+      await harness.load([indicatorRecord('IPV4', '198.51.100.66', { tlp: 'RED' })], 'A source of its own');
+      await harness.load([indicatorRecord('DOMAIN', 'red.example', { tlp: 'RED', tags: ['x'] })]);
+      expect(await state()).toEqual(before);
+    });
+  });
+
   it('compresses for who can read it', async () => {
     const plain = await harness.get(CSV);
     const answer = await harness.get(CSV, { headers: { 'accept-encoding': 'gzip' } });
@@ -138,6 +200,12 @@ onEveryEngine((engine) => {
   });
 
   describe('HEAD', () => {
+    it('knows no ranges', async () => {
+      await harness.get(CSV);
+      for (const range of ['bytes=0-9', 'bytes=999999-'])
+        expect((await harness.get(CSV, { method: 'HEAD', headers: { range } })).statusCode).toBe(200);
+    });
+
     it('has the headers and no body, before and after it is written', async () => {
       const before = await harness.get(CSV, { method: 'HEAD' });
       const body = await harness.get(CSV);
@@ -174,6 +242,12 @@ onEveryEngine((engine) => {
       expect(answer.json()).toMatchObject({ code: 'range_not_satisfiable' });
       expect(answer.headers['content-range']).toBe(`bytes */${whole.length}`);
       expect(answer.headers).not.toHaveProperty('content-encoding');
+    });
+
+    it('is nothing to who has the whole', async () => {
+      const { etag } = (await harness.get(CSV)).headers;
+      const answer = await range('bytes=999999-', { 'if-none-match': String(etag) });
+      expect(answer.statusCode).toBe(304);
     });
 
     it('of something that has changed since is the whole', async () => {

@@ -1,7 +1,8 @@
+import { once as eventOf } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { buffer, text } from 'node:stream/consumers';
 import * as zlib from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ENCODINGS, openSpool as open, type Spool } from '../../src/features/exports/spool.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
@@ -134,6 +135,34 @@ describe('the spool', () => {
     const spool = openSpool(temporaryDirectory(), 100_000);
     const spooled = spool.fill(once('a'.repeat(300_000)), ignore);
     await expect(text(spooled.file('identity').read())).rejects.toThrow('The spool is full');
+  });
+
+  it('stops writing what nobody reads any more', async () => {
+    const spool = openSpool(temporaryDirectory(), 64 * MB, 0);
+    // More than is gathered before it is written.
+    const LONG = 'x'.repeat(MB);
+    const { pieces, give } = source();
+    const spooled = spool.fill(pieces, ignore);
+    const reader = spooled.file('identity').read();
+    spooled.file('gzip');
+    give('first');
+    await eventOf(reader, 'readable');
+    expect(spooled.failed).toBe(false);
+    reader.destroy();
+    give(LONG);
+    await eventOf(reader, 'close');
+    give(LONG);
+    await vi.waitFor(() => expect(spooled.failed).toBe(true));
+  });
+
+  it('says when it is full of what is being sent', async () => {
+    const spool = openSpool(temporaryDirectory(), 100_000);
+    const reader = (await whole(spool, 'a'.repeat(100_000))).file('identity').read();
+    reader.once('readable', ignore);
+    expect(spool.isFull()).toBe(true);
+    reader.destroy();
+    await eventOf(reader, 'close');
+    expect(spool.isFull()).toBe(false);
   });
 
   it('keeps for a reader what is dropped under him', async () => {

@@ -22,4 +22,10 @@ describe('csv', () => {
     expect(await written(guarded, rows)).toContain(`,'${value},`);
     expect(await written(plain, rows)).toContain(`,${value},`);
   });
+
+  it('guards also behind a semicolon, where a list separator may begin a cell', async () => {
+    const rows = [exportIndicator(1, 'MUTEX', 'x', { tags: ['0day', '=HYPERLINK("http://evil.example")'] })];
+    expect(await written(guarded, rows)).toContain('"0day;\'=HYPERLINK(');
+    expect(await written(plain, rows)).toContain('"0day;=HYPERLINK(');
+  });
 });

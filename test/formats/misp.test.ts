@@ -10,6 +10,7 @@ const withContext = mispFormat({ context: true });
 
 const shared = {
   description: null,
+  statedAt: null,
   confidence: 50,
   tlp: 'CLEAR' as const,
   createdAt: new Date('2026-05-21T00:00:00.000Z'),
@@ -117,7 +118,7 @@ describe('a MISP attribute', () => {
   });
 
   it('is never newer than its event', async () => {
-    const text = await written(plain, [row()], { modifiedAt: new Date('2026-01-01T00:00:00.999Z') });
+    const text = await written(plain, [row()], { changedAt: new Date('2026-01-01T00:00:00.000Z') });
     expect(readEvent(text)).toMatchObject({
       timestamp: '1767225600',
       Attribute: [{ timestamp: '1767225600' }],

@@ -20,24 +20,25 @@ describe('rpz', () => {
   });
 
   it('is a valid zone when nothing matches', async () => {
-    expect(await written(rpz, [], { changesOfBlock: new Map() })).toBe(
+    expect(await written(rpz, [], { changedAt: null })).toBe(
       '$TTL 300\n@ SOA localhost. hostmaster.localhost. 1 3600 600 604800 300\n@ NS localhost.\n',
     );
   });
 
-  it('has the number of changes as its serial, which wraps at 32 bits', async () => {
-    const serial = async (changes: [number, number][]) =>
+  it('has the time of its last change as its serial, in 32 bits', async () => {
+    const serial = async (seconds: number) =>
       / hostmaster\.localhost\. (\d+) /.exec(
-        await written(rpz, [], { changesOfBlock: new Map(changes) }),
+        await written(rpz, [], { changedAt: new Date(seconds * 1000) }),
       )?.[1];
-    expect(
-      await serial([
-        [0, 40],
-        [7, 2],
-      ]),
-    ).toBe('42');
-    expect(await serial([[0, 2 ** 32 + 5]])).toBe('5');
-    expect(await serial([[0, 2 ** 32]])).toBe('1');
+    expect(await serial(1_795_200_000)).toBe('1795200000');
+    expect(await serial(2 ** 32 + 5)).toBe('5');
+    expect(await serial(2 ** 32)).toBe('1');
+  });
+
+  it('covers what is below a name, but not below a public suffix', async () => {
+    const rows = ['evil.example', 'co.uk', 'github.io'].map((name, i) => exportIndicator(i, 'DOMAIN', name));
+    const owners = (await records(rows)).map((line) => line.split(' ')[0]).sort();
+    expect(owners).toEqual(['*.evil.example', 'co.uk', 'evil.example', 'github.io']);
   });
 
   it.each([
@@ -83,7 +84,7 @@ describe.skipIf(!isInstalled)('rpz, loaded by BIND', () => {
       const file = join(folder, 'zone');
       writeFileSync(file, await written(rpz, rows));
       const said = execFileSync('named-checkzone', [origin, file], { encoding: 'utf8' });
-      expect(said).toBe(`zone ${origin}/IN: loaded serial 42\nOK\n`);
+      expect(said).toBe(`zone ${origin}/IN: loaded serial 1779753600\nOK\n`);
     } finally {
       rmSync(folder, { recursive: true });
     }

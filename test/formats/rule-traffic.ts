@@ -1,4 +1,5 @@
 import type { ExportIndicator } from '../../src/formats/format.ts';
+import { isPublicSuffix } from '../../src/formats/public-suffix.ts';
 import { ruleRequest } from '../../src/formats/rules/request.ts';
 import { blockOf, groupSid, sidOf } from '../../src/model/rule-numbers.ts';
 import {
@@ -66,11 +67,16 @@ function neighbour(address: string): string {
 function domainAttempts({ value, number }: ExportIndicator): Attempt[] {
   const [first = ''] = value.split('.');
   const under = value.length + 4 > LONGEST_NAME ? [] : [`www.${value}`];
-  const names = [value, value.toUpperCase(), ...under];
+  const isShared = isPublicSuffix(value);
+  const names = [value, value.toUpperCase(), ...(isShared ? [] : under)];
   const longer = first.length + 3 > LONGEST_LABEL || value.length + 3 > LONGEST_NAME ? [] : [`not${value}`];
-  const others = [...longer, `${value.slice(1)}`.replace(/^[.-]+/, 'x'), `${value}.test`, `${value}x`].filter(
-    (name) => name.length <= LONGEST_NAME,
-  );
+  const others = [
+    ...(isShared ? under : []),
+    ...longer,
+    `${value.slice(1)}`.replace(/^[.-]+/, 'x'),
+    `${value}.test`,
+    `${value}x`,
+  ].filter((name) => name.length <= LONGEST_NAME);
   const each = (fires: boolean) => (name: string) => [
     dns(name, sidOf(number, 0), fires),
     tls(name, sidOf(number, 1), fires),

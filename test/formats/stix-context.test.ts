@@ -13,6 +13,7 @@ const ATTACK_UUID = '899ce53f-13a0-479b-a0e4-67d46e241542';
 const shared = (n: number) => ({
   id: uuid(n),
   description: null,
+  statedAt: null,
   confidence: 70,
   tlp: 'GREEN' as const,
   createdAt: new Date('2026-03-01T00:00:00.000Z'),

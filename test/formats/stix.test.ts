@@ -50,8 +50,8 @@ describe('stix', () => {
     async function* batches() {
       yield HOSTILE;
     }
-    const info = { query: '', digest: '', total: 0, tlps: [], modifiedAt: null, lastSeen: null };
-    const rest = { changesOfBlock: new Map(), entities: [], relationships: [] };
+    const info = { query: '', digest: '', total: 0, tlps: [], changedAt: null, lastSeen: null };
+    const rest = { entities: [], relationships: [] };
     for await (const piece of stix.write(batches(), { ...info, ...rest })) pieces.push(piece);
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024);
   });

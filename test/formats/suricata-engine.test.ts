@@ -17,6 +17,8 @@ const SAMPLE = [
 ];
 const FIRST_SAMPLE_NUMBER = 2000;
 const FIRST_PORT = 20_000;
+/** Names whose subdomains are other people's. */
+const SHARED = ['co.uk', 'duckdns.org'].map((name, index) => exportIndicator(900 + index, 'DOMAIN', name));
 
 const ENGINE: string = 'suricata';
 const isInstalled = spawnSync(ENGINE, ['-V']).status === 0;
@@ -28,7 +30,7 @@ describe.skipIf(!isInstalled)('suricata rules in Suricata, where it is installed
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'tipline-suricata-'));
-    rows = [...GOLDEN, ...HOSTILE, ...(await sampleRows())];
+    rows = [...GOLDEN, ...SHARED, ...HOSTILE, ...(await sampleRows())];
     writeFileSync(join(directory, 'tipline.rules'), await written(suricataFormat(), rows));
   });
 

@@ -88,4 +88,8 @@ describe('zeek', () => {
     const text = await written(zeek, [exportIndicator(1, 'DOMAIN', 'evil.example', { source: ' \t' })]);
     expect(read(text).rows[0]?.[2]).toBe('unnamed');
   });
+
+  it('leaves out URLs that are not of HTTP: without the scheme they would be', async () => {
+    expect(await indicators([exportIndicator(1, 'URL', 'ftp://files.example/x')])).toEqual([]);
+  });
 });

@@ -40,7 +40,7 @@ function reusing(open: () => Promise<Database>): Pick<TestEngine, 'open' | 'end'
 
 async function empty({ db }: Database): Promise<void> {
   await sql`truncate indicator, indicator_source, enrichment, actor, campaign, technique, software, report,
-    relationship, external_id, api_key, source`.execute(db);
+    relationship, external_id, api_key, source, answer_state`.execute(db);
   await sql`delete from meta where name <> 'installation'`.execute(db);
   await sql`update revision set value = 0, last_number = 0`.execute(db);
 }

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { laterThan } from '../../db/later-than.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { Verdict } from '../../model/vocabulary.ts';
@@ -71,7 +72,7 @@ export async function writeConfidence(
 ): Promise<void> {
   await sql`
     update indicator set confidence = ${shown.confidence}, source_id = ${shown.sourceId}::uuid,
-      revision = ${revision}::bigint, version = version + 1, modified_at = greatest(${now}::timestamptz, created_at)
+      revision = ${revision}::bigint, version = version + 1, modified_at = ${laterThan('indicator', now)}
     where id = ${id} and (confidence <> ${shown.confidence} or source_id <> ${shown.sourceId}::uuid)
   `.execute(trx);
 }

@@ -92,7 +92,8 @@ const columns = (kind: EntityKind) =>
 
 async function readKind(db: Db, viewer: Viewer, kind: (typeof KINDS)[number], ids: readonly string[]) {
   const { rows } = await sql<ExportEntity>`
-    select id, ${kind} as kind, name, description, confidence, tlp, created_at as "createdAt",
+    select id, ${kind} as kind, name, description, confidence, tlp, stated_at as "statedAt",
+      created_at as "createdAt",
       coalesce(modified_at, created_at) as "modifiedAt", ${columns(kind)},
       coalesce((select array_agg(e.external_id order by e.external_id collate "C") from external_id as e
         where e.entity_id = ${sql.ref(`${kind}.id`)}), '{}') as "externalIds"

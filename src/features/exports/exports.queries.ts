@@ -3,7 +3,6 @@ import type { Db } from '../../db/open.ts';
 import type { PageRequest } from '../../db/page.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import type { ExportIndicator, ExportShape, Indication } from '../../formats/format.ts';
-import { BLOCK_SIZE } from '../../model/rule-numbers.ts';
 import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
 import { type IndicatorFilters, matching } from '../indicators/indicators.queries.ts';
 
@@ -37,47 +36,6 @@ export async function countMatching(db: Db, { viewer, filters }: Selection): Pro
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return row.count;
-}
-
-export interface BlockChanges {
-  block: number;
-  changes: number;
-  /** When the next of its rows expires. */
-  next_expiry: Date | null;
-}
-
-/**
- * How often the rows of each block of numbers have changed, those included that are hidden by now: only so does the
- * figure never fall when one goes. An expiry counts once it is past; a row that is seen again has changed, twice as much.
- * Addresses and other types are read apart, each from an index of its own.
- */
-export async function readChanges(
-  db: Db,
-  types: readonly IndicatorType[],
-  now: Date,
-): Promise<BlockChanges[]> {
-  const isAddress = (type: IndicatorType) => type === 'IPV4' || type === 'IPV6';
-  const rows: BlockChanges[] = [];
-  for (const some of [types.filter(isAddress), types.filter((type) => !isAddress(type))]) {
-    if (some.length === 0) continue;
-    const part = await sql<BlockChanges>`
-      select number / ${BLOCK_SIZE}::bigint as block,
-        sum(2 * version + (coalesce(expires_at <= ${now}::timestamptz, false))::int) as changes,
-        min(expires_at) filter (where expires_at > ${now}::timestamptz) as next_expiry
-      from indicator where type in (${sql.join(some)})
-      group by 1 order by 1
-    `.execute(db);
-    rows.push(...part.rows);
-  }
-  return rows;
-}
-
-export async function readRevisionAndSources(db: Db): Promise<{ revision: number; sources: string }> {
-  const { rows } = await sql<{ revision: number; sources: string }>`
-    select value as revision, (select coalesce(string_agg(id || ' ' || name, E'\n' order by id), '') from source) as sources
-    from revision
-  `.execute(db);
-  return rows[0] ?? { revision: 0, sources: '' };
 }
 
 const MODIFIED_AT = sql<Date>`coalesce(indicator.modified_at, indicator.created_at)`;

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from '../../db/open.ts';
 import { readRevision } from '../../db/revision.ts';
 import type { ExportFormat } from '../../formats/format.ts';
-import type { IndicatorFilters } from '../indicators/indicators.queries.ts';
+import { ApiError } from '../../http/errors.ts';
 import type { Selection } from './exports.queries.ts';
+import { questionOf } from './question.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
 import type { Spool, Spooled } from './spool.ts';
 
@@ -41,7 +42,9 @@ interface Entry extends Prepared {
 }
 
 /** So many exports are read from the database at once; each holds a connection of its pool until it is read. */
-const MAX_READING = 4;
+const MAX_READING = 10;
+/** Who has waited so long for one of these places is told to come again. */
+const MAX_WAIT_MS = 20_000;
 /** Each keeps a file or three open. */
 const MAX_ENTRIES = 200;
 
@@ -82,10 +85,11 @@ export function exporter(
 
   const produce = async (key: string, request: ExportRequest, wantsBody: (tag: string) => boolean) => {
     const { format, selection } = request;
+    if (spool.isFull()) throw busy();
     const done = await reading();
     let snapshot: Snapshot | undefined;
     try {
-      snapshot = await openSnapshot(database, selection, format, queryOf(selection.filters));
+      snapshot = await openSnapshot(database, selection, format, request.variant);
       const tag = tagOf(request, snapshot);
       const before = entries.get(key);
       const body = before?.tag === tag && before.body && !before.body.failed ? before.body : null;
@@ -113,7 +117,7 @@ export function exporter(
 
   return {
     prepare(request, wantsBody) {
-      const key = keyOf(request);
+      const key = questionOf(request.selection, request.variant);
       return oneByOne(key, async () => {
         const entry = entries.get(key);
         if (entry && !entry.body?.failed && holds(entry, request, await readRevision(database.db))) {
@@ -134,23 +138,8 @@ function holds(
   return revision === current && now >= asOf && (validUntil === null || now < validUntil);
 }
 
-/** The filters in one spelling. */
-export function queryOf(filters: IndicatorFilters): string {
-  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
-  const texts = given.map(([name, value]): [string, string] => [
-    name,
-    Array.isArray(value) ? [...value].sort().join(',') : String(value),
-  ]);
-  return new URLSearchParams(texts.sort(([a], [b]) => (a < b ? -1 : 1))).toString();
-}
-
-function keyOf({ selection, variant }: ExportRequest): string {
-  const { viewer, filters, page } = selection;
-  return JSON.stringify([variant, viewer.tlpCeiling, page ?? null, queryOf(filters)]);
-}
-
 function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot): string {
-  const content = [WRITERS, variant, selection.page ?? null, info.digest, info.total, rows];
+  const content = [WRITERS, variant, selection.page ?? null, info.digest, rows];
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
 }
 
@@ -182,20 +171,41 @@ function queues() {
   };
 }
 
-/** At most so many at once, the others wait; resolves to what gives the place back. */
+/** At most so many at once, the others wait, for a while; resolves to what gives the place back. */
 function slots(count: number): () => Promise<() => void> {
   let free = count;
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
+  const wait = () =>
+    new Promise<void>((resolve, reject) => {
+      const take = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(take);
+        reject(busy());
+      }, MAX_WAIT_MS);
+      waiting.add(take);
+    });
   return async () => {
     if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else await wait();
     let given = false;
     return () => {
       if (given) return;
       given = true;
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
+      const [next] = waiting;
+      if (!next) free++;
+      else {
+        waiting.delete(next);
+        next();
+      }
     };
   };
+}
+
+function busy(): ApiError {
+  return new ApiError('service_unavailable', 'Too many exports are being written or sent.', {
+    'retry-after': '30',
+  });
 }

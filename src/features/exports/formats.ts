@@ -34,6 +34,11 @@ export function formatOf(name: FormatName, options: ExportOptions): ExportFormat
   return FORMATS[name](options);
 }
 
+/** What tells it from other formats and other options. */
+export function variantOf(name: FormatName, options: ExportOptions): string {
+  return JSON.stringify([name, options]);
+}
+
 /** Which formats an option means something to. */
 const OPTION_FORMATS: Record<string, readonly string[]> = {
   csvGuard: ['csv'],

@@ -13,8 +13,6 @@ export interface Part {
   count: number;
   /** Over what they are, in any order; as text, exact. */
   hash: string;
-  /** The latest change in it. */
-  modified_at: Date;
 }
 
 export interface Parts {
@@ -45,7 +43,6 @@ async function fromRows(db: Db, selection: Selection): Promise<Parts> {
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .select([
       sql<string>`bit_xor(${ROW_HASH})::text`.as('hash'),
-      sql<Date>`max(coalesce(indicator.modified_at, indicator.created_at))`.as('modified_at'),
       sql<Date>`max(indicator.last_seen)`.as('last_seen'),
       sql<Date | null>`min(indicator.expires_at)`.as('expires_at'),
     ])
@@ -69,12 +66,11 @@ async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean)
   const under = visible('indicator_summary', viewer);
   const conditions = sql.join(summedConditions(filters), sql` and `);
   const { rows: parts } = await sql<Part>`
-    select type, tlp, for_detection, sum(count)::bigint as count, bit_xor(hash)::text as hash,
-      max(modified_at) as modified_at
+    select type, tlp, for_detection, sum(count)::bigint as count, bit_xor(hash)::text as hash
     from (
-      select type, tlp, for_detection, count, hash, modified_at from indicator_summary where ${under} and ${conditions}
+      select type, tlp, for_detection, count, hash from indicator_summary where ${under} and ${conditions}
       union all
-      select type, tlp, for_detection, -1, ${ROW_HASH}, indicator.expires_at from indicator
+      select type, tlp, for_detection, -1, ${ROW_HASH} from indicator
       where ${expired(viewer)} and ${conditions}
     ) as sums
     group by type, tlp, for_detection having sum(count) > 0 order by type, tlp, for_detection

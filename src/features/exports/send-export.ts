@@ -25,7 +25,8 @@ export async function sendExport(
   if (prepared.body?.failed) prepared = await exporter.prepare(wanted, wantsBody);
   const etag = etagOf(prepared.tag);
   const file = prepared.body?.file(encoding);
-  const range = file ? rangeOf(request, file, etag) : null;
+  const known = isKnown(prepared.tag);
+  const range = file && !known && method === 'GET' ? rangeOf(request, file, etag) : null;
   reply.headers({
     'cache-control': NO_CACHE,
     vary: 'Accept-Encoding',
@@ -33,7 +34,7 @@ export async function sendExport(
     'x-total-count': String(prepared.total),
     'x-skipped': skippedHeader(prepared.skipped),
   });
-  if (isKnown(prepared.tag)) return reply.code(304).send();
+  if (known) return reply.code(304).send();
   const { mediaType, extension } = wanted.format;
   reply.headers({
     'content-type': mediaType,

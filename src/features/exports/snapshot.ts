@@ -1,21 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database, Db } from '../../db/open.ts';
+import { readRevision } from '../../db/revision.ts';
 import type { ExportIndicator, ExportInfo, ExportShape } from '../../formats/format.ts';
 import { TLPS } from '../../model/vocabulary.ts';
+import { noteAnswers } from './answer-state.queries.ts';
 import { type ExportContext, readContext } from './export-context.queries.ts';
 import {
-  type BlockChanges,
   closeCursor,
   closeForgottenCursors,
   countMatching,
   fetchRows,
   openCursors,
   planForAll,
-  readChanges,
-  readRevisionAndSources,
   type Selection,
 } from './exports.queries.ts';
 import { type Part, readParts } from './parts.queries.ts';
+import { queryOf, questionOf } from './question.ts';
 
 /** What an export holds and leaves out, of one state of the database. */
 export interface Snapshot {
@@ -43,7 +43,7 @@ export async function openSnapshot(
   { db, kind }: Pick<Database, 'db' | 'kind'>,
   selection: Selection,
   format: ExportShape,
-  query: string,
+  variant: string,
 ): Promise<Snapshot> {
   const hold = kind === 'embedded';
   if (hold) await closeForgottenCursors(db);
@@ -56,9 +56,11 @@ export async function openSnapshot(
   };
   try {
     await planForAll(trx);
-    const state = await readState(trx, selection, format, query);
+    const state = await readState(trx, selection, format);
     const cursors = await openCursors(trx, selection, format, hold, `export_${randomUUID()}`);
     if (hold) await end('commit');
+    if (format.reads.changedAt)
+      state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
     const close = async () => {
       if (hold) for (const cursor of cursors.splice(0)) await closeCursor(db, cursor);
       await end('rollback');
@@ -69,6 +71,17 @@ export async function openSnapshot(
     await end('rollback').catch(() => {});
     throw error;
   }
+}
+
+async function changedAt(
+  db: Db,
+  selection: Selection,
+  variant: string,
+  digest: string,
+): Promise<Date | null> {
+  const question = questionOf(selection, variant);
+  const since = await noteAnswers(db, [{ question, digest }], selection.viewer.now);
+  return since.get(question) ?? null;
 }
 
 /** The next page is asked for while the last one is written. */
@@ -96,41 +109,32 @@ async function readState(
   trx: Db,
   selection: Selection,
   format: ExportShape,
-  query: string,
 ): Promise<Omit<Snapshot, 'read' | 'close'>> {
   const { reads } = format;
-  const { revision, sources } = await readRevisionAndSources(trx);
+  const query = queryOf(selection.filters);
+  const revision = await readRevision(trx);
   const { parts, lastSeen, nextExpiry } = await readParts(trx, selection, reads.lastSeen ?? false);
-  const changes = reads.changes ? await readChanges(trx, reads.changes, selection.viewer.now) : [];
   const context = reads.context ? await readContext(trx, selection) : NO_CONTEXT;
   const matching = sum(parts);
   const kept = parts.filter((part) => isWritten(part, format));
   const marked = [...kept, ...context.entities, ...context.relationships];
   const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
-  const expiries = [nextExpiry, ...changes.map((change) => change.next_expiry)];
   return {
     revision,
-    validUntil: earliest(expiries),
+    validUntil: nextExpiry,
     rows: sum(kept),
     skipped: skippedIn(parts, format),
     info: {
       query,
-      digest: digest([query, sources, parts, changes.map(({ block, changes }) => [block, changes]), context]),
+      digest: digestOf([query, kept, context]),
       total: selection.page ? await countMatching(trx, selection) : matching,
       tlps: TLPS.filter((tlp) => markings.has(tlp)),
-      modifiedAt: latest(kept.map((part) => part.modified_at)),
       lastSeen,
-      changesOfBlock: changesOfBlock(changes),
+      changedAt: null,
       entities: context.entities,
       relationships: context.relationships,
     },
   };
-}
-
-function changesOfBlock(changes: readonly BlockChanges[]): Map<number, number> {
-  const sums = new Map<number, number>();
-  for (const { block, changes: count } of changes) sums.set(block, (sums.get(block) ?? 0) + count);
-  return sums;
 }
 
 function isWritten({ type, for_detection }: Part, { types, detectionOnly }: ExportShape): boolean {
@@ -149,16 +153,6 @@ function skippedIn(parts: readonly Part[], format: ExportShape): Record<string, 
 
 const sum = (parts: readonly Part[]) => parts.reduce((total, { count }) => total + count, 0);
 
-function digest(content: unknown): string {
+function digestOf(content: unknown): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
-}
-
-function latest(dates: readonly Date[]): Date | null {
-  return dates.length === 0 ? null : new Date(Math.max(...dates.map(Number)));
-}
-
-function earliest(dates: readonly (Date | null)[]): Date | null {
-  let first: Date | null = null;
-  for (const date of dates) if (date && (first === null || date < first)) first = date;
-  return first;
 }

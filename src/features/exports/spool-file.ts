@@ -10,12 +10,19 @@ export interface SpoolFile {
   readonly state: 'filling' | 'complete' | 'failed';
   /** How many read it now. */
   readonly readers: number;
+  /** Since when no client reads it, in milliseconds of `performance.now()`; null: one does. */
+  readonly unreadSince: number | null;
   append(bytes: Uint8Array): Promise<void>;
   finish(): void;
   /** Whoever reads it breaks off. */
   fail(error: Error): void;
-  /** The bytes from `start` up to `end`, exclusive; without `end` to the end of the file, also of what is still to come. */
+  /**
+   * For a client: the bytes from `start` up to `end`, exclusive; without `end` to the end of the file, also of what is
+   * still to come.
+   */
   read(start?: number, end?: number): Readable;
+  /** All of it, for what is made of it: that is no client. */
+  copy(): Readable;
   /** As soon as it is whole and nobody reads it any more. */
   close(): Promise<void>;
 }
@@ -27,6 +34,8 @@ export function createSpoolFile(directory: string): SpoolFile {
   const opening = openNameless(directory);
   opening.catch(() => {});
   const file = { size: 0, state: 'filling' as SpoolFile['state'], readers: 0 };
+  let clients = 0;
+  let unreadSince = performance.now();
   const progress = new EventEmitter().setMaxListeners(0);
   let failure: Error | null = null;
   let closing = false;
@@ -57,6 +66,15 @@ export function createSpoolFile(directory: string): SpoolFile {
     }
   }
 
+  const stream = (start: number, end: number) => {
+    file.readers++;
+    const reading = Readable.from(chunks(start, end), { objectMode: false, highWaterMark: CHUNK });
+    return reading.once('close', () => {
+      file.readers--;
+      void closeWhenDone().catch(() => {});
+    });
+  };
+
   return {
     get size() {
       return file.size;
@@ -79,14 +97,17 @@ export function createSpoolFile(directory: string): SpoolFile {
       failure = error;
       end('failed');
     },
+    get unreadSince() {
+      return clients > 0 ? null : unreadSince;
+    },
     read(start = 0, end = Number.POSITIVE_INFINITY) {
-      file.readers++;
-      const stream = Readable.from(chunks(start, end), { objectMode: false, highWaterMark: CHUNK });
-      return stream.once('close', () => {
-        file.readers--;
-        void closeWhenDone().catch(() => {});
+      clients++;
+      return stream(start, end).once('close', () => {
+        clients--;
+        unreadSince = performance.now();
       });
     },
+    copy: () => stream(0, Number.POSITIVE_INFINITY),
     async close() {
       closing = true;
       await closeWhenDone();

@@ -28,6 +28,8 @@ export interface Spooled {
 export interface Spool {
   /** Lays aside what `pieces` yields; returns at once. An error of it fails the file. */
   fill(pieces: AsyncIterable<string>, onError: (error: Error) => void): Spooled;
+  /** What is being sent takes all the space there is: nothing more can be laid aside now. */
+  isFull(): boolean;
   /** It will not be asked for again: its space is free when the last reader is done. */
   drop(spooled: Spooled): void;
   close(): Promise<void>;
@@ -36,26 +38,29 @@ export interface Spool {
 /** Of what is written at once, in bytes. */
 const WRITE_SIZE = 256 * 1024;
 const MAX_BYTES_A_UNIT = 3;
+const ABANDONED_MS = 10_000;
 
 /**
  * Keeps what is sent in files, so that a slow client holds nothing but a file.
  * @param maxBytes of all files together; what has not been asked for the longest goes first
+ * @param abandonedMs what no client has read for so long is not written to its end
  */
-export function openSpool(directory: string, maxBytes: number): Spool {
+export function openSpool(directory: string, maxBytes: number, abandonedMs = ABANDONED_MS): Spool {
   /** The one that was asked for last stands last. */
   const kept = new Map<Spooled, SpoolFile[]>();
   let closed = false;
 
+  /** @returns how much is taken after what could go has gone */
   const makeRoom = () => {
     let total = 0;
     for (const file of [...kept.values()].flat()) total += file.size;
     for (const [spooled, files] of kept) {
-      if (total <= maxBytes) return;
-      if (files.some((file) => file.readers > 0 || file.state === 'filling')) continue;
+      if (total <= maxBytes) return total;
+      if (isInUse(files)) continue;
       for (const file of files) total -= file.size;
       drop(spooled);
     }
-    if (total > maxBytes) throw new Error(`The spool is full: more than ${maxBytes} bytes are being sent.`);
+    return total;
   };
   const drop = (spooled: Spooled) => {
     const files = kept.get(spooled) ?? [];
@@ -65,8 +70,11 @@ export function openSpool(directory: string, maxBytes: number): Spool {
   const append = async (file: SpoolFile, bytes: Uint8Array) => {
     if (closed) throw new Error('The server stops.');
     await file.append(bytes);
-    makeRoom();
+    if (makeRoom() > maxBytes)
+      throw new Error(`The spool is full: more than ${maxBytes} bytes are being sent.`);
   };
+  const isAbandoned = (files: readonly SpoolFile[]) =>
+    files.every(({ unreadSince }) => unreadSince !== null && performance.now() - unreadSince > abandonedMs);
   const filling = async (file: SpoolFile, write: () => Promise<void>) => {
     try {
       await write();
@@ -87,7 +95,7 @@ export function openSpool(directory: string, maxBytes: number): Spool {
         files.push(file);
         const compressor = (encoding === 'zstd' && COMPRESSORS.zstd) || COMPRESSORS.gzip;
         filling(file, () =>
-          pipeline(plain.read(), compressor(), async (bytes) => {
+          pipeline(plain.copy(), compressor(), async (bytes) => {
             for await (const chunk of bytes) await append(file, chunk as Buffer);
           }),
         ).catch(onError);
@@ -107,9 +115,19 @@ export function openSpool(directory: string, maxBytes: number): Spool {
       };
       kept.set(spooled, files);
       filling(plain, async () => {
-        for await (const bytes of utf8(pieces)) await append(plain, bytes);
-      }).catch(onError);
+        for await (const bytes of utf8(pieces)) {
+          if (isAbandoned(files)) throw new Error('Nobody reads this export any more.');
+          await append(plain, bytes);
+        }
+      }).catch((error) => {
+        drop(spooled);
+        onError(error);
+      });
       return spooled;
+    },
+    isFull() {
+      const used = [...kept.values()].filter(isInUse).flat();
+      return used.reduce((total, { size }) => total + size, 0) >= maxBytes;
     },
     drop,
     async close() {
@@ -117,6 +135,10 @@ export function openSpool(directory: string, maxBytes: number): Spool {
       for (const spooled of [...kept.keys()]) drop(spooled);
     },
   };
+}
+
+function isInUse(files: readonly SpoolFile[]): boolean {
+  return files.some((file) => file.readers > 0 || file.state === 'filling');
 }
 
 /**

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { laterThan } from '../../db/later-than.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
@@ -91,8 +92,7 @@ export async function writeEntities(
   `.execute(trx);
   const assignments = sql.join(columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`x.${column}`)}`));
   // Reports are not exported by themselves.
-  const modified =
-    rules.table === 'report' ? sql`` : sql`, modified_at = greatest(${now}::timestamptz, t.created_at)`;
+  const modified = rules.table === 'report' ? sql`` : sql`, modified_at = ${laterThan('t', now)}`;
   await sql`
     update ${sql.table(rules.table)} as t set ${assignments}, revision = ${revision}::bigint ${modified}
     from ${recordset} where t.id = x.id and not x.is_new

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { laterThan } from '../../db/later-than.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import { searchText } from '../../model/search-text.ts';
@@ -136,7 +137,7 @@ export async function writeIndicators(
     update indicator set value = x.value, confidence = x.confidence, severity = x.severity, tlp = x.tlp, tags = x.tags,
       source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
       for_detection = x.for_detection, revision = ${revision}::bigint, version = indicator.version + 1,
-      modified_at = greatest(${now}::timestamptz, indicator.created_at)
+      modified_at = ${laterThan('indicator', now)}
     from ${recordset} where indicator.id = x.id and x.number is null
   `.execute(trx);
 }

@@ -7,7 +7,7 @@ import { isUuid } from '../../http/query-validator.ts';
 import { parseQuerystring } from '../../http/querystring.ts';
 import { EXPORT_MEDIA_TYPES, exportResponses } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
-import { formatOf, optionsFor } from '../exports/formats.ts';
+import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { toContext, toIndicator } from './indicators.answers.ts';
 import { findContext, findIndicator, listIndicators } from './indicators.queries.ts';
@@ -48,7 +48,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (app, {
         return sendExport(request, reply, exporter, {
           selection,
           format: formatOf(format, options),
-          variant: JSON.stringify([format, options]),
+          variant: variantOf(format, options),
           fileName: `tipline-indicators-${format}`,
         });
       }

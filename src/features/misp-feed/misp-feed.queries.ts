@@ -3,6 +3,7 @@ import type { Db } from '../../db/open.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import { FEED_RANGE_SIZE, type FeedRange, feedNumbersOf } from '../../formats/misp-feed.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
+import { noteAnswers } from '../exports/answer-state.queries.ts';
 
 /** The UUID of this installation, which the uuids of its feed's events come from. */
 export async function readInstallation(db: Db): Promise<string> {
@@ -24,8 +25,7 @@ function inRange(range: number) {
 }
 
 /**
- * The ranges of numbers in which the viewer sees something. When a range last changed is told from all its rows: one
- * that has gone out of sight since is a change too.
+ * The ranges of numbers in which the viewer sees something, and since when he sees what he sees now.
  * @param only in this range
  */
 export async function readFeedRanges(
@@ -34,17 +34,19 @@ export async function readFeedRanges(
   types: readonly IndicatorType[],
   only?: number,
 ): Promise<FeedRange[]> {
-  const shown = visible('indicator', viewer);
   const wanted = only === undefined ? sql<SqlBool>`true` : inRange(only);
-  const { rows } = await sql<FeedRange>`
-    select number / ${FEED_RANGE_SIZE}::bigint as range,
-      max(tlp) filter (where ${shown}) as tlp,
-      max(last_seen) filter (where ${shown}) as "lastSeen",
-      max(greatest(coalesce(modified_at, created_at),
-        case when expires_at <= ${viewer.now}::timestamptz then expires_at end)) as "changedAt"
+  const { rows } = await sql<Omit<FeedRange, 'changedAt'> & { digest: string }>`
+    select number / ${FEED_RANGE_SIZE}::bigint as range, max(tlp) as tlp, max(last_seen) as "lastSeen",
+      count(*) || ' ' || bit_xor(indicator_hash(id, version, created_at, modified_at)) as digest
     from indicator
-    where type in (${sql.join(types)}) and ${wanted}
-    group by 1 having count(*) filter (where ${shown}) > 0 order by 1
+    where type in (${sql.join(types)}) and ${wanted} and ${visible('indicator', viewer)}
+    group by 1 order by 1
   `.execute(db);
-  return rows;
+  const question = (range: number) => `misp feed ${viewer.tlpCeiling} ${range}`;
+  const answers = rows.map(({ range, digest }) => ({ question: question(range), digest }));
+  const since = await noteAnswers(db, answers, viewer.now);
+  return rows.map(({ digest: _, ...range }) => ({
+    ...range,
+    changedAt: since.get(question(range.range)) ?? viewer.now,
+  }));
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { Database } from '../../db/open.ts';
-import type { ExportFormat } from '../../formats/format.ts';
+import type { ExportFormat, ExportShape } from '../../formats/format.ts';
 import { mispFormat } from '../../formats/misp.ts';
 import {
   feedHashes,
@@ -20,6 +20,8 @@ import { MispEvent, MispManifest } from './misp-feed.schema.ts';
 
 const PREFIX = '/api/v1/feeds/misp';
 const MISP = mispFormat({ context: false });
+/** When an event has changed is asked of its range. */
+const ROWS: ExportShape = { ...MISP, reads: {} };
 const ACCESS = { access: 'indicators:read', looseKey: true } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -97,7 +99,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
       const [range] = number === null ? [] : await readFeedRanges(db, viewer, MISP.types, number);
       if (!range) throw new ApiError('not_found', 'There is no such event in the feed.');
       const selection = { viewer, filters: {}, numbers: feedNumbersOf(range.range) };
-      const snapshot = await openSnapshot(database, selection, MISP, '');
+      const snapshot = await openSnapshot(database, selection, ROWS, '');
       let text = '';
       for await (const piece of writeFeedEvent(installation, range, snapshot.read())) text += piece;
       return reply.header('cache-control', NO_CACHE).type(JSON_TYPE).send(text);

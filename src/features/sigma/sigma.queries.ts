@@ -31,17 +31,3 @@ export async function readTechniqueIds(db: Db, viewer: Viewer, id: string): Prom
   `.execute(db);
   return rows.map(({ attack_id }) => attack_id);
 }
-
-/**
- * When the indicators that it is linked to last changed; one that has expired or was whitelisted since is a change too.
- * null: there were never any.
- */
-export async function readChangedAt(db: Db, viewer: Viewer, id: string): Promise<Date | null> {
-  const { rows } = await sql<{ changed_at: Date | null }>`
-    select max(greatest(coalesce(indicator.modified_at, indicator.created_at),
-      case when indicator.expires_at <= ${viewer.now}::timestamptz then indicator.expires_at end)) as changed_at
-    from indicator join relationship as r on r.from_id = indicator.id and r.from_kind = 'indicator'
-    where r.to_id = ${id} and ${visible('relationship', viewer, 'r')} and indicator.tlp <= ${viewer.tlpCeiling}::tlp
-  `.execute(db);
-  return rows[0]?.changed_at ?? null;
-}

@@ -4,7 +4,7 @@ import type { ExportShape } from '../../formats/format.ts';
 import { SIGMA_TYPES, type SigmaSubject, sigmaHead, sigmaRules, sigmaTail } from '../../formats/sigma.ts';
 import { openSnapshot } from '../exports/snapshot.ts';
 import type { CommunityRules } from './community-rules.ts';
-import { findSubject, readChangedAt, readTechniqueIds } from './sigma.queries.ts';
+import { findSubject, readTechniqueIds } from './sigma.queries.ts';
 import { rulesFor } from './technique-rules.ts';
 
 export interface Bundle {
@@ -14,7 +14,12 @@ export interface Bundle {
   ruleCount: number;
 }
 
-const SHAPE: ExportShape = { types: SIGMA_TYPES, detectionOnly: true, order: 'number', reads: {} };
+const SHAPE: ExportShape = {
+  types: SIGMA_TYPES,
+  detectionOnly: true,
+  order: 'number',
+  reads: { changedAt: true },
+};
 
 /**
  * Everything there is to detect of an actor or a campaign: rules for its indicators, and for its techniques ours and, where
@@ -31,11 +36,10 @@ export async function buildBundle(
   const subject = await findSubject(db, viewer, wanted.kind, wanted.id);
   if (!subject) return undefined;
   const techniques = await readTechniqueIds(db, viewer, wanted.id);
-  const changedAt = await readChangedAt(db, viewer, wanted.id);
   const link = wanted.kind === 'actor' ? { actorId: wanted.id } : { campaignId: wanted.id };
   const selection = { viewer, filters: { ...link, minConfidence: wanted.minConfidence } };
-  const snapshot = await openSnapshot(database, selection, SHAPE, '');
-  const changed = { createdAt: subject.createdAt, modifiedAt: changedAt ?? subject.createdAt };
+  const snapshot = await openSnapshot(database, selection, SHAPE, `sigma ${wanted.kind}`);
+  const changed = { createdAt: subject.createdAt, modifiedAt: snapshot.info.changedAt ?? subject.createdAt };
   const written = await collect(sigmaRules(subject, snapshot.read(), changed));
   const rules = [...written.rules, ...rulesFor(techniques), ...(community?.rulesFor(techniques) ?? [])];
   // What is not for detection is not missed.

@@ -37,10 +37,10 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
     types: TYPES,
     detectionOnly: true,
     order: 'number',
-    reads: { changes: FAMILIES },
+    reads: { changedAt: true },
     async *write(batches, info) {
       yield `# Tipline: rules for ${language.engine}\n`;
-      const blocks = groupedByBlock(language, info.changesOfBlock);
+      const blocks = groupedByBlock(language, Math.floor(Number(info.changedAt ?? 0) / 1000));
       const leftOut = { urls: 0, addresses: 0 };
       let text = '';
       for await (const batch of batches) {
@@ -72,13 +72,15 @@ function closingComment({ urls, addresses }: { urls: number; addresses: number }
   return text;
 }
 
-/** Gathers the addresses of one block at a time; rows come by rising number, so a block ends where another begins. */
-function groupedByBlock(language: RuleLanguage, changesOfBlock: ReadonlyMap<number, number>) {
+/**
+ * Gathers the addresses of one block at a time; rows come by rising number, so a block ends where another begins.
+ * @param rev of all groups: when the export has last changed. A group loses addresses, which nothing in it would tell
+ */
+function groupedByBlock(language: RuleLanguage, rev: number) {
   let current = 0;
   let rows: ExportIndicator[] = [];
   const end = () => {
-    const changes = changesOfBlock.get(current) ?? 1;
-    const text = rows.length === 0 ? '' : addressRules(language, rows, current, changes);
+    const text = rows.length === 0 ? '' : addressRules(language, rows, current, rev);
     rows = [];
     return text;
   };
@@ -103,14 +105,14 @@ function addressRules(
   language: RuleLanguage,
   block: readonly ExportIndicator[],
   number: number,
-  changes: number,
+  rev: number,
 ): string {
   let text = '';
   for (const [slot, family] of FAMILIES.entries()) {
     const rows = block.filter(({ type }) => type === family);
     if (rows.length === 0) continue;
     const addresses = rows.map(({ value }) => value);
-    const about = aboutAddresses(family, rows, groupSid(number, slot), changes);
+    const about = aboutAddresses(family, rows, groupSid(number, slot), rev);
     text += language.addressRule(family, addresses, about);
   }
   return text;
@@ -121,7 +123,7 @@ function aboutAddresses(
   family: (typeof FAMILIES)[number],
   rows: readonly ExportIndicator[],
   sid: number,
-  changes: number,
+  rev: number,
 ): RuleAbout {
   const severities = rows.map(({ severity }) => SEVERITIES.indexOf(severity));
   return {
@@ -133,7 +135,7 @@ function aboutAddresses(
     firstSeen: new Date(Math.min(...rows.map(({ firstSeen }) => Number(firstSeen)))),
     lastSeen: new Date(Math.max(...rows.map(({ lastSeen }) => Number(lastSeen)))),
     sid,
-    rev: Math.max(changes, 1),
+    rev: Math.max(rev, 1),
   };
 }
 

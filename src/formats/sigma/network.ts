@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import { parse } from 'tldts';
 import type { ExportIndicator } from '../format.ts';
+import { isPublicSuffix } from '../public-suffix.ts';
 import { urlParts } from '../url-parts.ts';
 import { literal, type SigmaComparison } from './pattern.ts';
 
@@ -12,10 +12,6 @@ export function domainComparisons(field: string, name: string): SigmaComparison[
   const itself = { selection: 'selection_domain', field, pattern: name };
   if (isPublicSuffix(name)) return [itself];
   return [itself, { selection: 'selection_subdomain', field: `${field}|endswith`, pattern: `.${name}` }];
-}
-
-function isPublicSuffix(name: string): boolean {
-  return parse(name, { allowPrivateDomains: true, validateHostname: false }).publicSuffix === name;
 }
 
 /** IPv6 as RFC 5952 has it and, as Sysmon writes it, with all its zeros. */

@@ -63,7 +63,7 @@ function typesOf(entity: ExportEntity): string[] {
 export function entityObject(entity: ExportEntity, id: string): StixObject {
   const type = parseStixId(id)?.type ?? '';
   return {
-    ...header({ ...entity, type, id, isForeign: entity.externalIds.includes(id) }),
+    ...header({ ...entity, ...timesOf(entity, id), type, id }),
     name: entity.name,
     description: entity.description ?? undefined,
     ...particulars(entity, type),
@@ -106,6 +106,13 @@ function actorExtension({ country, motivation, sophistication }: Actor) {
     motivation: motivation === 'UNKNOWN' ? undefined : motivation.toLowerCase().replace('_', '-'),
     sophistication: sophistication?.toLowerCase(),
   });
+}
+
+/** Under an id that others gave, the times that they state: ours would make it newer than theirs. */
+function timesOf(entity: ExportEntity, id: string) {
+  if (!entity.externalIds.includes(id)) return { isForeign: false };
+  const statedAt = entity.statedAt ?? entity.createdAt;
+  return { isForeign: true, createdAt: statedAt, modifiedAt: statedAt };
 }
 
 /** The industrial techniques, T0…, have a kill chain of their own. */
