@@ -157,6 +157,7 @@ async function write(
   try {
     await pipeline(Readable.from(format.write(counted(), snapshot.info)), target, {
       end: target !== process.stdout,
+      signal,
     });
   } finally {
     if (shown) bar.stop();
