@@ -88,11 +88,18 @@ describe('the house', () => {
   });
 
   it('puts the door of visibility on every query of a marked table', () => {
+    const marked =
+      /\b(?:from|join|selectFrom\(')\s*(?:indicator|actor|campaign|technique|software|report|relationship)\b/;
+    // A table whose name is a parameter is one of them.
+    const reads = (text: string) =>
+      marked.test(text) || text.includes('sql.table(') || text.includes('matching(');
     const readers = files.filter(
       ({ file, text }) =>
         /features\/(indicators|actors|campaigns|health|exports|misp-feed|sigma)\/.*\.queries\.ts$/.test(
           file,
-        ) && !text.includes("from '../../db/visibility.ts'"),
+        ) &&
+        reads(text) &&
+        !text.includes("from '../../db/visibility.ts'"),
     );
     expect(readers.map(({ file }) => file)).toEqual([]);
   });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { rulesFor, techniqueRules } from '../../src/features/sigma/technique-rules.ts';
+import { sigmaSchema } from '../consumers/schemas.ts';
+
+const isValid = sigmaSchema();
 
 /** Those that ATT&CK 18.1 says most groups use and that a log can show, most used first; three share the last places. */
 const MOST_USED = `
@@ -108,6 +111,10 @@ describe.each(rules)('the rule for $id', ({ id, text, rule }) => {
       date: expect.stringMatching(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/),
       level: expect.stringMatching(/^(informational|low|medium|high|critical)$/),
     });
+  });
+
+  it('is valid by the schema of Sigma', () => {
+    expect(isValid(rule)).toEqual([]);
   });
 
   it('refers to a page that explains it, and to its technique by its tag alone', () => {
