@@ -17,14 +17,14 @@ const COLUMNS = [
 ];
 
 /**
- * What a spreadsheet takes for the start of a formula (OWASP, CSV injection): first in a cell, or behind a `;`, where that
- * is the list separator and the rest of the cell begins another.
+ * What a spreadsheet takes for the start of a formula (OWASP, CSV injection): first in a cell, or behind a `;`, where
+ * that is the list separator and the rest of the cell begins another.
  */
 const FORMULA = /(^|;)(?=[=+\-@\t\r])/g;
 
 /**
- * RFC 4180 with a header line, UTF-8 without a byte order mark. Tags are joined by `;`: one that holds it cannot be told
- * from two. With the guard what a spreadsheet would run as a formula gets an apostrophe in front.
+ * RFC 4180 with a header line, UTF-8 without a byte order mark. Tags are joined by `;`: one that holds it cannot be
+ * told from two. With the guard what a spreadsheet would run as a formula gets an apostrophe in front.
  */
 export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): ExportFormat {
   const cell = (text: string) => quoted(csvGuard ? text.replace(FORMULA, "$1'") : text);

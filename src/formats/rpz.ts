@@ -1,5 +1,4 @@
 import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
-
 import { isPublicSuffix } from './public-suffix.ts';
 
 const TYPES = ['IPV4', 'IPV6', 'DOMAIN'] as const;

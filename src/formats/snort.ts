@@ -40,7 +40,7 @@ function domainRules(row: ExportIndicator): string[] {
   return [
     ruleLine(
       header('dns'),
-      ['flow:to_server', queryFor(value), TARGET],
+      ['flow:to_server', ...queryIs(value), TARGET],
       aboutIndicator(row, 0, 'in DNS query'),
     ),
     ruleLine(header('ssl'), [TO_SERVER, ...sniIs(value), TARGET], aboutIndicator(row, 1, 'in TLS SNI')),
@@ -61,11 +61,17 @@ function domainRules(row: ExportIndicator): string[] {
  * Snort has no buffer of the name asked for. On the wire it is labels, each after its length, and the empty one at
  * the end (RFC 1035 §3.1), so that both ends are exact; it follows the header of 12 bytes, over TCP of 14.
  */
-function queryFor(domain: string): string {
-  const labels = domain.split('.').map((label) => `|${hexByte(label.length)}|${label}`);
-  const query = `content:"${labels.join('')}|00|",nocase,offset 12`;
-  // What is below a public suffix is other people's: then it must begin where a question over UDP does.
-  return isPublicSuffix(domain) ? `${query},depth ${domain.length + 2}` : query;
+function queryIs(domain: string): string[] {
+  const labels = domain.split('.').map((label) => ({ label, length: hexByte(label.length) }));
+  const content = `content:"${labels.map(({ label, length }) => `|${length}|${label}`).join('')}|00|",nocase`;
+  if (!isPublicSuffix(domain)) return [`${content},offset 12`];
+  // Here the name must begin where the question does. The count of questions, one, tells UDP from TCP: two bytes
+  // further there are, over UDP, the answers, of which a query has none.
+  const name = labels.map(({ label, length }) => `\\x${length}${label}`).join('');
+  return [
+    `${content},offset 12,depth ${domain.length + 4}`,
+    `pcre:"/^.{4}(?:..)?\\x00\\x01.{6}${name}\\x00/si"`,
+  ];
 }
 
 function hexByte(byte: number): string {

@@ -22,7 +22,7 @@ const HEADER = '#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc\n';
 
 /**
  * A file for Zeek's intelligence framework. After the header there can be no comment, so what is left out is not
- * told: file names with a path, because Zeek sees base names.
+ * told: file names with a path, because Zeek sees base names, and URLs that are not fetched by HTTP.
  * Several URLs that are one to Zeek (by scheme, letter case, password) stand in it once, as the newest of them.
  */
 export function zeekFormat(): ExportFormat {

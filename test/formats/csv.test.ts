@@ -23,6 +23,12 @@ describe('csv', () => {
     expect(await written(plain, rows)).toContain(`,${value},`);
   });
 
+  it('guards every formula behind a semicolon', async () => {
+    const rows = [exportIndicator(1, 'MUTEX', '=a;+b;-c;@d;;e;f=')];
+    expect(await written(guarded, rows)).toContain(`,'=a;'+b;'-c;'@d;;e;f=,`);
+    expect(await written(plain, rows)).toContain(',=a;+b;-c;@d;;e;f=,');
+  });
+
   it('guards also behind a semicolon, where a list separator may begin a cell', async () => {
     const rows = [exportIndicator(1, 'MUTEX', 'x', { tags: ['0day', '=HYPERLINK("http://evil.example")'] })];
     expect(await written(guarded, rows)).toContain('"0day;\'=HYPERLINK(');

@@ -71,7 +71,8 @@ function domainAttempts({ value, number }: ExportIndicator): Attempt[] {
   const names = [value, value.toUpperCase(), ...(isShared ? [] : under)];
   const longer = first.length + 3 > LONGEST_LABEL || value.length + 3 > LONGEST_NAME ? [] : [`not${value}`];
   const others = [
-    ...(isShared ? under : []),
+    // One more, `a.`, moves the name by as much as TCP does.
+    ...(isShared ? [...under, `a.${value}`] : []),
     ...longer,
     `${value.slice(1)}`.replace(/^[.-]+/, 'x'),
     `${value}.test`,

@@ -371,4 +371,9 @@ describe('sigma', () => {
     expect(head).toMatch(/^(?:# .*\n)+$/);
     expect(sigmaTail(0)).toBe('');
   });
+
+  it('compares an ftp URL with its scheme alone', async () => {
+    const { proxy = {} } = await detectionOf(exportIndicator(1, 'URL', 'ftp://files.example/x'));
+    expect(patternsOf(proxy as Record<string, unknown>, 'selection_url')).toEqual(['ftp://files.example/x']);
+  });
 });

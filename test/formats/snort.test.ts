@@ -33,6 +33,16 @@ describe('snort', () => {
     );
   });
 
+  it('asks for a public suffix alone, wherever names are seen', async () => {
+    const text = await rulesFor('DOMAIN', 'co.uk');
+    expect(text).toContain(
+      'content:"|02|co|02|uk|00|",nocase,offset 12,depth 9; ' +
+        'pcre:"/^.{4}(?:..)?\\x00\\x01.{6}\\x02co\\x02uk\\x00/si"; ',
+    );
+    expect(text).toContain('pcre:"/\\G\\x00\\x05co\\.uk/Rsi"; ');
+    expect(text).toContain('pcre:"/^co\\.uk(?:\\x3a\\d*)?\\z/i"; ');
+  });
+
   it('asks for the host and the whole raw target of a URL', async () => {
     const text = await rulesFor('URL', 'http://evil.example:8080/a%7Eb?c');
     expect(text).toContain('http_header:field host; content:"evil.example|3A|8080",nocase; bufferlen:17; ');

@@ -182,4 +182,29 @@ describe('stix ids of entities', () => {
     const creators = all.filter(({ type }) => type === 'threat-actor' || type === 'attack-pattern');
     expect(creators.map((object) => 'created_by_ref' in object)).toEqual([false, true]);
   });
+
+  it('of others come with the times that they state, and their whole description', async () => {
+    const statedAt = new Date('2025-10-01T00:00:00.000Z');
+    const description = 'd'.repeat(20_000);
+    const all = await objects({ entities: [{ ...group, statedAt, description }], relationships: [] });
+    const stated = statedAt.toISOString();
+    expect(all.find(({ type }) => type === 'intrusion-set')).toMatchObject({
+      ...{ created: stated, modified: stated, description },
+    });
+  });
+
+  it('of others whose time nobody stated are as old as the entity, never as its last change', async () => {
+    const all = await objects({ entities: [group], relationships: [] });
+    const created = group.createdAt.toISOString();
+    expect(all.find(({ type }) => type === 'intrusion-set')).toMatchObject({ created, modified: created });
+  });
+
+  it('of our own keep our times, whatever was stated', async () => {
+    const statedAt = new Date('2025-10-01T00:00:00.000Z');
+    const all = await objects({ entities: [{ ...technique, statedAt }], relationships: [] });
+    expect(all.find(({ type }) => type === 'attack-pattern')).toMatchObject({
+      created: technique.createdAt.toISOString(),
+      modified: technique.modifiedAt.toISOString(),
+    });
+  });
 });

@@ -19,6 +19,13 @@ describe('suricata', () => {
     expect(text).toContain('http.host; to_lowercase; dotprefix; content:".evil.example"; endswith;');
   });
 
+  it('asks for a public suffix alone, wherever names are seen', async () => {
+    const text = await rulesFor('DOMAIN', 'co.uk');
+    expect(text).toContain('dns.query; content:"co.uk"; nocase; bsize:5;');
+    expect(text).toContain('tls.sni; content:"co.uk"; nocase; bsize:5;');
+    expect(text).toContain('http.host; to_lowercase; content:"co.uk"; bsize:5;');
+  });
+
   it('asks for the host and the whole raw target of a URL', async () => {
     const text = await rulesFor('URL', 'http://evil.example/a%7Eb?c');
     expect(text).toContain('http.host; to_lowercase; content:"evil.example"; bsize:12; ');

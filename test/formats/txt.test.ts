@@ -42,6 +42,11 @@ describe.each(TXT_STYLES)('txt, %s', (style) => {
 });
 
 describe('txt', () => {
+  it.each(['co.uk', 'github.io'])('has the public suffix %s alone', async (name) => {
+    const rows = [exportIndicator(1, 'DOMAIN', name)];
+    for (const style of ['paloalto', 'fortinet'] as const) expect(await linesOf(style, rows)).toEqual([name]);
+  });
+
   it('pairs names with a wildcard where the firewall takes one', async () => {
     const rows = [exportIndicator(1, 'DOMAIN', 'evil.example')];
     expect(await linesOf('paloalto', rows)).toEqual(['evil.example', '*.evil.example']);

@@ -89,7 +89,7 @@ describe('zeek', () => {
     expect(read(text).rows[0]?.[2]).toBe('unnamed');
   });
 
-  it('leaves out URLs that are not of HTTP: without the scheme they would be', async () => {
-    expect(await indicators([exportIndicator(1, 'URL', 'ftp://files.example/x')])).toEqual([]);
+  it.each(['ftp', 'ftps'])('leaves out %s URLs: without the scheme they would be of HTTP', async (scheme) => {
+    expect(await indicators([exportIndicator(1, 'URL', `${scheme}://files.example/x`)])).toEqual([]);
   });
 });

@@ -50,5 +50,7 @@ export function webRequestComparisons(row: ExportIndicator): SigmaComparison[] {
 function requestedUrls(url: string): string[] {
   const { scheme, host, port, path, query } = urlParts(url);
   const rest = `${host}${port === null ? '' : `:${port}`}${path}${query}`;
-  return [`${scheme.replace(/^ws/, 'http')}://${rest}`, rest];
+  const whole = `${scheme.replace(/^ws/, 'http')}://${rest}`;
+  // Without its scheme an ftp URL would be one of HTTP.
+  return scheme.startsWith('ftp') ? [whole] : [whole, rest];
 }
