@@ -124,8 +124,8 @@ export async function closeCursor(db: Db, cursor: string): Promise<void> {
   await sql`close ${sql.ref(cursor)}`.execute(db);
 }
 
-/** A whole export is read: plans that give the last row soonest, and no compiling that takes longer than it saves. */
-export async function planForAll(trx: Db): Promise<void> {
+/** Compiling a plan takes longer than it saves, and somebody waits for the first byte. */
+export async function planWithoutCompiling(trx: Db): Promise<void> {
   await sql`set local jit = off`.execute(trx);
 }
 

@@ -11,7 +11,7 @@ import {
   countMatching,
   fetchRows,
   openCursors,
-  planForAll,
+  planWithoutCompiling,
   type Selection,
 } from './exports.queries.ts';
 import { type Part, readParts } from './parts.queries.ts';
@@ -55,7 +55,7 @@ export async function openSnapshot(
     await trx[how]().execute();
   };
   try {
-    await planForAll(trx);
+    await planWithoutCompiling(trx);
     const state = await readState(trx, selection, format);
     const cursors = await openCursors(trx, selection, format, hold, `export_${randomUUID()}`);
     if (hold) await end('commit');

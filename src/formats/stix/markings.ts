@@ -1,4 +1,5 @@
 import { TLPS, type Tlp } from '../../model/vocabulary.ts';
+import { tlpName } from '../tlp-name.ts';
 
 /** OASIS' property extension for TLP 2.0 (cti-stix-common-objects); STIX 2.1 itself knows only TLP 1.0. */
 const TLP_2_EXTENSION = 'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d';
@@ -19,7 +20,7 @@ export function markingOf(tlp: Tlp) {
 }
 
 function definition(tlp: Tlp) {
-  const level = tlp.toLowerCase().replace('_', '+');
+  const level = tlpName(tlp).toLowerCase();
   return {
     type: 'marking-definition',
     spec_version: '2.1',
