@@ -1,0 +1,51 @@
+import { OutboundError } from './outbound-error.ts';
+
+/** setTimeout fires at once above this. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Runs `work` with a signal that fires when the time is over or the caller's own signal fires; its reason is an
+ * OutboundError, `timeout` or `aborted`. Waits for `work` to end, so that nothing is left behind.
+ */
+export async function withDeadline<T>(
+  timeoutMs: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const callOff = () => controller.abort(new OutboundError('aborted', 'the request was called off'));
+  const runOut = () => controller.abort(new OutboundError('timeout', 'no complete answer in time'));
+  const timer = setTimeout(runOut, Math.min(timeoutMs, MAX_TIMER_MS));
+  if (outer?.aborted) callOff();
+  outer?.addEventListener('abort', callOff, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await work(signal);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', callOff);
+  }
+}
+
+/** What `promise` gives, unless the signal fires first; then it is left alone, and what it gives goes to `late`. */
+export async function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  late: (value: T) => void,
+): Promise<T> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([promise, aborted]);
+  } catch (error) {
+    promise.then(late, () => {});
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type OutboundCode, OutboundError } from '../../src/outbound/outbound-error.ts';
+import { type RetryOptions, retrying } from '../../src/outbound/retrying.ts';
+import { codeOf } from './test-outbound.ts';
+
+const failing = (code: OutboundCode) => new OutboundError(code, 'as the test wants it');
+
+/** Options with pauses that take no time, and how long each would have been. */
+function withoutWaiting(more: Partial<RetryOptions> = {}) {
+  const pauses: number[] = [];
+  const pause = async (milliseconds: number) => void pauses.push(milliseconds);
+  return { pauses, options: { attempts: 3, pause, ...more } };
+}
+
+describe('retrying', () => {
+  it.each<OutboundCode>(['unreachable', 'timeout', 'broken_transfer'])(
+    'tries again after %s',
+    async (code) => {
+      const { options } = withoutWaiting();
+      const attempt = vi.fn(async () => ({ status: 200 })).mockRejectedValueOnce(failing(code));
+      expect(await retrying(attempt, options)).toEqual({ status: 200 });
+      expect(attempt).toHaveBeenCalledTimes(2);
+    },
+  );
+
+  it.each<OutboundCode>([
+    'not_allowed',
+    'bad_url',
+    'bad_certificate',
+    'too_large',
+    'bad_encoding',
+    'aborted',
+  ])('gives up at once after %s', async (code) => {
+    const { options } = withoutWaiting();
+    const attempt = vi.fn(async () => Promise.reject(failing(code)));
+    expect(await codeOf(retrying(attempt, options))).toBe(code);
+    expect(attempt).toHaveBeenCalledTimes(1);
+  });
+
+  it('gives up at once after a failure that is not of a request', async () => {
+    const attempt = vi.fn(async () => Promise.reject(new TypeError('a bug')));
+    await expect(retrying(attempt, withoutWaiting().options)).rejects.toThrow('a bug');
+    expect(attempt).toHaveBeenCalledTimes(1);
+  });
+
+  it('ends with the last failure when all attempts are used up', async () => {
+    const { options } = withoutWaiting();
+    const attempt = vi.fn(async () => Promise.reject(failing('timeout')));
+    expect(await codeOf(retrying(attempt, options))).toBe('timeout');
+    expect(attempt).toHaveBeenCalledTimes(3);
+  });
+
+  it.each([502, 503, 504])(
+    'tries %s again only where asked for, and hands over the last answer',
+    async (status) => {
+      const attempt = vi.fn(async () => ({ status }));
+      expect(await retrying(attempt, withoutWaiting().options)).toEqual({ status });
+      expect(attempt).toHaveBeenCalledTimes(1);
+      expect(await retrying(attempt, withoutWaiting({ busyStatuses: true }).options)).toEqual({ status });
+      expect(attempt).toHaveBeenCalledTimes(4);
+    },
+  );
+
+  it.each([200, 304, 404, 429, 500])('takes %s for an answer', async (status) => {
+    const attempt = vi.fn(async () => ({ status }));
+    await retrying(attempt, withoutWaiting({ busyStatuses: true }).options);
+    expect(attempt).toHaveBeenCalledTimes(1);
+  });
+
+  it('pauses before each further attempt, within its bound and not always alike', async () => {
+    const { options, pauses } = withoutWaiting({ attempts: 20, firstDelayMs: 100, maxDelayMs: 5_000 });
+    await codeOf(retrying(async () => Promise.reject(failing('unreachable')), options));
+    expect(pauses).toHaveLength(19);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(5_000);
+    expect(new Set(pauses).size).toBeGreaterThan(3);
+  });
+
+  it('ends a pause with the signal', async () => {
+    const caller = new AbortController();
+    const attempt = vi.fn(async () => {
+      setImmediate(() => caller.abort());
+      throw failing('unreachable');
+    });
+    expect(
+      await codeOf(
+        retrying(attempt, { attempts: 2, firstDelayMs: 60_000, maxDelayMs: 60_000, signal: caller.signal }),
+      ),
+    ).toBe('aborted');
+    expect(attempt).toHaveBeenCalledTimes(1);
+  });
+});
