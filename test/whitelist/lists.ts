@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
+import { buildMatcher, type WhitelistHit } from '../../src/whitelist/matcher.ts';
+import {
+  type ListKind,
+  type ParsedWarninglist,
+  parseWarninglist,
+  type Warninglist,
+} from '../../src/whitelist/warninglist.ts';
+
+/** A list as if it had been parsed. */
+export function listOf(
+  kind: ListKind,
+  entries: readonly string[],
+  types: readonly IndicatorType[] = INDICATOR_TYPES,
+): Warninglist {
+  return { name: 'test', description: '', version: '1', kind, types, entries };
+}
+
+/** What hits a value in one list of that kind. */
+export function hitIn(
+  kind: ListKind,
+  entries: readonly string[],
+  type: IndicatorType,
+  value: string,
+  types?: readonly IndicatorType[],
+): WhitelistHit | null {
+  return buildMatcher([{ id: 'list', list: listOf(kind, entries, types) }]).match(type, value);
+}
+
+export function parsed(json: unknown): ParsedWarninglist {
+  const list = parseWarninglist(json);
+  if ('rejected' in list) throw new Error(list.rejected);
+  return list;
+}
+
+/** The lists of a folder, by file name. */
+export function listsIn(folder: URL): { id: string; json: unknown }[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .sort()
+    .map((file) => ({ id: file, json: JSON.parse(readFileSync(new URL(file, folder), 'utf8')) }));
+}
+
+export const SHARED = new URL('../../../shared/data/warninglists/', import.meta.url);
+export const SHIPPED = new URL('../../whitelist/', import.meta.url);

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { IndicatorType } from '../../src/model/vocabulary.ts';
+import { parseOperatorEntry } from '../../src/whitelist/operator-entry.ts';
+
+const NAMES = ['DOMAIN', 'URL', 'EMAIL'];
+const NETWORKS = ['IPV4', 'IPV6', 'URL'];
+
+describe('what an operator types', () => {
+  it.each([
+    ['8.8.8.8', 'cidr', '8.8.8.8/32', NETWORKS],
+    ['8[.]8[.]8[.]8', 'cidr', '8.8.8.8/32', NETWORKS],
+    ['10.0.0.0/8', 'cidr', '10.0.0.0/8', NETWORKS],
+    ['2001:DB8::/32', 'cidr', '2001:db8::/32', NETWORKS],
+    ['Example.com.', 'hostname', 'example.com', NAMES],
+    ['example[.]com', 'hostname', 'example.com', NAMES],
+    ['*.example.com', 'hostname', '*.example.com', NAMES],
+    ['=www.example.com', 'string', 'www.example.com', NAMES],
+    ['localhost', 'hostname', 'localhost', NAMES],
+    ['printer.local', 'hostname', 'printer.local', NAMES],
+    ['user@Example.com', 'string', 'user@example.com', ['EMAIL']],
+    ['hxxp://example.com', 'string', 'http://example.com/', ['URL']],
+    ['192.0.2.1/index.html', 'string', 'http://192.0.2.1/index.html', ['URL']],
+    ['D41D8CD98F00B204E9800998ECF8427E', 'string', 'd41d8cd98f00b204e9800998ecf8427e', ['MD5']],
+    ['cve-2021-44228', 'string', 'CVE-2021-44228', ['CVE']],
+    ['AS 64496', 'string', 'AS64496', ['ASN']],
+    ['HKLM\\Software\\Ours', 'string', 'hkey_local_machine\\software\\ours', ['REGISTRY_KEY']],
+  ])('%s is %s %s', (text, kind, entry, types) => {
+    expect(parseOperatorEntry(text)).toEqual({ kind, entry, types });
+  });
+
+  it('is an expression over all types in slashes', () => {
+    expect(parseOperatorEntry('/^(noc|soc)@/i')).toMatchObject({ kind: 'regex', entry: '/^(noc|soc)@/i' });
+  });
+
+  it.each<[string, IndicatorType, object]>([
+    ['Setup.exe', 'FILENAME', { kind: 'string', entry: 'setup.exe', types: ['FILENAME'] }],
+    ['Global\\Ours', 'MUTEX', { kind: 'string', entry: 'Global\\Ours', types: ['MUTEX'] }],
+    ['/opt/ours/run', 'FILENAME', { kind: 'string', entry: '/opt/ours/run', types: ['FILENAME'] }],
+    ['intranet.corp', 'DOMAIN', { kind: 'hostname', entry: 'intranet.corp', types: NAMES }],
+    ['::ffff:192.0.2.1', 'IPV6', { kind: 'cidr', entry: '192.0.2.1/32', types: NETWORKS }],
+  ])('%s is a %s when it is said to be', (text, type, entry) => {
+    expect(parseOperatorEntry(text, type)).toEqual(entry);
+  });
+
+  it.each([
+    ['', 'empty'],
+    ['com', 'a public suffix'],
+    ['co.uk', 'a public suffix'],
+    ['*.com', 'a public suffix'],
+    ['0.0.0.0/0', 'a network too wide'],
+    ['::/0', 'a network too wide'],
+    ['192.0.2.1/24', 'a network with bits set behind its prefix'],
+    ['192.0.2.0/64', 'prefix length out of range'],
+    ['setup.exe', 'neither a name nor a value whose type can be told'],
+    ['intranet.corp', 'neither a name nor a value whose type can be told'],
+    ['two words', 'neither a name nor a value whose type can be told'],
+    ['/opt/ours/run', 'an expression with a modifier not supported'],
+    ['/.*/', 'an expression that matches everything'],
+    ['/(?=a)b/', 'an expression that RE2 cannot run'],
+    ['=com', 'a single label, not a domain'],
+  ])('%j is no entry: %s', (text, rejected) => {
+    expect(parseOperatorEntry(text)).toEqual({ rejected });
+  });
+
+  it('reads what it returned as the same again', () => {
+    for (const text of [
+      '8.8.8.8',
+      '2001:DB8::/32',
+      'Example.com',
+      '*.example.com',
+      'hxxp://example.com/A',
+      '/ab+c/',
+    ]) {
+      const once = parseOperatorEntry(text);
+      expect('entry' in once && parseOperatorEntry(once.entry)).toEqual(once);
+    }
+  });
+});
