@@ -1,5 +1,5 @@
 import { memberOf, textOf } from './json.ts';
-import { DAY, failed, judged, type Provider, unexpected } from './provider.ts';
+import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
 
 /** GreyNoise watched it attack; but a scanner of the whole Internet is no targeted threat: below 100. */
 const MALICIOUS = 85;
@@ -9,11 +9,21 @@ const SUSPICIOUS = 50;
  * GreyNoise Community API v3, `/v3/community/{ip}` (https://docs.greynoise.io/reference/getcommunityip):
  * `noise` (seen scanning), `riot` (a common business service) and `classification`. An address it has
  * not seen comes as 404 with `noise` and `riot` false and no classification: no judgement, as is
- * `unknown`. Errors carry a `message` and no `noise`.
+ * `unknown`. Errors carry a `message` and no `noise`. IPv6 is refused (400).
+ *
+ * A free account has 50 look-ups a week (https://www.greynoise.io/pricing); a seventh of it each day never runs out.
  */
-export const greynoise: Provider = {
+export const greynoise: AskableProvider = {
   name: 'greynoise',
   accepts: ['IPV4'],
+  defaultBaseUrl: 'https://api.greynoise.io',
+  keyNeeded: true,
+  quota: { perMinute: null, perDay: 7 },
+  request: (_type, normalized, key) => ({
+    path: `/v3/community/${encodeURIComponent(normalized)}`,
+    method: 'GET',
+    credentials: { key },
+  }),
   assess(raw) {
     const noise = memberOf(raw, 'noise');
     const riot = memberOf(raw, 'riot');

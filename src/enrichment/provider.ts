@@ -20,6 +20,38 @@ export interface Provider {
   assess(raw: unknown): Assessment;
 }
 
+/** How often one key may ask; null: no limit is documented. */
+export interface Quota {
+  perMinute: number | null;
+  perDay: number | null;
+}
+
+interface ProviderRequest {
+  /** Below the base URL, with a leading slash; its parts and query are escaped. */
+  path: string;
+  method: 'GET' | 'POST';
+  /** Headers that must never reach another origin. */
+  credentials: Record<string, string>;
+  /** `application/x-www-form-urlencoded`. */
+  body?: string;
+}
+
+/** A provider with an API of its own, which `asker.ts` asks. */
+export interface AskableProvider extends Provider {
+  /** Without a trailing slash. */
+  defaultBaseUrl: string;
+  /** Also of those that answer without one: strangers get too little, and share it by their address. */
+  keyNeeded: true;
+  /** Of the free tier, as documented. The operator may set others. */
+  quota: Quota;
+  /** Requests that may follow each other within a second, where the provider documents it, whatever the plan. */
+  perSecond?: number;
+  /** The header that says in Unix seconds when a spent limit ends, where one is documented. */
+  resetHeader?: string;
+  /** @param normalized of one of the types in `accepts` */
+  request(type: IndicatorType, normalized: string, key: string): ProviderRequest;
+}
+
 const HOUR = 3_600;
 export const DAY = 24 * HOUR;
 /** A failure (a spent quota, an outage) is worth asking again soon. */
@@ -33,12 +65,14 @@ export function judged(score: number | null, lifetimeSeconds: number): Assessmen
 }
 
 /** An error of the provider, in its own words (cut, and without control characters). */
-export function failed(reason: string): Assessment {
+export function failed(reason: string): Assessment & { error: string } {
   const error = reason.slice(0, LONGEST_ERROR).replace(/\p{Cc}/gu, ' ');
   return { verdict: 'UNKNOWN', score: null, lifetimeSeconds: FAILURE_LIFETIME, error };
 }
 
+export const UNEXPECTED = 'unexpected answer';
+
 /** The answer does not have the documented shape. */
 export function unexpected(): Assessment {
-  return failed('unexpected answer');
+  return failed(UNEXPECTED);
 }

@@ -2,20 +2,21 @@ import { abuseipdb } from './abuseipdb.ts';
 import { greynoise } from './greynoise.ts';
 import { maltrail } from './maltrail.ts';
 import { otx } from './otx.ts';
-import type { Provider } from './provider.ts';
+import type { AskableProvider, Provider } from './provider.ts';
 import { shodan } from './shodan.ts';
 import { tweetfeedMeta } from './tweetfeed-meta.ts';
 import { urlhaus } from './urlhaus.ts';
 import { virustotal } from './virustotal.ts';
 
-/** Every provider whose answers are understood. */
-export const PROVIDERS: readonly Provider[] = [
+/** The providers that can be asked, each with a key of the operator's. */
+export const ASKABLE_PROVIDERS: readonly AskableProvider[] = [
   virustotal,
   abuseipdb,
   otx,
   greynoise,
   shodan,
   urlhaus,
-  tweetfeedMeta,
-  maltrail,
 ];
+
+/** Every provider whose answers are understood. */
+export const PROVIDERS: readonly Provider[] = [...ASKABLE_PROVIDERS, tweetfeedMeta, maltrail];

@@ -1,5 +1,5 @@
 import { listOf, memberOf, textOf } from './json.ts';
-import { DAY, failed, judged, type Provider, unexpected } from './provider.ts';
+import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
 
 /** Tags by which Shodan says what a host does, not what it runs. */
 const TAG_SCORES = new Map<unknown, number>([
@@ -12,11 +12,24 @@ const TAG_SCORES = new Map<unknown, number>([
 /**
  * Shodan REST API, `/shodan/host/{ip}` (https://developer.shodan.io/api): what a scan saw on a host, which
  * is context and no judgement. Open ports and `vulns` do not count: being vulnerable is not being hostile.
- * Only the tags above give a score. `{error}` with "No information available" is a host it has not seen.
+ * Only the tags above give a score. `{error}` with "No information available" (404) is a host it has not seen.
+ *
+ * `minify` leaves out the banners, which may be megabytes and carry no judgement. The key can only be given in the
+ * query. Whatever the plan, there is one request a second; look-ups of addresses cost no credits
+ * (https://book.shodan.io/developer-apis/shodan-api).
  */
-export const shodan: Provider = {
+export const shodan: AskableProvider = {
   name: 'shodan',
   accepts: ['IPV4', 'IPV6'],
+  defaultBaseUrl: 'https://api.shodan.io',
+  keyNeeded: true,
+  quota: { perMinute: 60, perDay: null },
+  perSecond: 1,
+  request: (_type, normalized, key) => ({
+    path: `/shodan/host/${encodeURIComponent(normalized)}?minify=true&key=${encodeURIComponent(key)}`,
+    method: 'GET',
+    credentials: {},
+  }),
   assess(raw) {
     const error = textOf(memberOf(raw, 'error'));
     if (error?.startsWith('No information available')) return judged(null, 7 * DAY);

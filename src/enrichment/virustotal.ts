@@ -1,5 +1,6 @@
+import type { IndicatorType } from '../model/vocabulary.ts';
 import { countOf, memberOf, objectOf, textOf } from './json.ts';
-import { type Assessment, DAY, failed, judged, type Provider, unexpected } from './provider.ts';
+import { type AskableProvider, type Assessment, DAY, failed, judged, unexpected } from './provider.ts';
 
 /**
  * How fast the score rises with the share of engines that object. With 11, 1 of 90 engines scores 12 (one
@@ -12,10 +13,22 @@ const STEEPNESS = 11;
  * (https://docs.virustotal.com/reference/files, /ip-object, /domains-object, /url-object).
  * A suspicious verdict counts half. Engines that timed out, failed or do not support the file type
  * (`timeout`, `confirmed-timeout`, `failure`, `type-unsupported`) said nothing and do not count.
+ *
+ * The public API allows 4 requests a minute and 500 a day
+ * (https://docs.virustotal.com/reference/public-vs-premium-api). A spent quota is a 429 without a header that says
+ * until when; days end at 00:00 UTC (https://docs.virustotal.com/docs/consumption-quotas-handled).
  */
-export const virustotal: Provider = {
+export const virustotal: AskableProvider = {
   name: 'virustotal',
   accepts: ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'MD5', 'SHA1', 'SHA256'],
+  defaultBaseUrl: 'https://www.virustotal.com/api/v3',
+  keyNeeded: true,
+  quota: { perMinute: 4, perDay: 500 },
+  request: (type, normalized, key) => ({
+    path: pathOf(type, normalized),
+    method: 'GET',
+    credentials: { 'x-apikey': key },
+  }),
   assess(raw) {
     const error = memberOf(raw, 'error');
     if (error !== undefined) return assessError(error);
@@ -23,6 +36,14 @@ export const virustotal: Provider = {
     return stats === null ? unexpected() : assessStats(stats);
   },
 };
+
+/** A URL is named by its unpadded base64url, uncanonized (https://docs.virustotal.com/reference/url). */
+function pathOf(type: IndicatorType, normalized: string): string {
+  if (type === 'URL') return `/urls/${Buffer.from(normalized).toString('base64url')}`;
+  const value = encodeURIComponent(normalized);
+  if (type === 'DOMAIN') return `/domains/${value}`;
+  return type === 'IPV4' || type === 'IPV6' ? `/ip_addresses/${value}` : `/files/${value}`;
+}
 
 function assessStats(stats: Record<string, unknown>): Assessment {
   const malicious = countOf(memberOf(stats, 'malicious'));

@@ -61,8 +61,12 @@ describe('abuseipdb', () => {
   it('takes the confidence as the score', () => {
     expect(abuseipdb.assess(check({})).score).toBe(80);
   });
-  it('clears a whitelisted address', () => {
-    expect(abuseipdb.assess(check({ isWhitelisted: true })).score).toBe(0);
+  it('goes by the confidence for a whitelisted address, too', () => {
+    expect(abuseipdb.assess(check({ isWhitelisted: true })).score).toBe(80);
+  });
+  it('has no judgement on a whitelisted address nobody reported', () => {
+    const raw = check({ abuseConfidenceScore: 0, totalReports: 0, isWhitelisted: true });
+    expect(abuseipdb.assess(raw)).toMatchObject(noJudgement);
   });
   it('takes a zero despite reports as a judgement', () => {
     expect(abuseipdb.assess(check({ abuseConfidenceScore: 0 })).verdict).toBe('BENIGN');
@@ -168,6 +172,23 @@ describe('urlhaus', () => {
     'has no judgement from %j',
     (raw) => {
       expect(urlhaus.assess(raw)).toMatchObject(noJudgement);
+    },
+  );
+  it.each([
+    ['Heodo', 95],
+    [null, 70],
+  ])('scores a file with the signature %s %i, whatever its URLs do', (signature, score) => {
+    const raw = listed({ sha256_hash: 'a', signature, urls: [{ url_status: 'offline' }] });
+    expect(urlhaus.assess(raw).score).toBe(score);
+  });
+  it('reads the documented slip in the answer for a host', () => {
+    const raw = { query_staus: 'ok', urls: [{ url_status: 'online' }] };
+    expect(urlhaus.assess(raw).score).toBe(80);
+  });
+  it.each([{ error: 'Unauthorized' }, { query_status: 'unknown_auth_key' }])(
+    'reports the error in %j',
+    (raw) => {
+      expect(urlhaus.assess(raw)).toMatchObject({ score: null, error: Object.values(raw)[0] });
     },
   );
   it('reports an error', () => {

@@ -1,0 +1,36 @@
+/** The deepest documented answer has about ten levels. Deeper ones would overflow the stack of who reads them. */
+const DEEPEST = 100;
+
+const TOO_DEEP = Symbol('too deep');
+
+/**
+ * The JSON of an answer, with a secret struck out wherever it stands: providers echo what they were sent.
+ * @returns the reason, in fixed words, when it is none. Never throws.
+ */
+export function readAnswer(body: Uint8Array, secret: string): { json: unknown } | { error: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return { error: 'the answer is not JSON' };
+  }
+  const copy = withoutSecret(json, secret, 0);
+  return copy === TOO_DEEP ? { error: 'the answer is nested too deeply' } : { json: copy };
+}
+
+export function strikeOut(text: string, secret: string): string {
+  return text.replaceAll(secret, '[key]').replaceAll(encodeURIComponent(secret), '[key]');
+}
+
+function withoutSecret(value: unknown, secret: string, depth: number): unknown {
+  if (typeof value === 'string') return strikeOut(value, secret);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === DEEPEST) return TOO_DEEP;
+  const entries: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const copy = withoutSecret(member, secret, depth + 1);
+    if (copy === TOO_DEEP) return TOO_DEEP;
+    entries.push([strikeOut(name, secret), copy]);
+  }
+  return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
+}
