@@ -2,10 +2,16 @@ import { createHash } from 'node:crypto';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import type { NormalizeResult } from './normalize-result.ts';
 
+// BIP 21
+const PAYMENT_URI = /^bitcoin:([^?]*)(?:\?.*)?$/i;
 const LEGACY = /^[13][1-9A-HJ-NP-Za-km-z]{24,34}$/;
 const SEGWIT = /^(?:bc1[02-9ac-hj-np-z]{11,87}|BC1[02-9AC-HJ-NP-Z]{11,87})$/;
-const PAY_TO_PUBLIC_KEY_HASH = 0x00;
-const PAY_TO_SCRIPT_HASH = 0x05;
+const SEGWIT_IN_ANY_CASE = new RegExp(SEGWIT, 'i');
+const TEST_LEGACY = /^[2mn][1-9A-HJ-NP-Za-km-z]{24,34}$/;
+const TEST_SEGWIT = /^(?:tb|bcrt)1[02-9ac-hj-np-z]{11,87}$/i;
+// Version bytes of pay-to-public-key-hash and pay-to-script-hash.
+const MAIN_NET: readonly number[] = [0x00, 0x05];
+const TEST_NET: readonly number[] = [0x6f, 0xc4];
 const LEGACY_LENGTH = 21;
 
 const WRONG_CHECKSUM = { rejected: 'a Bitcoin address with a wrong checksum' };
@@ -14,24 +20,31 @@ const base58check = createBase58check((bytes: Uint8Array) => createHash('sha256'
 
 /** A main-net address whose checksum holds: Base58Check, or bech32 (BIP 173) and bech32m (BIP 350), lower case. */
 export function normalizeBitcoinAddress(text: string): NormalizeResult {
-  if (LEGACY.test(text)) return isLegacyAddress(text) ? accept(text) : WRONG_CHECKSUM;
-  if (!SEGWIT.test(text)) return { rejected: 'not a Bitcoin address' };
-  const lower = text.toLowerCase();
+  const address = PAYMENT_URI.exec(text)?.[1] ?? text;
+  if (LEGACY.test(address)) return isLegacyAddress(address, MAIN_NET) ? accept(address) : WRONG_CHECKSUM;
+  if (!SEGWIT.test(address)) return { rejected: whyNot(address) };
+  const lower = address.toLowerCase();
   return isSegwitAddress(lower) ? accept(lower) : WRONG_CHECKSUM;
+}
+
+/** Mixed case is an error by BIP 173: the checksum could not tell a changed letter. */
+function whyNot(text: string): string {
+  if (SEGWIT_IN_ANY_CASE.test(text)) return 'a Bitcoin address in mixed case';
+  const isTestNet = TEST_SEGWIT.test(text)
+    ? isSegwitAddress(text.toLowerCase())
+    : TEST_LEGACY.test(text) && isLegacyAddress(text, TEST_NET);
+  return isTestNet ? 'an address of a Bitcoin test network' : 'not a Bitcoin address';
 }
 
 function accept(address: string): NormalizeResult {
   return { type: 'BTC_ADDRESS', value: address, normalized: address };
 }
 
-function isLegacyAddress(text: string): boolean {
+function isLegacyAddress(text: string, versions: readonly number[]): boolean {
   try {
     const payload = base58check.decode(text);
     const version = payload[0];
-    return (
-      payload.length === LEGACY_LENGTH &&
-      (version === PAY_TO_PUBLIC_KEY_HASH || version === PAY_TO_SCRIPT_HASH)
-    );
+    return payload.length === LEGACY_LENGTH && version !== undefined && versions.includes(version);
   } catch {
     return false;
   }

@@ -1,23 +1,30 @@
 import type { NormalizeResult } from './normalize-result.ts';
 
+// The digits alone, or after the algorithm's own name (`sha256:…` of OCI, `MD5 = …` of reports) or 0x.
 const HASHES = {
-  MD5: { form: /^[0-9a-fA-F]{32}$/, rejected: 'not 32 hexadecimal digits' },
-  SHA1: { form: /^[0-9a-fA-F]{40}$/, rejected: 'not 40 hexadecimal digits' },
-  SHA256: { form: /^[0-9a-fA-F]{64}$/, rejected: 'not 64 hexadecimal digits' },
+  MD5: { form: hashForm('md-?5', 32), rejected: 'not 32 hexadecimal digits' },
+  SHA1: { form: hashForm('sha-?1', 40), rejected: 'not 40 hexadecimal digits' },
+  SHA256: { form: hashForm('sha-?256', 64), rejected: 'not 64 hexadecimal digits' },
 } as const;
 
 // CVE Record Format 5: four digits of year, 4 to 19 of sequence. Word processors turn the hyphens into dashes.
-const CVE = /^CVE[-\u2010-\u2015\u2212](\d{4})[-\u2010-\u2015\u2212](\d{4,19})$/i;
+const CVE = /^CVE[\p{Pd}\u2212](\d{4})[\p{Pd}\u2212](\d{4,19})$/iu;
 const FIRST_CVE_YEAR = 1999;
 
-const ASN = /^(?:ASN? {0,4})?(\d{1,10})$/i;
+const ASN = /^(?:ASN?:? {0,4})?(?:(\d{1,10})|(\d{1,5})\.(\d{1,5}))$/i;
 const MAX_ASN = 4_294_967_295;
+const MAX_ASDOT_HALF = 65_535;
+const NOT_AN_ASN = { rejected: 'not an AS number' };
+
+function hashForm(name: string, digits: number): RegExp {
+  return new RegExp(`^(?:${name}(?: {0,2}[:=] {0,2}| {1,2})|0x)?([0-9a-f]{${digits}})$`, 'i');
+}
 
 /** Lower-case hexadecimal digits of exactly the hash's length. */
 export function normalizeHash(type: keyof typeof HASHES, text: string): NormalizeResult {
   const { form, rejected } = HASHES[type];
-  if (!form.test(text)) return { rejected };
-  const digest = text.toLowerCase();
+  const digest = form.exec(text)?.[1]?.toLowerCase();
+  if (digest === undefined) return { rejected };
   return { type, value: digest, normalized: digest };
 }
 
@@ -31,7 +38,18 @@ export function normalizeCve(text: string): NormalizeResult {
 
 /** `AS` and the number in decimal (RFC 5396 asplain), 1 to 4294967295. */
 export function normalizeAsn(text: string): NormalizeResult {
-  const number = Number(ASN.exec(text)?.[1] ?? 0);
-  if (number < 1 || number > MAX_ASN) return { rejected: 'not an AS number' };
+  const [, plain, high, low] = ASN.exec(text) ?? [];
+  if (plain !== undefined) return asn(Number(plain));
+  return high === undefined || low === undefined ? NOT_AN_ASN : fromAsdot(Number(high), Number(low));
+}
+
+/** RFC 5396 asdot+, as in `AS1.10`. What ends in .0 is more often a column of numbers read as fractions. */
+function fromAsdot(high: number, low: number): NormalizeResult {
+  if (high > MAX_ASDOT_HALF || low > MAX_ASDOT_HALF) return NOT_AN_ASN;
+  return low === 0 ? { rejected: 'ambiguous AS number' } : asn(high * (MAX_ASDOT_HALF + 1) + low);
+}
+
+function asn(number: number): NormalizeResult {
+  if (number < 1 || number > MAX_ASN) return NOT_AN_ASN;
   return { type: 'ASN', value: `AS${number}`, normalized: `AS${number}` };
 }

@@ -1,37 +1,72 @@
 import ipaddr from 'ipaddr.js';
 import type { NormalizeResult } from './normalize-result.ts';
+import { refangHost } from './refang-host.ts';
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
-const IPV4_WITH_PORT_OR_PREFIX = /^([\d.]{7,15})(?::(\d{1,5})|\/(\d{1,2}))$/;
-// What inet_aton takes and other parsers read differently: leading zeros, hexadecimal, fewer than four parts.
+const IPV4_WITH_PORT_OR_PREFIX = /^([\d.]{7,15})(?::(\d{0,5})|\/(\d{1,2}))$/;
+const IPV4_WITH_MASK = /^([\d.]{7,15})\/((?:255|254|252|248|240|224|192|128|0)\.[\d.]{5,11})$/;
+// 1.2.3.4-1.2.3.9, 1.2.3.4-9, 1.2.3.*, 1.2.x.x
+const IPV4_RANGE =
+  /^\d{1,3}(?:\.\d{1,3}){3} {0,2}[-–—] {0,2}[\d.]{1,15}$|^\d{1,3}(?:\.\d{1,3}){0,2}(?:\.(?:\*|x{1,3})){1,3}$/i;
+// What inet_aton takes and other parsers read differently or not: leading zeros, hexadecimal, fewer than four parts.
 const INET_ATON = /^(?:0x[0-9a-f]{1,8}|\d{1,10})(?:\.(?:0x[0-9a-f]{1,8}|\d{1,10})){0,3}$/i;
 
+const OCTAL = /^0[0-7]+$/;
+
 const IPV6_CHARACTERS = /^[0-9a-f:.]{2,45}$/i;
-const IPV6_BRACKETED = /^\[([^\]/]{2,110})\](?::(\d{1,5}))?$/;
+const IPV6_BRACKETED = /^\[([^\]/]{2,110})\](?::(\d{0,5}))?$/;
 const IPV6_WITH_PREFIX = /^([^/]{2,110})\/(\d{1,3})$/;
+const IPV6_RANGE = /^([^-]{2,45})-([^-]{2,45})$/;
+// Between the groups of an address brackets and back slashes stand for nothing else.
+const DEFANGED_COLON = /[({]:[)}]|\\:/g;
 const ZONE = /%[^\s%]{1,64}$/;
 
 const MAX_PORT = 65535;
 const NETWORK = { rejected: 'a network, not an address' };
+const RANGE = { rejected: 'a range, not an address' };
+const NOT_IPV4 = { rejected: 'not an IPv4 address' };
+const NOT_IPV6 = { rejected: 'not an IPv6 address' };
 
 export function isIpv4(text: string): boolean {
   return IPV4.test(text);
 }
 
-/** A dotted quad, its port or /32 removed; an IPv4-mapped IPv6 address is the IPv4 address in it. */
+/** A dotted quad, its port, /32 or last dot removed; an IPv4-mapped IPv6 address is the IPv4 address in it. */
 export function normalizeIpv4(text: string): NormalizeResult {
   if (IPV4.test(text)) return ipv4(text);
-  const parts = IPV4_WITH_PORT_OR_PREFIX.exec(text);
+  const host = refangHost(text);
+  const address = host.endsWith('.') ? host.slice(0, -1) : host;
+  if (IPV4.test(address)) return ipv4(address);
+  const parts = IPV4_WITH_PORT_OR_PREFIX.exec(address);
   if (parts !== null)
     return ipv4WithPortOrPrefix(parts[1] ?? '', Number(parts[2] ?? 0), Number(parts[3] ?? 32));
   const unmapped = normalizeIpv6(text);
-  if ('type' in unmapped && unmapped.type === 'IPV4') return unmapped;
-  return { rejected: INET_ATON.test(text) ? 'ambiguous IPv4 address' : 'not an IPv4 address' };
+  return 'type' in unmapped && unmapped.type === 'IPV4' ? unmapped : notIpv4(address);
+}
+
+/** Whether the text is a CIDR block or an address with a netmask, of more than one address. */
+export function isNetwork(text: string): boolean {
+  return normalizeIpv4(text) === NETWORK || normalizeIpv6(text) === NETWORK;
+}
+
+function notIpv4(text: string): NormalizeResult {
+  const [, address = '', mask = ''] = IPV4_WITH_MASK.exec(text) ?? [];
+  if (IPV4.test(address) && IPV4.test(mask)) return NETWORK;
+  if (IPV4_RANGE.test(text)) return RANGE;
+  return isInetAton(text) ? { rejected: 'ambiguous IPv4 address' } : NOT_IPV4;
+}
+
+/** The last of fewer than four parts fills all the bytes that are left. */
+function isInetAton(text: string): boolean {
+  if (!INET_ATON.test(text)) return false;
+  const parts = text.split('.').map((part) => (OCTAL.test(part) ? Number.parseInt(part, 8) : Number(part)));
+  const last = parts.pop() ?? 0;
+  return last < 256 ** (4 - parts.length) && parts.every((part) => part <= 255);
 }
 
 function ipv4WithPortOrPrefix(address: string, port: number, prefix: number): NormalizeResult {
-  if (!IPV4.test(address) || port > MAX_PORT || prefix > 32) return { rejected: 'not an IPv4 address' };
+  if (!IPV4.test(address) || port > MAX_PORT || prefix > 32) return NOT_IPV4;
   return prefix === 32 ? ipv4(address) : NETWORK;
 }
 
@@ -41,27 +76,29 @@ function ipv4(address: string): NormalizeResult {
 
 /** RFC 5952 §4; zone, brackets, port and /128 removed. An IPv4-mapped address comes back as IPV4. */
 export function normalizeIpv6(text: string): NormalizeResult {
-  const bracketed = IPV6_BRACKETED.exec(text);
+  const whole = refangHost(text.replace(DEFANGED_COLON, ':'));
+  const bracketed = IPV6_BRACKETED.exec(whole);
   if (bracketed !== null) {
-    return Number(bracketed[2] ?? 0) > MAX_PORT ? notIpv6() : ipv6(bracketed[1] ?? '');
+    return Number(bracketed[2] ?? 0) > MAX_PORT ? NOT_IPV6 : ipv6(bracketed[1] ?? '');
   }
-  const network = IPV6_WITH_PREFIX.exec(text);
-  if (network === null) return ipv6(text);
+  const network = IPV6_WITH_PREFIX.exec(whole);
+  if (network === null) return isIpv6Range(whole) ? RANGE : ipv6(whole);
   const address = ipv6(network[1] ?? '');
   const prefix = Number(network[2]);
-  if ('rejected' in address || prefix > 128) return notIpv6();
+  if ('rejected' in address || prefix > 128) return NOT_IPV6;
   return prefix === 128 ? address : NETWORK;
+}
+
+function isIpv6Range(text: string): boolean {
+  const [, first = '', last = ''] = IPV6_RANGE.exec(text) ?? [];
+  return canonicalIpv6(first) !== null && canonicalIpv6(last) !== null;
 }
 
 function ipv6(text: string): NormalizeResult {
   const canonical = canonicalIpv6(text.replace(ZONE, ''));
-  if (canonical === null) return notIpv6();
+  if (canonical === null) return NOT_IPV6;
   const type = canonical.includes(':') ? 'IPV6' : 'IPV4';
   return { type, value: canonical, normalized: canonical };
-}
-
-function notIpv6(): NormalizeResult {
-  return { rejected: 'not an IPv6 address' };
 }
 
 /** RFC 5952 text of an IPv6 address; a dotted quad for an IPv4-mapped one; null when it is neither. */

@@ -1,9 +1,12 @@
 import { domainToASCII } from 'node:url';
-import { isIpv4 } from './normalize-address.ts';
+import { isIpv4, isNetwork, normalizeIpv4, normalizeIpv6 } from './normalize-address.ts';
 import type { NormalizeResult } from './normalize-result.ts';
+import { refangHost, withoutJoiners } from './refang-host.ts';
 
 const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
+/** More than the 253 letters that a name may have in A-labels can come from. Punycode takes quadratic time. */
+export const MAX_UNICODE_LENGTH = 1024;
 
 // Underscores and outer hyphens are no host names by RFC 1123, but DNS carries them and attackers use them.
 const LABEL = /^[a-z0-9_-]+$/;
@@ -12,22 +15,35 @@ const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/;
 const PLAIN_NAME = /^[a-z0-9][a-z0-9_-]{0,62}\.(?:[a-z0-9_-]{1,63}\.){0,8}[a-z]{2,24}$/;
 const INTERNATIONAL = /[^\p{ASCII}]|xn--/u;
 const INTERNATIONAL_NAME = /^(?:[a-z0-9._-]|[^\p{ASCII}])+$/u;
-const PORT = /:\d{1,5}$/;
+const WILDCARD = /^(?=.*\*)[a-z0-9_.*-]+$/;
+const AN_ADDRESS = 'an IP address, not a domain';
+const PORT = /:(\d{0,5})$/;
+const MAX_PORT = 65535;
 
 /** An A-label name of two labels or more, lower case, trailing dot and port removed (RFC 1035 §2.3.4, RFC 5891). */
 export function normalizeDomain(text: string): NormalizeResult {
-  if (text.includes('/') || text.includes('\\')) return { rejected: 'a URL, not a domain' };
-  const name = asciiName(text.replace(PORT, ''));
-  const rejected = domainProblem(name);
-  return rejected === null ? { type: 'DOMAIN', value: name, normalized: name } : { rejected };
+  const host = refangHost(text);
+  if (host.includes('/') || host.includes('\\')) return { rejected: whyNoName(host, 'a URL, not a domain') };
+  const port = host.includes(':') ? PORT.exec(host) : null;
+  const name = asciiName(port === null ? host : host.slice(0, port.index));
+  const problem = domainProblem(name);
+  if (problem !== null) return { rejected: whyNoName(host, problem) };
+  if (Number(port?.[1] ?? 0) > MAX_PORT) return { rejected: 'not a valid port' };
+  return { type: 'DOMAIN', value: name, normalized: name };
+}
+
+function whyNoName(text: string, otherwise: string): string {
+  if (isNetwork(text)) return 'a network, not a domain';
+  return 'type' in normalizeIpv4(text) || 'type' in normalizeIpv6(text) ? AN_ADDRESS : otherwise;
 }
 
 /** Lower case and A-labels, without a trailing dot; '' when IDNA (UTS #46) does not allow the name. */
 export function asciiName(text: string): string {
   const name = withoutTrailingDot(text.toLowerCase());
-  if (!INTERNATIONAL.test(name)) return name;
+  if (!INTERNATIONAL.test(name) || name.length > MAX_UNICODE_LENGTH) return name;
   // domainToASCII stops at / ? # and decodes %, so only what can be in a name may reach it.
-  return INTERNATIONAL_NAME.test(name) ? withoutTrailingDot(domainToASCII(name)) : '';
+  if (!INTERNATIONAL_NAME.test(name)) return '';
+  return withoutTrailingDot(domainToASCII(name) || domainToASCII(withoutJoiners(name)));
 }
 
 function withoutTrailingDot(name: string): string {
@@ -37,8 +53,8 @@ function withoutTrailingDot(name: string): string {
 /** Why a name from `asciiName` is no domain; null when it is one. */
 export function domainProblem(name: string): string | null {
   if (PLAIN_NAME.test(name) && name.length <= MAX_NAME_LENGTH) return null;
-  if (isIpv4(name)) return 'an IP address, not a domain';
-  if (name.startsWith('*.')) return 'a wildcard, not a domain';
+  if (isIpv4(name)) return AN_ADDRESS;
+  if (WILDCARD.test(name)) return 'a wildcard, not a domain';
   // A leading hyphen would be an option to the command-line tools the value is pasted into.
   if (name.startsWith('-')) return 'not a valid domain';
   const problem = hostNameProblem(name);

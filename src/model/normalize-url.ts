@@ -1,14 +1,19 @@
-import { normalizeIpv4, normalizeIpv6 } from './normalize-address.ts';
-import { asciiName, domainProblem, hostNameProblem } from './normalize-host.ts';
+import { isNetwork, normalizeIpv4, normalizeIpv6 } from './normalize-address.ts';
+import { asciiName, domainProblem, hostNameProblem, MAX_UNICODE_LENGTH } from './normalize-host.ts';
 import type { NormalizeResult } from './normalize-result.ts';
 import { refang } from './refang.ts';
+import { refangHost, withoutJoiners } from './refang-host.ts';
 import { MAX_LENGTH } from './text.ts';
 
 const SCHEME = /^(https?|ftps?|wss?):[/\\]/i;
 const OTHER_SCHEME = /^(?!(?:https?|ftps?|wss?):)[a-z][a-z0-9+.-]*:(?!\d)/i;
 const SCHEMELESS = /^([^/\\?#@\s]+?)(?::(\d{1,5}))?(?=[/\\?#]|$)/;
 const LOOKS_LIKE_PREFIX = /^[/\\]\d{1,3}$/;
-const SEVERAL = /\s(?:https?|ftp):\/\//i;
+const SEVERAL = /\s(?:h[tx*]{2}ps?|f[tx*]ps?):\/\//i;
+const DEFANGED_HOST = /[\\[\](){} ]/;
+// The `\.` of a defanged host belongs to it, every other back slash ends it.
+const UP_TO_PATH = /^(?:[a-z]+:\/\/)?(?:[^/\\?#]|\\\.)*/i;
+const AUTHORITY = /^[a-z]+:[/\\]*([^/\\?#]*)/i;
 const FTPS_DEFAULT_PORT = '990';
 /** The parser can uncover something to refang: of `[:\\]` it makes `[://]`. Deeper nesting is an attack. */
 const MAX_ROUNDS = 4;
@@ -19,16 +24,25 @@ const MAX_ROUNDS = 4;
  * and a path or a port follow.
  */
 export function normalizeUrl(text: string): NormalizeResult {
-  let current = text;
+  let current = refangAuthority(text);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const result = serializeUrl(current);
     if ('rejected' in result) return result;
     const refanged = refang(result.href);
     if (refanged === result.href) return accept(result.href);
     if (refanged === null) break;
-    current = refanged;
+    current = refangAuthority(refanged);
   }
   return { rejected: 'nested defanging' };
+}
+
+/** And the rest, where the host ends at the `\/` by which JSON and regular expressions mean a slash. */
+function refangAuthority(text: string): string {
+  if (!DEFANGED_HOST.test(text)) return text;
+  const end = UP_TO_PATH.exec(text)?.[0].length ?? 0;
+  const start = text.lastIndexOf('@', end) + 1;
+  const rest = text.startsWith('\\/', end) ? text.slice(end).replaceAll('\\/', '/') : text.slice(end);
+  return text.slice(0, start) + refangHost(text.slice(start, end)) + rest;
 }
 
 function accept(href: string): NormalizeResult {
@@ -42,6 +56,8 @@ function serializeUrl(text: string): { href: string } | { rejected: string } {
   if (typeof withScheme !== 'string') return withScheme;
   const fragment = withScheme.indexOf('#');
   const whole = fragment === -1 ? withScheme : withScheme.slice(0, fragment);
+  if (whole.length > MAX_UNICODE_LENGTH && hostOf(whole).length > MAX_UNICODE_LENGTH)
+    return { rejected: 'not a valid host' };
   const isFtps = whole.slice(0, 5).toLowerCase() === 'ftps:';
   const url = parse(isFtps ? `http${whole.slice(4)}` : whole);
   if (url === null) return { rejected: 'not a valid URL' };
@@ -58,14 +74,33 @@ function addScheme(text: string): string | { rejected: string } {
   if (parts === null || host === undefined) return { rejected: 'not a valid URL' };
   const rest = text.slice(parts[0].length);
   const isAddress = 'type' in normalizeIpv4(host) || 'type' in normalizeIpv6(host);
-  if (isAddress && LOOKS_LIKE_PREFIX.test(rest)) return { rejected: 'a network, not a URL' };
+  if (isAddress && (LOOKS_LIKE_PREFIX.test(rest) || isNetwork(text)))
+    return { rejected: 'a network, not a URL' };
   if (!isAddress && domainProblem(asciiName(host)) !== null) return { rejected: 'not a valid URL' };
   const followed = parts[2] !== undefined || rest.startsWith('/') || rest.startsWith('\\');
   return followed ? `http://${text}` : { rejected: 'a URL without scheme and path' };
 }
 
 function parse(text: string): URL | null {
-  return URL.canParse(text) ? new URL(text) : null;
+  const url = urlOrNull(text);
+  if (url !== null) return url;
+  // A joiner between letters that need none is invisible and not allowed in names.
+  const visible = withoutJoiners(text);
+  return visible === text ? null : urlOrNull(visible);
+}
+
+/** Not by URL.canParse: on Node 20 and 22, once it is hot, it finds names with letters of Latin-1 invalid. */
+function urlOrNull(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+function hostOf(url: string): string {
+  const authority = AUTHORITY.exec(url)?.[1] ?? '';
+  return authority.slice(authority.lastIndexOf('@') + 1);
 }
 
 /** What the WHATWG host parser lets through and DNS does not carry: wildcards, empty and over-long labels. */

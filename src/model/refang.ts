@@ -1,16 +1,24 @@
+import { refangScheme } from './refang-scheme.ts';
+
 /** More layers than any report writes; a cap, because each layer costs a pass over the text. */
 const MAX_LAYERS = 6;
 
-const NEEDS_WORK = /[^!#-&*-;=?-Z\\^_a-z|~]|^h(?!ttps?:)|^f(?!tps?:)/i;
-// Soft hyphens, zero-width characters and direction marks: left by copying from PDF, chat and web pages.
-const INVISIBLE = /\p{Cf}/gu;
-const BRACKET = /[[({]/;
+const PLAIN = /^[!#-&*-;=?-Z\\^_a-z|~]*$/;
+const NEEDS_WORK_AT_START = /^(?:h(?!ttps?:)|f(?!tps?:)|[a-z]{2,5}:(?:\\|\/\/[a-z]{2,5}:))/i;
+const BRACKET = /[[({<（［【]/;
+// With a back slash before it: what Markdown makes of `[.]`.
+const OPEN = '\\\\?[[({（［【]';
+const CLOSE = '\\\\?[\\])}）］】]';
 // Spaces are bounded so that a long run of them cannot make the search quadratic.
-const DOT = / {0,2}[[({](?:\.|dot)[\])}] {0,2}/gi;
-const AT = / {0,2}[[({](?:@|at)[\])}] {0,2}/gi;
-const SEPARATOR = /\[(:(?:\/\/)?|\/{1,2})\]/g;
-const HTTP = /^h[tx*]{2}p(?=s?:)/i;
-const FTP = /^f[tx]p(?=s?:)/i;
+const DOT = new RegExp(` {0,2}(?:${OPEN}(?:[.。．]|dot)${CLOSE}|<(?:\\.|dot)>) {0,2}`, 'gi');
+const AT = new RegExp(` {0,2}(?:${OPEN}(?:[@＠]|at)${CLOSE}|<(?:@|at)>) {0,2}`, 'gi');
+const SEPARATOR = /\\?\[(:(?:\/\/)?|\/{1,2})\\?\]/g;
+
+// Scripts in which a zero-width joiner or non-joiner is part of a word, and IDNA lets it into names (RFC 5892, A.1, A.2).
+const SCRIPTS = ['Arab', 'Beng', 'Deva', 'Gujr', 'Guru', 'Knda', 'Mlym', 'Orya', 'Sinh', 'Taml', 'Telu'];
+const JOINING = `[${SCRIPTS.map((script) => `\\p{sc=${script}}`).join('')}]`;
+// Soft hyphens, zero-width characters and direction marks: left by copying from PDF, chat and web pages.
+const INVISIBLE = new RegExp(`(?<!${JOINING})\\p{Cf}|(?![\u200c-\u200d]${JOINING})\\p{Cf}`, 'gu');
 
 const CLOSING: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
@@ -26,12 +34,12 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Undoes what reports do so that nobody clicks: hxxp, [.], (.), {.}, [dot], [:], [://], [at], [@],
- * surrounding quotes and brackets, invisible characters. The result is stable: refanging it again changes
- * nothing. null when it is wrapped in more layers than anyone writes.
+ * Undoes what reports do so that nobody clicks: hxxp, [.], (.), {.}, [dot], [:], [://], [at], [@], also as Markdown
+ * and JSON escape them; and surrounding quotes and brackets, invisible characters. The result is stable: refanging
+ * it again changes nothing. null when it is wrapped in more layers than anyone writes.
  */
 export function refang(text: string): string | null {
-  if (!NEEDS_WORK.test(text)) return text;
+  if (PLAIN.test(text) && !NEEDS_WORK_AT_START.test(text)) return text;
   let current = text;
   for (let layer = 0; layer < MAX_LAYERS; layer++) {
     const next = unwrap(refangOnce(current));
@@ -42,9 +50,9 @@ export function refang(text: string): string | null {
 }
 
 function refangOnce(text: string): string {
-  let result = text.replace(INVISIBLE, '').replace(HTTP, 'http').replace(FTP, 'ftp');
-  if (BRACKET.test(result)) result = result.replace(DOT, '.').replace(AT, '@').replace(SEPARATOR, '$1');
-  return result;
+  const result = refangScheme(text.replace(INVISIBLE, ''));
+  if (!BRACKET.test(result)) return result;
+  return result.replace(DOT, '.').replace(AT, '@').replace(SEPARATOR, '$1');
 }
 
 /** Without one pair of quotes or brackets around the whole, and trimmed. */

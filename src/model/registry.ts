@@ -17,8 +17,9 @@ const HIVES: ReadonlyMap<string, string> = new Map([
   ['registry\\user', 'HKEY_USERS'],
 ]);
 
-// Computer\ as the registry editor shows it, Registry:: and HKLM: as PowerShell does.
-const HIVE = /^\\?(?:computer\\|registry::)?(registry\\(?:machine|user)|[a-z_]{3,19}):?(?=\\|$)/i;
+// Computer\ as the registry editor shows it, Registry:: and HKLM: as PowerShell does; blanks where `_` was lost.
+const HIVE =
+  /^\\?(?:(?:my )?computer\\|(?:microsoft\.powershell\.core\\)?registry::)?(registry\\(?:machine|user)|[a-z_ ]{3,19}):?(?=\\|$)/i;
 const ENDING = /[\\\s]/;
 
 /** A registry path below a known hive: long upper-case hive name, single backslashes, none at the end. */
@@ -26,7 +27,7 @@ export function normalizeRegistryKey(text: string): NormalizeResult {
   // The whole in quotes, or in [ ] as in a .reg file: no hive starts with either.
   const path = singleBackslashes(unwrap(text));
   const match = HIVE.exec(path);
-  const hive = HIVES.get(match?.[1]?.toLowerCase() ?? '');
+  const hive = HIVES.get(match?.[1]?.toLowerCase().replaceAll(' ', '_') ?? '');
   if (match === null || hive === undefined) return { rejected: 'not a key of a known registry hive' };
   const value = hive + path.slice(match[0].length);
   return { type: 'REGISTRY_KEY', value, normalized: value.toLowerCase() };

@@ -33,7 +33,7 @@ describe('IPV4', () => {
     ['0x7f000001', 'ambiguous IPv4 address'],
     ['2130706433', 'ambiguous IPv4 address'],
     ['127.1', 'ambiguous IPv4 address'],
-    ['256.1.1.1', 'ambiguous IPv4 address'],
+    ['256.1.1.1', 'not an IPv4 address'],
     ['1.2.3.4.5', 'not an IPv4 address'],
     ['1.2.3.4:65536', 'not an IPv4 address'],
     ['1.2.3.4:None', 'not an IPv4 address'],
