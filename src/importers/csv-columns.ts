@@ -5,6 +5,8 @@ export interface ValueColumn {
   index: number;
   name: string;
   type: IndicatorType | 'address' | null;
+  /** The row's type column speaks of it. */
+  hasTypeColumn: boolean;
 }
 
 /** Where the columns of a file stand; -1: the file has none of that kind. */
@@ -107,16 +109,21 @@ export function readHeader(names: string[]): CsvColumns | null {
   const keys = names.map(key);
   const firstOf = (wanted: string[]) => wanted.map((name) => keys.indexOf(name)).find((at) => at >= 0) ?? -1;
   const allOf = (wanted: string[]) => keys.flatMap((name, at) => (wanted.includes(name) ? [at] : []));
+  const isSampleList = keys.includes('sha256hash') && keys.includes('filetypeguess');
   const values = [
     ...VALUE.flatMap((name) => allOf([name])).map((index) => valueColumn(names, index, null)),
     ...keys.flatMap((name, index) => {
       const type = TYPED_VALUES.get(name);
-      return type === undefined ? [] : [valueColumn(names, index, type)];
+      // MalwareBazaar: the name a sample was sent in under is no sign of it.
+      return type === undefined || (isSampleList && type === 'FILENAME')
+        ? []
+        : [valueColumn(names, index, type)];
     }),
   ];
   if (values.length === 0) return null;
   return {
-    values,
+    // The type column speaks of the first, the one that is named like a value.
+    values: values.map((column, at) => ({ ...column, hasTypeColumn: at === 0 })),
     type: firstOf(TYPE),
     firstSeen: firstOf(FIRST_SEEN),
     lastSeen: firstOf(LAST_SEEN),
@@ -125,11 +132,11 @@ export function readHeader(names: string[]): CsvColumns | null {
     severity: firstOf(SEVERITY),
     tlp: firstOf(TLP),
     tagLists: allOf(TAG_LISTS),
-    tagWords: allOf(TAG_WORDS),
+    tagWords: allOf(isSampleList ? [...TAG_WORDS, 'signature'] : TAG_WORDS),
     names,
   };
 }
 
 function valueColumn(names: string[], index: number, type: ValueColumn['type']): ValueColumn {
-  return { index, name: names[index] ?? '', type };
+  return { index, name: names[index] ?? '', type, hasTypeColumn: false };
 }

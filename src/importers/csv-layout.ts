@@ -18,28 +18,39 @@ export interface CsvLayout {
  * @throws {UnreadableInput} when no column can be told to hold observables
  */
 export function readLayout(head: string): CsvLayout {
+  const { delimiter, cells, commented } = readFirstRow(head);
+  const header = readHeader(cells);
+  // A row of data may hold a word that is also a name (`domain` in a column of types).
+  if (header !== null && cells.every((cell) => detectType(cell) === null))
+    return { delimiter, columns: header, hasHeaderRow: true };
+  const columns = commented === null ? null : readHeader(commented);
+  return { delimiter, columns: columns ?? columnsOfData(cells), hasHeaderRow: false };
+}
+
+export interface FirstRow {
+  delimiter: string;
+  cells: string[];
+  /** The names in the last comment before the row, where abuse.ch writes them. */
+  commented: string[] | null;
+}
+
+/**
+ * The first row that is no comment.
+ * @param delimiter found out by looking when it is not given
+ * @throws {UnreadableInput} when there is none
+ */
+export function readFirstRow(head: string, delimiter?: string): FirstRow {
   // The last line may be cut by the end of the head.
   const lines = head.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
   const firstAt = lines.findIndex((line) => !line.startsWith('#'));
   const first = lines[firstAt];
   if (first === undefined)
     throw new UnreadableInput('no data in the file: it is empty or holds comments only');
-  const delimiter = delimiterOf(first);
-  const cells = splitLine(first, delimiter);
-  const header = readHeader(cells);
-  // A row of data may hold a word that is also a name (`domain` in a column of types).
-  if (header !== null && cells.every((cell) => detectType(cell) === null))
-    return { delimiter, columns: header, hasHeaderRow: true };
-  const commented = commentedHeader(lines[firstAt - 1], delimiter, cells.length);
-  if (commented !== null) return { delimiter, columns: commented, hasHeaderRow: false };
-  return { delimiter, columns: columnsOfData(cells), hasHeaderRow: false };
-}
-
-/** abuse.ch writes the names into the last comment before the data. */
-function commentedHeader(line: string | undefined, delimiter: string, width: number): CsvColumns | null {
-  if (line === undefined) return null;
-  const names = splitLine(line.replace(/^#+/, '').trim(), delimiter);
-  return names.length >= 3 && names.length === width ? readHeader(names) : null;
+  const divider = delimiter ?? delimiterOf(first);
+  const cells = splitLine(first, divider);
+  const names = splitLine((lines[firstAt - 1] ?? '').replace(/^#+/, '').trim(), divider);
+  const isHeader = firstAt > 0 && names.length >= 3 && names.length === cells.length;
+  return { delimiter: divider, cells, commented: isHeader ? names : null };
 }
 
 /** Without names: one column of which the form is known, or one that is what another column calls it. */
@@ -53,7 +64,7 @@ function columnsOfData(cells: string[]): CsvColumns {
   }
   const dates = indexesOf(cells, (cell) => parseDate(cell) !== null);
   return {
-    values: [{ index: fit.value, name: `column ${fit.value + 1}`, type: null }],
+    values: [{ index: fit.value, name: `column ${fit.value + 1}`, type: null, hasTypeColumn: true }],
     type: fit.type,
     firstSeen: dates.length === 1 ? (dates[0] ?? -1) : -1,
     lastSeen: -1,

@@ -9,8 +9,10 @@ import { printable } from './printable.ts';
 import { notBefore, RecordRejected, tagsOf } from './record-fields.ts';
 
 const NULL_WORDS = new Set(['', 'none', 'null', 'n/a', '-']);
+/** Of a family nobody knows: no tags. */
+const NO_FAMILY = new Set(['unknown', 'unknown malware']);
 
-const SEVERITY_BY_WORD = new Map<string, Severity>([
+export const SEVERITY_BY_WORD: ReadonlyMap<string, Severity> = new Map<string, Severity>([
   ['info', 'INFO'],
   ['informational', 'INFO'],
   ['low', 'LOW'],
@@ -31,14 +33,12 @@ export function readRow(cells: string[], columns: CsvColumns): (IndicatorRecord 
   const results: NormalizeResult[] = [];
   for (const column of columns.values) {
     const value = cellOf(cells, column.index);
-    if (value !== null)
-      results.push(normalizeCell(column, value, column === columns.values[0] ? typeWord : null));
+    if (value !== null) results.push(normalizeCell(column, value, column.hasTypeColumn ? typeWord : null));
   }
   if (results.length === 0) throw new RecordRejected('no value');
   return results.map((result) => ('rejected' in result ? result : { ...shared, ...result }));
 }
 
-/** The type column speaks of the first value column, the one that is named like a value. */
 function normalizeCell(column: ValueColumn, value: string, typeWord: string | null): NormalizeResult {
   if (value.includes('\ufffd')) return { rejected: 'not valid UTF-8' };
   if (column.type !== null) return normalizeAs(column.type, value);
@@ -93,7 +93,9 @@ function severityCell(cells: string[], index: number): Severity | null {
 
 function tagCells(cells: string[], columns: CsvColumns): string[] {
   const lists = columns.tagLists.map((index) => cellOf(cells, index)?.split(/[,;]|\s#/) ?? []);
-  const words = columns.tagWords.flatMap((index) => cellOf(cells, index) ?? []);
+  const words = columns.tagWords
+    .flatMap((index) => cellOf(cells, index) ?? [])
+    .filter((word) => !NO_FAMILY.has(word.toLowerCase()));
   const tags = [...lists.flat(), ...words].map((tag) => tag.trim().replace(/^#/, ''));
   return tagsOf(tags.filter((tag) => !NULL_WORDS.has(tag.toLowerCase())));
 }

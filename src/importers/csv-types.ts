@@ -39,6 +39,9 @@ const READING_BY_WORD = new Map<string, Reading>([
   ['emailaddr', 'EMAIL'],
   ['emailsrc', 'EMAIL'],
   ['emaildst', 'EMAIL'],
+  // ThreatFox's words for the two senders of a mail.
+  ['envelopefrom', 'EMAIL'],
+  ['bodyfrom', 'EMAIL'],
   ['vulnerability', 'CVE'],
   ['btc', 'BTC_ADDRESS'],
   ['bitcoin', 'BTC_ADDRESS'],

@@ -1,39 +1,47 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { CsvColumns } from './csv-columns.ts';
 import { readLayout } from './csv-layout.ts';
+import { mappedLayout } from './csv-map.ts';
 import { readRow } from './csv-row.ts';
 import { type CsvRow, CsvSplitter } from './csv-rows.ts';
 import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
 import { jsonShape } from './json-shape.ts';
+import type { CsvMap } from './maps.ts';
 import { rejectedBy, rejectedRecord } from './rejected-record.ts';
 import { openText, readHead } from './text-input.ts';
 
-/** CSV with a header (also a commented one, as of abuse.ch), or with one column that speaks for itself. */
-export const csvImporter: Importer = {
-  name: 'csv',
+/**
+ * CSV with a header (also a commented one, as of abuse.ch), or with one column that speaks for itself; or as the map
+ * says, which `CsvMap` has validated.
+ */
+export function csvImporter(map?: CsvMap): Importer {
+  const layoutOf = (head: string) => (map === undefined ? readLayout(head) : mappedLayout(head, map));
+  return {
+    name: 'csv',
 
-  recognizes(head, fileName) {
-    if (jsonShape(head) !== null || head.includes('\u0000')) return false;
-    // A file that calls itself CSV gets told what is wrong with its columns.
-    if (/\.(csv|tsv)(\.gz)?$/i.test(fileName)) return true;
-    try {
-      readLayout(head);
-      return true;
-    } catch (error) {
-      if (error instanceof UnreadableInput) return false;
-      throw error;
-    }
-  },
+    recognizes(head, fileName) {
+      if (jsonShape(head) !== null || head.includes('\u0000')) return false;
+      // A file that calls itself CSV gets told what is wrong with its columns.
+      if (/\.(csv|tsv)(\.gz)?$/i.test(fileName)) return true;
+      try {
+        layoutOf(head);
+        return true;
+      } catch (error) {
+        if (error instanceof UnreadableInput) return false;
+        throw error;
+      }
+    },
 
-  async *read(input: ImportInput) {
-    const { delimiter, columns, hasHeaderRow } = readLayout(await readHead(input));
-    let isHeader = hasHeaderRow;
-    for await (const row of csvRows(input, delimiter)) {
-      if (!isHeader) yield* readRecords(row, columns);
-      isHeader = false;
-    }
-  },
-};
+    async *read(input: ImportInput) {
+      const { delimiter, columns, hasHeaderRow } = layoutOf(await readHead(input));
+      let isHeader = hasHeaderRow;
+      for await (const row of csvRows(input, delimiter)) {
+        if (!isHeader) yield* readRecords(row, columns);
+        isHeader = false;
+      }
+    },
+  };
+}
 
 async function* csvRows(input: ImportInput, delimiter: string): AsyncGenerator<CsvRow> {
   const splitter = new CsvSplitter(delimiter);

@@ -54,7 +54,7 @@ export interface IndicatorRecord extends EntityRecord {
 export interface ActorRecord extends EntityRecord {
   kind: 'actor';
   name: string;
-  /** Without the name itself. */
+  /** The name itself stands among them only to say who gave it. */
   aliases: { alias: string; namedBy: string | null }[];
   /** ATT&CK group id, e.g. `G0016`. */
   attackGroupId: string | null;
@@ -145,7 +145,19 @@ export class UnreadableInput extends Error {
 }
 
 export interface Importer {
-  name: 'stix' | 'misp' | 'csv';
+  name:
+    | 'stix'
+    | 'misp'
+    | 'csv'
+    | 'json'
+    | 'text'
+    | 'urlhaus'
+    | 'threatfox'
+    | 'malwarebazaar'
+    | 'feodo'
+    | 'kev'
+    | 'otx'
+    | 'galaxy';
   /** Judges by the first 64 KiB of the text (BOM removed) and the file's name. */
   recognizes(head: string, fileName: string): boolean;
   /** @throws {UnreadableInput} with a message that says what is wrong and where */

@@ -59,11 +59,11 @@ export class PieceBuffer {
     this.complete = true;
   }
 
-  take(number: number): JsonPiece {
+  take(number: number, key: string | null = null): JsonPiece {
     const bytes = this.parts.length === 1 ? (this.parts[0] ?? Buffer.alloc(0)) : Buffer.concat(this.parts);
     this.parts = [];
     this.complete = false;
-    return { number, offset: this.offset, bytes, problem: this.problem };
+    return { number, key, offset: this.offset, bytes, problem: this.problem };
   }
 
   /** Many small remainders (a stream that comes byte by byte) are joined at doubling sizes. */

@@ -10,19 +10,35 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** Longer member names cannot be names of lists. */
-const MAX_KEY_BYTES = 64;
+/** Longer member names cannot be names of lists, nor values that stand as names. */
+const MAX_KEY_BYTES = 8192;
 
-/** Where in the file the scanner stands. */
-type Place = 'before' | 'root' | 'value' | 'value or end' | 'record' | 'scalar' | 'comma or end' | 'after';
+/** Where in the file the scanner stands. The names and colons are those of an object whose members are records. */
+type Place =
+  | 'before'
+  | 'root'
+  | 'value'
+  | 'value or end'
+  | 'name'
+  | 'name or end'
+  | 'in name'
+  | 'colon'
+  | 'record'
+  | 'scalar'
+  | 'comma or end'
+  | 'after';
 
 /**
  * Cuts JSON text into records by its brackets, quotes and commas, across chunk borders. It keeps the
- * bytes of one record, and those of the root object around the lists. Whether a piece is JSON is for
+ * bytes of one record, and those of the root around the lists. Whether a piece is JSON is for
  * JSON.parse to say: the splitter only has to be right about valid text, and to end on any other.
  */
 export class JsonSplitter {
   private readonly limits: JsonLimits;
+  /** Each leads to a list of records. */
+  private readonly paths: readonly (readonly string[])[];
+  /** Names deeper than this lead nowhere. */
+  private readonly deepest: number;
   private readonly root: PieceBuffer;
   private readonly record: PieceBuffer;
   private place: Place = 'before';
@@ -30,17 +46,24 @@ export class JsonSplitter {
   private depth = 0;
   private inString = false;
   private escaped = false;
-  private rootIsList = false;
+  private rootIsRecords = false;
+  /** The records are members of an object, not elements of a list. */
+  private inMembers = false;
   private number = 0;
   /** Bytes before the present chunk. */
   private base = 0;
   private chunk: Buffer = Buffer.alloc(0);
-  /** The string just read directly in the root object, then the name before the colon. */
+  /** The string just read in the root, then the name before the colon, by depth. */
   private lastString: number[] = [];
-  private key = '';
+  private keys: string[] = [];
+  /** How deep in the root the list that is being read stands. */
+  private listDepth = 0;
+  private memberName: string | null = null;
 
   constructor(limits: JsonLimits) {
     this.limits = limits;
+    this.paths = limits.path === undefined ? limits.lists.map((name) => [name]) : [limits.path];
+    this.deepest = Math.max(1, ...this.paths.map((path) => path.length));
     this.root = new PieceBuffer(limits.maxBytes);
     this.record = new PieceBuffer(limits.maxBytes);
   }
@@ -51,8 +74,9 @@ export class JsonSplitter {
     while (i < chunk.length) {
       if (this.place === 'record') i = this.scanRecord(i);
       else if (this.place === 'root') i = this.scanRoot(i);
+      else if (this.place === 'in name') i = this.scanName(i);
       else i = this.step(i);
-      if (this.record.complete) yield this.record.take(this.number);
+      if (this.record.complete) yield this.record.take(this.number, this.memberName);
     }
     this.record.endChunk(chunk);
     this.root.endChunk(chunk);
@@ -65,7 +89,7 @@ export class JsonSplitter {
       const where = this.number === 0 ? 'before the first object' : `at or after object ${this.number}`;
       throw new UnreadableInput(`the file ends too early, at byte ${this.base}, ${where}`);
     }
-    if (!this.rootIsList) yield this.root.take(0);
+    if (!this.rootIsRecords) yield this.root.take(0);
   }
 
   /** From inside a record to its end or the chunk's; the hot loop. */
@@ -93,53 +117,89 @@ export class JsonSplitter {
     else if (byte === QUOTE) this.inString = false;
   }
 
+  /** Keeps what may be a name. */
+  private scanNameByte(byte: number) {
+    this.scanStringByte(byte);
+    if (this.inString && this.lastString.length < MAX_KEY_BYTES) this.lastString.push(byte);
+  }
+
   private endRecord(end: number): number {
     this.record.close(this.chunk, end);
     this.place = 'comma or end';
     return end;
   }
 
-  /** In the root object, outside its lists: watches for a member that is one of the lists. */
+  /** In the root, outside its lists: watches for a member that is one of the lists. */
   private scanRoot(from: number): number {
     const { chunk } = this;
     for (let i = from; i < chunk.length; i++) {
-      const byte = chunk[i];
+      const byte = chunk[i] ?? 0;
+      const mayLead = this.depth <= this.deepest;
       if (this.inString) {
-        this.scanStringByte(byte);
-        if (this.depth === 1 && this.inString && this.lastString.length < MAX_KEY_BYTES)
-          this.lastString.push(byte ?? 0);
+        if (mayLead) this.scanNameByte(byte);
+        else this.scanStringByte(byte);
       } else if (byte === QUOTE) {
         this.inString = true;
-        if (this.depth === 1) this.lastString = [];
-      } else if (byte === COLON && this.depth === 1) this.key = keyText(this.lastString);
-      else if (byte === COMMA && this.depth === 1) this.key = '';
+        if (mayLead) this.lastString = [];
+      } else if (byte === COLON && mayLead) this.keys[this.depth - 1] = keyText(this.lastString);
+      else if (byte === COMMA && mayLead) this.keys.length = this.depth - 1;
       else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-        if (byte === OPEN_LIST && this.depth === 1 && this.limits.lists.includes(this.key))
-          return this.startList(i + 1);
+        if (mayLead && this.leadsToRecords(byte)) return this.startRecords(byte, i + 1);
         if (++this.depth > this.limits.maxDepth) this.root.drop('too deep');
-      } else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --this.depth === 0) {
-        this.root.close(chunk, i + 1);
-        this.place = 'after';
-        return i + 1;
+        // An element of a list has no name: nothing in it can lead anywhere.
+        if (byte === OPEN_LIST && mayLead) this.keys[this.depth - 1] = '';
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+        if (--this.depth === 0) return this.endRoot(i + 1);
+        if (this.depth <= this.deepest) this.keys.length = this.depth;
       }
       if (this.root.isFull(i)) this.root.drop('too large');
     }
     return chunk.length;
   }
 
-  private startList(next: number): number {
+  /** Only an object that was asked for by its path may hold records as its members. */
+  private leadsToRecords(byte: number): boolean {
+    if (byte === OPEN_OBJECT && this.limits.path === undefined) return false;
+    if (this.keys.length !== this.depth) return false;
+    return this.paths.some(
+      (path) => path.length === this.depth && path.every((name, at) => name === this.keys[at]),
+    );
+  }
+
+  private endRoot(end: number): number {
+    this.root.close(this.chunk, end);
+    this.place = 'after';
+    return end;
+  }
+
+  private startRecords(byte: number, next: number): number {
     this.root.pause(this.chunk, next);
+    this.listDepth = this.depth;
     this.depth = 0;
-    this.place = 'value or end';
+    this.inMembers = byte === OPEN_OBJECT;
+    this.place = this.inMembers ? 'name or end' : 'value or end';
     return next;
+  }
+
+  /** The name of a member that is a record. */
+  private scanName(from: number): number {
+    for (let i = from; i < this.chunk.length; i++) {
+      this.scanNameByte(this.chunk[i] ?? 0);
+      if (this.inString) continue;
+      this.memberName = keyText(this.lastString);
+      this.place = 'colon';
+      return i + 1;
+    }
+    return this.chunk.length;
   }
 
   /** One byte outside records and the root's own members. */
   private step(i: number): number {
     const byte = this.chunk[i] ?? 0;
     const isSpace = byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+    const close = this.inMembers ? CLOSE_OBJECT : CLOSE_LIST;
     if (this.place === 'scalar') {
-      if (!isSpace && byte !== COMMA && byte !== CLOSE_LIST) {
+      if (!isSpace && byte !== COMMA && byte !== close) {
         if (this.record.isFull(i)) this.record.drop('too large');
         return i + 1;
       }
@@ -147,26 +207,35 @@ export class JsonSplitter {
     }
     if (isSpace) return i + 1;
     if (this.place === 'before') return this.startRoot(byte, i);
-    if (this.place === 'comma or end' && byte === COMMA) {
-      this.place = 'value';
-      return i + 1;
+    if (this.place === 'comma or end' && byte === COMMA)
+      return this.expect(this.inMembers ? 'name' : 'value', i);
+    if (this.place === 'colon' && byte === COLON) return this.expect('value', i);
+    if (this.place.endsWith('or end') && byte === close) return this.endRecords(i);
+    if (this.place.startsWith('name') && byte === QUOTE) {
+      this.lastString = [];
+      this.inString = true;
+      return this.expect('in name', i);
     }
-    if ((this.place === 'comma or end' || this.place === 'value or end') && byte === CLOSE_LIST)
-      return this.endList(i);
     if (this.place === 'value' || this.place === 'value or end') return this.startRecord(byte, i);
     throw this.unreadable(i);
   }
 
-  private startRoot(byte: number, i: number): number {
-    if (byte === OPEN_LIST) {
-      this.rootIsList = true;
-      this.place = 'value or end';
-    } else if (byte === OPEN_OBJECT) {
-      this.root.open(this.base + i, i);
-      this.depth = 1;
-      this.place = 'root';
-    } else throw this.unreadable(i);
+  private expect(place: Place, i: number): number {
+    this.place = place;
     return i + 1;
+  }
+
+  private startRoot(byte: number, i: number): number {
+    if (byte !== OPEN_LIST && byte !== OPEN_OBJECT) throw this.unreadable(i);
+    const { path } = this.limits;
+    this.rootIsRecords = path === undefined ? byte === OPEN_LIST : path.length === 0;
+    if (this.rootIsRecords) {
+      this.inMembers = byte === OPEN_OBJECT;
+      return this.expect(this.inMembers ? 'name or end' : 'value or end', i);
+    }
+    this.root.open(this.base + i, i);
+    this.depth = 1;
+    return this.expect('root', i);
   }
 
   private startRecord(byte: number, i: number): number {
@@ -180,17 +249,14 @@ export class JsonSplitter {
     return i + 1;
   }
 
-  private endList(i: number): number {
-    if (this.rootIsList) {
-      this.place = 'after';
-      return i + 1;
-    }
+  private endRecords(i: number): number {
+    if (this.rootIsRecords) return this.expect('after', i);
     // The closing bracket goes to the root's bytes, right after the opening one: an empty list stays.
     this.root.resume(i);
-    this.depth = 1;
-    this.key = '';
-    this.place = 'root';
-    return i + 1;
+    this.depth = this.listDepth;
+    this.inMembers = false;
+    this.memberName = null;
+    return this.expect('root', i);
   }
 
   private unreadable(i: number): UnreadableInput {

@@ -7,6 +7,8 @@ import { openText } from './text-input.ts';
 export interface JsonRecord {
   /** 1, 2, … for the elements of a list; 0 for the root object itself, which comes last, its lists emptied. */
   number: number;
+  /** The member's name, when the records are members of an object. */
+  key: string | null;
   /** The parsed value; undefined when `rejected` says why not. */
   value: unknown;
   rejected: string | null;
@@ -28,19 +30,15 @@ export async function* readJsonRecords(input: ImportInput, limits: JsonLimits): 
   for (const piece of splitter.end()) yield parsePiece(piece, limits);
 }
 
-function parsePiece({ number, offset, bytes, problem }: JsonPiece, limits: JsonLimits): JsonRecord {
-  if (problem === 'too large')
-    return rejectedRecord(number, `larger than ${limits.maxBytes / 1024 ** 2} MiB`);
-  if (problem === 'too deep') return rejectedRecord(number, `nested deeper than ${limits.maxDepth} levels`);
-  if (!isUtf8(bytes)) return rejectedRecord(number, 'not valid UTF-8');
+function parsePiece({ number, key, offset, bytes, problem }: JsonPiece, limits: JsonLimits): JsonRecord {
+  const reject = (rejected: string) => ({ number, key, value: undefined, rejected });
+  if (problem === 'too large') return reject(`larger than ${limits.maxBytes / 1024 ** 2} MiB`);
+  if (problem === 'too deep') return reject(`nested deeper than ${limits.maxDepth} levels`);
+  if (!isUtf8(bytes)) return reject('not valid UTF-8');
   try {
-    return { number, value: JSON.parse(bytes.toString('utf8')), rejected: null };
+    return { number, key, value: JSON.parse(bytes.toString('utf8')), rejected: null };
   } catch {
     const what = number === 0 ? 'the root object' : `object ${number}`;
     throw new UnreadableInput(`not valid JSON: ${what}, which starts at byte ${offset}`);
   }
-}
-
-function rejectedRecord(number: number, rejected: string): JsonRecord {
-  return { number, value: undefined, rejected };
 }

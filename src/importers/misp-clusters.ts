@@ -1,16 +1,8 @@
 import type { Tlp } from '../model/vocabulary.ts';
+import { galaxyActorFields, metaList } from './galaxy-actor.ts';
 import type { ActorRecord, CampaignRecord, SoftwareRecord, TechniqueRecord } from './importer.ts';
 import { mispTags } from './misp-tags.ts';
-import {
-  countryOf,
-  type Fields,
-  field,
-  isObject,
-  listOf,
-  otherNames,
-  tagsOf,
-  textOf,
-} from './record-fields.ts';
+import { type Fields, field, isObject, listOf, otherNames, tagsOf, textOf } from './record-fields.ts';
 
 export type ClusterRecord = ActorRecord | CampaignRecord | SoftwareRecord | TechniqueRecord;
 
@@ -26,7 +18,7 @@ interface Cluster {
 }
 
 /** Longer names are texts that slipped in. */
-const MAX_NAME = 200;
+export const MAX_NAME = 200;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Old MISP exports give every cluster of the galaxy `threat-actor` the uuid of the collection. */
 const COLLECTION_UUIDS = new Set(['7cdff317-a673-4474-84ec-4f1754947823']);
@@ -63,6 +55,19 @@ export function clusterOfTag(tag: string): ClusterRecord | null {
   return cluster === null ? null : toRecord(cluster, null, null);
 }
 
+/** A cluster of one of these kinds, on its own or in a galaxy. Null: it is none, or has no usable name. */
+export function clusterRecord(item: Fields, galaxy: Fields): ClusterRecord | null {
+  const cluster = readCluster(item, galaxy);
+  return cluster === null ? null : toRecord(cluster, null, null);
+}
+
+/** Whether clusters of a galaxy of this type become records. */
+export function isReadGalaxy(type: string): boolean {
+  return [ACTOR_GALAXY, CAMPAIGN_GALAXY, TECHNIQUE_GALAXY, MALWARE_GALAXY, TOOL_GALAXY].some((form) =>
+    form.test(type),
+  );
+}
+
 function readCluster(item: Fields, parent: Fields): Cluster | null {
   const galaxy = textOf(field(item, 'type')) ?? textOf(field(parent, 'type'));
   const value = textOf(field(item, 'value'));
@@ -95,24 +100,17 @@ function splitName(value: string): { name: string; attackId: string | null } {
 function toRecord(cluster: Cluster, tlp: Tlp | null, statedAt: Date | null): ClusterRecord | null {
   const { galaxy } = cluster;
   const shared = { tlp, statedAt, confidence: null, name: cluster.name, description: cluster.description };
-  const synonyms = otherNames(cluster.name, metaList(cluster, 'synonyms'));
+  const synonyms = otherNames(cluster.name, metaList(cluster.meta, 'synonyms'));
   if (ACTOR_GALAXY.test(galaxy)) {
     return {
       kind: 'actor',
       ...shared,
       externalIds: externalIds(cluster, 'intrusion-set', 'threat-actor'),
-      aliases: synonyms.map((alias) => ({ alias, namedBy: null })),
-      attackGroupId: attackIdOf(cluster, /^G\d{4}$/),
-      country:
-        countryOf(field(cluster.meta, 'country')) ??
-        countryOf(field(cluster.meta, 'cfr-suspected-state-sponsor')),
-      motivation: null,
+      ...galaxyActorFields(cluster.name, cluster.meta, attackIdOf(cluster, /^G\d{4}$/)),
       sophistication: null,
       retired: false,
       firstSeen: null,
       lastSeen: null,
-      targetSectors: tagsOf(metaList(cluster, 'cfr-target-category')),
-      targetCountries: [],
     };
   }
   if (CAMPAIGN_GALAXY.test(galaxy))
@@ -154,11 +152,7 @@ function externalIds(cluster: Cluster, ...types: string[]): string[] {
 
 function attackIdOf(cluster: Cluster, form: RegExp): string | null {
   return (
-    [cluster.attackId, ...tagsOf(metaList(cluster, 'external_id'))].find((id) => form.test(id ?? '')) ?? null
+    [cluster.attackId, ...tagsOf(metaList(cluster.meta, 'external_id'))].find((id) => form.test(id ?? '')) ??
+    null
   );
-}
-
-function metaList(cluster: Cluster, name: string): unknown[] {
-  const value = field(cluster.meta, name);
-  return Array.isArray(value) ? value : [value];
 }

@@ -24,7 +24,8 @@ export const mispImporter: Importer = {
     // A bare event: `info` beside `Attribute` or an event's other marks.
     const isEvent =
       keys.has('info') && ['Attribute', 'Object', 'threat_level_id', 'Orgc'].some((key) => keys.has(key));
-    return keys.has('Event') || keys.has('response') || isEvent;
+    // Others wrap their answers in a `response` too, which is no list there.
+    return keys.has('Event') || isEvent || (keys.has('response') && /"response"\s*:\s*\[/.test(head));
   },
 
   async *read(input: ImportInput) {

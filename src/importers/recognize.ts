@@ -1,17 +1,41 @@
 import { csvImporter } from './csv.ts';
-import type { Importer, ImportInput } from './importer.ts';
+import { feodoImporter } from './feodo.ts';
+import { galaxyImporter } from './galaxy.ts';
+import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
+import { kevImporter } from './kev.ts';
+import { malwareBazaarImporter } from './malwarebazaar.ts';
 import { mispImporter } from './misp.ts';
+import { otxImporter } from './otx.ts';
+import { refusedFile } from './refused-files.ts';
 import { stixImporter } from './stix.ts';
+import { textImporter } from './text.ts';
 import { readHead } from './text-input.ts';
+import { threatFoxImporter } from './threatfox.ts';
+import { urlhausImporter } from './urlhaus.ts';
 
 /** In this order they are asked: CSV last, for it is told by its column names alone. */
-export const IMPORTERS: readonly Importer[] = [stixImporter, mispImporter, csvImporter];
+export const IMPORTERS: readonly Importer[] = [
+  stixImporter,
+  mispImporter,
+  urlhausImporter,
+  malwareBazaarImporter,
+  threatFoxImporter,
+  feodoImporter,
+  kevImporter,
+  otxImporter,
+  galaxyImporter,
+  textImporter(),
+  csvImporter(),
+];
 
 /**
  * The importer that knows the file by its first 64 KiB; null when none does.
- * @throws {UnreadableInput} when the file is no text that could be known (UTF-16, a broken gzip)
+ * @throws {UnreadableInput} when the file is no text that could be known (UTF-16, a broken gzip, HTML), or is known to
+ *   hold no intelligence (a warninglist, a taxonomy, a manifest)
  */
 export async function recognizeFormat(input: ImportInput): Promise<Importer | null> {
   const head = await readHead(input);
+  const refused = refusedFile(head);
+  if (refused !== null) throw new UnreadableInput(refused);
   return IMPORTERS.find((importer) => importer.recognizes(head, input.fileName)) ?? null;
 }

@@ -1,4 +1,5 @@
 import type { Tlp } from '../model/vocabulary.ts';
+import { namerOf } from './attack-namers.ts';
 import type {
   ActorRecord,
   CampaignRecord,
@@ -30,12 +31,13 @@ import { motivationOf, sophisticationOf } from './stix-vocabularies.ts';
 export function readActor(object: Fields, tlp: Tlp | null): [ActorRecord] {
   const name = requiredName(object, 'name');
   const secondary = listOf(field(object, 'secondary_motivations')) ?? [];
+  const group = attackId(object, /^G\d{4}$/);
   const actor: ActorRecord = {
     kind: 'actor',
     ...commonFields(object, tlp),
     name,
-    aliases: otherNames(name, field(object, 'aliases')).map((alias) => ({ alias, namedBy: null })),
-    attackGroupId: attackId(object, /^G\d{4}$/),
+    aliases: namedAliases(name, object, group === null ? [] : externalReferences(object)),
+    attackGroupId: group,
     description: textOf(field(object, 'description')),
     country: countryOf(field(object, 'country')),
     motivation: motivationOf([field(object, 'primary_motivation'), ...secondary]),
@@ -47,6 +49,16 @@ export function readActor(object: Fields, tlp: Tlp | null): [ActorRecord] {
     targetCountries: [],
   };
   return [actor];
+}
+
+/** The name itself stands among them where it is said who gave it. */
+function namedAliases(name: string, object: Fields, references: Fields[]): ActorRecord['aliases'] {
+  const aliases = otherNames(name, field(object, 'aliases'));
+  const ownNamer = namerOf(name, references);
+  return [
+    ...(ownNamer === null ? [] : [{ alias: name, namedBy: ownNamer }]),
+    ...aliases.map((alias) => ({ alias, namedBy: namerOf(alias, references) })),
+  ];
 }
 
 export function readCampaign(object: Fields, tlp: Tlp | null): [CampaignRecord] {

@@ -73,8 +73,12 @@ export const stixImporter: Importer = {
   recognizes(head) {
     const shape = jsonShape(head);
     if (shape === null) return false;
-    const isStixObject = shape.keys.has('type') && /"id"\s*:\s*"[a-z0-9-]+--[0-9a-f-]{36}"/i.test(head);
-    return (shape.root === 'object' && shape.keys.has('objects')) || isStixObject;
+    const { root, keys } = shape;
+    const hasStixId = /"id"\s*:\s*"[a-z0-9-]+--[0-9a-f-]{36}"/i.test(head);
+    if (root !== 'object' || !keys.has('objects')) return keys.has('type') && hasStixId;
+    // Others call their lists `objects` too.
+    const isEnvelope = ['type', 'spec_version', 'more', 'next'].some((key) => keys.has(key));
+    return hasStixId || isEnvelope || /"objects"\s*:\s*\[\s*\]/.test(head);
   },
 
   async *read(input: ImportInput) {

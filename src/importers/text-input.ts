@@ -8,13 +8,18 @@ const HEAD_BYTES = 64 * 1024;
 const MAX_GZIP_RATIO = 200;
 /** Under this size the ratio is not judged: small and very regular files are harmless. */
 const RATIO_FREE_BYTES = 16 * 1024 * 1024;
+/** Enough for the two bytes of gzip's magic. */
+const MAGIC_BYTES = 3;
+/** Enough for a BOM, blanks, a comment, and the first tag of a web page. */
+const FIRST_TAG_BYTES = 1024;
+const FIRST_TAG = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
  * The bytes of a text file from its start: gunzipped (told by its magic bytes, RFC 1952), without a UTF-8 BOM.
- * @throws {UnreadableInput} for a file that cannot be opened or read, UTF-16, a broken gzip, or one that grows out of proportion; what came before is good
+ * @throws {UnreadableInput} for a file that cannot be opened or read, UTF-16, a web page (what a feed's address answers when it has moved or wants a login), a broken gzip, or one that grows out of proportion; what came before is good
  */
 export async function* openText(input: ImportInput): AsyncGenerator<Buffer> {
-  const { start, rest } = await takeStart(input.open());
+  const { start, rest } = await takeStart(input.open(), MAGIC_BYTES);
   if (start[0] === 0x1f && start[1] === 0x8b) yield* withoutBom(gunzip(rest));
   else yield* withoutBom(rest);
 }
@@ -31,11 +36,11 @@ export async function readHead(input: ImportInput): Promise<string> {
   return Buffer.concat(chunks).subarray(0, HEAD_BYTES).toString('utf8');
 }
 
-/** Reads until three bytes are there (a BOM, or gzip's magic), and gives them back in front of the rest. */
-async function takeStart(source: AsyncIterable<Buffer | string>) {
+/** Reads until so many bytes are there, and gives them back in front of the rest. */
+async function takeStart(source: AsyncIterable<Buffer | string>, wanted: number) {
   const chunks = toBuffers(source);
   let start: Buffer = Buffer.alloc(0);
-  while (start.length < 3) {
+  while (start.length < wanted) {
     const next = await chunks.next();
     if (next.done) break;
     start = Buffer.concat([start, next.value]);
@@ -91,12 +96,16 @@ async function* gunzip(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 async function* withoutBom(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const { start, rest, close } = await takeStart(chunks);
+  const { start, rest, close } = await takeStart(chunks, FIRST_TAG_BYTES);
   if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {
     await close();
     throw new UnreadableInput('the file is UTF-16; convert it to UTF-8');
   }
   let skip = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
+  if (FIRST_TAG.test(start.subarray(skip, FIRST_TAG_BYTES).toString('latin1'))) {
+    await close();
+    throw new UnreadableInput('HTML, not data: a web page stands where the file should be');
+  }
   for await (const chunk of rest) {
     yield skip > 0 ? chunk.subarray(skip) : chunk;
     skip = 0;

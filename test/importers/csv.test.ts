@@ -9,7 +9,7 @@ const SHA1 = 'a'.repeat(40);
 const SHA256 = 'b'.repeat(64);
 
 const run = (content: string | Buffer, fileName = 'file.csv') =>
-  runImporter(csvImporter, inputOf(content, fileName));
+  runImporter(csvImporter(), inputOf(content, fileName));
 const recordsOf = async (...lines: string[]) => (await run(lines.join('\n'))).records;
 const indicatorsOf = async (...lines: string[]) => ofKind(await recordsOf(...lines), 'indicator');
 const valuesOf = async (...lines: string[]) =>

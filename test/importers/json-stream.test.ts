@@ -24,9 +24,9 @@ describe('readJsonRecords', () => {
   it('gives the elements of a list in the root object, then the root with the list emptied', async () => {
     const { records } = await read('{"id":"b","objects":[{"a":1},{"a":2}],"more":false}');
     expect(records).toEqual([
-      { number: 1, value: { a: 1 }, rejected: null },
-      { number: 2, value: { a: 2 }, rejected: null },
-      { number: 0, value: { id: 'b', objects: [], more: false }, rejected: null },
+      { number: 1, key: null, value: { a: 1 }, rejected: null },
+      { number: 2, key: null, value: { a: 2 }, rejected: null },
+      { number: 0, key: null, value: { id: 'b', objects: [], more: false }, rejected: null },
     ]);
   });
 

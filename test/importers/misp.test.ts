@@ -250,7 +250,8 @@ describe('MISP galaxies', () => {
   it.each([
     { country: ['RU', 'CN'] },
     { country: 'Russia' },
-    { 'cfr-suspected-state-sponsor': ['Russian Federation'] },
+    { 'cfr-suspected-state-sponsor': ['Unknown'] },
+    { 'cfr-suspected-state-sponsor': ['Russian Federation', 'China'] },
   ])('give no country from %j', async (meta) => {
     const records = await recordsOf([], { Galaxy: [galaxy('threat-actor', 'X', { meta })] });
     expect(ofKind(records, 'actor')[0]?.country).toBeNull();

@@ -18,14 +18,43 @@ describe('recognizeFormat', () => {
     ['[{"Event":{}}]', 'misp'],
     ['{"info":"x","Attribute":[]}', 'misp'],
     ['ioc,type\n192.0.2.1,ip', 'csv'],
-    ['192.0.2.1\n192.0.2.2', 'csv'],
+    ['192.0.2.1\n192.0.2.2', 'text'],
+    ['# names\n0.0.0.0 bad.example.com\n0.0.0.0 worse.example.com', 'text'],
+    ['192.0.2.1\t10\n192.0.2.2\t3', 'text'],
+    ['Mozilla/4.0\ncurl/8.0', null],
+    ['{"title":"KEV","catalogVersion":"1","vulnerabilities":[]}', 'kev'],
     ['{"vulnerabilities":[]}', null],
-    [`[{"id":"indicator--${UUID}","date_added":"2026"}]`, null],
-    [`{"${UUID}":{"info":"x","Orgc":{}}}`, null],
-    ['<html></html>', null],
+    ['{"1":[{"ioc_value":"192.0.2.1","ioc_type":"ip"}]}', 'threatfox'],
+    ['{"query_status":"ok","data":[{"ioc":"192.0.2.1","ioc_type":"ip"}]}', 'threatfox'],
+    ['{"query_status":"unknown_auth_key"}', 'threatfox'],
+    ['{"query_status":"ok","urls":[{"url_status":"online","urlhaus_reference":"x"}]}', 'urlhaus'],
+    ['{"1":[{"url_status":"online","urlhaus_link":"x"}]}', 'urlhaus'],
+    ['{"query_status":"ok","data":[{"sha256_hash":"x","sha3_384_hash":"x"}]}', 'malwarebazaar'],
+    ['[{"ip_address":"192.0.2.1","port":1,"last_online":"2026-01-01"}]', 'feodo'],
+    ['{"results":[],"count":0,"next":null}', 'otx'],
+    ['{"results":[{"id":"1","adversary":"","indicators":[]}]}', 'otx'],
+    ['{"name":"x","adversary":"","indicators":[]}', 'otx'],
+    ['{"type":"threat-actor","uuid":"x","values":[]}', 'galaxy'],
+    ['[{"Threat actor name":"x"}]', 'galaxy'],
+    ['{"meta":{},"objects":[{"id":7}]}', null],
+    ['{"request_info":{},"response":{"data":{}}}', null],
     ['', null],
   ])('tells %s as %s', async (content, name) => {
     expect(await nameOf(content)).toBe(name);
+  });
+
+  it.each([
+    [`[{"id":"indicator--${UUID}","date_added":"2026","media_type":"x"}]`, 'a TAXII manifest'],
+    [`{"${UUID}":{"info":"x","Orgc":{}}}`, 'the manifest of a MISP feed'],
+    [`${'0'.repeat(32)},${UUID}\n`, 'the index of a MISP feed'],
+    [
+      '{"description":"x","list":["192.0.2.1"],"matching_attributes":["ip-src"],"version":1}',
+      'a MISP warninglist',
+    ],
+    ['{"namespace":"tlp","predicates":[],"version":1}', 'a MISP taxonomy'],
+    ['<!DOCTYPE html><title>Sign in</title>', 'HTML, not data'],
+  ])('says what %s is, which is no intelligence', async (content, message) => {
+    await expect(nameOf(content)).rejects.toThrow(message);
   });
 
   it('looks through a BOM and gzip', async () => {

@@ -1,0 +1,26 @@
+import { normalize } from '../model/normalize.ts';
+import { abuseChImporter, abuseChTags, firstDateOf } from './abusech.ts';
+import { addressType } from './address-type.ts';
+import type { Made } from './json-feed.ts';
+import { observation } from './observation.ts';
+import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
+
+/** Feodo Tracker: the list `ipblocklist.json`, its CSV. */
+export const feodoImporter = abuseChImporter({
+  name: 'feodo',
+  list: 'data',
+  recognizes: (head) => /"ip_address"\s*:/.test(head) && /"last_online"\s*:/.test(head),
+  readRecord,
+});
+
+/** The host name beside it is the provider's reverse entry, no indicator. */
+function readRecord(record: Fields): Made[] {
+  const address = textOf(field(record, 'ip_address'));
+  if (address === null) throw new RecordRejected('no value');
+  const stated = {
+    tags: abuseChTags(record, 'malware'),
+    firstSeen: firstDateOf(record, 'first_seen'),
+    lastSeen: firstDateOf(record, 'last_online'),
+  };
+  return [observation(normalize(addressType(address), address), stated)];
+}

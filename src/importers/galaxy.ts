@@ -1,0 +1,65 @@
+import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
+import { type Made, readJsonFeed } from './json-feed.ts';
+import type { JsonLimits } from './json-piece.ts';
+import { jsonShape } from './json-shape.ts';
+import { readJsonRecords } from './json-stream.ts';
+import { isMicrosoftNaming, readMicrosoftName } from './microsoft-naming.ts';
+import { clusterRecord, isReadGalaxy, MAX_NAME } from './misp-clusters.ts';
+import { printable } from './printable.ts';
+import { type Fields, field, isObject, RecordRejected, requiredName, textOf } from './record-fields.ts';
+
+const LIMITS: JsonLimits = { lists: ['values'], maxBytes: 4 * 1024 * 1024, maxDepth: 32 };
+
+/**
+ * Catalogues of names: a file of MISP galaxy clusters (`{"type", "values": […]}`) of a kind that is read, and
+ * Microsoft's list of how it names threat actors.
+ */
+export const galaxyImporter: Importer = {
+  name: 'galaxy',
+
+  recognizes(head) {
+    const shape = jsonShape(head);
+    if (shape === null) return false;
+    if (shape.root === 'array') return isMicrosoftNaming(head);
+    const { keys } = shape;
+    const isTaxonomy = keys.has('predicates') || keys.has('namespace');
+    return keys.has('values') && keys.has('type') && keys.has('uuid') && !isTaxonomy;
+  },
+
+  async *read(input: ImportInput): AsyncGenerator<ImportRecord> {
+    const galaxy = await readGalaxy(input);
+    const readRecord = galaxy === null ? readMicrosoftName : (item: Fields) => readItem(item, galaxy);
+    yield* readJsonFeed(input, { limits: LIMITS, of: 'actor', readRecord });
+  },
+};
+
+/**
+ * The galaxy without its clusters: its type may stand behind them. Null: a list, which has no such frame.
+ * @throws {UnreadableInput} when it is no galaxy, or one of a kind that is not read
+ */
+async function readGalaxy(input: ImportInput): Promise<Fields | null> {
+  let isList = false;
+  for await (const { number, value } of readJsonRecords(input, LIMITS)) {
+    if (number === 0) return checkGalaxy(value);
+    isList = true;
+  }
+  if (isList) return null;
+  throw new UnreadableInput('not a galaxy: an empty list');
+}
+
+function checkGalaxy(root: unknown): Fields {
+  if (!isObject(root) || !Array.isArray(field(root, 'values')))
+    throw new UnreadableInput('not a galaxy: the root object has no list values');
+  const type = textOf(field(root, 'type'));
+  if (type === null || !isReadGalaxy(type))
+    throw new UnreadableInput(`a galaxy of a kind that is not read: ${printable(type ?? 'none stated')}`);
+  return root;
+}
+
+function readItem(item: Fields, galaxy: Fields): Made[] {
+  const name = requiredName(item, 'value');
+  if (name.length > MAX_NAME) throw new RecordRejected(`value longer than ${MAX_NAME} characters`);
+  const record = clusterRecord(item, galaxy);
+  if (record === null) throw new RecordRejected('cluster of a kind that is not read');
+  return [record];
+}

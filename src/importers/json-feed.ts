@@ -1,0 +1,55 @@
+import { type ImportInput, type ImportRecord, type RejectedRecord, UnreadableInput } from './importer.ts';
+import type { JsonLimits } from './json-piece.ts';
+import { readJsonRecords } from './json-stream.ts';
+import { type Fields, isObject } from './record-fields.ts';
+import { rejectedBy, rejectedRecord } from './rejected-record.ts';
+
+/** A record, or the reason why one of its observables is none. */
+export type Made = ImportRecord | { rejected: string };
+
+/** How a feed is read that is one list of objects. */
+export interface JsonFeed {
+  limits: JsonLimits;
+  /** What a broken record is counted as. */
+  of: RejectedRecord['of'];
+  /** @throws {RecordRejected} when the record as a whole cannot be used */
+  readRecord(record: Fields, key: string | null): Iterable<Made>;
+  /** The root object itself is the one record. */
+  rootIsRecord?: boolean;
+  /** Looks at the root once its lists are read. @throws {UnreadableInput} when this is not the feed */
+  checkRoot?(root: unknown): void;
+}
+
+/** A member of an object may be a list of records itself, as in the exports of abuse.ch: `{"1": [{…}]}`. */
+export async function* readJsonFeed(input: ImportInput, feed: JsonFeed): AsyncGenerator<ImportRecord> {
+  for await (const { number, key, value, rejected } of readJsonRecords(input, feed.limits)) {
+    if (number === 0 && !feed.rootIsRecord) {
+      if (rejected === null) feed.checkRoot?.(value);
+      else throw new UnreadableInput(`the root object is ${rejected}`);
+      continue;
+    }
+    const where = number === 0 ? 'the only object' : `object ${number}`;
+    if (rejected !== null) yield rejectedRecord(feed.of, rejected, where);
+    else if (key !== null && Array.isArray(value))
+      for (const item of value) yield* readOne(item, key, feed, where);
+    else yield* readOne(value, key, feed, where);
+  }
+}
+
+function* readOne(
+  value: unknown,
+  key: string | null,
+  { of, readRecord }: JsonFeed,
+  where: string,
+): Generator<ImportRecord> {
+  if (!isObject(value)) {
+    yield rejectedRecord(of, 'not an object', where);
+    return;
+  }
+  try {
+    for (const made of readRecord(value, key))
+      yield 'rejected' in made ? rejectedRecord(of, made.rejected, where) : made;
+  } catch (error) {
+    yield rejectedBy(error, of, where);
+  }
+}

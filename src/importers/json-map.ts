@@ -1,0 +1,92 @@
+import { normalize } from '../model/normalize.ts';
+import type { NormalizeResult } from '../model/normalize-result.ts';
+import type { Severity } from '../model/vocabulary.ts';
+import { SEVERITY_BY_WORD } from './csv-row.ts';
+import { normalizeAs, normalizeDetected, normalizeNamed } from './csv-types.ts';
+import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
+import type { Made } from './json-feed.ts';
+import { type MappedRecord, textAt, valuesAt } from './json-path.ts';
+import type { JsonMap } from './maps.ts';
+import { tlpOfWord } from './markings.ts';
+import { observation, type Stated } from './observation.ts';
+import { RecordRejected, tagsOf } from './record-fields.ts';
+
+/** Under this a number is seconds since 1970, over it milliseconds: seconds reach it in the year 5138. */
+const FIRST_MILLISECONDS = 1e11;
+
+/**
+ * The indicators of one record, by an operator's map.
+ * @throws {RecordRejected} when the record as a whole cannot be used
+ */
+export function readMapped(record: MappedRecord, map: JsonMap): Made[] {
+  const observables = map.values.flatMap((value) => {
+    const typeWord = value.typePath === undefined ? null : textAt(record, value.typePath);
+    return valuesAt(record, value.path)
+      .filter((found) => found !== null && found !== '')
+      .map((found) => observableOf(found, value.type, typeWord));
+  });
+  if (observables.length === 0) throw new RecordRejected('no value');
+  const stated = statedOf(record, map);
+  return observables.map((observable) => observation(observable, stated));
+}
+
+function observableOf(
+  value: unknown,
+  type: JsonMap['values'][number]['type'],
+  typeWord: string | null,
+): NormalizeResult {
+  // An AS number is often a number.
+  const text = typeof value === 'number' && type === 'ASN' ? String(value) : value;
+  if (typeof text !== 'string') return { rejected: 'value is not text' };
+  if (type === 'address') return normalizeAs('address', text);
+  if (type !== undefined) return normalize(type, text);
+  return typeWord === null ? normalizeDetected(text) : normalizeNamed(typeWord, text);
+}
+
+function statedOf(record: MappedRecord, map: JsonMap): Stated {
+  const tlp = map.tlp === undefined ? null : textAt(record, map.tlp);
+  const tags = (map.tags ?? []).flatMap((path) => valuesAt(record, path));
+  return {
+    tlp: tlp === null ? null : tlpOfWord(tlp),
+    confidence: map.confidence === undefined ? null : confidenceOf(firstAt(record, map.confidence)),
+    severity: map.severity === undefined ? null : severityOf(textAt(record, map.severity)),
+    tags: tagsOf(tags.flatMap((tag) => (typeof tag === 'string' ? tag.split(',') : []))),
+    firstSeen: dateAt(record, map.firstSeen, 'firstSeen'),
+    lastSeen: dateAt(record, map.lastSeen, 'lastSeen'),
+    expiresAt: dateAt(record, map.expiresAt, 'expiresAt'),
+  };
+}
+
+function firstAt(record: MappedRecord, path: string): unknown {
+  return valuesAt(record, path)[0] ?? null;
+}
+
+function dateAt(record: MappedRecord, path: string | undefined, name: string): Date | null {
+  const value = path === undefined ? null : firstAt(record, path);
+  if (value === null || value === '') return null;
+  const date = dateOfValue(value);
+  if (date === null) throw new RecordRejected(`date not readable: ${name}`);
+  return date;
+}
+
+function dateOfValue(value: unknown): Date | null {
+  if (typeof value === 'number' && value >= FIRST_MILLISECONDS)
+    return parseUnixSeconds(Math.floor(value / 1000));
+  if (typeof value === 'number') return parseUnixSeconds(Math.floor(value));
+  if (typeof value !== 'string') return null;
+  return parseDate(value) ?? parseUsDate(value) ?? parseUnixSeconds(value);
+}
+
+function confidenceOf(value: unknown): number | null {
+  if (value === null || value === '') return null;
+  const number = typeof value === 'string' && /^\d{1,3}$/.test(value.trim()) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= 100) return number;
+  throw new RecordRejected('confidence not an integer from 0 to 100');
+}
+
+function severityOf(word: string | null): Severity | null {
+  if (word === null) return null;
+  const severity = SEVERITY_BY_WORD.get(word.toLowerCase());
+  if (severity === undefined) throw new RecordRejected('severity not known');
+  return severity;
+}

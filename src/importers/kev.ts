@@ -1,0 +1,49 @@
+import { normalize } from '../model/normalize.ts';
+import { type Importer, UnreadableInput } from './importer.ts';
+import { type Made, readJsonFeed } from './json-feed.ts';
+import type { JsonLimits } from './json-piece.ts';
+import { jsonShape } from './json-shape.ts';
+import { observation } from './observation.ts';
+import { dateOf, type Fields, field, isObject, RecordRejected, tagsOf, textOf } from './record-fields.ts';
+
+const LIMITS: JsonLimits = { lists: ['vulnerabilities'], maxBytes: 1024 * 1024, maxDepth: 16 };
+
+/** CISA's catalogue of Known Exploited Vulnerabilities, as JSON. */
+export const kevImporter: Importer = {
+  name: 'kev',
+
+  recognizes(head) {
+    return jsonShape(head)?.keys.has('vulnerabilities') === true && /"(cveID|catalogVersion)"\s*:/.test(head);
+  },
+
+  read(input) {
+    return readJsonFeed(input, { limits: LIMITS, of: 'indicator', readRecord, checkRoot });
+  },
+};
+
+function checkRoot(root: unknown): void {
+  if (!isObject(root) || !Array.isArray(field(root, 'vulnerabilities')))
+    throw new UnreadableInput('not the KEV catalogue: the root object has no list vulnerabilities');
+}
+
+/** Exploited in the wild is HIGH; where ransomware is known to use it, CRITICAL. */
+function readRecord(entry: Fields): Made[] {
+  const cve = textOf(field(entry, 'cveID'));
+  if (cve === null) throw new RecordRejected('no value');
+  const isRansomware = textOf(field(entry, 'knownRansomwareCampaignUse'))?.toLowerCase() === 'known';
+  const stated = {
+    severity: isRansomware ? ('CRITICAL' as const) : ('HIGH' as const),
+    tags: tagsOf(['kev'], isRansomware ? ['ransomware'] : [], [
+      field(entry, 'vendorProject'),
+      productOf(entry),
+    ]),
+    firstSeen: dateOf(entry, 'dateAdded'),
+  };
+  return [observation(normalize('CVE', cve), stated)];
+}
+
+/** `Multiple Products` names none. */
+function productOf(entry: Fields): string | null {
+  const product = textOf(field(entry, 'product'));
+  return product === null || /^multiple\b/i.test(product) ? null : product;
+}

@@ -1,0 +1,44 @@
+import type { NormalizeResult } from '../model/normalize-result.ts';
+import type { IndicatorRecord } from './importer.ts';
+import { notBefore } from './record-fields.ts';
+
+/** What a feed's record may say of its observables; all else is not stated. */
+export type Stated = Partial<
+  Pick<
+    IndicatorRecord,
+    | 'externalIds'
+    | 'statedAt'
+    | 'tlp'
+    | 'confidence'
+    | 'severity'
+    | 'tags'
+    | 'firstSeen'
+    | 'lastSeen'
+    | 'expiresAt'
+    | 'forDetection'
+  >
+>;
+
+/** The indicator, or the reason why the value is none. */
+export function observation(
+  observable: NormalizeResult,
+  stated: Stated,
+): IndicatorRecord | { rejected: string } {
+  if ('rejected' in observable) return observable;
+  const firstSeen = stated.firstSeen ?? null;
+  return {
+    kind: 'indicator',
+    externalIds: [],
+    statedAt: null,
+    tlp: null,
+    confidence: null,
+    severity: null,
+    tags: [],
+    expiresAt: null,
+    forDetection: true,
+    ...stated,
+    firstSeen,
+    lastSeen: notBefore(firstSeen, stated.lastSeen ?? null),
+    ...observable,
+  };
+}

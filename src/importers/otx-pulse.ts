@@ -1,0 +1,107 @@
+import { indicatorId } from '../model/identity.ts';
+import type { ImportRecord, IndicatorRecord, ReportRecord } from './importer.ts';
+import type { Made } from './json-feed.ts';
+import { tlpOfWord } from './markings.ts';
+import { observation, type Stated } from './observation.ts';
+import { adversaryOf, familiesOf, techniquesOf } from './otx-entities.ts';
+import { observableOf } from './otx-types.ts';
+import {
+  dateOf,
+  type Fields,
+  field,
+  idOf,
+  isObject,
+  isTrue,
+  listOf,
+  RecordRejected,
+  requiredName,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
+import { rejectedBy, rejectedRecord } from './rejected-record.ts';
+import { relationshipRecord } from './relationship-record.ts';
+
+/** A pulse as a report, with what it is about, its indicators, and the links between them. */
+export function* readPulse(pulse: Fields): Generator<Made> {
+  const report = readReport(pulse);
+  const [reportId = ''] = report.externalIds;
+  yield report;
+  const families = familiesOf(pulse, report);
+  const actors = adversaryOf(pulse, report);
+  for (const entity of [...actors, ...families, ...techniquesOf(pulse, report)]) {
+    yield entity;
+    const [id] = entity.externalIds;
+    if (id !== undefined) yield relationshipRecord('refers-to', reportId, id, report.tlp);
+  }
+  // Of several families nobody can tell which one an indicator belongs to.
+  const indicated = [...actors, ...(families.length === 1 ? families : [])].flatMap(
+    ({ externalIds: [id] }) => id ?? [],
+  );
+  const indicators = listOf(field(pulse, 'indicators'));
+  if (indicators === null) throw new RecordRejected('indicators is not a list');
+  for (const [index, indicator] of indicators.entries())
+    yield* readIndicator(indicator, report, indicated, `pulse ${reportId}, indicator ${index + 1}`);
+}
+
+function readReport(pulse: Fields): ReportRecord {
+  const id = idOf(pulse, 'id');
+  if (id === null || id.length > 64) throw new RecordRejected('no id');
+  const tlp = textOf(field(pulse, 'tlp')) ?? textOf(field(pulse, 'TLP'));
+  const links = tagsOf(field(pulse, 'references')).filter((link) => /^https?:\/\//i.test(link));
+  return {
+    kind: 'report',
+    externalIds: [`otx-pulse--${id}`],
+    statedAt: dateOf(pulse, 'modified') ?? dateOf(pulse, 'created'),
+    tlp: tlp === null ? null : tlpOfWord(tlp),
+    confidence: null,
+    title: requiredName(pulse, 'name'),
+    description: textOf(field(pulse, 'description')),
+    publishedAt: dateOf(pulse, 'created'),
+    tags: tagsOf(field(pulse, 'tags')),
+    url: links[0] ?? `https://otx.alienvault.com/pulse/${encodeURIComponent(id)}`,
+  };
+}
+
+function* readIndicator(
+  value: unknown,
+  report: ReportRecord,
+  indicated: string[],
+  where: string,
+): Generator<ImportRecord> {
+  try {
+    if (!isObject(value)) throw new RecordRejected('not an object');
+    const made = observation(observableOf(value), statedOf(value, report));
+    if ('rejected' in made) yield rejectedRecord('indicator', made.rejected, where);
+    else yield* withLinks(made, report, indicated);
+  } catch (error) {
+    yield rejectedBy(error, 'indicator', where);
+  }
+}
+
+/**
+ * An indicator that OTX has switched off is kept, not for detection: its expiry must reach us, and what it was
+ * stays known. OTX gives indicators no dates of sighting but that of their creation.
+ */
+function statedOf(indicator: Fields, report: ReportRecord): Stated {
+  const isActive = field(indicator, 'is_active');
+  return {
+    statedAt: report.statedAt,
+    tlp: report.tlp,
+    tags: report.tags,
+    firstSeen: dateOf(indicator, 'created') ?? report.publishedAt,
+    expiresAt: dateOf(indicator, 'expiration'),
+    forDetection: isActive === undefined || isActive === null || isTrue(isActive),
+  };
+}
+
+/** OTX's own numbers are not those of one pulse alone: the id is made of the pulse and the observable. */
+function* withLinks(
+  indicator: IndicatorRecord,
+  { externalIds: [reportId = ''], tlp }: ReportRecord,
+  indicated: string[],
+): Generator<ImportRecord> {
+  const id = `${reportId}--${indicatorId(indicator.type, indicator.normalized)}`;
+  yield { ...indicator, externalIds: [id] };
+  yield relationshipRecord('refers-to', reportId, id, tlp);
+  for (const to of indicated) yield relationshipRecord('indicates', id, to, tlp);
+}

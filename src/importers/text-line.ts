@@ -1,0 +1,53 @@
+import { detectType } from '../model/detect-type.ts';
+import { normalize } from '../model/normalize.ts';
+import type { NormalizeResult } from '../model/normalize-result.ts';
+import { addressType } from './address-type.ts';
+import { normalizeAs, normalizeDetected } from './csv-types.ts';
+import type { MappedType } from './maps.ts';
+
+/** In values of these types a `#`, a blank or a slash is a character like any other. */
+const FREE_TEXT: ReadonlySet<MappedType> = new Set(['USER_AGENT', 'MUTEX', 'FILENAME', 'REGISTRY_KEY']);
+/** What hosts files send names to. */
+const NOWHERE = /^(?:0\.0\.0\.0|127(?:\.\d{1,3}){3}|255\.255\.255\.255|::1?|fe80::1%\S{1,16})$/i;
+/** A mark after a blank: `192.0.2.1 # scanner`. A URL holds `//` and may hold `#`, never after a blank. */
+const INLINE_COMMENT = /\s(?:#|;|\/\/)/;
+/** A column of counts or scores behind a value, as in ipsum. */
+const NUMBER = /^\d{1,12}(?:[.,]\d{1,12})?%?$/;
+/** Names that every system gives itself. */
+const OWN_NAMES = /^(?:localhost|localhost\.localdomain|local|broadcasthost|ip6-[a-z]{1,20}|0\.0\.0\.0)$/i;
+
+/**
+ * What a line of a list holds: nothing (blank, a comment, a system's own entry in a hosts file), an observable or
+ * several (`0.0.0.0 a.example b.example`), or why it is none.
+ * @param type what every line holds; null: each is told by its form
+ */
+export function readTextLine(line: string, type: MappedType | null): NormalizeResult[] {
+  const text = line.trim();
+  if (text === '' || text.startsWith('#')) return [];
+  if (type !== null && FREE_TEXT.has(type)) return [normalizeOf(type, text)];
+  if (text.startsWith(';') || text.startsWith('//')) return [];
+  const comment = INLINE_COMMENT.exec(text);
+  return readValue(comment === null ? text : text.slice(0, comment.index).trim(), type);
+}
+
+function readValue(text: string, type: MappedType | null): NormalizeResult[] {
+  const whole = normalizeOf(type, text);
+  const words = text.split(/\s+/);
+  const [first = '', ...rest] = words;
+  if (rest.length === 0) return [whole];
+  if (NOWHERE.test(first) && rest.every((word) => detectType(word) !== null || OWN_NAMES.test(word)))
+    return rest.filter((word) => !OWN_NAMES.test(word)).map((name) => normalizeOf(type ?? 'DOMAIN', name));
+  // Defanged with blanks, `example [.] com`, the line is one value still.
+  if (!('rejected' in whole)) return [whole];
+  if (rest.every((word) => NUMBER.test(word))) return [normalizeOf(type, first)];
+  return [{ rejected: 'more than one value in the line' }];
+}
+
+function normalizeOf(type: MappedType | null, text: string): NormalizeResult {
+  if (text.includes('\ufffd')) return { rejected: 'not valid UTF-8' };
+  if (type === 'address') return normalizeAs(addressType(text), text);
+  if (type !== null) return normalize(type, text);
+  const result = normalizeDetected(text);
+  if (!('rejected' in result)) return result;
+  return text.startsWith('/') ? { rejected: 'a path without a host' } : result;
+}

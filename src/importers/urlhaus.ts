@@ -1,0 +1,25 @@
+import { normalize } from '../model/normalize.ts';
+import { abuseChImporter, abuseChTags, firstDateOf } from './abusech.ts';
+import type { Made } from './json-feed.ts';
+import { observation } from './observation.ts';
+import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
+
+/** URLhaus: the answer of `urls/recent` (`date_added`), its JSON exports (`dateadded`, `last_online`), its CSV. */
+export const urlhausImporter = abuseChImporter({
+  name: 'urlhaus',
+  list: 'urls',
+  recognizes: (head) => /"url_status"\s*:/.test(head) && /"(urlhaus_link|urlhaus_reference)"\s*:/.test(head),
+  readRecord,
+});
+
+/** A URL that is offline now served malware then: it stays an indicator. */
+function readRecord(record: Fields): Made[] {
+  const url = textOf(field(record, 'url'));
+  if (url === null) throw new RecordRejected('no value');
+  const stated = {
+    tags: abuseChTags(record, 'threat'),
+    firstSeen: firstDateOf(record, 'dateadded', 'date_added'),
+    lastSeen: firstDateOf(record, 'last_online'),
+  };
+  return [observation(normalize('URL', url), stated)];
+}

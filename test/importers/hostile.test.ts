@@ -1,0 +1,218 @@
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Importer, ImportInput } from '../../src/importers/importer.ts';
+import { UnreadableInput } from '../../src/importers/importer.ts';
+import { importerNamed } from '../../src/importers/named.ts';
+import { IMPORTERS, recognizeFormat } from '../../src/importers/recognize.ts';
+import { inputOf, runImporter } from './run-importer.ts';
+
+const JSON_MAP = {
+  values: [{ path: 'indicator', typePath: 'type' }, { path: '$' }, { path: '$key' }],
+  firstSeen: 'created',
+  confidence: 'confidence_level',
+  severity: 'severity',
+  tlp: 'tlp',
+  tags: ['tags', 'meta.synonyms'],
+};
+const CSV_MAP = { hasHeader: false, values: [{ column: 1 }], firstSeen: 1 };
+const EVERY: [string, Importer][] = [
+  ...IMPORTERS.map((importer): [string, Importer] => [importer.name, importer]),
+  ['json', importerNamed('json', { map: JSON_MAP })],
+  ['json at a path', importerNamed('json', { map: { ...JSON_MAP, records: 'data.items' } })],
+  ['json by lines', importerNamed('json', { map: { ...JSON_MAP, ndjson: true } })],
+  ['mapped csv', importerNamed('csv', { map: CSV_MAP })],
+  ['user agents', importerNamed('text', { type: 'USER_AGENT' })],
+];
+/** Members that one importer or another looks at. */
+const NAMES = [
+  ...[
+    'data',
+    'urls',
+    'results',
+    'vulnerabilities',
+    'values',
+    'objects',
+    'response',
+    'items',
+    'query_status',
+    'type',
+  ],
+  ...[
+    'ioc',
+    'ioc_value',
+    'ioc_type',
+    'url',
+    'sha256_hash',
+    'ip_address',
+    'cveID',
+    'dateAdded',
+    'first_seen',
+    'tags',
+  ],
+  ...[
+    'id',
+    'name',
+    'created',
+    'modified',
+    'indicators',
+    'indicator',
+    'adversary',
+    'attack_ids',
+    'malware_families',
+  ],
+  ...[
+    'value',
+    'uuid',
+    'meta',
+    'synonyms',
+    'name-attribution',
+    'country',
+    'Threat actor name',
+    'tlp',
+    'Event',
+    'info',
+  ],
+  ...['confidence_level', 'severity', '__proto__', 'constructor', ''],
+];
+const WORDS = [
+  'ok',
+  'no_results',
+  'domain',
+  'bad.example.com',
+  '192.0.2.1',
+  '2026-01-01',
+  'threat-actor',
+  '\u0000',
+  '\ud800',
+];
+
+const hostileJson = fc.letrec((tie) => ({
+  any: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(null, true, false, 0, -1, 1e308, ...WORDS),
+    fc.string(),
+    fc.array(tie('any'), { maxLength: 4 }),
+    fc.array(fc.tuple(fc.constantFrom(...NAMES), tie('any')), { maxLength: 6 }).map(Object.fromEntries),
+  ),
+})).any;
+
+/** A file that is made while it is read: memory holds none of it. */
+function made(piece: Buffer, times: number, head = '', tail = ''): ImportInput {
+  function* chunks() {
+    yield Buffer.from(head);
+    for (let i = 0; i < times; i++) yield piece;
+    yield Buffer.from(tail);
+  }
+  return { fileName: 'made', open: () => Readable.from(chunks()) };
+}
+
+describe.each(EVERY)('the importer %s', (_, importer) => {
+  it('ends in nothing but UnreadableInput, whatever the JSON', async () => {
+    await fc.assert(
+      fc.asyncProperty(hostileJson, fc.boolean(), async (value, wrap) => {
+        const json = JSON.stringify(wrap ? [value] : value) ?? '';
+        const { records } = await runImporter(importer, inputOf(json, 'x', 50));
+        for (const record of records)
+          if (record.kind === 'rejected') expect(record.reason).not.toMatch(/[\u0000-\u001f]/);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('ends in nothing but UnreadableInput, whatever the bytes', async () => {
+    const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string().map(Buffer.from));
+    await fc.assert(
+      fc.asyncProperty(
+        bytes,
+        async (content) => void (await runImporter(importer, inputOf(Buffer.from(content)))),
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each(['<!DOCTYPE html><html><body>503</body></html>', '\ufeff\n <html lang="en">', '<!-- x --><HTML>'])(
+    'says that %s is HTML',
+    async (page) => {
+      expect((await runImporter(importer, inputOf(page))).unreadable).toMatch(/^HTML, not data/);
+    },
+  );
+
+  it('does not take an empty file for an empty feed', async () => {
+    const { records, unreadable } = await runImporter(importer, inputOf(''));
+    expect([records, unreadable]).toEqual([[], expect.stringContaining('empty')]);
+  });
+
+  it('stands a record of 10 MB and deep nesting', async () => {
+    const long = Buffer.alloc(1024 * 1024, 'a');
+    for (const input of [
+      made(long, 10),
+      made(long, 10, '[{"ioc":"', '"}]'),
+      made(long, 10, '{"data":["', '"]}'),
+    ])
+      await runImporter(importer, input);
+    await runImporter(importer, inputOf('[{"a":'.repeat(100_000)));
+  });
+
+  it('keeps no member of a prototype', async () => {
+    const json = '{"__proto__":{"polluted":1},"data":[{"__proto__":{"ioc":"192.0.2.1","ioc_type":"ip"}}]}';
+    await runImporter(importer, inputOf(json));
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});
+
+describe('a feed whose every line is hostile', () => {
+  const LINES = 20_000;
+  const line = Buffer.from(`\u0000${'('.repeat(300)}\u202e\t${'%'.repeat(300)}\n`);
+
+  it.each([
+    ['text', importerNamed('text')],
+    ['mapped csv', importerNamed('csv', { map: CSV_MAP })],
+    ['json by lines', importerNamed('json', { map: { ...JSON_MAP, ndjson: true } })],
+  ])('has each rejected with a reason, as %s', async (_, importer) => {
+    const { records, unreadable } = await runImporter(importer, made(line, LINES));
+    expect(unreadable).toBeNull();
+    expect(records.filter((record) => record.kind === 'rejected' && record.reason !== '')).toHaveLength(
+      LINES,
+    );
+  });
+
+  it.each([
+    ['threatfox', importerNamed('threatfox'), '{"0":[{"ioc_value":"x","ioc_type":"y"}]', '}'],
+    ['json', importerNamed('json', { map: JSON_MAP }), '{"0":7', '}'],
+  ])('is read with memory for one record, as %s', async (_, importer, head, tail) => {
+    const member = `,"k":[{"ioc_value":"${'\\u0000'.repeat(3000)}","ioc_type":"domain"}]`;
+    const piece = Buffer.from(member.repeat(4));
+    const before = process.memoryUsage().rss;
+    let count = 0;
+    for await (const record of importer.read(made(piece, 3000, head, tail)))
+      if (record.kind === 'rejected') count += 1;
+    // 200 MB are read; a process that kept them would have grown by more.
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
+    expect(count).toBeGreaterThan(12_000);
+  });
+});
+
+describe('recognizeFormat', () => {
+  it('ends in nothing but UnreadableInput', async () => {
+    const content = fc.oneof(
+      hostileJson.map((value) => JSON.stringify(value) ?? ''),
+      fc.string(),
+    );
+    await fc.assert(
+      fc.asyncProperty(content, async (text) => {
+        await recognizeFormat(inputOf(text)).catch((error) => expect(error).toBeInstanceOf(UnreadableInput));
+      }),
+    );
+  });
+
+  it.each(['"sha256_hash":', '"ioc_type":"ioc":', '{"', '[{"a":', 'a.b ', '# ', '0.0.0.0 a '])(
+    'is not slowed by a head full of %s',
+    async (piece) => {
+      const start = performance.now();
+      await recognizeFormat(inputOf(`{${piece.repeat(70_000 / piece.length)}`)).catch(() => {});
+      await recognizeFormat(inputOf(piece.repeat(70_000 / piece.length))).catch(() => {});
+      expect(performance.now() - start).toBeLessThan(5000);
+    },
+  );
+});

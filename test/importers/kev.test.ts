@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { kevImporter } from '../../src/importers/kev.ts';
+import { inputOf, ofKind, runImporter } from './run-importer.ts';
+
+const run = (catalogue: unknown) => runImporter(kevImporter, inputOf(JSON.stringify(catalogue)));
+const entry = {
+  cveID: 'CVE-2025-48384',
+  vendorProject: 'Git',
+  product: 'Multiple Products',
+  dateAdded: '2025-08-25',
+  knownRansomwareCampaignUse: 'Unknown',
+};
+
+it.each([
+  ['Unknown', 'HIGH', ['kev', 'Git']],
+  ['Known', 'CRITICAL', ['kev', 'ransomware', 'Git']],
+])('use by ransomware that is %s makes a vulnerability %s', async (use, severity, tags) => {
+  const { records } = await run({ vulnerabilities: [{ ...entry, knownRansomwareCampaignUse: use }] });
+  expect(records).toEqual([
+    expect.objectContaining({
+      type: 'CVE',
+      value: 'CVE-2025-48384',
+      severity,
+      tags,
+      firstSeen: new Date('2025-08-25'),
+      forDetection: true,
+    }),
+  ]);
+});
+
+it('rejects an entry without a CVE id and goes on', async () => {
+  const { records } = await run({
+    vulnerabilities: [{ ...entry, cveID: 'GHSA-1' }, { dateAdded: '2025-01-01' }, entry],
+  });
+  expect(ofKind(records, 'rejected').map(({ reason }) => reason)).toEqual(['not a CVE id', 'no value']);
+  expect(ofKind(records, 'indicator')).toHaveLength(1);
+});
+
+it('says what is not the catalogue', async () => {
+  expect((await run({ message: 'Forbidden' })).unreadable).toContain('not the KEV catalogue');
+});

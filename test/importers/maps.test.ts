@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { importerNamed } from '../../src/importers/named.ts';
+import { inputOf, ofKind, runImporter } from './run-importer.ts';
+
+const runCsv = (map: unknown, ...lines: string[]) =>
+  runImporter(importerNamed('csv', { map }), inputOf(lines.join('\n'), 'feed'));
+const runJson = (map: unknown, content: unknown) =>
+  runImporter(
+    importerNamed('json', { map }),
+    inputOf(typeof content === 'string' ? content : JSON.stringify(content), 'feed'),
+  );
+const shown = ({ records }: Awaited<ReturnType<typeof runJson>>) =>
+  records.map((record) =>
+    record.kind === 'indicator'
+      ? `${record.type} ${record.value}`
+      : 'reason' in record
+        ? record.reason
+        : record.kind,
+  );
+
+describe('a mapped CSV', () => {
+  const map = {
+    delimiter: '|',
+    values: [{ column: 'Bad Host' }, { column: 2, type: 'MD5' }],
+    typeColumn: 'what',
+    firstSeen: 'since',
+    lastSeen: 'until',
+    expiresAt: 'gone',
+    confidence: 'sure',
+    severity: 'grave',
+    tlp: 'marking',
+    tags: ['labels', 10],
+  };
+  const header = 'bad host|sum|what|since|until|gone|sure|grave|marking|more|labels';
+
+  it('is read as its map says', async () => {
+    const md5 = 'a'.repeat(32);
+    const row = `bad.example.com|${md5}|hostname|2026-01-01|2026-01-02|2026-02-01|80|high|green|x|a, b;c`;
+    const { records } = await runCsv(map, header, row);
+    const shared = {
+      firstSeen: new Date('2026-01-01'),
+      lastSeen: new Date('2026-01-02'),
+      expiresAt: new Date('2026-02-01'),
+      confidence: 80,
+      severity: 'HIGH',
+      tlp: 'GREEN',
+      tags: ['a', 'b', 'c', 'x'],
+    };
+    expect(records).toEqual([
+      expect.objectContaining({ type: 'DOMAIN', value: 'bad.example.com', ...shared }),
+      expect.objectContaining({ type: 'MD5', value: md5, ...shared }),
+    ]);
+  });
+
+  it('may have no header', async () => {
+    const values = [{ column: 2, type: 'address' }];
+    expect(shown(await runCsv({ hasHeader: false, values }, 'a,192.0.2.1', 'b,2001:db8::1'))).toEqual([
+      'IPV4 192.0.2.1',
+      'IPV6 2001:db8::1',
+    ]);
+  });
+
+  it('may have its header in the last comment', async () => {
+    const values = [{ column: 'bad', type: 'DOMAIN' }];
+    expect(shown(await runCsv({ values }, '# id,bad,why', '1,bad.example.com,x'))).toEqual([
+      'DOMAIN bad.example.com',
+    ]);
+  });
+
+  it.each([
+    [{ values: [{ column: 'host' }] }, 'no column host; found: a, b'],
+    [{ values: [{ column: 3 }] }, 'no column 3; found: a, b'],
+    [{ values: [{ column: 'a' }], tags: ['c'] }, 'no column c; found: a, b'],
+  ])('that has not what %j names is unreadable', async (wrong, message) => {
+    expect(await runCsv(wrong, 'a,b', '1,2')).toEqual({ records: [], unreadable: message });
+  });
+});
+
+describe('a mapped JSON', () => {
+  const values = [{ path: 'ioc', type: 'DOMAIN' }];
+  const record = { ioc: 'bad.example.com' };
+
+  it('is read as its map says', async () => {
+    const map = {
+      records: 'data.items',
+      values: [
+        { path: 'seen.at', typePath: 'seen.kind' },
+        { path: 'hashes.md5', type: 'MD5' },
+      ],
+      firstSeen: 'first',
+      lastSeen: 'last',
+      expiresAt: 'until',
+      confidence: 'sure',
+      severity: 'grave',
+      tlp: 'marking',
+      tags: ['labels', 'family.name'],
+    };
+    const item = {
+      seen: { at: ['bad.example.com', 'worse.example.com'], kind: 'hostname' },
+      hashes: [{ md5: 'a'.repeat(32) }, { sha1: 'x' }],
+      first: '2026-01-01T00:00:00Z',
+      last: 1_767_312_000,
+      until: 1_769_904_000_000,
+      sure: '80',
+      grave: 'critical',
+      marking: 'TLP:RED',
+      labels: ['a', 'b,c'],
+      family: { name: 'Example' },
+    };
+    const run = await runJson(map, { meta: { items: [1] }, data: { total: 1, items: [item] } });
+    expect(shown(run)).toEqual([
+      'DOMAIN bad.example.com',
+      'DOMAIN worse.example.com',
+      `MD5 ${'a'.repeat(32)}`,
+    ]);
+    expect(run.records[0]).toMatchObject({
+      firstSeen: new Date('2026-01-01'),
+      lastSeen: new Date('2026-01-02'),
+      expiresAt: new Date('2026-02-01'),
+      confidence: 80,
+      severity: 'CRITICAL',
+      tlp: 'RED',
+      tags: ['a', 'b', 'c', 'Example'],
+    });
+  });
+
+  it.each([
+    ['$', [record]],
+    ['$', { x: record }],
+    ['$', { 7: [record], 8: [] }],
+    ['data', { data: [record] }],
+    ['data', { data: { x: record } }],
+    ['$.a.b.c', { a: { z: {}, b: { c: [record] } } }],
+  ])('holds its records at %s in %j', async (records, content) => {
+    expect(shown(await runJson({ records, values }, content))).toEqual(['DOMAIN bad.example.com']);
+  });
+
+  it('may be a list of bare values', async () => {
+    const map = { values: [{ path: '$' }] };
+    expect(shown(await runJson(map, ['192.0.2.1', 'bad.example.com', 7, null]))).toEqual([
+      'IPV4 192.0.2.1',
+      'DOMAIN bad.example.com',
+      'value is not text',
+      'no value',
+    ]);
+  });
+
+  it('may have the values as names of members', async () => {
+    const map = { records: 'data', values: [{ path: '$key' }], tags: ['family'] };
+    const { records } = await runJson(map, { data: { '192.0.2.1': { family: 'a' }, '192.0.2.2': {} } });
+    expect(ofKind(records, 'indicator').map(({ value, tags }) => [value, tags])).toEqual([
+      ['192.0.2.1', ['a']],
+      ['192.0.2.2', []],
+    ]);
+  });
+
+  it('may be a record a line', async () => {
+    const text = '{"ioc":"bad.example.com"}\n\n{"ioc":\n[1]\n"x"\n{"ioc":"worse.example.com"}';
+    const run = await runJson({ ndjson: true, values }, text);
+    expect(shown(run)).toEqual([
+      'DOMAIN bad.example.com',
+      'not valid JSON',
+      'no value',
+      'no value',
+      'DOMAIN worse.example.com',
+    ]);
+    expect(ofKind(run.records, 'rejected')[0]?.where).toBe('object 3');
+  });
+
+  it.each([
+    ['data.items', { error: 'x', data: 7 }, 'no list at data.items; the root holds: error, data'],
+    ['data', [record], 'no list at data; the root holds: nothing by name'],
+    ['data', '', 'the file is empty'],
+    ['data', '<html>', 'HTML, not data: a web page stands where the file should be'],
+  ])('without a list at %s is unreadable', async (records, content, message) => {
+    expect(await runJson({ records, values }, content)).toEqual({ records: [], unreadable: message });
+  });
+
+  it('takes no inherited member for a field', async () => {
+    for (const path of ['constructor.name', '__proto__.x', 'toString'])
+      expect(shown(await runJson({ values: [{ path }] }, [{}]))).toEqual(['no value']);
+  });
+});
+
+describe('importerNamed', () => {
+  it.each([
+    ['json', {}, 'map'],
+    ['json', { map: { values: [] } }, 'map.values'],
+    ['json', { map: { values: [{ path: 'a', type: 'HOST' }] } }, 'map.values.0.type'],
+    ['csv', { map: { values: [{ column: 0 }] } }, 'map.values.0.column'],
+    ['csv', { map: { values: [{ column: 'a' }], colour: 1 } }, 'map'],
+    ['text', { type: 'HOST' }, 'options.type'],
+  ] as const)('refuses %s with %j, naming %s', (kind, options, name) => {
+    expect(() => importerNamed(kind, options)).toThrow(name);
+  });
+
+  it.each([
+    'stix',
+    'misp',
+    'csv',
+    'text',
+    'urlhaus',
+    'threatfox',
+    'malwarebazaar',
+    'feodo',
+    'kev',
+    'otx',
+    'galaxy',
+  ] as const)('knows %s without options', (kind) => expect(importerNamed(kind, { days: 3 }).name).toBe(kind));
+});

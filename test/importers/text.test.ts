@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { MappedType } from '../../src/importers/maps.ts';
+import { textImporter } from '../../src/importers/text.ts';
+import { inputOf, runImporter } from './run-importer.ts';
+
+async function linesOf(content: string | Buffer, type?: MappedType, chunkSize?: number) {
+  const { records } = await runImporter(
+    textImporter(type ? { type } : {}),
+    inputOf(content, 'list.txt', chunkSize),
+  );
+  return records.map((record) =>
+    record.kind === 'indicator'
+      ? `${record.type} ${record.value}`
+      : record.kind === 'rejected'
+        ? `${record.where}: ${record.reason}`
+        : record.kind,
+  );
+}
+
+describe('a line of a list', () => {
+  it.each([
+    ['192.0.2.1', ['IPV4 192.0.2.1']],
+    ['192.0.2.1\t10', ['IPV4 192.0.2.1']],
+    ['192.0.2.1 10 0.5', ['IPV4 192.0.2.1']],
+    ['192.0.2.1 # scanner.example.com', ['IPV4 192.0.2.1']],
+    ['192.0.2.1\t; scanner', ['IPV4 192.0.2.1']],
+    ['bad.example.com // why', ['DOMAIN bad.example.com']],
+    ['http://bad.example.com/a//b;c', ['URL http://bad.example.com/a//b;c']],
+    ['hxxps://bad[.]example[.]com/a', ['URL https://bad.example.com/a']],
+    ['bad [.] example [.] com', ['DOMAIN bad.example.com']],
+    ['0.0.0.0 bad.example.com', ['DOMAIN bad.example.com']],
+    [
+      '127.0.0.1\tbad.example.com worse.example.com # two',
+      ['DOMAIN bad.example.com', 'DOMAIN worse.example.com'],
+    ],
+    [':: bad.example.com', ['DOMAIN bad.example.com']],
+    ['127.0.0.1 localhost', []],
+    ['::1 ip6-localhost ip6-loopback', []],
+    ['# comment', []],
+    ['; comment', []],
+    ['// comment', []],
+    ['   ', []],
+    ['/wp-content/x.php', ['line 1: a path without a host']],
+    ['bad.example.com is bad', ['line 1: more than one value in the line']],
+    ['192.0.2.1 192.0.2.2', ['line 1: more than one value in the line']],
+    ['what', ['line 1: type not recognized']],
+    ['192.0.2.0/24', ['line 1: type not recognized']],
+  ])('%j gives %j', async (line, expected) => {
+    const outcome = await linesOf(line);
+    // The detector may say more of a value than that it knows no type.
+    expect(outcome).toEqual(expected);
+  });
+
+  it.each([
+    ['DOMAIN', 'setup.exe', ['DOMAIN setup.exe']],
+    ['DOMAIN', 'http://bad.example.com/', ['line 1: a URL, not a domain']],
+    ['DOMAIN', '0.0.0.0 bad.example.com', ['DOMAIN bad.example.com']],
+    ['address', '2001:db8::1', ['IPV6 2001:db8::1']],
+    ['USER_AGENT', 'evil # agent // 1.0 ;', ['USER_AGENT evil # agent // 1.0 ;']],
+    ['USER_AGENT', '# comment', []],
+    ['MUTEX', '; not a comment', ['MUTEX ; not a comment']],
+    ['FILENAME', '//server/share/a.exe', ['FILENAME //server/share/a.exe']],
+  ] as const)('that is stated to be %s: %j gives %j', async (type, line, expected) => {
+    expect(await linesOf(line, type)).toEqual(expected);
+  });
+});
+
+describe('a list', () => {
+  const TEXT = '\ufeff# names\r\n192.0.2.1\r\n\r\nwhat\nbad.example.com';
+
+  it.each([1, 2, 3, 7, 65_536])('comes in chunks of %i', async (size) => {
+    expect(await linesOf(TEXT, undefined, size)).toEqual([
+      'IPV4 192.0.2.1',
+      'line 4: type not recognized',
+      'DOMAIN bad.example.com',
+    ]);
+  });
+
+  it('loses only the lines that are too long or not UTF-8', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${'a'.repeat(70_000)}\n192.0.2.1\n`),
+      Buffer.from([0x61, 0xe9, 0x0a]),
+      Buffer.from('192.0.2.2\u0000\n192.0.2.3'),
+    ]);
+    expect(await linesOf(bytes)).toEqual([
+      'line 1: line longer than 64 KiB',
+      'IPV4 192.0.2.1',
+      'line 3: not valid UTF-8',
+      'line 4: type not recognized',
+      'IPV4 192.0.2.3',
+    ]);
+  });
+});
