@@ -1,9 +1,10 @@
 // node bench/exports.mjs [--rows N] [--url postgres://…] [--formats csv,stix]: full exports; README.md beside says how.
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { parseArgs } from 'node:util';
 import { generate } from './generate.mjs';
+import { residentBytes, watchMemory } from './memory.mjs';
 import * as servers from './servers.mjs';
 
 const RESULTS = new URL('./results/', import.meta.url);
@@ -12,7 +13,6 @@ const FORMATS = ['csv', 'ndjson', 'ecs', 'stix', 'misp', 'snort', 'suricata', 'z
 const COPIED =
   'id, number, type, value, confidence, severity, tlp, tags, source_id, first_seen, last_seen, expires_at, ' +
   'for_detection, created_at, version';
-const SAMPLE_MS = 10;
 
 const { values } = parseArgs({
   options: {
@@ -43,7 +43,7 @@ async function bench() {
     const first = await get(tipline.url, key, path);
     const copied = await copyOut(databaseUrl);
     const again = await get(tipline.url, key, path);
-    const overIdle = peak.stop() - idle;
+    const overIdle = peak.stop().peak - idle;
     const unchanged = await get(tipline.url, key, path, { 'if-none-match': first.etag });
     await tipline.stop();
     const ratio = first.bytes / first.seconds / (copied.bytes / copied.seconds);
@@ -87,23 +87,6 @@ async function copyOut(url) {
   let bytes = 0;
   for await (const chunk of psql.stdout) bytes += chunk.length;
   return { bytes, seconds: (performance.now() - began) / 1000 };
-}
-
-function residentBytes(pid) {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
-}
-
-function watchMemory(pid) {
-  let peak = 0;
-  const timer = setInterval(() => {
-    peak = Math.max(peak, residentBytes(pid));
-  }, SAMPLE_MS);
-  return {
-    stop() {
-      clearInterval(timer);
-      return peak;
-    },
-  };
 }
 
 function table(results) {

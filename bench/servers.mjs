@@ -67,14 +67,15 @@ export async function startRedis() {
   return `redis://127.0.0.1:${port}`;
 }
 
-const settingsOf = (databaseUrl, redisUrl) => ({
+/** The environment of a process of ours. */
+export const settingsOf = (databaseUrl, redisUrl) => ({
   ...process.env,
   NODE_ENV: 'production',
   LOG_LEVEL: 'warn',
   TIPLINE_DATA_DIR: temporaryDirectory(),
   TIPLINE_SECRET: 'x'.repeat(32),
   DATABASE_URL: databaseUrl,
-  REDIS_URL: redisUrl,
+  ...(redisUrl && { REDIS_URL: redisUrl }),
   PUBLIC_API_RATE_LIMIT_PER_WINDOW: '1000000000',
 });
 

@@ -1,45 +1,30 @@
-// Brings the counts of the shared data (test/importers/shared-data-counts.json) into docs/importing.md, between its
-// markers; with --check, says whether they stand there; with --print, prints them.
+// Brings what each file of the shared data becomes (test/imports/shared-data-counts.json) into docs/importing.md, between
+// its markers; with --check, says whether it stands there.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const COUNTS = new URL('../test/importers/shared-data-counts.json', import.meta.url);
+const COUNTS = new URL('../test/imports/shared-data-counts.json', import.meta.url);
 const DOCS = new URL('../docs/importing.md', import.meta.url);
 const [START, END] = ['<!-- counts -->', '<!-- /counts -->'];
-const REJECTED = /^rejected (\w+): (.*)$/;
 
-const table = importTable(JSON.parse(readFileSync(COUNTS, 'utf8')));
-if (process.argv.includes('--print')) process.stdout.write(table);
-else bringIn(readFileSync(DOCS, 'utf8'), process.argv.includes('--check'));
-
-/** One line a file: records read, accepted, and rejected by reason. */
-function importTable(counts) {
-  const rows = Object.entries(counts).map(([file, outcomes]) => {
-    const entries = Object.entries(outcomes);
-    const rejected = entries.filter(([outcome]) => REJECTED.test(outcome));
-    const [read, refused] = [sum(entries), sum(rejected)];
-    const reasons = rejected.map(
-      ([outcome, count]) => `${count} ${escaped(outcome.replace(REJECTED, '$2'))}`,
-    );
-    return `| ${file} | ${read} | ${read - refused} | ${reasons.join('; ') || '–'} |`;
-  });
-  return `${['| file | read | accepted | rejected |', '|---|--:|--:|---|', ...rows].join('\n')}\n`;
-}
-
-function sum(entries) {
-  return entries.reduce((total, [, count]) => total + count, 0);
-}
-
-function escaped(text) {
-  return text.replaceAll('|', '\\|');
-}
-
-function bringIn(docs, checkOnly) {
-  const [from, to] = [docs.indexOf(START), docs.indexOf(END)];
-  if (from < 0 || to < from) fail(`docs/importing.md has no ${START} … ${END}`);
-  const wanted = `${docs.slice(0, from + START.length)}\n${table}${docs.slice(to)}`;
-  if (wanted.replace(/\n+(?=<!-- \/counts)/, '\n') === docs.replace(/\n+(?=<!-- \/counts)/, '\n')) return;
-  if (checkOnly) fail('docs/importing.md does not show the counts: run node scripts/import-table.mjs');
+const docs = readFileSync(DOCS, 'utf8');
+const [from, to] = [docs.indexOf(START), docs.indexOf(END)];
+if (from < 0 || to < from) fail(`docs/importing.md has no ${START} … ${END}`);
+const wanted = `${docs.slice(0, from + START.length)}\n${table(JSON.parse(readFileSync(COUNTS, 'utf8')))}${docs.slice(to)}`;
+if (wanted !== docs) {
+  if (process.argv.includes('--check'))
+    fail('docs/importing.md does not show the counts: run node scripts/import-table.mjs');
   writeFileSync(DOCS, wanted);
+}
+
+/** One line a file: objects read, new, said before in the file, and rejected by reason. */
+function table(counts) {
+  const rows = Object.entries(counts).map(([file, { read, new: fresh, updated, unchanged, reasons }]) => {
+    const told = Object.entries(reasons).map(
+      ([reason, count]) => `${count} ${reason.replaceAll('|', '\\|')}`,
+    );
+    return `| ${file} | ${read} | ${fresh} | ${updated + unchanged} | ${told.join('; ') || '–'} |`;
+  });
+  return `${['| file | read | new | repeats | rejected |', '|---|--:|--:|--:|---|', ...rows].join('\n')}\n`;
 }
 
 function fail(message) {

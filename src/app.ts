@@ -13,6 +13,7 @@ import { findKeyByHash } from './features/api-keys/api-keys.queries.ts';
 import type { LastUsed } from './features/api-keys/last-used.ts';
 import { campaignRoutes } from './features/campaigns/campaigns.routes.ts';
 import { Campaign, CampaignItem, CampaignList } from './features/campaigns/campaigns.schema.ts';
+import type { Interest } from './features/enrichments/wanted.ts';
 import { exporter } from './features/exports/exports.service.ts';
 import type { Spool } from './features/exports/spool.ts';
 import { deepChecker } from './features/health/deep-check.ts';
@@ -49,6 +50,8 @@ export interface AppDeps {
   kv: KeyValueStore;
   clock: Clock;
   lastUsed: Pick<LastUsed, 'note'>;
+  /** What playbooks look at is asked about first. */
+  interest: Pick<Interest, 'note'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   metricsNetworks: readonly string[];
@@ -145,7 +148,7 @@ async function registerFeatures(app: FastifyInstance, deps: AppDeps): Promise<vo
   await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
   const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');
   const exports = exporter(deps.database, deps.spool, failed);
-  await app.register(indicatorRoutes, { db, exporter: exports });
+  await app.register(indicatorRoutes, { db, exporter: exports, interest: deps.interest });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { db });

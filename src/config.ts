@@ -20,6 +20,12 @@ export interface Config {
   spoolBytes: number;
   /** A checkout of community Sigma rules. */
   sigmaRules: string | undefined;
+  /** Networks that feeds and providers may be in although they are not public. */
+  outboundNetworks: string[];
+  /** Of all that one run of a source fetches, in bytes. */
+  feedBytes: number;
+  /** Whether a server does the worker's jobs too. */
+  worker: boolean;
 }
 
 export class ConfigError extends Error {
@@ -49,7 +55,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
   };
   const url = (name: string, protocols: string[]): string | undefined => {
     const value = text(name);
-    if (value === undefined || protocols.some((p) => value.startsWith(`${p}//`) && URL.canParse(value)))
+    if (value === undefined || protocols.some((p) => value.startsWith(`${p}//`) && isUrl(value)))
       return value;
     // The value may hold a password: it is not repeated.
     problems.push(
@@ -69,6 +75,11 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     if (value !== undefined && !statSync(value, { throwIfNoEntry: false })?.isDirectory())
       wrong(name, 'a directory that is there');
     return value;
+  };
+  const onOrOff = (name: string, fallback: boolean): boolean => {
+    const value = text(name);
+    if (value !== undefined && value !== 'on' && value !== 'off') wrong(name, 'on or off');
+    return value === undefined ? fallback : value === 'on';
   };
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!LOG_LEVELS.includes(logLevel)) wrong('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
@@ -93,11 +104,23 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     logLevel,
     spoolBytes: integer('TIPLINE_SPOOL_MB', 4096, 1, 1_000_000) * 1024 * 1024,
     sigmaRules: directory('TIPLINE_SIGMA_RULES'),
+    outboundNetworks: networks('OUTBOUND_NETWORKS', []),
+    feedBytes: integer('TIPLINE_FEED_MB', 1024, 1, 1_000_000) * 1024 * 1024,
+    worker: onOrOff('TIPLINE_WORKER', true),
   };
   if (serving && config.databaseUrl && !secret)
     problems.push('TIPLINE_SECRET must be set when DATABASE_URL is');
   if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
   return config;
+}
+
+/** Not by URL.canParse, which is wrong at times in Node 20. */
+function isUrl(text: string): boolean {
+  try {
+    return new URL(text).href !== '';
+  } catch {
+    return false;
+  }
 }
 
 function isNetwork(value: string): boolean {

@@ -1,15 +1,37 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { type Config, readConfig } from '../config.ts';
-import { type Database, openDatabase } from '../db/open.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../db/open.ts';
+import { ensureShippedLists } from '../features/whitelist/whitelist.service.ts';
+
+const shippedLists = new URL('../../whitelist/', import.meta.url);
+
+/** The database, brought up to date with this version: its tables, and the lists that come with it. */
+export async function openStore(
+  config: Config,
+  options: Pick<DatabaseOptions, 'share' | 'onIdleError'>,
+): Promise<Database> {
+  const { databaseUrl: url, dataDirectory } = config;
+  const database = await openDatabase({ url, dataDirectory, ...options });
+  try {
+    await ensureShippedLists(database.db, await readShippedLists(), new Date());
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function readShippedLists(): Promise<unknown[]> {
+  const files = (await readdir(shippedLists)).filter((file) => file.endsWith('.json')).sort();
+  return Promise.all(
+    files.map(async (file) => JSON.parse(await readFile(new URL(file, shippedLists), 'utf8'))),
+  );
+}
 
 /** Runs a command on the database, alone or through the server that holds it. */
 export async function withDatabase<T>(use: (database: Database, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig();
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    dataDirectory: config.dataDirectory,
-    share: true,
-    onIdleError: () => {},
-  });
+  const database = await openStore(config, { share: true, onIdleError: () => {} });
   try {
     return await use(database, config);
   } finally {

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { Command, Option } from 'commander';
 import type { Db } from '../db/open.ts';
 import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
-import { ensureSource, findSource, type Source } from '../features/imports/sources.queries.ts';
+import { ensureSource, findSource, newSource, type Source } from '../features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../features/imports/tally.ts';
 import { type Importer, UnreadableInput } from '../importers/importer.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
@@ -25,7 +26,7 @@ interface ImportOptions {
 
 export function importCommand(): Command {
   return new Command('import')
-    .description('import STIX bundles, MISP events or CSV files')
+    .description('import STIX, MISP, CSV, lists, abuse.ch, KEV, OTX and galaxy files')
     .argument('<file...>', 'files, directories, or - for standard input')
     .requiredOption('--source <name>', 'the source that says so; made when it is new', filled)
     .addOption(
@@ -89,7 +90,7 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
     severity: options.severity,
   };
   const source: Source = options.dryRun
-    ? ((await findSource(db, options.source)) ?? { id: 'new', name: options.source, defaults })
+    ? ((await findSource(db, options.source)) ?? newSource(randomUUID(), options.source, defaults))
     : await ensureSource(db, options.source, 'import', defaults, now);
   const unknown: Interruption[] = [];
   const importOptions = { source, now, dryRun: options.dryRun ?? false, tally };
@@ -97,7 +98,7 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
   return [...unknown, ...unread];
 }
 
-const UNKNOWN = 'not a STIX bundle, a MISP event or a CSV file that can be recognized';
+const UNKNOWN = 'not of a format that can be recognized: see --format';
 
 /** The files with their importers, each under a progress bar while it is read. */
 async function* recognized(

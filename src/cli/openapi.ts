@@ -42,6 +42,7 @@ async function describe() {
     kv: memoryStore(),
     clock: systemClock,
     lastUsed: { note: () => {} },
+    interest: { note: () => {} },
     rateLimit: { points: 1, windowSeconds: 1 },
     trustedProxies: [],
     metricsNetworks: [],

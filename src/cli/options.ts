@@ -2,6 +2,8 @@ import { InvalidArgumentError } from 'commander';
 import { parseNetwork } from '../http/client-address.ts';
 import { isUuid, parseInstant } from '../http/query-validator.ts';
 import { SCOPES, type Scope } from '../model/api-key.ts';
+import type { Lifetimes } from '../model/statement.ts';
+import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
@@ -63,4 +65,25 @@ export function networks(text: string, before: string[] = []): string[] {
 export function filled(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text.trim();
+}
+
+/** As `duration`; `never` is 0 (commander makes something else of null). */
+export function interval(text: string): number {
+  return text === 'never' ? 0 : duration(text);
+}
+
+/** `IPV4=30d`, `ALL=90d`, `URL=never`; the later one counts. */
+export function lifetimes(text: string, before: Lifetimes = {}): Lifetimes {
+  const [, word = '', time = ''] = text.match(/^([A-Za-z0-9_]+)=(\w+)$/) ?? [];
+  const types = word.toUpperCase() === 'ALL' ? INDICATOR_TYPES : [wordOf(INDICATOR_TYPES)(word)];
+  const seconds = interval(time) || undefined;
+  return { ...before, ...Object.fromEntries(types.map((type) => [type, seconds])) };
+}
+
+/** A number of requests; `default` is 0. */
+export function quota(text: string): number {
+  if (text === 'default') return 0;
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError('Allowed: a whole number from 1, or default.');
+  return Number(text);
 }

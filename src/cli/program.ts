@@ -1,12 +1,19 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
+import { campaignsCommand } from './campaigns.ts';
+import { confidenceCommand } from './confidence.ts';
 import { demoCommand } from './demo.ts';
+import { enrichCommand } from './enrich.ts';
 import { exportCommand } from './export.ts';
 import { importCommand } from './import.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { openApiCommand } from './openapi.ts';
+import { providersCommand } from './providers.ts';
 import { serveCommand } from './serve.ts';
+import { sourcesCommand } from './sources.ts';
+import { whitelistCommand } from './whitelist.ts';
+import { workerCommand } from './worker.ts';
 
 const EPILOGUE = `
 Settings come from the environment or from .env in the working directory:
@@ -19,6 +26,9 @@ Settings come from the environment or from .env in the working directory:
   TRUSTED_PROXIES                           networks whose X-Forwarded-For is believed (none)
   METRICS_NETWORKS                          networks that may read /metrics (loopback)
   TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
+  TIPLINE_WORKER                            off: this server only answers (on)
+  TIPLINE_FEED_MB                           the most that one run of a source may fetch (1024)
+  OUTBOUND_NETWORKS                         networks that feeds may be in although they are not public (none)
   TIPLINE_SIGMA_RULES                       a checkout of community Sigma rules (none)
   LOG_LEVEL                                 fatal, error, warn, info, debug, trace or silent (info)
 
@@ -44,6 +54,13 @@ export function buildProgram(): Command {
     demoCommand(),
     importCommand(),
     exportCommand(),
+    sourcesCommand(),
+    whitelistCommand(),
+    providersCommand(),
+    enrichCommand(),
+    confidenceCommand(),
+    campaignsCommand(),
+    workerCommand(),
     keysCommand(),
     migrateCommand(),
     openApiCommand(),

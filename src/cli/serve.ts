@@ -6,19 +6,18 @@ import { type Logger, pino } from 'pino';
 import { buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, readConfig } from '../config.ts';
-import { type Database, openDatabase } from '../db/open.ts';
+import type { Database } from '../db/open.ts';
 import { trackLastUsed } from '../features/api-keys/last-used.ts';
+import { trackInterest } from '../features/enrichments/wanted.ts';
 import { openSpool } from '../features/exports/spool.ts';
 import { type CommunityRules, communityRules } from '../features/sigma/community-rules.ts';
 import { redactKeys } from '../http/redact.ts';
-import type { KeyValueStore } from '../kv/kv.ts';
-import { memoryStore } from '../kv/memory.ts';
-import { redisStore } from '../kv/redis.ts';
+import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
-import { print } from './dependencies.ts';
+import { openStore, print } from './dependencies.ts';
+import { stopOnSignals } from './signals.ts';
+import { openWorker } from './worker.ts';
 
-/** Requests under way may take so long to finish when the server stops. */
-const SHUTDOWN_MS = 25_000;
 const IDLE_CHECK_MS = 100;
 
 export function serveCommand(): Command {
@@ -52,20 +51,23 @@ export async function startServer(
     for (const closeOne of open.splice(0)) await closeOne();
   };
   try {
-    const database = await openDatabase({
-      url: config.databaseUrl,
-      dataDirectory: config.dataDirectory,
+    const database = await openStore(config, {
       share: false,
       onIdleError: (error) => logger.warn({ err: error }, 'a database connection broke'),
     });
     open.unshift(database.close);
     await prepare(database);
-    const kv = await openStore(config, (err) => logger.warn({ err }, 'the key-value store is in trouble'));
+    const kv = await openKeyValueStore(config.redisUrl, (err) =>
+      logger.warn({ err }, 'the key-value store is in trouble'),
+    );
     open.unshift(kv.close);
     const lastUsed = trackLastUsed(database.db, (err) =>
       logger.warn({ err }, 'last use of keys not written'),
     );
     open.unshift(lastUsed.stop);
+    const interest = trackInterest(database.db, (err) => logger.warn({ err }, 'requests not written'));
+    open.unshift(interest.stop);
+    if (config.worker) open.unshift((await openWorker(config, database, kv, logger)).stop);
     const spool = openSpool(join(config.dataDirectory, 'spool'), config.spoolBytes);
     open.unshift(spool.close);
     const community = readCommunityRules(config.sigmaRules, logger);
@@ -77,6 +79,7 @@ export async function startServer(
       kv,
       clock: systemClock,
       lastUsed,
+      interest,
       logger,
     });
     open.unshift(() => closeApp(app));
@@ -114,25 +117,6 @@ async function closeApp(app: FastifyInstance): Promise<void> {
   const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
   await app.close();
   clearInterval(idle);
-}
-
-async function openStore(config: Config, onError: (error: Error) => void): Promise<KeyValueStore> {
-  return config.redisUrl ? redisStore(config.redisUrl, onError) : memoryStore();
-}
-
-function stopOnSignals(close: () => Promise<void>): void {
-  let stopping = false;
-  const stop = () => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
-    close().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
 }
 
 function addressFor(host: string, port: number): string {

@@ -19,6 +19,8 @@ const CLIENTS_MS = 5_000;
 export interface Database {
   db: Db;
   kind: 'postgresql' | 'embedded';
+  /** Another process holds the store, and this one works through it. */
+  shared: boolean;
   /** After much was written: what the planner knows is brought up to date. PostgreSQL does it by itself. */
   refreshStatistics(): Promise<void>;
   close(): Promise<void>;
@@ -59,14 +61,26 @@ async function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleErr
     await migrating.destroy();
   }
   const db: Db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 20, onIdleError }) });
-  return { db, kind: 'postgresql', refreshStatistics: async () => {}, close: () => db.destroy() };
+  return {
+    db,
+    kind: 'postgresql',
+    shared: false,
+    refreshStatistics: async () => {},
+    close: () => db.destroy(),
+  };
 }
 
 /** The embedded database without a directory, for tests. */
 export async function openInMemory(): Promise<Database> {
   const db: Db = new Kysely({ dialect: engineDialect(await openPglite()) });
   await migrate(db);
-  return { db, kind: 'embedded', refreshStatistics: () => analyze(db), close: () => db.destroy() };
+  return {
+    db,
+    kind: 'embedded',
+    shared: false,
+    refreshStatistics: () => analyze(db),
+    close: () => db.destroy(),
+  };
 }
 
 async function openEmbedded(directory: string, share: boolean): Promise<Database> {
@@ -93,6 +107,7 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
   return {
     db,
     kind: 'embedded',
+    shared: false,
     refreshStatistics: () => analyze(db),
     async close() {
       // Nobody new comes in; whoever is in the middle of something has a while to finish it.
@@ -111,12 +126,19 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
 function openShared(directory: string): Database {
   const engine = remoteEngine(() => connectToHolder(directory));
   const db: Db = new Kysely({ dialect: engineDialect(engine) });
-  return { db, kind: 'embedded', refreshStatistics: () => analyze(db), close: () => db.destroy() };
+  return {
+    db,
+    kind: 'embedded',
+    shared: true,
+    refreshStatistics: () => analyze(db),
+    close: () => db.destroy(),
+  };
 }
 
 /** The embedded engine has no autovacuum. */
 async function analyze(db: Db): Promise<void> {
-  await sql`analyze indicator, indicator_source, relationship, external_id, enrichment`.execute(db);
+  await sql`analyze indicator, indicator_source, relationship, external_id, enrichment, entity_source,
+    entity_key`.execute(db);
 }
 
 async function refuse(directory: string): Promise<never> {

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { Lifetimes } from '../model/statement.ts';
 import type {
   CampaignStatus,
   EntityKind,
@@ -13,6 +14,9 @@ import type {
 
 /** jsonb goes in as text (both drivers take it alike) and comes out parsed. */
 type Jsonb<T> = ColumnType<T, string, string>;
+type NullableJsonb<T> = ColumnType<T | null, string | null | undefined, string | null>;
+/** Likewise, where the column has a default. */
+type DefaultedJsonb<T> = ColumnType<T, string | undefined, string>;
 
 export interface Tables {
   revision: { only_row: Generated<boolean>; value: number; last_number: number };
@@ -24,6 +28,21 @@ export interface Tables {
     default_confidence: number;
     default_severity: Severity;
     created_at: Date;
+    address: string | null;
+    options: DefaultedJsonb<Record<string, unknown>>;
+    every_seconds: number | null;
+    enabled: Generated<boolean>;
+    lifetimes: DefaultedJsonb<Lifetimes>;
+    membership: Generated<boolean>;
+    credentials: string | null;
+    memory: DefaultedJsonb<Record<string, unknown>>;
+    next_run_at: Date | null;
+    last_run_at: Date | null;
+    last_success_at: Date | null;
+    last_error: string | null;
+    errors_in_a_row: Generated<number>;
+    last_counts: NullableJsonb<Record<string, unknown>>;
+    reckoned: Generated<boolean>;
   };
   indicator: {
     id: string;
@@ -43,6 +62,7 @@ export interface Tables {
     expires_at: Date | null;
     for_detection: boolean;
     whitelisted: Generated<boolean>;
+    expired: Generated<boolean>;
     created_at: Date;
     revision: number;
     version: Generated<number>;
@@ -71,6 +91,64 @@ export interface Tables {
     tlp: Tlp;
     tags: string[];
     for_detection: boolean;
+    left_at: Date | null;
+  };
+  whitelist_state: {
+    only_row: Generated<boolean>;
+    edition: string;
+    applied: string | null;
+    position: string | null;
+  };
+  whitelist: {
+    id: string;
+    name: string;
+    description: string;
+    list_version: string | null;
+    shipped: boolean;
+    enabled: boolean;
+    content: Jsonb<unknown>;
+    updated_at: Date;
+  };
+  whitelist_entry: {
+    id: string;
+    kind: string;
+    entry: string;
+    types: string[];
+    reason: string;
+    added_by: string;
+    added_at: Date;
+  };
+  whitelist_hit: { indicator_id: string; list_id: string; entry: string };
+  provider: {
+    name: string;
+    automatic: Generated<boolean>;
+    keys: string | null;
+    base_url: string | null;
+    tlp_ceiling: Generated<Tlp>;
+    per_minute: number | null;
+    per_day: number | null;
+    waits_until: Date | null;
+    last_asked_at: Date | null;
+    last_error: string | null;
+  };
+  enrichment_request: {
+    indicator_id: string;
+    provider: string;
+    priority: number;
+    requested_at: Date;
+    claimed_until: Date | null;
+    attempts: Generated<number>;
+  };
+  audit: {
+    id: Generated<number>;
+    at: Date;
+    who: string;
+    action: string;
+    object_kind: string;
+    object_id: string;
+    before: NullableJsonb<unknown>;
+    after: NullableJsonb<unknown>;
+    reason: string | null;
   };
   enrichment: {
     indicator_id: string;
@@ -82,6 +160,8 @@ export interface Tables {
     error: string | null;
     raw: string;
     revision: number;
+    failure: string | null;
+    failed_at: Date | null;
   };
   actor: {
     id: string;
@@ -179,6 +259,21 @@ export interface Tables {
     revision: number;
   };
   external_id: { external_id: string; entity_id: string; entity_kind: EntityKind };
+  /** What one source says of one object, and which entity that object is now part of. */
+  entity_source: {
+    entity_kind: EntityKind;
+    object_id: string;
+    source_id: string;
+    entity_id: string;
+    external_ids: string[];
+    stated_at: Date | null;
+    tlp: Tlp;
+    confidence: number;
+    columns: Jsonb<Record<string, unknown>>;
+    parts: Jsonb<unknown[]> | null;
+    heard_at: Date;
+  };
+  entity_key: { entity_kind: EntityKind; key: string; object_id: string };
   api_key: {
     id: string;
     name: string;

@@ -1,4 +1,5 @@
-import { SEVERITIES, type Severity, TLPS, type Tlp } from './vocabulary.ts';
+import { confidenceShown } from './confidence.ts';
+import { type IndicatorType, SEVERITIES, type Severity, TLPS, type Tlp } from './vocabulary.ts';
 
 /** What one source says of one indicator. Null: it does not say. */
 export interface Statement {
@@ -16,7 +17,12 @@ export interface Statement {
   /** Sorted, without repeats. */
   tags: string[];
   forDetection: boolean;
+  /** When it was found missing in a list that it had stood in; null: it stands there, or was never on one. */
+  leftAt: Date | null;
 }
+
+/** How long an indicator of a type is kept after it was last seen, in seconds. A type that is missing stays. */
+export type Lifetimes = Partial<Record<IndicatorType, number>>;
 
 export interface SourceDefaults {
   tlp: Tlp;
@@ -24,8 +30,18 @@ export interface SourceDefaults {
   severity: Severity;
 }
 
+/** What of a source decides what is shown. */
+export interface StatingSource {
+  id: string;
+  name: string;
+  defaults: SourceDefaults;
+  lifetimes: Lifetimes;
+  /** A list: to stand in its last good copy is to be seen. */
+  membership: boolean;
+}
+
 export interface SourceStatement extends Statement {
-  source: { id: string; name: string; defaults: SourceDefaults };
+  source: StatingSource;
 }
 
 /** What is shown of an indicator. */
@@ -60,6 +76,8 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     tlp: mostRestrictive([a.tlp, b.tlp]),
     tags: uniqueTags([...a.tags, ...b.tags]),
     forDetection: a.forDetection || b.forDetection,
+    // What is said again stands there again.
+    leftAt: a.leftAt && b.leftAt && latest(a.leftAt, b.leftAt),
   };
 }
 
@@ -82,6 +100,7 @@ export function sameStatement(a: Statement, b: Statement): boolean {
     sameTime(a.firstSeen, b.firstSeen) &&
     sameTime(a.lastSeen, b.lastSeen) &&
     sameTime(a.importedAt, b.importedAt) &&
+    sameTime(a.leftAt, b.leftAt) &&
     a.tlp === b.tlp &&
     a.forDetection === b.forDetection &&
     a.tags.length === b.tags.length &&
@@ -92,11 +111,13 @@ export function sameStatement(a: Statement, b: Statement): boolean {
 /**
  * What is shown of an indicator: the union of what its sources say. An indicator expires when the last of its
  * sources lets it; one that never does keeps it.
+ * @param type decides how long a source keeps it
  * @param scores of the last answer of each provider that did not fail
  * @param pinned the confidence an analyst has set, or null
  * @throws when there is no statement
  */
 export function show(
+  type: IndicatorType,
   statements: readonly SourceStatement[],
   scores: readonly number[],
   pinned: number | null,
@@ -104,9 +125,9 @@ export function show(
   const deciding = decidingSource(statements);
   const stated = statements.flatMap(({ severity }) => severity ?? []);
   const severities = stated.length > 0 ? stated : statements.map(({ source }) => source.defaults.severity);
-  const expiries = statements.map(({ expiresAt }) => expiresAt);
+  const expiries = statements.map((statement) => expiryOf(type, statement));
   return {
-    confidence: pinned ?? (scores.length > 0 ? Math.max(...scores) : confidenceOf(deciding)),
+    confidence: confidenceShown({ pinned, scores, stated: confidenceOf(deciding) }),
     severity: highest(SEVERITIES, severities),
     tlp: mostRestrictive(statements.map(({ tlp }) => tlp)),
     tags: uniqueTags(statements.flatMap(({ tags }) => tags)),
@@ -116,6 +137,19 @@ export function show(
     expiresAt: expiries.includes(null) ? null : expiries.reduce(latest, null),
     forDetection: statements.some(({ forDetection }) => forDetection),
   };
+}
+
+/**
+ * When a source lets an indicator go: as its record says, else its lifetime for the type after it was last seen. What
+ * stands in a list is seen as long as it stands there.
+ */
+function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null {
+  const { expiresAt, leftAt, source } = statement;
+  const lifetime = source.lifetimes[type];
+  if (expiresAt || lifetime === undefined) return expiresAt;
+  if (source.membership && !leftAt) return null;
+  const from = latest(seenUntil(statement), leftAt) ?? statement.importedAt;
+  return new Date(from.getTime() + lifetime * 1000);
 }
 
 /** The most confident source; of equals the one that saw it first, then by name. */

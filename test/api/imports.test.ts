@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { importFiles } from '../../src/features/imports/imports.service.ts';
-import { ensureSource } from '../../src/features/imports/sources.queries.ts';
+import { ensureSource, newSource } from '../../src/features/imports/sources.queries.ts';
 import { newTally } from '../../src/features/imports/tally.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { stixImporter } from '../../src/importers/stix.ts';
@@ -340,7 +340,7 @@ describe('a database that fails', () => {
     const text = bundle(indicator(1, 'one.example.com'));
     const input = { fileName: 'file', open: () => Readable.from([Buffer.from(text)]) };
     const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
-    const options = { source: { id: 's', name: 's', defaults }, now: NOW, dryRun: false, tally: newTally() };
+    const options = { source: newSource('s', 's', defaults), now: NOW, dryRun: false, tally: newTally() };
     const importing = importFiles(
       new Proxy({}, { get }) as never,
       [{ importer: stixImporter, input }],

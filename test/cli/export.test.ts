@@ -34,7 +34,7 @@ describe('tipline export', () => {
   });
 
   it('filters, and keeps under a ceiling', async () => {
-    expect((await exported('--format', 'txt', '--q', 'export7.')).stdout).toBe('export7.example.org\n');
+    expect((await exported('--format', 'txt', '--q', 'export7.')).stdout).toBe('export7.test-feed.net\n');
     expect((await exported('--format', 'txt', '--tlp-ceiling', 'CLEAR')).stdout).toBe('');
     expect((await exported('--format', 'txt', '--type', 'ipv4,ipv6')).stdout).toBe('');
   });

@@ -50,7 +50,7 @@ describe('tipline import, beside a running server on the embedded store', () => 
   it('counts as read the sum of what became of it', async () => {
     const file = inputFile(
       'sum.csv',
-      'ioc,type\nsum.example.org,domain\nsum.example.org,domain\n!!,domain\n',
+      'ioc,type\nsum.test-feed.net,domain\nsum.test-feed.net,domain\n!!,domain\n',
     );
     const summary = summaryOf(await load(file, '--json'));
     expect(summary.read).toBe(summary.new + summary.updated + summary.unchanged + summary.rejected);
@@ -135,8 +135,8 @@ describe('tipline import, beside a running server on the embedded store', () => 
     let exit: Exit;
 
     beforeAll(async () => {
-      const broken = { ...stixIndicator('broken.example.org'), pattern: "[domain-name:value = 'x" };
-      const objects = [stixIndicator('whole1.example.org'), broken, stixIndicator('whole2.example.org')];
+      const broken = { ...stixIndicator('broken.test-feed.net'), pattern: "[domain-name:value = 'x" };
+      const objects = [stixIndicator('whole1.test-feed.net'), broken, stixIndicator('whole2.test-feed.net')];
       exit = await load(inputFile('broken.json', bundleOf(objects)));
     });
 

@@ -15,7 +15,7 @@ export function inputFile(name: string, text: string): string {
 
 /** A CSV of domains; those of one `stem` are nobody else's. */
 export function csvOf(stem: string, rows: number): string {
-  const lines = Array.from({ length: rows }, (_, i) => `${stem}${i}.example.org,domain`);
+  const lines = Array.from({ length: rows }, (_, i) => `${stem}${i}.test-feed.net,domain`);
   return `ioc,type\n${lines.join('\n')}\n`;
 }
 
@@ -58,7 +58,7 @@ export function bundleOf(objects: object[]): string {
 
 /** Links first, then what they join: cut anywhere, some of them have lost an end. */
 export function linkedBundle(stem: string, indicators: number): string {
-  const domains = Array.from({ length: indicators }, (_, i) => `${stem}${i}.example.org`);
+  const domains = Array.from({ length: indicators }, (_, i) => `${stem}${i}.test-feed.net`);
   return bundleOf([
     ...domains.map((domain) => stixIndicates(domain, `${stem} group`)),
     stixActor(`${stem} group`),

@@ -13,7 +13,7 @@ const DEFAULTS: SourceDefaults = { tlp: 'AMBER', confidence: 50, severity: 'MEDI
 /** When the records were imported. */
 const NOW = new Date('2026-06-01T00:00:00.000Z');
 
-const SOURCE = { id: 'source', name: 'Example feed', defaults: DEFAULTS };
+const SOURCE = { id: 'source', name: 'Example feed', defaults: DEFAULTS, lifetimes: {}, membership: false };
 
 /** The rows that the records of one source's file become, without a database. */
 export function exportRows(records: readonly IndicatorRecord[]): ExportIndicator[] {
@@ -39,13 +39,13 @@ function statementOf(record: IndicatorRecord): Statement {
   const { statedAt, firstSeen, lastSeen, expiresAt, confidence, severity, forDetection } = record;
   const tlp = record.tlp ?? DEFAULTS.tlp;
   const stated = { statedAt, firstSeen, lastSeen, expiresAt, confidence, severity, forDetection, tlp };
-  return { ...stated, importedAt: NOW, tags: uniqueTags(record.tags) };
+  return { ...stated, importedAt: NOW, tags: uniqueTags(record.tags), leftAt: null };
 }
 
 type Row = { value: string; record: IndicatorRecord; ids: Set<string>; statement: Statement };
 
 function exportRow({ value, record, ids, statement }: Row): Omit<ExportIndicator, 'id' | 'number'> {
-  const { sourceId: _, ...shown } = show([{ ...statement, source: SOURCE }], [], null);
+  const { sourceId: _, ...shown } = show(record.type, [{ ...statement, source: SOURCE }], [], null);
   return {
     ...shown,
     version: 1,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * What each file of the shared data becomes. Written by `npx vitest run test/importers/shared-data.test.ts -u`; rejections
- * are then reviewed by reason, with the values behind them, and `node scripts/import-table.mjs` brings them into the docs.
+ * What each file of the shared data becomes. Written by `npx vitest run test/importers/shared-data.test.ts --update`; rejections
+ * are then reviewed by reason, with the values behind them.
  */
 export const COUNTS_FILE = new URL('shared-data-counts.json', import.meta.url);
 export type Counts = Record<string, Record<string, number>>;

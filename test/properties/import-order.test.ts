@@ -281,7 +281,7 @@ onEveryEngine((engine) => {
   });
 
   async function clear(): Promise<void> {
-    await sql`truncate enrichment, indicator_source, indicator, actor, campaign, report, relationship, external_id`.execute(
+    await sql`truncate enrichment, enrichment_request, whitelist_hit, indicator_source, indicator, actor, campaign, report, relationship, external_id`.execute(
       harness.db,
     );
   }
@@ -334,6 +334,7 @@ describe('merging', () => {
     tlp,
     importedAt: date,
     tags: tags.map((list) => [...list].sort()),
+    leftAt: fc.option(date),
   });
 
   it('unites statements of one source whatever their order and how often they come', () => {

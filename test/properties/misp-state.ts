@@ -16,6 +16,8 @@ const SOURCE = {
   id: 'source',
   name: 'Example source',
   defaults: { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' },
+  lifetimes: {},
+  membership: false,
 } as const;
 
 /** What the service holds after one import of these MISP files, by its own rules, without its database. */
@@ -32,7 +34,7 @@ export async function importMisp(...texts: string[]): Promise<State> {
       indicates.set(id, (indicates.get(id) ?? new Set()).add(entity.id));
   }
   const rows = [...statements].map(([id, { record, statement }], at) => {
-    const { sourceId: _, ...shown } = show([{ ...statement, source: SOURCE }], [], null);
+    const { sourceId: _, ...shown } = show(record.type, [{ ...statement, source: SOURCE }], [], null);
     return exportIndicator(at + 1, record.type, record.value, {
       ...shown,
       ...{ createdAt: IMPORTED_AT, modifiedAt: IMPORTED_AT, source: SOURCE.name },
@@ -47,7 +49,7 @@ function readStatements(records: IndicatorRecord[]) {
   const idsOf = new Map<string, Set<string>>();
   for (const record of records) {
     const id = indicatorId(record.type, record.normalized);
-    const own = { ...record, tlp: record.tlp ?? SOURCE.defaults.tlp, importedAt: IMPORTED_AT };
+    const own = { ...record, tlp: record.tlp ?? SOURCE.defaults.tlp, importedAt: IMPORTED_AT, leftAt: null };
     const before = statements.get(id)?.statement;
     statements.set(id, { record, statement: mergeStatements(before ?? own, own) });
     for (const externalId of record.externalIds)

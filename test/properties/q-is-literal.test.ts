@@ -85,7 +85,8 @@ onEveryEngine((engine) => {
       fc.array(record, { minLength: 1, maxLength: 25, size: 'max' }),
       fc.array(wanted, { minLength: 15, maxLength: 30, size: 'max' }),
       async (records, wishes) => {
-        await sql`truncate indicator, indicator_source, enrichment, external_id`.execute(harness.db);
+        await sql`truncate indicator, indicator_source, enrichment, external_id, whitelist_hit,
+      enrichment_request`.execute(harness.db);
         await harness.load(records);
         const stored = new Map(records.map(({ type, normalized }) => [`${type} ${normalized}`, normalized]));
         for (const wish of wishes) {
@@ -100,7 +101,8 @@ onEveryEngine((engine) => {
   });
 
   it('takes a sigma in the middle of a word for the one at its end', async () => {
-    await sql`truncate indicator, indicator_source, enrichment, external_id`.execute(harness.db);
+    await sql`truncate indicator, indicator_source, enrichment, external_id, whitelist_hit,
+      enrichment_request`.execute(harness.db);
     await harness.load([indicatorRecord('MUTEX', 'ΟΔΟΣ')]);
     expect([await found('ΟΣ'), await found('οσ'), await found('ΔΟ')]).toEqual([['ΟΔΟΣ'], ['ΟΔΟΣ'], ['ΟΔΟΣ']]);
   });

@@ -18,7 +18,7 @@ export async function replaceWorld(db: Db, world: World): Promise<void> {
     .returning('value')
     .executeTakeFirstOrThrow();
   const createdAt = new Date(LONG_AGO.getTime() + value * 1000);
-  await sql`truncate enrichment, indicator_source, indicator, actor, campaign, technique, software, report,
+  await sql`truncate enrichment, enrichment_request, whitelist_hit, indicator_source, indicator, actor, campaign, technique, software, report,
     relationship, external_id, source cascade`.execute(db);
   await db
     .insertInto('source')

@@ -40,8 +40,12 @@ function reusing(open: () => Promise<Database>): Pick<TestEngine, 'open' | 'end'
 
 async function empty({ db }: Database): Promise<void> {
   await sql`truncate indicator, indicator_source, enrichment, actor, campaign, technique, software, report,
-    relationship, external_id, api_key, source, answer_state`.execute(db);
+    relationship, external_id, entity_source, entity_key, api_key, source, answer_state, whitelist,
+    whitelist_entry, whitelist_hit, provider, enrichment_request, audit`.execute(db);
   await sql`delete from meta where name <> 'installation'`.execute(db);
+  await sql`update whitelist_state set edition = gen_random_uuid(), applied = null, position = null`.execute(
+    db,
+  );
   await sql`update revision set value = 0, last_number = 0`.execute(db);
 }
 

@@ -49,6 +49,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     kv: memoryStore(),
     clock: () => clock.now,
     lastUsed: { note: () => {} },
+    interest: { note: () => {} },
     rateLimit: { points: 1_000_000, windowSeconds: 60 },
     trustedProxies: [],
     metricsNetworks: ['127.0.0.1'],

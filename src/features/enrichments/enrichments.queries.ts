@@ -1,5 +1,4 @@
 import { sql, type Transaction } from 'kysely';
-import { laterThan } from '../../db/later-than.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { Verdict } from '../../model/vocabulary.ts';
@@ -54,6 +53,8 @@ export async function writeEnrichment(
     error: enrichment.error,
     raw: enrichment.raw,
     revision,
+    failure: null,
+    failed_at: null,
   };
   await trx
     .insertInto('enrichment')
@@ -62,17 +63,47 @@ export async function writeEnrichment(
     .execute();
 }
 
-/** Sets what is shown of the confidence; where that is another, the indicator has changed. */
-export async function writeConfidence(
+export async function hasIndicator(db: Db, id: string): Promise<boolean> {
+  return (
+    (await db.selectFrom('indicator').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+  );
+}
+
+/** Beside the last answer that did not fail, which stays. */
+export async function noteFailure(
   trx: Transaction<Tables>,
-  id: string,
-  shown: { confidence: number; sourceId: string },
-  revision: number,
-  now: Date,
+  {
+    indicatorId,
+    provider,
+    error,
+    fetchedAt,
+  }: Pick<StoredEnrichment, 'indicatorId' | 'provider' | 'error' | 'fetchedAt'>,
 ): Promise<void> {
-  await sql`
-    update indicator set confidence = ${shown.confidence}, source_id = ${shown.sourceId}::uuid,
-      revision = ${revision}::bigint, version = version + 1, modified_at = ${laterThan('indicator', now)}
-    where id = ${id} and (confidence <> ${shown.confidence} or source_id <> ${shown.sourceId}::uuid)
-  `.execute(trx);
+  await trx
+    .updateTable('enrichment')
+    .set({ failure: error, failed_at: fetchedAt })
+    .where('indicator_id', '=', indicatorId)
+    .where('provider', '=', provider)
+    .execute();
+}
+
+/** What providers have said of these indicators, for those who run the service. */
+export async function findAnswers(db: Db, ids: readonly string[], providers: readonly string[]) {
+  return db
+    .selectFrom('enrichment')
+    .select([
+      'indicator_id as indicatorId',
+      'provider',
+      'verdict',
+      'score',
+      'fetched_at as fetchedAt',
+      'expires_at as expiresAt',
+      'error',
+      'failure',
+    ])
+    .where(sql<boolean>`indicator_id = any(${[...ids]}::uuid[])`)
+    .where(sql<boolean>`provider = any(${[...providers]}::text[])`)
+    .orderBy('indicator_id')
+    .orderBy('provider')
+    .execute();
 }

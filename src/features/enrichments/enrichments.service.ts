@@ -1,17 +1,14 @@
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
-import type { Provider } from '../../enrichment/provider.ts';
+import type { Outcome } from '../../enrichment/asker.ts';
+import type { Assessment, Provider } from '../../enrichment/provider.ts';
 import { indicatorId } from '../../model/identity.ts';
 import { normalize } from '../../model/normalize.ts';
-import { show } from '../../model/statement.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import { loadIndicators } from '../imports/indicators.write.queries.ts';
-import {
-  findEnrichment,
-  type StoredEnrichment,
-  writeConfidence,
-  writeEnrichment,
-} from './enrichments.queries.ts';
+import { rewrite } from '../imports/reckon.ts';
+import { currentMatcher } from '../whitelist/current-matcher.ts';
+import { findEnrichment, hasIndicator, noteFailure, writeEnrichment } from './enrichments.queries.ts';
+import { deleteRequest, postponeRequest } from './requests.queries.ts';
 
 export interface ProviderAnswer {
   type: IndicatorType;
@@ -21,8 +18,7 @@ export interface ProviderAnswer {
 }
 
 /**
- * Keeps a provider's answer about an indicator, in place of its last one, and reckons the confidence anew unless
- * it is pinned.
+ * Keeps a provider's answer about an indicator, as from a file.
  * @returns whether anything changed: false also when there is no such indicator, or the answer is older
  */
 export async function saveAnswer(
@@ -33,27 +29,55 @@ export async function saveAnswer(
 ): Promise<boolean> {
   const normal = normalize(answer.type, answer.value);
   if ('rejected' in normal) return false;
-  const id = indicatorId(normal.type, normal.normalized);
-  const { lifetimeSeconds, ...assessment } = provider.assess(answer.raw);
-  const enrichment: StoredEnrichment = {
+  const { raw, fetchedAt } = answer;
+  const said = { raw, fetchedAt, assessment: provider.assess(raw) };
+  return save(db, provider.name, indicatorId(normal.type, normal.normalized), said, now);
+}
+
+/** Keeps what asking came to, and takes the request away, in one transaction. */
+export async function saveOutcome(
+  db: Db,
+  provider: Provider,
+  id: string,
+  outcome: Exclude<Outcome, { kind: 'later' }>,
+  now: Date,
+): Promise<boolean> {
+  return save(db, provider.name, id, outcome, now);
+}
+
+interface Said {
+  raw: unknown;
+  fetchedAt: Date;
+  assessment: Assessment;
+}
+
+/**
+ * In place of the provider's last answer; the confidence follows, unless it is pinned. A failure does not put out what
+ * the provider said before.
+ */
+async function save(db: Db, provider: string, id: string, said: Said, now: Date): Promise<boolean> {
+  const { lifetimeSeconds, ...assessment } = said.assessment;
+  const enrichment = {
     indicatorId: id,
-    provider: provider.name,
+    provider,
     ...assessment,
-    fetchedAt: answer.fetchedAt,
-    expiresAt: new Date(answer.fetchedAt.getTime() + lifetimeSeconds * 1000),
-    raw: JSON.stringify(answer.raw),
+    fetchedAt: said.fetchedAt,
+    expiresAt: new Date(said.fetchedAt.getTime() + lifetimeSeconds * 1000),
+    raw: JSON.stringify(said.raw),
   };
   return db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);
-    const before = await findEnrichment(trx, id, provider.name);
+    if (enrichment.error === null) await deleteRequest(trx, provider, id);
+    else await postponeRequest(trx, provider, id, now);
+    const before = await findEnrichment(trx, id, provider);
     if (before && before.fetchedAt >= enrichment.fetchedAt) return false;
-    if (!(await loadIndicators(trx, [id])).has(id)) return false;
-    await writeEnrichment(trx, enrichment, lock.next);
-    const indicator = (await loadIndicators(trx, [id])).get(id);
-    if (indicator) {
-      const shown = show([...indicator.statements.values()], indicator.scores, indicator.pinned);
-      await writeConfidence(trx, id, shown, lock.next, now);
+    if (!(await hasIndicator(trx, id))) return false;
+    if (enrichment.error !== null && before && before.error === null) {
+      await noteFailure(trx, enrichment);
+      return false;
     }
+    await writeEnrichment(trx, enrichment, lock.next);
+    await rewrite(trx, [id], await currentMatcher(trx), lock, now);
     await commitRevision(trx, lock);
     return true;
   });

@@ -5,11 +5,6 @@ import type { Tables } from '../../db/tables.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { Columns, EntityKindRules, EntityState } from './entity-kinds.ts';
 
-export interface EntityWrite {
-  state: EntityState;
-  isNew: boolean;
-}
-
 interface StoredEntity {
   id: string;
   source_id: string;
@@ -18,27 +13,27 @@ interface StoredEntity {
   confidence: number;
 }
 
-/**
- * The rows of a kind, as far as they may be meant: all, or (kinds found by id alone) those with these ids.
- * Read as JSON, so that columns compare with what a record says.
- */
-export async function loadEntities(
+/** What is shown of these. Read as JSON, so that columns compare with what a record says. */
+export async function loadShown(
   db: Db,
   rules: EntityKindRules,
-  ids: readonly string[] | 'all',
-): Promise<EntityState[]> {
-  const condition = ids === 'all' ? sql`true` : sql`id = any(${[...ids]}::uuid[])`;
+  ids: readonly string[],
+): Promise<Map<string, EntityState>> {
+  if (ids.length === 0) return new Map();
   const { rows } = await sql<{ row: StoredEntity & Columns }>`
-    select to_jsonb(t) as row from ${sql.table(rules.table)} as t where ${condition} order by created_at, id
+    select to_jsonb(t) as row from ${sql.table(rules.table)} as t where id = any(${[...ids]}::uuid[])
   `.execute(db);
-  return rows.map(({ row }) => ({
-    id: row.id,
-    sourceId: row.source_id,
-    statedAt: row.stated_at === null ? null : new Date(row.stated_at),
-    tlp: row.tlp,
-    confidence: row.confidence,
-    columns: columnsIn(row, rules),
-  }));
+  const states = rows.map(
+    ({ row }): EntityState => ({
+      id: row.id,
+      sourceId: row.source_id,
+      statedAt: row.stated_at === null ? null : new Date(row.stated_at),
+      tlp: row.tlp,
+      confidence: row.confidence,
+      columns: columnsIn(row, rules),
+    }),
+  );
+  return new Map(states.map((state) => [state.id, state]));
 }
 
 function columnsIn(row: Columns, rules: EntityKindRules): Columns {
@@ -54,18 +49,18 @@ function columnsIn(row: Columns, rules: EntityKindRules): Columns {
   );
 }
 
-export async function writeEntities(
+/** Writes what is shown of these, whole; what an analyst has set beside it stays. */
+export async function writeShown(
   trx: Transaction<Tables>,
   rules: EntityKindRules,
-  writes: readonly EntityWrite[],
+  states: readonly EntityState[],
   revision: number,
   now: Date,
 ): Promise<void> {
-  if (writes.length === 0) return;
-  const rows = writes.map(({ state, isNew }) => ({
+  if (states.length === 0) return;
+  const rows = states.map((state) => ({
     ...state.columns,
     id: state.id,
-    is_new: isNew,
     source_id: state.sourceId,
     stated_at: state.statedAt,
     tlp: state.tlp,
@@ -81,20 +76,45 @@ export async function writeEntities(
   const columns = Object.keys(types);
   const names = sql.join(columns.map((column) => sql.ref(column)));
   const declared = sql.raw(
-    ['id uuid', 'is_new boolean', ...Object.entries(types).map(([column, type]) => `${column} ${type}`)].join(
-      ', ',
-    ),
+    ['id uuid', ...Object.entries(types).map(([column, type]) => `${column} ${type}`)].join(', '),
   );
-  const recordset = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${declared})`;
-  await sql`
-    insert into ${sql.table(rules.table)} (id, ${names}, created_at, revision)
-    select id, ${names}, ${now}::timestamptz, ${revision}::bigint from ${recordset} where is_new
-  `.execute(trx);
-  const assignments = sql.join(columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`x.${column}`)}`));
+  const assignments = sql.join(
+    columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
+  );
   // Reports are not exported by themselves.
   const modified = rules.table === 'report' ? sql`` : sql`, modified_at = ${laterThan('t', now)}`;
   await sql`
-    update ${sql.table(rules.table)} as t set ${assignments}, revision = ${revision}::bigint ${modified}
-    from ${recordset} where t.id = x.id and not x.is_new
+    insert into ${sql.table(rules.table)} as t (id, ${names}, created_at, revision)
+    select id, ${names}, ${now}::timestamptz, ${revision}::bigint
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${declared})
+    order by id
+    on conflict (id) do update set ${assignments}, revision = excluded.revision ${modified}
+  `.execute(trx);
+}
+
+/**
+ * Removes rows of entities that have become part of others. What an analyst has set goes along, where nothing is set
+ * there.
+ */
+export async function removeShown(
+  trx: Transaction<Tables>,
+  rules: EntityKindRules,
+  successors: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (successors.size === 0) return;
+  const gone = JSON.stringify([...successors].map(([old_id, new_id]) => ({ old_id, new_id })));
+  const recordset = sql`jsonb_to_recordset(${gone}::jsonb) as gone (old_id uuid, new_id uuid)`;
+  if (rules.table === 'campaign') {
+    await sql`
+      update campaign as c set pinned_status = set_before.pinned_status
+      from (
+        select gone.new_id, max(old.pinned_status) as pinned_status
+        from ${recordset} join campaign as old on old.id = gone.old_id group by gone.new_id
+      ) as set_before
+      where c.id = set_before.new_id and c.pinned_status is null and set_before.pinned_status is not null
+    `.execute(trx);
+  }
+  await sql`
+    delete from ${sql.table(rules.table)} where id in (select old_id from ${recordset})
   `.execute(trx);
 }

@@ -6,6 +6,7 @@ import type {
   TechniqueRecord,
 } from '../../importers/importer.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
+import type { Part } from './merge-entities.ts';
 
 export type EntityRecord = ActorRecord | CampaignRecord | TechniqueRecord | SoftwareRecord | ReportRecord;
 
@@ -21,7 +22,9 @@ export interface EntityKindRules {
   columns: Record<string, string>;
   name(record: EntityRecord): string;
   columnsOf(record: EntityRecord): Columns;
-  /** Its id in ATT&CK, which settles who it is. */
+  /** Whether ATT&CK's numbers are what everybody means its objects by. */
+  isNumbered: boolean;
+  /** Its id in ATT&CK. */
   attackId(columns: Columns): string | null;
   /** All it is called, for finding it under another source's name; empty: only ids tell. */
   names(columns: Columns): string[];
@@ -42,6 +45,7 @@ function rules<R extends EntityRecord>(
     columns,
     name: (record) => ('title' in record ? record.title : record.name),
     columnsOf: (record) => columnsOf(record as R),
+    isNumbered: table === 'technique' || table === 'software',
     attackId: ({ attack_id }) => text(attack_id),
     names: ({ name, aliases }) => [text(name) ?? '', ...list(aliases).map(String)],
     ...identity,
@@ -153,7 +157,7 @@ export const ENTITY_RULES: Record<EntityRecord['kind'], EntityKindRules> = {
   ),
 };
 
-/** Everything of a row that a record can change. */
+/** What a source says of an object; or what is shown of one. */
 export interface EntityState {
   id: string;
   sourceId: string;
@@ -161,4 +165,6 @@ export interface EntityState {
   tlp: Tlp;
   confidence: number;
   columns: Columns;
+  /** What was said to whom and when; absent where all of it was said at once, to those who hear it now. */
+  parts?: Part[];
 }

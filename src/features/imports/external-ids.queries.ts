@@ -49,3 +49,18 @@ export async function writeExternalIds(
     on conflict do nothing
   `.execute(trx);
 }
+
+/** Leaves of the ids that stood for these entities only the ones given. */
+export async function keepExternalIds(
+  trx: Transaction<Tables>,
+  entityIds: readonly string[],
+  kept: readonly ExternalIdWrite[],
+): Promise<void> {
+  if (entityIds.length === 0) return;
+  const rows = kept.map(({ externalId, id }) => ({ external_id: externalId, entity_id: id }));
+  await sql`
+    delete from external_id as e where e.entity_id = any(${[...entityIds]}::uuid[]) and not exists (
+      select from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (external_id text, entity_id uuid)
+      where x.external_id = e.external_id and x.entity_id = e.entity_id)
+  `.execute(trx);
+}

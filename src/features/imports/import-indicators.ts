@@ -9,9 +9,12 @@ import {
   type SourceStatement,
   type Statement,
   sameStatement,
-  show,
   uniqueTags,
 } from '../../model/statement.ts';
+import type { WhitelistMatcher } from '../../whitelist/matcher.ts';
+import { PRIORITY } from '../enrichments/requests.queries.ts';
+import { requestAutomatic } from '../enrichments/wanted.ts';
+import { currentMatcher } from '../whitelist/current-matcher.ts';
 import { type ExternalIdWrite, writeExternalIds } from './external-ids.queries.ts';
 import {
   type IndicatorWrite,
@@ -21,6 +24,7 @@ import {
   writeIndicators,
   writeStatements,
 } from './indicators.write.queries.ts';
+import { reckon, sameHit } from './reckon.ts';
 import type { Rehearsal } from './rehearsal.ts';
 import type { Source } from './sources.queries.ts';
 import type { Tally } from './tally.ts';
@@ -40,6 +44,7 @@ type Outcome = 'new' | 'updated' | 'unchanged';
 /**
  * Imports a batch: works out without a lock what it changes, then, when it changes anything, takes the revision
  * and writes. When somebody else has written in between it is worked out again, under the lock.
+ * @param seen takes the ids of what was read, whether it changed anything or not
  */
 export async function importIndicators(
   db: Db,
@@ -47,6 +52,7 @@ export async function importIndicators(
   records: readonly IndicatorRecord[],
   now: Date,
   tally: Tally,
+  seen?: Set<string>,
 ): Promise<void> {
   let plan = await planBatch(db, source, records, now);
   if (changesAnything(plan)) {
@@ -57,6 +63,7 @@ export async function importIndicators(
     });
   }
   for (const outcome of plan.outcomes) tally.count('indicator', outcome);
+  if (seen) for (const { type, normalized } of records) seen.add(indicatorId(type, normalized));
 }
 
 export async function rehearseIndicators(
@@ -80,6 +87,7 @@ async function planBatch(
 ): Promise<Plan> {
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
   const revision = await readRevision(db);
+  const matcher = await currentMatcher(db);
   const byId = new Map(records.map((record) => [indicatorId(record.type, record.normalized), record]));
   const known = await loadIndicators(db, [...byId.keys()]);
   rehearsal?.recall(byId.keys(), known);
@@ -89,13 +97,7 @@ async function planBatch(
   const outcomes = records.map((record): Outcome => {
     const id = indicatorId(record.type, record.normalized);
     const entry = known.get(id);
-    const current = entry ?? {
-      value: record.value,
-      pinned: null,
-      statements: new Map(),
-      scores: [],
-      externalIds: new Set(),
-    };
+    const current = entry ?? unknownIndicator(record);
     const before = current.statements.get(source.id);
     const after = withRecord(before, record, source, now);
     const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
@@ -112,27 +114,40 @@ async function planBatch(
     changed.add(id);
     return entry ? 'updated' : 'new';
   });
-  return { revision, ...writesFor(changed, fresh, known, byId, source), externalIds, outcomes };
+  return { revision, ...writesFor(changed, fresh, known, source, matcher), externalIds, outcomes };
+}
+
+function unknownIndicator({ type, normalized, value }: IndicatorRecord): KnownIndicator {
+  return {
+    type,
+    normalized,
+    value,
+    pinned: null,
+    statements: new Map(),
+    scores: [],
+    externalIds: new Set(),
+    stored: null,
+  };
 }
 
 function writesFor(
   changed: ReadonlySet<string>,
   fresh: ReadonlySet<string>,
   known: ReadonlyMap<string, KnownIndicator>,
-  records: ReadonlyMap<string, IndicatorRecord>,
   source: Source,
+  matcher: WhitelistMatcher,
 ): Pick<Plan, 'indicators' | 'statements'> {
   const indicators: IndicatorWrite[] = [];
   const statements: StatementWrite[] = [];
   for (const id of [...changed].sort()) {
     const entry = known.get(id);
-    const record = records.get(id);
     const statement = entry?.statements.get(source.id);
-    if (!entry || !record || !statement) continue;
-    const { type, normalized } = record;
-    const shown = show([...entry.statements.values()], entry.scores, entry.pinned);
+    if (!entry || !statement) continue;
+    const { type, value, normalized, stored } = entry;
+    const shown = reckon(entry, matcher);
+    const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
     // The number's place is held by a 0 until it is given out under the lock.
-    indicators.push({ id, number: fresh.has(id) ? 0 : null, type, value: entry.value, normalized, shown });
+    indicators.push({ id, number: fresh.has(id) ? 0 : null, type, value, normalized, shown, hitChanges });
     statements.push({ indicatorId: id, sourceId: source.id, statement });
   }
   return { indicators, statements };
@@ -156,8 +171,16 @@ function withRecord(
     tlp: record.tlp ?? source.defaults.tlp,
     tags: uniqueTags(record.tags),
     forDetection: record.forDetection,
+    leftAt: null,
   };
-  return before ? mergeStatements(before, said) : said;
+  if (!before) return said;
+  // Back in a list that it had left: that is a sighting.
+  if (before.leftAt && source.membership) said.lastSeen = laterOf(said.lastSeen, now);
+  return mergeStatements(before, said);
+}
+
+function laterOf(a: Date | null, b: Date): Date {
+  return a && a > b ? a : b;
 }
 
 function changesAnything({ indicators, externalIds }: Plan): boolean {
@@ -175,5 +198,7 @@ async function write(
   await writeIndicators(trx, numbered, lock.next, now);
   await writeStatements(trx, plan.statements);
   await writeExternalIds(trx, plan.externalIds);
+  const fresh = plan.indicators.filter((row) => row.number !== null).map(({ id }) => id);
+  await requestAutomatic(trx, fresh, PRIORITY.policy, now);
   await commitRevision(trx, lock, number - lock.lastNumber);
 }

@@ -27,6 +27,8 @@ export interface ImportOptions {
   /** Tells what would happen and writes nothing. Relationships are not counted then. */
   dryRun: boolean;
   tally: Tally;
+  /** Takes the ids of the indicators that were read. */
+  seen?: Set<string>;
 }
 
 /** What stopped an import; everything before it was kept. */
@@ -140,10 +142,10 @@ async function importBatch(
   options: ImportOptions,
   rehearsal: Rehearsal,
 ): Promise<void> {
-  const { source, now, dryRun, tally } = options;
+  const { source, now, dryRun, tally, seen } = options;
   for (const [kind, records] of batch.entities)
     await importEntities(db, source, kind, records, now, tally, dryRun);
   if (batch.indicators.length === 0) return;
   if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal);
-  else await importIndicators(db, source, batch.indicators, now, tally);
+  else await importIndicators(db, source, batch.indicators, now, tally, seen);
 }

@@ -1,13 +1,17 @@
-import { sql, type Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction } from 'kysely';
 import { laterThan } from '../../db/later-than.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import { searchText } from '../../model/search-text.ts';
 import type { Shown, SourceStatement, Statement } from '../../model/statement.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
+import type { WhitelistHit } from '../../whitelist/matcher.ts';
+import { loadSources } from './sources.queries.ts';
 
 /** An indicator as the database has it, with all that decides what is shown. */
 export interface KnownIndicator {
+  type: IndicatorType;
+  normalized: string;
   /** As shown. Spellings of one identity may differ in case: the first by code point is kept. */
   value: string;
   pinned: number | null;
@@ -16,16 +20,23 @@ export interface KnownIndicator {
   /** Of the last answer of each provider that did not fail. */
   scores: number[];
   externalIds: Set<string>;
+  /** As it stands in its row; null: it is not written yet. */
+  stored: Stored | null;
 }
 
-export interface IndicatorWrite {
+/** What follows from the rest. */
+export interface Stored extends Shown {
+  /** The whitelist entry that hides it. */
+  hiddenBy: WhitelistHit | null;
+}
+
+export interface IndicatorWrite extends Pick<KnownIndicator, 'type' | 'value' | 'normalized'> {
   id: string;
   /** Given to new ones only. */
   number: number | null;
-  type: IndicatorType;
-  value: string;
-  normalized: string;
-  shown: Shown;
+  shown: Stored;
+  /** The entry that hides it is another than before. */
+  hitChanges: boolean;
 }
 
 export interface StatementWrite {
@@ -34,65 +45,102 @@ export interface StatementWrite {
   statement: Statement;
 }
 
+const isOneOf = (column: string, ids: readonly string[]) =>
+  sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`;
+
 /** What is known of the indicators with these ids, by id. */
-export async function loadIndicators(db: Db, ids: string[]): Promise<Map<string, KnownIndicator>> {
-  const known = new Map<string, KnownIndicator>();
-  if (ids.length === 0) return known;
-  const isOneOf = (column: string) => sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`;
-  const indicators = await db
+export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Map<string, KnownIndicator>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
     .selectFrom('indicator')
-    .select(['id', 'value', 'pinned_confidence'])
-    .where(isOneOf('id'))
+    .leftJoin('whitelist_hit as hit', 'hit.indicator_id', 'indicator.id')
+    .selectAll('indicator')
+    .select(['hit.list_id', 'hit.entry'])
+    .where(isOneOf('indicator.id', ids))
     .execute();
-  for (const { id, value, pinned_confidence: pinned } of indicators) {
-    known.set(id, { value, pinned, statements: new Map(), scores: [], externalIds: new Set() });
-  }
+  const known = new Map(rows.map((row) => [row.id, knownOf(row)]));
   if (known.size === 0) return known;
-  const statements = await db
-    .selectFrom('indicator_source as s')
-    .innerJoin('source', 'source.id', 's.source_id')
-    .selectAll('s')
-    .select(['source.name', 'default_tlp', 'default_confidence', 'default_severity'])
-    .where(isOneOf('s.indicator_id'))
-    .execute();
-  for (const row of statements) {
-    known.get(row.indicator_id)?.statements.set(row.source_id, {
-      source: {
-        id: row.source_id,
-        name: row.name,
-        defaults: {
-          tlp: row.default_tlp,
-          confidence: row.default_confidence,
-          severity: row.default_severity,
-        },
-      },
-      statedAt: row.stated_at,
-      firstSeen: row.first_seen,
-      lastSeen: row.last_seen,
-      importedAt: row.imported_at,
-      expiresAt: row.expires_at,
+  await addStatements(db, ids, known);
+  await addScores(db, ids, known);
+  await addExternalIds(db, ids, known);
+  return known;
+}
+
+type IndicatorRow = Selectable<Tables['indicator']> & { list_id: string | null; entry: string | null };
+
+function knownOf(row: IndicatorRow): KnownIndicator {
+  return {
+    type: row.type,
+    normalized: row.normalized,
+    value: row.value,
+    pinned: row.pinned_confidence,
+    statements: new Map(),
+    scores: [],
+    externalIds: new Set(),
+    stored: {
       confidence: row.confidence,
       severity: row.severity,
       tlp: row.tlp,
       tags: row.tags,
+      sourceId: row.source_id,
+      firstSeen: row.first_seen,
+      lastSeen: row.last_seen,
+      expiresAt: row.expires_at,
       forDetection: row.for_detection,
-    });
+      hiddenBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
+    },
+  };
+}
+
+type Known = Map<string, KnownIndicator>;
+
+async function addStatements(db: Db, ids: readonly string[], known: Known): Promise<void> {
+  const rows = await db
+    .selectFrom('indicator_source')
+    .selectAll()
+    .where(isOneOf('indicator_id', ids))
+    .execute();
+  const sources = await loadSources(db, new Set(rows.map(({ source_id }) => source_id)));
+  for (const row of rows) {
+    const source = sources.get(row.source_id);
+    if (source) known.get(row.indicator_id)?.statements.set(row.source_id, { source, ...statementOf(row) });
   }
-  const scores = await db
+}
+
+function statementOf(row: Tables['indicator_source']): Statement {
+  return {
+    statedAt: row.stated_at,
+    firstSeen: row.first_seen,
+    lastSeen: row.last_seen,
+    importedAt: row.imported_at,
+    expiresAt: row.expires_at,
+    confidence: row.confidence,
+    severity: row.severity,
+    tlp: row.tlp,
+    tags: row.tags,
+    forDetection: row.for_detection,
+    leftAt: row.left_at,
+  };
+}
+
+async function addScores(db: Db, ids: readonly string[], known: Known): Promise<void> {
+  const rows = await db
     .selectFrom('enrichment')
     .select(['indicator_id', 'score'])
-    .where(isOneOf('indicator_id'))
+    .where(isOneOf('indicator_id', ids))
     .where('error', 'is', null)
     .where('score', 'is not', null)
     .execute();
-  for (const { indicator_id, score } of scores) known.get(indicator_id)?.scores.push(score ?? 0);
-  const externalIds = await db
+  for (const { indicator_id, score } of rows) known.get(indicator_id)?.scores.push(score ?? 0);
+}
+
+async function addExternalIds(db: Db, ids: readonly string[], known: Known): Promise<void> {
+  const rows = await db
     .selectFrom('external_id')
     .select(['entity_id', 'external_id'])
-    .where(isOneOf('entity_id'))
+    .where(isOneOf('entity_id', ids))
     .execute();
-  for (const { entity_id, external_id } of externalIds) known.get(entity_id)?.externalIds.add(external_id);
-  return known;
+  for (const { entity_id, external_id } of rows) known.get(entity_id)?.externalIds.add(external_id);
 }
 
 /** Writes rows sorted by id, so that two writers never wait for each other in a circle. */
@@ -120,25 +168,42 @@ export async function writeIndicators(
       last_seen: shown.lastSeen,
       expires_at: shown.expiresAt,
       for_detection: shown.forDetection,
+      whitelisted: shown.hiddenBy !== null,
     }))
     .sort(byKey('id'));
   const recordset = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
     type indicator_type, value text, normalized text, search_text text, confidence smallint, severity severity,
     tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
-    for_detection boolean)`;
+    for_detection boolean, whitelisted boolean)`;
   await sql`
     insert into indicator (id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, created_at, revision)
+      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, created_at, revision)
     select id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, ${now}::timestamptz, ${revision}::bigint
+      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, ${now}::timestamptz, ${revision}::bigint
     from ${recordset} where number is not null
   `.execute(trx);
   await sql`
     update indicator set value = x.value, confidence = x.confidence, severity = x.severity, tlp = x.tlp, tags = x.tags,
       source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
-      for_detection = x.for_detection, revision = ${revision}::bigint, version = indicator.version + 1,
+      for_detection = x.for_detection, whitelisted = x.whitelisted,
+      expired = indicator.expired and x.expires_at is not distinct from indicator.expires_at, revision = ${revision}::bigint, version = indicator.version + 1,
       modified_at = ${laterThan('indicator', now)}
     from ${recordset} where indicator.id = x.id and x.number is null
+  `.execute(trx);
+  await writeHits(trx, writes);
+}
+
+async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWrite[]): Promise<void> {
+  const changing = writes.filter(({ hitChanges }) => hitChanges);
+  if (changing.length === 0) return;
+  const ids = changing.map(({ id }) => id);
+  await trx.deleteFrom('whitelist_hit').where(isOneOf('indicator_id', ids)).execute();
+  const hits = changing.flatMap(({ id, shown: { hiddenBy } }) =>
+    hiddenBy ? [{ indicator_id: id, list_id: hiddenBy.listId, entry: hiddenBy.entry }] : [],
+  );
+  await sql`
+    insert into whitelist_hit
+    select * from jsonb_to_recordset(${JSON.stringify(hits)}::jsonb) as x (indicator_id uuid, list_id uuid, entry text)
   `.execute(trx);
 }
 
@@ -161,17 +226,20 @@ export async function writeStatements(
       tlp: statement.tlp,
       tags: statement.tags,
       for_detection: statement.forDetection,
+      left_at: statement.leftAt,
     }))
     .sort(byKey('indicator_id'));
   await sql`
     insert into indicator_source
     select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (indicator_id uuid, source_id uuid,
       stated_at timestamptz, first_seen timestamptz, last_seen timestamptz, imported_at timestamptz,
-      expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean)
+      expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean,
+      left_at timestamptz)
     on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
       expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
-      tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection
+      tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
+      left_at = excluded.left_at
   `.execute(trx);
 }
 

@@ -1,99 +1,50 @@
-import { compareTlp, mostRestrictive } from '../../model/statement.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { compareTlp } from '../../model/statement.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import type { Columns, EntityState } from './entity-kinds.ts';
+import { namesIn, uniteNames, withAliases } from './entity-names.ts';
+
+/** What a source said to one audience, over time: of each column the latest value. */
+export interface Part {
+  tlp: Tlp;
+  /** When it last said something, in ms; null: undated, before all else. */
+  at: number | null;
+  /** As said last. */
+  confidence: number;
+  /** The names hold the object's own one too. */
+  columns: Columns;
+  /** Of columns whose value is older than `at`. */
+  times: Record<string, number | null>;
+}
 
 /**
- * What two sources, or one at two times, say of one object, as one row.
- * - One source: the later statement, its gaps filled from the earlier one unless that was for fewer; names unite.
- *   Statements of one time complete each other, whichever came first.
- * - Two sources, the new one for a wider audience: the new one alone. What was said for few must not reach many,
- *   and what is said to all must not be hidden by what one source says to few.
- * - Two sources, one audience: the first, its gaps filled from the second; names unite.
- * - Two sources, the new one for fewer: as it was.
+ * What one source says of one object in two statements, as one. Commutative, associative and idempotent, so that
+ * the outcome does not depend on the order of a file: for each audience the latest value of each column is kept
+ * (of one time: the greater one), and names unite. The latest statement (of one time: the most restrictive one)
+ * says for whom all of it is, and what was said to fewer than those stays unsaid.
  */
 export function mergeEntities(before: EntityState, said: EntityState): EntityState {
-  if (before.sourceId === said.sourceId) {
-    const order = (before.statedAt?.getTime() ?? 0) - (said.statedAt?.getTime() ?? 0);
-    if (order === 0) return combined(before, said);
-    const [later, earlier] = order > 0 ? [before, said] : [said, before];
-    if (compareTlp(earlier.tlp, later.tlp) > 0) return { ...later, id: before.id };
-    return { ...later, id: before.id, columns: filled(later.columns, earlier.columns) };
+  const byTlp = new Map<Tlp, Part>();
+  for (const part of [...partsOf(before), ...partsOf(said)]) {
+    const own = byTlp.get(part.tlp);
+    byTlp.set(part.tlp, own ? joined(own, part) : part);
   }
-  const wider = compareTlp(said.tlp, before.tlp);
-  if (wider < 0) return { ...said, id: before.id };
-  if (wider > 0) return before;
-  return { ...before, columns: filled(before.columns, said.columns) };
-}
-
-/** Of two values the greater one, so that the order in which they came decides nothing. */
-function combined(before: EntityState, said: EntityState): EntityState {
-  const columns: Columns = { ...before.columns };
-  for (const [column, value] of Object.entries(said.columns)) {
-    const own = columns[column];
-    const isGreater = !isGap(value) && JSON.stringify(value) > JSON.stringify(own);
-    if (isGap(own) || isGreater) columns[column] = value;
-  }
-  if ('aliases' in columns) {
-    const isOwnName = columns.name === before.columns.name;
-    const [named, other] = isOwnName ? [before, said] : [said, before];
-    columns.aliases = uniteAliases(named.columns, other.columns);
-  }
-  return {
-    ...before,
-    tlp: mostRestrictive([before.tlp, said.tlp]),
-    confidence: Math.max(before.confidence, said.confidence),
-    columns,
+  const parts = [...byTlp.values()].sort((a, b) => compareTlp(a.tlp, b.tlp));
+  const { columns, at, confidence, tlp } = heard(parts);
+  const state: EntityState = {
+    id: before.id,
+    sourceId: before.sourceId,
+    statedAt: at === null ? null : new Date(at),
+    tlp,
+    confidence,
+    columns: 'aliases' in columns ? withAliases(columns, columns.aliases as never) : columns,
   };
+  return isDeepStrictEqual(parts, partsOf(state)) ? state : { ...state, parts };
 }
 
-function isGap(value: Columns[string] | undefined): boolean {
-  return (
-    value === null ||
-    value === undefined ||
-    value === 'UNKNOWN' ||
-    (Array.isArray(value) && value.length === 0)
-  );
-}
-
-function filled(first: Columns, second: Columns): Columns {
-  const merged: Columns = { ...first };
-  for (const [column, value] of Object.entries(second)) {
-    if (column === 'aliases') merged[column] = uniteAliases(first, second);
-    else if (isGap(first[column])) merged[column] = value;
-  }
-  return merged;
-}
-
-/** As merging leaves them, so that merging the same again changes nothing. */
-export function withAliasesInOrder(columns: Columns): Columns {
-  return 'aliases' in columns ? { ...columns, aliases: uniteAliases(columns, columns) } : columns;
-}
-
-/** Without repeats and without the name itself, in whatever case they are written. */
-function uniteAliases(first: Columns, second: Columns): unknown[] {
-  const word = (alias: unknown) =>
-    (typeof alias === 'string' ? alias : (alias as { alias: string }).alias).toLowerCase();
-  const seen = new Set([String(first.name).toLowerCase()]);
-  const all = [...asList(first.aliases), ...asList(second.aliases)];
-  const secondName = String(second.name);
-  if (!seen.has(secondName.toLowerCase())) {
-    all.push(
-      typeof all[0] === 'string' || first.motivation === undefined
-        ? secondName
-        : { alias: secondName, namedBy: null },
-    );
-  }
-  // Of two spellings the lesser one, whichever came first.
-  all.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-  const kept = all.filter((alias) => {
-    const known = seen.has(word(alias));
-    seen.add(word(alias));
-    return !known;
-  });
-  return kept.sort((a, b) => (word(a) < word(b) ? -1 : 1));
-}
-
-function asList(value: Columns[string] | undefined): unknown[] {
-  return Array.isArray(value) ? [...value] : [];
+/** All names that a source gives to those it speaks to, with who gave them. */
+export function statedNames(state: EntityState) {
+  return (heard(partsOf(state)).columns.aliases ?? []) as ReturnType<typeof namesIn>;
 }
 
 export function sameEntity(a: EntityState, b: EntityState): boolean {
@@ -102,6 +53,68 @@ export function sameEntity(a: EntityState, b: EntityState): boolean {
     a.tlp === b.tlp &&
     a.confidence === b.confidence &&
     a.statedAt?.getTime() === b.statedAt?.getTime() &&
-    Object.keys(b.columns).every((key) => JSON.stringify(a.columns[key]) === JSON.stringify(b.columns[key]))
+    isDeepStrictEqual(a.columns, b.columns) &&
+    isDeepStrictEqual(a.parts, b.parts)
   );
+}
+
+/** Nothing said: a later statement, or another source, may say it. */
+export function isGap(value: Columns[string] | undefined): boolean {
+  return (
+    value === null ||
+    value === undefined ||
+    value === 'UNKNOWN' ||
+    (Array.isArray(value) && value.length === 0)
+  );
+}
+
+function partsOf({ parts, tlp, statedAt, confidence, columns }: EntityState): Part[] {
+  if (parts) return parts;
+  const named = 'aliases' in columns ? { ...columns, aliases: namesIn(columns) } : columns;
+  return [{ tlp, at: statedAt?.getTime() ?? null, confidence, columns: named, times: {} }];
+}
+
+/** What of the parts reaches those the latest of them is for. */
+function heard(parts: readonly Part[]): Part {
+  const { tlp } = parts.reduce((a, b) =>
+    (compareTimes(a.at, b.at) || compareTlp(a.tlp, b.tlp)) >= 0 ? a : b,
+  );
+  return { ...parts.filter((part) => compareTlp(part.tlp, tlp) <= 0).reduce(joined), tlp };
+}
+
+function joined(a: Part, b: Part): Part {
+  const order = compareTimes(a.at, b.at);
+  const at = order >= 0 ? a.at : b.at;
+  const columns: Columns = {};
+  const times: Part['times'] = {};
+  for (const column of Object.keys({ ...a.columns, ...b.columns })) {
+    const from = decides(column, a, b) ? a : b;
+    columns[column] = from.columns[column] ?? null;
+    const time = timeOf(from, column);
+    if (time !== at && !isGap(columns[column])) times[column] = time;
+  }
+  if ('aliases' in columns) {
+    columns.aliases = uniteNames([...(a.columns.aliases as never[]), ...(b.columns.aliases as never[])]);
+    delete times.aliases;
+  }
+  const confidence = order === 0 ? Math.max(a.confidence, b.confidence) : (order > 0 ? a : b).confidence;
+  return { tlp: a.tlp, at, confidence, columns, times };
+}
+
+/** Whether it is `a` whose value of a column stands. */
+function decides(column: string, a: Part, b: Part): boolean {
+  const [own, other] = [a.columns[column], b.columns[column]];
+  if (isGap(own) || isGap(other)) return isGap(other);
+  const order = compareTimes(timeOf(a, column), timeOf(b, column));
+  return order === 0 ? JSON.stringify(own) >= JSON.stringify(other) : order > 0;
+}
+
+function timeOf({ at, times }: Part, column: string): number | null {
+  return column in times ? (times[column] ?? null) : at;
+}
+
+function compareTimes(a: number | null, b: number | null): number {
+  return (a ?? Number.NEGATIVE_INFINITY) === (b ?? Number.NEGATIVE_INFINITY)
+    ? 0
+    : (a ?? Number.NEGATIVE_INFINITY) - (b ?? Number.NEGATIVE_INFINITY);
 }

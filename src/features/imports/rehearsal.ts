@@ -9,7 +9,7 @@ export interface Rehearsal {
   keep(id: string, indicator: KnownIndicator): void;
 }
 
-const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt'];
+const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', 'leftAt'];
 
 /** Counting asks only for what this one source says. */
 export function newRehearsal(source: Source): Rehearsal {
@@ -21,19 +21,23 @@ export function newRehearsal(source: Source): Rehearsal {
         if (packed) known.set(id, unpack(packed, source));
       }
     },
-    keep(id, { value, externalIds, statements }) {
+    keep(id, { type, normalized, value, externalIds, statements }) {
       const { source: _, ...statement } = statements.get(source.id) ?? {};
-      kept.set(id, JSON.stringify({ value, externalIds: [...externalIds], statement }));
+      kept.set(id, JSON.stringify({ type, normalized, value, externalIds: [...externalIds], statement }));
     },
   };
 }
 
 function unpack(packed: string, source: Source): KnownIndicator {
-  const { value, externalIds, statement } = JSON.parse(packed, (key, field) =>
+  const { externalIds, statement, ...identity } = JSON.parse(packed, (key, field) =>
     DATES.includes(key) && field !== null ? new Date(field) : field,
-  ) as { value: string; externalIds: string[]; statement: Statement };
+  ) as Pick<KnownIndicator, 'type' | 'normalized' | 'value'> & {
+    externalIds: string[];
+    statement: Statement;
+  };
   return {
-    value,
+    ...identity,
+    stored: null,
     pinned: null,
     scores: [],
     externalIds: new Set(externalIds),

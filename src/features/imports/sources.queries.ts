@@ -1,14 +1,18 @@
+import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
 import { uuidv5 } from '../../model/identity.ts';
-import type { SourceDefaults } from '../../model/statement.ts';
+import type { Lifetimes, SourceDefaults, StatingSource } from '../../model/statement.ts';
 
 /** Source ids follow from their names, so that they are the same wherever a source is imported. */
 const SOURCE_NAMESPACE = '6f0f5d0e-6c0b-4c55-9d3b-4f1f6b6a0c3e';
 
-export interface Source {
-  id: string;
-  name: string;
-  defaults: SourceDefaults;
+export type Source = StatingSource;
+
+export const sourceId = (name: string) => uuidv5(name, SOURCE_NAMESPACE);
+
+export function newSource(id: string, name: string, defaults: SourceDefaults): Source {
+  return { id, name, defaults, lifetimes: {}, membership: false };
 }
 
 /** The source of that name; made with the defaults when there is none. Given defaults are kept as they stand. */
@@ -19,10 +23,11 @@ export async function ensureSource(
   defaults: SourceDefaults,
   now: Date,
 ): Promise<Source> {
+  const id = sourceId(name);
   await db
     .insertInto('source')
     .values({
-      id: uuidv5(name, SOURCE_NAMESPACE),
+      id,
       name,
       kind,
       default_tlp: defaults.tlp,
@@ -32,16 +37,45 @@ export async function ensureSource(
     })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute();
-  return (await findSource(db, name)) ?? { id: '', name, defaults };
+  return (await findSource(db, name)) ?? newSource(id, name, defaults);
 }
 
+const COLUMNS = [
+  'id',
+  'name',
+  'default_tlp',
+  'default_confidence',
+  'default_severity',
+  'lifetimes',
+  'membership',
+] as const;
+
 export async function findSource(db: Db, name: string): Promise<Source | undefined> {
-  const row = await db.selectFrom('source').selectAll().where('name', '=', name).executeTakeFirst();
-  return (
-    row && {
-      id: row.id,
-      name: row.name,
-      defaults: { tlp: row.default_tlp, confidence: row.default_confidence, severity: row.default_severity },
-    }
-  );
+  const row = await db.selectFrom('source').select(COLUMNS).where('name', '=', name).executeTakeFirst();
+  return row && toSource(row);
+}
+
+/** Those of these ids that there are, by id. */
+export async function loadSources(db: Db, ids: Iterable<string>): Promise<Map<string, Source>> {
+  const rows = await db
+    .selectFrom('source')
+    .select(COLUMNS)
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, toSource(row)]));
+}
+
+type SourceRow = Pick<
+  Tables['source'],
+  'id' | 'name' | 'default_tlp' | 'default_confidence' | 'default_severity'
+> & { lifetimes: Lifetimes; membership: boolean };
+
+function toSource(row: SourceRow): Source {
+  return {
+    id: row.id,
+    name: row.name,
+    defaults: { tlp: row.default_tlp, confidence: row.default_confidence, severity: row.default_severity },
+    lifetimes: row.lifetimes,
+    membership: row.membership,
+  };
 }

@@ -5,6 +5,7 @@ import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
 import { parseQuerystring } from '../../http/querystring.ts';
+import type { Interest } from '../enrichments/wanted.ts';
 import { EXPORT_MEDIA_TYPES, exportResponses } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
@@ -18,9 +19,13 @@ const NOT_FOUND = 'There is no such indicator.';
 interface Options {
   db: Db;
   exporter: Exporter;
+  interest: Pick<Interest, 'note'>;
 }
 
-export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { db, exporter }) => {
+export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
+  app,
+  { db, exporter, interest },
+) => {
   app.get(
     '/api/v1/indicators',
     {
@@ -100,6 +105,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (app, {
       const { id } = request.params;
       const row = isUuid(id) ? await findContext(db, request.viewer, id) : undefined;
       if (!row) throw new ApiError('not_found', NOT_FOUND);
+      interest.note(row.id, request.viewer.now);
       reply.header('cache-control', 'private, max-age=60');
       return toContext(row, request.viewer.now);
     },

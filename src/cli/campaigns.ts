@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import { setCampaignStatus } from '../features/campaign-status/campaign-status.service.ts';
+import { CAMPAIGN_STATUSES, type CampaignStatus } from '../model/vocabulary.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { filled, wordOf } from './options.ts';
+import { whoRunsThis } from './person.ts';
+
+const DATES = 'BY_DATES';
+
+export function campaignsCommand(): Command {
+  const campaigns = new Command('campaigns').description('what an analyst says of campaigns');
+  campaigns
+    .command('status')
+    .description('set the status of a campaign; by-dates lets it follow its dates again')
+    .argument('<campaign>', 'its id or name')
+    .argument(
+      '<status>',
+      `${CAMPAIGN_STATUSES.join(', ')}, or by-dates`,
+      wordOf([...CAMPAIGN_STATUSES, DATES]),
+    )
+    .option('--reason <text>', 'why; kept in the audit', filled)
+    .action(set);
+  return campaigns;
+}
+
+async function set(
+  campaign: string,
+  word: CampaignStatus | typeof DATES,
+  { reason }: { reason?: string },
+): Promise<void> {
+  const status = word === DATES ? null : word;
+  const why = { who: whoRunsThis(), reason: reason ?? null, now: new Date() };
+  const before = await withDatabase(({ db }) => setCampaignStatus(db, campaign, status, why));
+  const told = (one: CampaignStatus | null) => one ?? 'by its dates';
+  print(`${before.name}: ${told(before.status)} → ${told(status)}.`);
+}

@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import type { Db } from '../db/open.ts';
+import { changeLock, type LockChange } from '../features/confidence/confidence.service.ts';
+import type { LockTrigger } from '../model/confidence.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
+import { filled, percent } from './options.ts';
+import { whoRunsThis } from './person.ts';
+
+interface LockOptions {
+  type?: string;
+  reason?: string;
+  json?: boolean;
+}
+
+export function confidenceCommand(): Command {
+  const confidence = new Command('confidence').description(
+    'pin the confidence of an indicator, and unpin it',
+  );
+  confidence
+    .command('pin')
+    .description('set it for good; neither sources nor providers change it until it is unpinned')
+    .argument('<indicator>', 'its id or its value')
+    .argument('<percent>', '0 to 100', percent)
+    .addOption(TYPE_OPTION())
+    .requiredOption('--reason <text>', 'why; kept in the audit', filled)
+    .option('--json', 'print one JSON object')
+    .action((indicator: string, value: number, options: LockOptions) =>
+      change(indicator, { kind: 'pin', confidence: value }, options),
+    );
+  confidence
+    .command('unpin')
+    .description('let it follow providers and sources again')
+    .argument('<indicator>', 'its id or its value')
+    .addOption(TYPE_OPTION())
+    .option('--reason <text>', 'why; kept in the audit', filled)
+    .option('--json', 'print one JSON object')
+    .action((indicator: string, options: LockOptions) => change(indicator, { kind: 'unpin' }, options));
+  return confidence;
+}
+
+async function change(indicator: string, trigger: LockTrigger, { type, reason, json }: LockOptions) {
+  const { id, value, result } = await withDatabase(({ db }) =>
+    apply(db, indicator, type, trigger, reason ?? null),
+  );
+  if (json) return print(JSON.stringify({ id, value, ...result }));
+  const { before, after, changed } = result;
+  if (!changed) return print(`${value}: nothing to change, ${told(after)}.`);
+  print(`${value}: ${told(before)} → ${told(after)}.`);
+}
+
+async function apply(
+  db: Db,
+  indicator: string,
+  type: string | undefined,
+  trigger: LockTrigger,
+  reason: string | null,
+) {
+  const { id, value } = await requireIndicator(db, indicator, type);
+  const result = await changeLock(db, id, trigger, { who: whoRunsThis(), reason }, new Date());
+  if (!result) throw new Error(`${value} is gone.`);
+  return { id, value, result };
+}
+
+function told({ confidence, pinned }: LockChange['after']): string {
+  return pinned === null ? `confidence ${confidence}, not pinned` : `pinned at ${pinned}`;
+}

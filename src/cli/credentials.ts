@@ -1,0 +1,47 @@
+import { text as readAll } from 'node:stream/consumers';
+
+export interface CredentialOptions {
+  key?: string;
+  header?: readonly string[];
+  basic?: string;
+  withoutCredentials?: boolean;
+}
+
+/**
+ * The headers that credential options mean. What stands on a command line can be read by others on the machine: `-`
+ * takes it from standard input.
+ * @param keyHeader the header that a key of this kind goes into
+ * @returns undefined: nothing is said; null: none
+ * @throws when they contradict each other
+ */
+export async function readCredentials(
+  options: CredentialOptions,
+  keyHeader: string | null,
+): Promise<Record<string, string> | null | undefined> {
+  const { key, header, basic, withoutCredentials } = options;
+  if (withoutCredentials) return null;
+  if (key === undefined && header === undefined && basic === undefined) return undefined;
+  if (key !== undefined && keyHeader === null)
+    throw new Error('This kind has no header of its own for a key: use --header or --basic.');
+  const headers = (header ?? []).map(splitHeader);
+  if (key !== undefined && keyHeader !== null) headers.push([keyHeader, await orStandardInput(key)]);
+  if (basic !== undefined) {
+    const encoded = Buffer.from(await orStandardInput(basic), 'utf8').toString('base64');
+    headers.push(['authorization', `Basic ${encoded}`]);
+  }
+  return Object.fromEntries(headers);
+}
+
+function splitHeader(text: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(\S.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new Error('A --header is written as "Name: value".');
+  return [name.toLowerCase(), value];
+}
+
+/** What was given, or for `-` the first line of standard input. */
+export async function orStandardInput(given: string): Promise<string> {
+  if (given !== '-') return given;
+  const [line = ''] = (await readAll(process.stdin)).split(/\r?\n/);
+  if (line.trim() === '') throw new Error('Standard input holds no key.');
+  return line.trim();
+}

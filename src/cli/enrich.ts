@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command } from 'commander';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Database, Db } from '../db/open.ts';
+import { openAsker } from '../enrichment/asker.ts';
+import { drainRequests } from '../features/enrichments/drain.ts';
+import { findAnswers } from '../features/enrichments/enrichments.queries.ts';
+import { type ReadyProvider, readyProviders, wishFor } from '../features/enrichments/providers.service.ts';
+import { addRequests, countUnasked, PRIORITY } from '../features/enrichments/requests.queries.ts';
+import { openKeyValueStore } from '../kv/open.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
+import { duration } from './options.ts';
+import { openOutside, openSecrets } from './outside.ts';
+
+interface Options {
+  type?: string;
+  provider?: string[];
+  anew?: boolean;
+  wait: number;
+  json?: boolean;
+}
+
+const LOOK_MS = 250;
+
+export function enrichCommand(): Command {
+  return new Command('enrich')
+    .description('ask providers about indicators, before all that waits')
+    .argument('<indicator...>', 'ids or values')
+    .addOption(TYPE_OPTION())
+    .option('--provider <name>', 'only this one, repeatable; default: all that are set up', collect)
+    .option('--anew', 'also where the last answer is still fresh')
+    .option('--wait <duration>', 'how long to wait for the answers', duration, duration('60s'))
+    .option('--json', 'print a JSON array')
+    .action(enrich);
+}
+
+const collect = (text: string, before: string[] = []) => [...before, text];
+
+async function enrich(indicators: string[], options: Options): Promise<void> {
+  await withDatabase(async (database, config) => {
+    const { db } = database;
+    const providers = await chosen(db, options.provider);
+    const found = await Promise.all(indicators.map((text) => requireIndicator(db, text, options.type)));
+    const ids = found.map(({ id }) => id);
+    for (const ready of providers) {
+      await addRequests(db, ids, wishFor(ready), PRIORITY.person, new Date(), options.anew);
+    }
+    await answered(database, config, providers, ids, options.wait * 1000);
+    const answers = await findAnswers(
+      db,
+      ids,
+      providers.map(({ provider }) => provider.name),
+    );
+    if (options.json) return print(JSON.stringify(answers));
+    for (const { id, type, value } of found) {
+      print(`${value} (${type})`);
+      for (const { provider } of providers) {
+        const own = answers.find((answer) => answer.indicatorId === id && answer.provider === provider.name);
+        print(
+          `  ${provider.name}: ${own ? told(own) : 'no answer: not for this type, too restricted, or still waiting'}`,
+        );
+      }
+    }
+  });
+}
+
+async function chosen(db: Db, names: readonly string[] | undefined): Promise<ReadyProvider[]> {
+  const ready = await readyProviders(db);
+  const known = ready.map(({ provider }) => provider.name);
+  const missing = names?.find((name) => !known.includes(name));
+  if (missing !== undefined)
+    throw new Error(
+      `The provider ${missing} is not set up; ${known.length > 0 ? `set up: ${known.join(', ')}` : 'none is'}.`,
+    );
+  if (ready.length === 0) throw new Error('No provider is set up: tipline providers set NAME --key -');
+  return names ? ready.filter(({ provider }) => names.includes(provider.name)) : ready;
+}
+
+/** Through the server that holds the store, whose worker does it; else here. */
+async function answered(
+  { db, shared }: Database,
+  config: Config,
+  providers: readonly ReadyProvider[],
+  ids: readonly string[],
+  waitMs: number,
+): Promise<void> {
+  const end = performance.now() + waitMs;
+  const isOver = () => performance.now() > end;
+  if (!shared) return askHere(db, config, isOver);
+  const unasked = async () => {
+    const counts = await Promise.all(providers.map(({ provider }) => countUnasked(db, provider.name, ids)));
+    return counts.some((count) => count > 0);
+  };
+  while (!isOver() && (await unasked())) await delay(LOOK_MS);
+}
+
+async function askHere(db: Db, config: Config, stopped: () => boolean): Promise<void> {
+  const outbound = openOutside(config);
+  const kv = await openKeyValueStore(config.redisUrl, () => {});
+  try {
+    const { providers: secrets } = await openSecrets(config);
+    const asker = openAsker({ outbound, kv, clock: systemClock });
+    await drainRequests({ db, asker, secrets, clock: systemClock, stopped });
+  } finally {
+    await kv.close();
+    await outbound.close();
+  }
+}
+
+function told(answer: Awaited<ReturnType<typeof findAnswers>>[number]): string {
+  const { verdict, score, error, failure, fetchedAt } = answer;
+  const last = failure ? ` (since then: ${failure})` : '';
+  if (error) return `failed: ${error}`;
+  return `${verdict}${score === null ? '' : `, score ${score}`}, ${fetchedAt.toISOString()}${last}`;
+}

@@ -1,0 +1,37 @@
+import { Option } from 'commander';
+import type { Db } from '../db/open.ts';
+import { findIdentities } from '../features/imports/identities.queries.ts';
+import { isUuid } from '../http/query-validator.ts';
+import { detectType } from '../model/detect-type.ts';
+import { indicatorId } from '../model/identity.ts';
+import { normalize } from '../model/normalize.ts';
+import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
+
+export function TYPE_OPTION(): Option {
+  return new Option('--type <type>', 'what the value is, where that cannot be told from it').choices(
+    INDICATOR_TYPES,
+  );
+}
+
+/**
+ * The indicator that an argument means: by its id, or by its value as an analyst writes it, defanged or not.
+ * @throws when it is no value, or there is no such indicator
+ */
+export async function requireIndicator(
+  db: Db,
+  text: string,
+  type?: string,
+): Promise<{ id: string; type: IndicatorType; value: string }> {
+  const id = isUuid(text) ? text.toLowerCase() : idOf(text, type as IndicatorType | undefined);
+  const [found] = await findIdentities(db, [id]);
+  if (!found) throw new Error(`There is no indicator ${text}.`);
+  return found;
+}
+
+function idOf(text: string, type: IndicatorType | undefined): string {
+  const meant = type ?? detectType(text);
+  if (!meant) throw new Error(`What ${text} is cannot be told; say it with --type.`);
+  const normal = normalize(meant, text);
+  if ('rejected' in normal) throw new Error(`${text}: ${normal.rejected}.`);
+  return indicatorId(normal.type, normal.normalized);
+}

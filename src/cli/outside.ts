@@ -1,0 +1,16 @@
+import type { Config } from '../config.ts';
+import { type Outbound, openOutbound } from '../outbound/outbound.ts';
+import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
+import { VERSION } from '../version.ts';
+import { readSecret } from './secret.ts';
+
+/** The way to feeds and providers, under the operator's rules. */
+export function openOutside({ outboundNetworks }: Config): Outbound {
+  return openOutbound({ allowedNetworks: outboundNetworks, userAgent: `Tipline/${VERSION}` });
+}
+
+/** What credentials are kept under; each kind of them has a key of its own. */
+export async function openSecrets(config: Config): Promise<Record<'sources' | 'providers', SecretBox>> {
+  const secret = await readSecret(config);
+  return { sources: secretBox(secret, 'source credentials'), providers: secretBox(secret, 'provider keys') };
+}

@@ -1,0 +1,119 @@
+import { Command } from 'commander';
+import { ASKABLE_PROVIDERS } from '../enrichment/providers.ts';
+import { findProviders } from '../features/enrichments/providers.queries.ts';
+import { removeProvider, saveProvider } from '../features/enrichments/providers.service.ts';
+import { countRequests } from '../features/enrichments/requests.queries.ts';
+import { TLPS, type Tlp } from '../model/vocabulary.ts';
+import { orStandardInput } from './credentials.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { filled, quota, wordOf } from './options.ts';
+import { openSecrets } from './outside.ts';
+import { whoRunsThis } from './person.ts';
+
+interface SetOptions {
+  key?: string[];
+  automatic?: 'on' | 'off';
+  tlpCeiling?: Tlp;
+  address?: string;
+  /** 0: as the provider documents. */
+  perMinute?: number;
+  perDay?: number;
+}
+
+export function providersCommand(): Command {
+  const providers = new Command('providers').description('who may be asked about indicators');
+  providers
+    .command('set')
+    .description('set a provider up, or change how it is asked; what is left out stays')
+    .argument('<name>', ASKABLE_PROVIDERS.map(({ name }) => name).join(', '))
+    .option(
+      '--key <key>',
+      'an API key, repeatable: they take turns; - reads them from standard input',
+      collect,
+    )
+    .option(
+      '--automatic <on|off>',
+      'ask about new indicators, and about those that playbooks look at, unasked',
+    )
+    .option(
+      '--tlp-ceiling <tlp>',
+      `the most restricted indicators it may be told (AMBER): ${TLPS.join(', ')}`,
+      wordOf(TLPS),
+    )
+    .option('--per-minute <n>', 'requests that a key has a minute; default: those of the free plan', quota)
+    .option('--per-day <n>', 'likewise a day', quota)
+    .option('--address <url>', 'another address of its API; default: its own', filled)
+    .action(set);
+  providers
+    .command('remove')
+    .description('forget a provider and its keys; what it said stays')
+    .argument('<name>')
+    .action(remove);
+  providers
+    .command('list')
+    .description('show the providers and how they are doing')
+    .option('--json', 'print a JSON array')
+    .action(list);
+  return providers;
+}
+
+const collect = (text: string, before: string[] = []) => [...before, text];
+
+async function set(
+  name: string,
+  { key, automatic, address, tlpCeiling, perMinute, perDay }: SetOptions,
+): Promise<void> {
+  if (automatic !== undefined && automatic !== 'on' && automatic !== 'off')
+    throw new Error('--automatic is on or off.');
+  const keys = key && (await Promise.all(key.map(orStandardInput)));
+  const change = {
+    ...(tlpCeiling && { tlpCeiling }),
+    ...(perMinute !== undefined && { perMinute: perMinute || null }),
+    ...(perDay !== undefined && { perDay: perDay || null }),
+    ...(keys && { keys }),
+    ...(automatic && { automatic: automatic === 'on' }),
+    ...(address !== undefined && { baseUrl: address === 'default' ? null : address }),
+  };
+  const saved = await withDatabase(async ({ db }, config) => {
+    const { providers } = await openSecrets(config);
+    return saveProvider(db, providers, name, change, { who: whoRunsThis(), now: new Date() });
+  });
+  print(
+    `${name} is set up. ${saved.automatic ? 'It is asked about new indicators by itself' : 'It is asked when somebody asks'}, up to TLP:${saved.tlpCeiling}.`,
+  );
+}
+
+async function remove(name: string): Promise<void> {
+  await withDatabase(({ db }) => removeProvider(db, name, { who: whoRunsThis(), now: new Date() }));
+  print(`${name} is forgotten.`);
+}
+
+async function list({ json }: { json?: boolean }): Promise<void> {
+  const { stored, waiting } = await withDatabase(async ({ db }) => ({
+    stored: new Map((await findProviders(db)).map((provider) => [provider.name, provider])),
+    waiting: await countRequests(db),
+  }));
+  const all = ASKABLE_PROVIDERS.map(({ name, accepts, quota }) => {
+    const { keys: _, ...own } = stored.get(name) ?? { keys: null };
+    return {
+      name,
+      setUp: stored.has(name),
+      accepts,
+      freePlan: quota,
+      waiting: waiting.get(name) ?? 0,
+      ...own,
+    };
+  });
+  if (json) return print(JSON.stringify(all));
+  for (const provider of all) {
+    const own = stored.get(provider.name);
+    print(`${provider.name}  (${provider.accepts.join(' ')})  ${own ? 'set up' : 'not set up'}`);
+    if (!own) continue;
+    print(
+      `  ${own.automatic ? 'asked by itself' : 'asked on demand'} · up to TLP:${own.tlpCeiling} · ${provider.waiting} waiting`,
+    );
+    if (own.lastAskedAt)
+      print(`  last asked ${own.lastAskedAt.toISOString()}${own.lastError ? `: ${own.lastError}` : ''}`);
+    if (own.waitsUntil) print(`  rests until ${own.waitsUntil.toISOString()}`);
+  }
+}

@@ -1,0 +1,35 @@
+import type { StoredSource } from '../features/sources/source-settings.ts';
+
+/** A source and its health, for a person. */
+export function sourceLines(source: StoredSource): string[] {
+  const { name, kind, address, defaults, lifetimes, membership, hasCredentials, health } = source;
+  const lines = [`${name}  (${kind})  ${stateOf(source)}`];
+  if (address) lines.push(`  ${address}${hasCredentials ? ' · with credentials' : ''}`);
+  const kept = Object.entries(lifetimes).map(
+    ([type, seconds]) => `${type} ${Math.round((seconds / 86_400) * 10) / 10} d`,
+  );
+  lines.push(
+    `  TLP:${defaults.tlp} · confidence ${defaults.confidence} · severity ${defaults.severity} · kept ${kept.join(', ') || 'for good'}${membership ? ' · a list' : ''}`,
+  );
+  if (health.lastRunAt)
+    lines.push(`  last run ${minute(health.lastRunAt)}, last good one ${minute(health.lastSuccessAt)}`);
+  if (health.lastError) lines.push(`  ${health.errorsInARow} failed in a row: ${health.lastError}`);
+  const { lastCounts: counts } = health;
+  if (counts) {
+    lines.push(
+      `  new ${counts.new}, updated ${counts.updated}, unchanged ${counts.unchanged}, rejected ${counts.rejected}, left ${counts.left}`,
+    );
+  }
+  return lines;
+}
+
+function stateOf({ address, enabled, everySeconds, health }: StoredSource): string {
+  if (!address) return 'imported by hand';
+  if (!enabled) return 'disabled';
+  if (everySeconds === null) return 'fetched when asked';
+  return `every ${Math.round(everySeconds / 60)} min, next ${minute(health.nextRunAt)}`;
+}
+
+function minute(date: Date | null): string {
+  return date ? date.toISOString().slice(0, 16).replace('T', ' ') : 'never';
+}

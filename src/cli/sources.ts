@@ -1,0 +1,238 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { FEED_RULES } from '../features/sources/feed-kinds.ts';
+import { findSources, findStoredSource } from '../features/sources/feeds.queries.ts';
+import { runSource } from '../features/sources/run-source.ts';
+import {
+  FEED_KINDS,
+  type FeedKind,
+  type SourceSettings,
+  type StoredSource,
+} from '../features/sources/source-settings.ts';
+import { type Change, requireSource, SourceError, saveSource } from '../features/sources/sources.service.ts';
+import type { Lifetimes } from '../model/statement.ts';
+import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
+import { VERSION } from '../version.ts';
+import { readCredentials } from './credentials.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { filled, interval, lifetimes, percent, wordOf } from './options.ts';
+import { openOutside, openSecrets } from './outside.ts';
+import { whoRunsThis } from './person.ts';
+import { sourceLines } from './source-lines.ts';
+
+interface SetOptions {
+  kind?: FeedKind;
+  address?: string;
+  /** 0: never. */
+  every?: number;
+  tlp?: Tlp;
+  confidence?: number;
+  severity?: Severity;
+  lifetime?: Lifetimes;
+  membership?: 'on' | 'off';
+  options?: string;
+  key?: string;
+  header?: string[];
+  basic?: string;
+  withoutCredentials?: boolean;
+  disabled?: boolean;
+}
+
+export function sourcesCommand(): Command {
+  const sources = new Command('sources').description('feeds that are fetched by themselves');
+  settings(sources.command('add').description('set a feed up')).action((name: string, options: SetOptions) =>
+    add(name, options),
+  );
+  settings(
+    sources.command('set').description('change what is set for a feed; what is left out stays'),
+  ).action(change);
+  for (const enabled of [true, false]) {
+    sources
+      .command(enabled ? 'enable' : 'disable')
+      .description(enabled ? 'fetch it again' : 'keep it and what it said, without fetching it')
+      .argument('<name>', 'its name or id')
+      .action((name: string) => change(name, {}, enabled));
+  }
+  sources
+    .command('run')
+    .description('fetch a feed now')
+    .argument('<name>', 'its name or id')
+    .option('--json', 'print one JSON object')
+    .action(run);
+  sources
+    .command('list')
+    .description('show the sources and how they are doing')
+    .option('--json', 'print a JSON array')
+    .action(list);
+  return sources;
+}
+
+function settings(command: Command): Command {
+  const kinds = FEED_KINDS.map((kind) => `${kind} (${FEED_RULES[kind].title})`).join(', ');
+  return command
+    .argument('<name>', 'what it is called')
+    .addOption(new Option('--kind <kind>', `what it is: ${kinds}`).choices(FEED_KINDS))
+    .option('--address <url>', 'where it is, for kinds that have no address of their own', filled)
+    .option('--every <duration>', 'how often, such as 1h; never: only when asked', interval)
+    .option('--tlp <tlp>', `what its unmarked data is, from now on (${TLPS.join(', ')})`, wordOf(TLPS))
+    .option('--confidence <percent>', 'its confidence where it states none', percent)
+    .option('--severity <severity>', `likewise (${SEVERITIES.join(', ')})`, wordOf(SEVERITIES))
+    .option(
+      '--lifetime <type=duration>',
+      'how long after the last sighting, repeatable: IPV4=30d, ALL=90d, URL=never',
+      lifetimes,
+    )
+    .addOption(
+      new Option('--membership <on|off>', 'it is a list: to stand in it is to be seen').choices([
+        'on',
+        'off',
+      ]),
+    )
+    .option('--options <file>', 'what its kind needs beyond that, JSON: a column map, …', filled)
+    .option('--key <key>', 'its API key; - reads it from standard input', filled)
+    .option('--header <name: value>', 'a header with a credential, repeatable', collect)
+    .option('--basic <user:password>', 'HTTP Basic credentials; - reads them from standard input', filled)
+    .option('--without-credentials', 'forget the credentials')
+    .option('--disabled', 'do not fetch it by itself');
+}
+
+const collect = (text: string, before: string[] = []) => [...before, text];
+
+async function add(name: string, options: SetOptions): Promise<void> {
+  if (!options.kind) throw new SourceError(`--kind must say what it is: ${FEED_KINDS.join(', ')}`);
+  const { kind } = options;
+  const rules = FEED_RULES[kind];
+  const initial: SourceSettings = {
+    name,
+    kind,
+    address: rules.address ?? '',
+    options: {},
+    everySeconds: rules.everySeconds,
+    enabled: true,
+    defaults: { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' },
+    lifetimes: {},
+    membership: rules.membership,
+  };
+  await save(name, options, async (known) => {
+    if (known?.address)
+      throw new SourceError(`there is a source "${name}" already; change it with: sources set`);
+    return initial;
+  });
+}
+
+async function change(name: string, options: SetOptions, enabled?: boolean): Promise<void> {
+  await save(name, options, async (known, refuse) => {
+    if (!known) return refuse();
+    if (!FEED_KINDS.some((kind) => kind === known.kind) && !options.kind)
+      throw new SourceError(`"${name}" is imported by hand; --kind makes a feed of it`);
+    return {
+      ...known,
+      kind: known.kind as FeedKind,
+      ...(typeof enabled === 'boolean' && { enabled }),
+    };
+  });
+}
+
+async function save(
+  name: string,
+  options: SetOptions,
+  from: (known: StoredSource | undefined, refuse: () => Promise<never>) => Promise<SourceSettings>,
+): Promise<void> {
+  const given = options.options === undefined ? undefined : await readOptions(options.options);
+  const saved = await withDatabase(async ({ db }, config) => {
+    const refuse = async () => {
+      await requireSource(db, name);
+      throw new SourceError(`there is no source "${name}"`);
+    };
+    const before = await from(await findStoredSource(db, name), refuse);
+    const wanted = withOptions(before, options, given);
+    const credentials = await readCredentials(options, FEED_RULES[wanted.kind].keyHeader);
+    const change: Change = {
+      who: whoRunsThis(),
+      now: new Date(),
+      ...(credentials !== undefined && { credentials }),
+    };
+    return saveSource(db, (await openSecrets(config)).sources, wanted, change);
+  });
+  for (const line of sourceLines(saved)) print(line);
+}
+
+function withOptions(
+  before: SourceSettings,
+  options: SetOptions,
+  given?: Record<string, unknown>,
+): SourceSettings {
+  const { tlp, confidence, severity } = options;
+  return {
+    ...before,
+    ...(options.kind && { kind: options.kind }),
+    ...(options.address && { address: options.address }),
+    ...(options.every !== undefined && { everySeconds: options.every || null }),
+    ...(options.lifetime && { lifetimes: { ...before.lifetimes, ...options.lifetime } }),
+    ...(options.membership && { membership: options.membership === 'on' }),
+    ...(options.disabled && { enabled: false }),
+    ...(given && { options: given }),
+    defaults: {
+      ...before.defaults,
+      ...(tlp && { tlp }),
+      ...(confidence !== undefined && { confidence }),
+      ...(severity && { severity }),
+    },
+  };
+}
+
+async function readOptions(file: string): Promise<Record<string, unknown>> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw new SourceError(`${file} cannot be read: ${error.code ?? error.message}`);
+  });
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
+  } catch {}
+  throw new SourceError(`${file} must hold a JSON object`);
+}
+
+async function run(name: string, { json }: { json?: boolean }): Promise<void> {
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  const result = await withDatabase(async ({ db, refreshStatistics }, config) => {
+    const source = await requireSource(db, name);
+    const outbound = openOutside(config);
+    try {
+      const { sources: secrets } = await openSecrets(config);
+      const deps = {
+        db,
+        outbound,
+        secrets,
+        directory: join(config.dataDirectory, 'fetched'),
+        maxBytes: config.feedBytes,
+        version: VERSION,
+      };
+      const outcome = await runSource(deps, source.id, new Date(), stop.signal);
+      if (outcome.counts) await refreshStatistics();
+      return outcome;
+    } finally {
+      await outbound.close();
+    }
+  });
+  if (result.error !== null) process.exitCode = 1;
+  if (json) return print(JSON.stringify(result));
+  if (result.error !== null)
+    return void process.stderr.write(`${name}: ${result.error}. Nothing was changed.\n`);
+  const { counts } = result;
+  if (!counts) return print(`${name}: nothing new.`);
+  print(
+    `${name}: read ${counts.read}, new ${counts.new}, updated ${counts.updated}, unchanged ${counts.unchanged}, rejected ${counts.rejected}, left the list ${counts.left}.`,
+  );
+  for (const [reason, count] of Object.entries(counts.reasons)) print(`  rejected ${count}: ${reason}`);
+}
+
+async function list({ json }: { json?: boolean }): Promise<void> {
+  const all = await withDatabase(({ db }) => findSources(db));
+  if (json) return print(JSON.stringify(all));
+  if (all.length === 0)
+    return print('There are no sources. Set one up: tipline sources add NAME --kind KIND');
+  for (const source of all) for (const line of sourceLines(source)) print(line);
+}

@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { countHits, findEntries, findLists, readEdition } from '../features/whitelist/whitelist.queries.ts';
+import {
+  addEntry,
+  loadList,
+  removeEntry,
+  removeList,
+  switchList,
+} from '../features/whitelist/whitelist.service.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { TYPE_OPTION } from './indicator-argument.ts';
+import { filled } from './options.ts';
+import { whoRunsThis } from './person.ts';
+
+interface Options {
+  type?: IndicatorType;
+  reason?: string;
+  json?: boolean;
+}
+
+export function whitelistCommand(): Command {
+  const whitelist = new Command('whitelist').description('what is harmless, and never leaves');
+  whitelist
+    .command('add')
+    .description('whitelist an address, a network, a name with all below it, or any value; at once')
+    .argument(
+      '<entry>',
+      '192.0.2.1, 192.0.2.0/24, example.com, =example.com, *.example.com, /pattern/i, a value',
+    )
+    .addOption(TYPE_OPTION())
+    .requiredOption('--reason <text>', 'why; kept with it', filled)
+    .option('--json', 'print one JSON object')
+    .action(add);
+  whitelist
+    .command('remove')
+    .description('take an entry of yours, or a list that you loaded, away')
+    .argument('<entry>', 'an entry or its id, or the name of a list')
+    .addOption(TYPE_OPTION())
+    .option('--reason <text>', 'why; kept in the audit', filled)
+    .action(remove);
+  whitelist
+    .command('load')
+    .description('load MISP warninglists (list.json), in place of those of the same name')
+    .argument('<file...>', 'files in the format of misp-warninglists')
+    .option('--reason <text>', 'why; kept in the audit', filled)
+    .action(load);
+  for (const enabled of [true, false]) {
+    whitelist
+      .command(enabled ? 'enable' : 'disable')
+      .description(enabled ? 'use a list again' : 'keep a list without using it')
+      .argument('<list>', 'its name or id')
+      .option('--reason <text>', 'why; kept in the audit', filled)
+      .action((list: string, options: Options) => toggle(list, enabled, options));
+  }
+  whitelist
+    .command('list')
+    .description('show entries and lists, and how many indicators each hides')
+    .option('--json', 'print one JSON object')
+    .action(list);
+  return whitelist;
+}
+
+const change = ({ reason }: Options) => ({ who: whoRunsThis(), reason: reason ?? null, now: new Date() });
+
+async function add(text: string, options: Options): Promise<void> {
+  const why = { ...change(options), reason: options.reason ?? '' };
+  const { entry, changed } = await withDatabase(({ db }) => addEntry(db, text, options.type, why));
+  if (options.json) return print(JSON.stringify({ ...entry, changed }));
+  print(
+    `Whitelisted ${entry.entry} (${entry.kind}, ${entry.types.join(' ')}). Indicators hidden by it: ${changed}.`,
+  );
+}
+
+async function remove(text: string, options: Options): Promise<void> {
+  const changed = await withDatabase(async ({ db }) => {
+    const isList = (await findLists(db)).some(({ id, name }) => id === text || name === text);
+    if (isList) return removeList(db, text, change(options));
+    return (await removeEntry(db, text, options.type, change(options))).changed;
+  });
+  print(`Removed ${text}. Indicators that changed: ${changed}.`);
+}
+
+async function load(files: string[], options: Options): Promise<void> {
+  await withDatabase(async ({ db }) => {
+    for (const file of files) {
+      const { name, entries, rejected, changed } = await loadList(db, await readJson(file), change(options));
+      print(
+        `${name}: ${entries} entries${rejected > 0 ? `, ${rejected} not usable` : ''}; indicators that changed: ${changed}.`,
+      );
+    }
+  });
+}
+
+async function readJson(file: string): Promise<unknown> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw new Error(`${file} cannot be read: ${error.code ?? error.message}.`);
+  });
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${file} is not JSON.`);
+  }
+}
+
+async function toggle(name: string, enabled: boolean, options: Options): Promise<void> {
+  const changed = await withDatabase(({ db }) => switchList(db, name, enabled, change(options)));
+  print(`${name} is ${enabled ? 'in use' : 'off'}. Indicators that changed: ${changed}.`);
+}
+
+async function list({ json }: Options): Promise<void> {
+  const { entries, lists, hits, pending } = await withDatabase(async ({ db }) => {
+    const { edition, applied } = await readEdition(db);
+    const pending = edition !== applied;
+    return { entries: await findEntries(db), lists: await findLists(db), hits: await countHits(db), pending };
+  });
+  const hides = (id: string) => hits.get(id) ?? 0;
+  if (json) {
+    const withHits = <T extends { id: string }>(all: readonly T[]) =>
+      all.map((one) => ({ ...one, hides: hides(one.id) }));
+    return print(JSON.stringify({ entries: withHits(entries), lists: withHits(lists), pending }));
+  }
+  for (const { id, kind, entry, reason, addedBy, addedAt } of entries) {
+    print(`${entry}  (${kind})  hides ${hides(id)}`);
+    print(`  ${reason} · ${addedBy}, ${addedAt.toISOString().slice(0, 10)} · ${id}`);
+  }
+  for (const { id, name, version, shipped, enabled } of lists) {
+    const state = `${enabled ? 'in use' : 'off'}, ${shipped ? 'comes with Tipline' : 'loaded'}, version ${version}`;
+    print(`${name}  (list, ${state})  hides ${hides(id)}`);
+  }
+  if (pending) print('Not all indicators have been held against the latest change yet; a worker does that.');
+}

@@ -1,0 +1,32 @@
+import { CompiledQuery, sql } from 'kysely';
+import PgBoss from 'pg-boss';
+import type { Database } from './open.ts';
+
+/** Jobs that have ended are kept for a day: what they did stands in the health of what they did it for. */
+const KEPT_HOURS = 24;
+const ARCHIVE_SECONDS = 3600;
+/** How often each queue is looked at. */
+const POLL_SECONDS = 2;
+
+/** The queue of jobs, in the same database (schema `pgboss`) and, on the embedded engine, through the same lock. */
+export async function openJobs(
+  { db, kind }: Pick<Database, 'db' | 'kind'>,
+  onError: (error: Error) => void,
+): Promise<PgBoss> {
+  const boss = new PgBoss({
+    db: {
+      async executeSql(text, values) {
+        const { rows } = await db.executeQuery(CompiledQuery.raw(text, values ?? []));
+        return { rows: rows as unknown[] };
+      },
+    },
+    pollingIntervalSeconds: POLL_SECONDS,
+    archiveCompletedAfterSeconds: ARCHIVE_SECONDS,
+    deleteAfterHours: KEPT_HOURS,
+  });
+  boss.on('error', onError);
+  await boss.start();
+  // Nobody else can be at work on the embedded store: what is under way belongs to a process that was killed.
+  if (kind === 'embedded') await sql`delete from pgboss.job where state = 'active'`.execute(db);
+  return boss;
+}

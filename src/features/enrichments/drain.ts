@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Db } from '../../db/open.ts';
+import type { Asker, Outcome } from '../../enrichment/asker.ts';
+import type { SecretBox } from '../../secrets/secret-box.ts';
+import { saveOutcome } from './enrichments.service.ts';
+import { noteAsked } from './providers.queries.ts';
+import { type ReadyProvider, readyProviders } from './providers.service.ts';
+import { claimRequests, dropIdleRequests, type Request, releaseRequests } from './requests.queries.ts';
+
+/** Asked side by side; a provider's own limits are kept by the asker. */
+const AT_ONCE = 4;
+/** A worker that was killed holds its requests for so long. It is longer than any request takes. */
+const CLAIM_MS = 120_000;
+
+export interface DrainDeps {
+  db: Db;
+  asker: Asker;
+  secrets: SecretBox;
+  clock: () => Date;
+  stopped: () => boolean;
+}
+
+/**
+ * Asks every provider what waits for it, until nothing does, its quota is used up, or it asks for a pause.
+ */
+export async function drainRequests(deps: DrainDeps): Promise<void> {
+  const ready = await readyProviders(deps.db);
+  await Promise.all(ready.map((provider) => drainOne(deps, provider)));
+}
+
+const LOOK_MS = 1_000;
+const LOOK_FOR_PROVIDERS_MS = 5_000;
+
+/** Likewise, and looks again every second: somebody may be waiting for the answer. */
+export async function keepDraining(deps: DrainDeps): Promise<void> {
+  while (!deps.stopped()) {
+    const none = (await readyProviders(deps.db)).length === 0;
+    if (!none) await drainRequests(deps);
+    await delay(none ? LOOK_FOR_PROVIDERS_MS : LOOK_MS);
+  }
+}
+
+async function drainOne(deps: DrainDeps, ready: ReadyProvider): Promise<void> {
+  const { db, clock, stopped } = deps;
+  const { name, waitsUntil, tlpCeiling } = ready.stored;
+  if (waitsUntil && waitsUntil > clock()) return;
+  await dropIdleRequests(db, { provider: name, tlpCeiling }, clock());
+  for (let goesOn = true; goesOn && !stopped(); ) {
+    const now = clock();
+    const requests = await claimRequests(db, name, AT_ONCE, now, new Date(now.getTime() + CLAIM_MS));
+    if (requests.length === 0) return;
+    const outcomes = await Promise.all(requests.map((request) => askOne(deps, ready, request)));
+    goesOn = await note(deps, ready, requests, outcomes);
+  }
+}
+
+async function askOne(
+  deps: DrainDeps,
+  { provider, stored }: ReadyProvider,
+  request: Request,
+): Promise<Outcome> {
+  const keys: string[] = stored.keys === null ? [] : JSON.parse(deps.secrets.open(stored.keys));
+  const { baseUrl, perMinute, perDay } = stored;
+  const outcome = await deps.asker.ask(provider, { baseUrl, keys, perMinute, perDay }, request);
+  if (outcome.kind !== 'later')
+    await saveOutcome(deps.db, provider, request.indicatorId, outcome, deps.clock());
+  return outcome;
+}
+
+/** @returns whether the provider may be asked more now */
+async function note(
+  { db, clock }: DrainDeps,
+  { stored: { name } }: ReadyProvider,
+  requests: readonly Request[],
+  outcomes: readonly Outcome[],
+): Promise<boolean> {
+  const put = requests.filter((_, i) => outcomes[i]?.kind === 'later').map(({ indicatorId }) => indicatorId);
+  if (put.length > 0) await releaseRequests(db, name, put);
+  const waits = outcomes.flatMap((outcome) => (outcome.kind === 'later' ? [outcome] : []));
+  const failures = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.error] : []));
+  const until = waits.map(({ retryAt }) => retryAt).sort((a, b) => a.getTime() - b.getTime())[0] ?? null;
+  const error = waits[0]?.reason ?? failures[0] ?? null;
+  await noteAsked(db, name, { at: clock(), error, waitsUntil: until });
+  return waits.length === 0;
+}

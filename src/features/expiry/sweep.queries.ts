@@ -1,0 +1,35 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
+
+/** Whether anything has expired that no sweep has marked. */
+export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
+  const due = await db
+    .selectFrom('indicator')
+    .select('id')
+    .where('expired', '=', false)
+    .where('expires_at', '<=', now)
+    .limit(1)
+    .executeTakeFirst();
+  return due !== undefined;
+}
+
+/**
+ * Marks what has expired, the longest ago first. The mark is no change of the indicator: its version stays.
+ * @returns how many were marked
+ */
+export async function markExpired(
+  trx: Transaction<Tables>,
+  now: Date,
+  most: number,
+  revision: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update indicator set expired = true, revision = ${revision}::bigint
+    where id = any(array(
+      select id from indicator where not expired and expires_at <= ${now}::timestamptz
+      order by expires_at limit ${most}
+    ))
+  `.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}

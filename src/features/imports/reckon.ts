@@ -1,0 +1,66 @@
+import type { Transaction } from 'kysely';
+import type { RevisionLock } from '../../db/revision.ts';
+import type { Tables } from '../../db/tables.ts';
+import { show } from '../../model/statement.ts';
+import type { WhitelistHit, WhitelistMatcher } from '../../whitelist/matcher.ts';
+import {
+  type IndicatorWrite,
+  type KnownIndicator,
+  loadIndicators,
+  type Stored,
+  writeIndicators,
+} from './indicators.write.queries.ts';
+
+/** All of an indicator's row that follows from what sources, providers, analysts and the whitelist say. */
+export function reckon(known: KnownIndicator, matcher: WhitelistMatcher): Stored {
+  const { type, normalized, statements, scores, pinned } = known;
+  return {
+    ...show(type, [...statements.values()], scores, pinned),
+    hiddenBy: matcher.match(type, normalized),
+  };
+}
+
+/**
+ * Brings the rows of these indicators in line with what decides them; to be called under the revision's lock, which
+ * the caller commits when anything has changed.
+ * @returns how many rows are others than before
+ */
+export async function rewrite(
+  trx: Transaction<Tables>,
+  ids: readonly string[],
+  matcher: WhitelistMatcher,
+  lock: RevisionLock,
+  now: Date,
+): Promise<number> {
+  const known = await loadIndicators(trx, ids);
+  const writes: IndicatorWrite[] = [];
+  for (const [id, indicator] of known) {
+    const { type, value, normalized, stored } = indicator;
+    const shown = reckon(indicator, matcher);
+    if (stored && sameStored(stored, shown)) continue;
+    const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
+    writes.push({ id, number: null, type, value, normalized, shown, hitChanges });
+  }
+  await writeIndicators(trx, writes, lock.next, now);
+  return writes.length;
+}
+
+export function sameHit(a: WhitelistHit | null, b: WhitelistHit | null): boolean {
+  return a?.listId === b?.listId && a?.entry === b?.entry;
+}
+
+function sameStored(a: Stored, b: Stored): boolean {
+  return (
+    a.confidence === b.confidence &&
+    a.severity === b.severity &&
+    a.tlp === b.tlp &&
+    a.sourceId === b.sourceId &&
+    a.firstSeen.getTime() === b.firstSeen.getTime() &&
+    a.lastSeen.getTime() === b.lastSeen.getTime() &&
+    a.expiresAt?.getTime() === b.expiresAt?.getTime() &&
+    a.forDetection === b.forDetection &&
+    a.tags.length === b.tags.length &&
+    a.tags.every((tag, i) => tag === b.tags[i]) &&
+    sameHit(a.hiddenBy, b.hiddenBy)
+  );
+}

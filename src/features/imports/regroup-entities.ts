@@ -1,0 +1,59 @@
+import type { EntityStatement } from './entity-statement.ts';
+import type { EndMove } from './relationship-ends.queries.ts';
+
+/** What follows from objects that go from one entity to another. */
+export interface Regrouping {
+  /** Entities that an object has left or entered. */
+  touched: Set<string>;
+  /** Entities without objects, each with the one that takes its place. */
+  successors: Map<string, string>;
+  moves: EndMove[];
+}
+
+/**
+ * A relationship stands at an entity, and not at the object its source meant. Where an entity parts, what a source
+ * says goes with the objects that this source speaks of; where it speaks of none, or of several that part, with the
+ * object whose id the entity bore.
+ * @param objects those whose entities are settled now
+ * @param entityOf each object's entity from now on
+ */
+export function regroup(
+  objects: ReadonlyMap<string, readonly EntityStatement[]>,
+  entityOf: ReadonlyMap<string, string>,
+): Regrouping {
+  const members = new Map<string, string[]>();
+  for (const [id, [statement]] of objects) {
+    const oldId = statement?.entityId ?? null;
+    if (oldId !== null) members.set(oldId, [...(members.get(oldId) ?? []), id]);
+  }
+  const inUse = new Set([...objects.keys()].map((id) => entityOf.get(id)));
+  const regrouping: Regrouping = { touched: new Set(), successors: new Map(), moves: [] };
+  for (const [oldId, ids] of members) {
+    const newIds = new Set(ids.map((id) => entityOf.get(id) ?? id));
+    if (newIds.size === 1 && newIds.has(oldId)) continue;
+    const heir = entityOf.get(objects.has(oldId) ? oldId : ([...ids].sort()[0] ?? oldId)) ?? oldId;
+    for (const id of [oldId, ...newIds]) regrouping.touched.add(id);
+    if (!inUse.has(oldId)) regrouping.successors.set(oldId, heir);
+    regrouping.moves.push({ oldId, sourceId: null, newId: heir });
+    for (const [sourceId, spokenOf] of entitiesBySource(ids, objects, entityOf)) {
+      const [only = heir] = spokenOf;
+      regrouping.moves.push({ oldId, sourceId, newId: spokenOf.size === 1 ? only : heir });
+    }
+  }
+  return regrouping;
+}
+
+function entitiesBySource(
+  ids: readonly string[],
+  objects: ReadonlyMap<string, readonly EntityStatement[]>,
+  entityOf: ReadonlyMap<string, string>,
+): Map<string, Set<string>> {
+  const bySource = new Map<string, Set<string>>();
+  for (const id of ids) {
+    for (const { state } of objects.get(id) ?? []) {
+      const entities = bySource.get(state.sourceId) ?? new Set();
+      bySource.set(state.sourceId, entities.add(entityOf.get(id) ?? id));
+    }
+  }
+  return bySource;
+}

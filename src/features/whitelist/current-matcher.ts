@@ -1,0 +1,32 @@
+import type { Db } from '../../db/open.ts';
+import { buildMatcher, type WhitelistMatcher } from '../../whitelist/matcher.ts';
+import { parseWarninglist, type Warninglist } from '../../whitelist/warninglist.ts';
+import { findEnabledLists, findEntries, readEdition } from './whitelist.queries.ts';
+
+/** An edition never changes: what was made of it holds for all who ask. The last few are kept. */
+const made = new Map<string, Promise<WhitelistMatcher>>();
+const KEPT = 3;
+
+/** What decides by the lists and entries as they are now. */
+export async function currentMatcher(db: Db): Promise<WhitelistMatcher> {
+  const { edition } = await readEdition(db);
+  const known = made.get(edition);
+  if (known) return known;
+  const matcher = makeMatcher(db);
+  made.set(edition, matcher);
+  matcher.catch(() => made.delete(edition));
+  for (const old of [...made.keys()].slice(0, -KEPT)) made.delete(old);
+  return matcher;
+}
+
+async function makeMatcher(db: Db): Promise<WhitelistMatcher> {
+  const lists: { id: string; list: Warninglist }[] = [];
+  for (const { id, kind, entry, types } of await findEntries(db)) {
+    lists.push({ id, list: { name: entry, description: '', version: '', kind, types, entries: [entry] } });
+  }
+  for (const { id, content } of await findEnabledLists(db)) {
+    const parsed = parseWarninglist(content);
+    if (!('rejected' in parsed)) lists.push({ id, list: parsed });
+  }
+  return buildMatcher(lists);
+}

@@ -1,0 +1,220 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import type { OperatorEntryRule } from '../../whitelist/operator-entry.ts';
+
+/** A list as it is kept. */
+export interface StoredList {
+  id: string;
+  name: string;
+  description: string;
+  /** MISP's number of it. */
+  version: string | null;
+  /** Comes with the product. */
+  shipped: boolean;
+  enabled: boolean;
+  /** As MISP has it. */
+  content: unknown;
+  updatedAt: Date;
+}
+
+/** An entry of the operator's own. */
+export interface OperatorEntry extends OperatorEntryRule {
+  id: string;
+  reason: string;
+  addedBy: string;
+  addedAt: Date;
+}
+
+/** Changes with every change of the lists and entries. */
+export async function readEdition(db: Db): Promise<Edition> {
+  return db
+    .selectFrom('whitelist_state')
+    .select(['edition', 'applied', 'position'])
+    .executeTakeFirstOrThrow();
+}
+
+export interface Edition {
+  edition: string;
+  /** The one that all indicators have been held against. */
+  applied: string | null;
+  /** The last indicator that has been held against a newer one. */
+  position: string | null;
+}
+
+export async function newEdition(trx: Transaction<Tables>): Promise<string> {
+  const { edition } = await trx
+    .updateTable('whitelist_state')
+    .set({ edition: sql`gen_random_uuid()`, position: null })
+    .returning('edition')
+    .executeTakeFirstOrThrow();
+  return edition;
+}
+
+/** All indicators have been held against `edition`, unless there is a newer one by now. */
+export async function markApplied(db: Db, edition: string): Promise<void> {
+  await db.updateTable('whitelist_state').set({ applied: edition }).where('edition', '=', edition).execute();
+}
+
+export async function markPosition(db: Db, edition: string, position: string): Promise<void> {
+  await db.updateTable('whitelist_state').set({ position }).where('edition', '=', edition).execute();
+}
+
+const LIST_COLUMNS = [
+  'id',
+  'name',
+  'description',
+  'list_version as version',
+  'shipped',
+  'enabled',
+  'updated_at as updatedAt',
+] as const;
+
+export async function findLists(db: Db): Promise<Omit<StoredList, 'content'>[]> {
+  return db.selectFrom('whitelist').select(LIST_COLUMNS).orderBy('name').execute();
+}
+
+export async function findList(db: Db, id: string): Promise<StoredList | undefined> {
+  return db
+    .selectFrom('whitelist')
+    .select([...LIST_COLUMNS, 'content'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** What counts: those that are on, by name. */
+export async function findEnabledLists(db: Db): Promise<{ id: string; content: unknown }[]> {
+  return db
+    .selectFrom('whitelist')
+    .select(['id', 'content'])
+    .where('enabled', '=', true)
+    .orderBy('name')
+    .execute();
+}
+
+/** Puts a list in place of the one of its id; whether it is on stays as the operator left it. */
+export async function writeList(trx: Transaction<Tables>, list: StoredList): Promise<void> {
+  const values = {
+    name: list.name,
+    description: list.description,
+    list_version: list.version,
+    content: JSON.stringify(list.content),
+    updated_at: list.updatedAt,
+  };
+  await trx
+    .insertInto('whitelist')
+    .values({ id: list.id, shipped: list.shipped, enabled: list.enabled, ...values })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+    .execute();
+}
+
+export async function setEnabled(trx: Transaction<Tables>, id: string, enabled: boolean): Promise<void> {
+  await trx.updateTable('whitelist').set({ enabled }).where('id', '=', id).execute();
+}
+
+export async function deleteList(trx: Transaction<Tables>, id: string): Promise<void> {
+  await trx.deleteFrom('whitelist').where('id', '=', id).execute();
+}
+
+const ENTRY_COLUMNS = [
+  'id',
+  'kind',
+  'entry',
+  'types',
+  'reason',
+  'added_by as addedBy',
+  'added_at as addedAt',
+] as const;
+
+export async function findEntries(db: Db): Promise<OperatorEntry[]> {
+  const rows = await db
+    .selectFrom('whitelist_entry')
+    .select(ENTRY_COLUMNS)
+    .orderBy('entry')
+    .orderBy('id')
+    .execute();
+  // They were written by `writeEntry`.
+  return rows as unknown as OperatorEntry[];
+}
+
+export async function writeEntry(trx: Transaction<Tables>, entry: OperatorEntry): Promise<void> {
+  await trx
+    .insertInto('whitelist_entry')
+    .values({
+      id: entry.id,
+      kind: entry.kind,
+      entry: entry.entry,
+      types: [...entry.types],
+      reason: entry.reason,
+      added_by: entry.addedBy,
+      added_at: entry.addedAt,
+    })
+    .execute();
+}
+
+export async function deleteEntry(trx: Transaction<Tables>, id: string): Promise<void> {
+  await trx.deleteFrom('whitelist_entry').where('id', '=', id).execute();
+}
+
+/** How many indicators each list, or entry of the operator's, hides. */
+export async function countHits(db: Db): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('whitelist_hit')
+    .select(['list_id', (eb) => eb.fn.countAll<number>().as('count')])
+    .groupBy('list_id')
+    .execute();
+  return new Map(rows.map(({ list_id, count }) => [list_id, count]));
+}
+
+/** An indicator, and what hides it now. */
+export interface Checked {
+  id: string;
+  type: IndicatorType;
+  normalized: string;
+  list_id: string | null;
+  entry: string | null;
+}
+
+const checked = sql`
+  select indicator.id, indicator.type, indicator.normalized, hit.list_id, hit.entry
+  from indicator left join whitelist_hit as hit on hit.indicator_id = indicator.id`;
+
+/** All of them, by id, `most` after the one given. */
+export async function indicatorsAfter(db: Db, id: string, most: number): Promise<Checked[]> {
+  const { rows } = await sql<Checked>`
+    ${checked} where indicator.id > ${id}::uuid order by indicator.id limit ${most}
+  `.execute(db);
+  return rows;
+}
+
+/** Those that this list or entry hides, or may hide by what it looks like. */
+export async function hiddenBy(db: Db, listId: string, after: string, most: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('whitelist_hit')
+    .select('indicator_id')
+    .where('list_id', '=', listId)
+    .where('indicator_id', '>', after)
+    .orderBy('indicator_id')
+    .limit(most)
+    .execute();
+  return rows.map(({ indicator_id }) => indicator_id);
+}
+
+/** Those whose value holds this text, which the index of `q` finds; or, of an address or network, lies in it. */
+export async function candidates(
+  db: Db,
+  where: { contains: string } | { network: string },
+  after: string,
+  most: number,
+): Promise<string[]> {
+  const condition =
+    'contains' in where
+      ? sql`coalesce(search_text, normalized) like ${`%${where.contains.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`}`
+      : sql`((type in ('IPV4', 'IPV6') and value::inet <<= ${where.network}::inet)
+          or (type in ('URL', 'EMAIL') and normalized ~ '[/@][0-9[]'))`;
+  const { rows } = await sql<{ id: string }>`
+    select id from indicator where id > ${after}::uuid and ${condition} order by id limit ${most}
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}

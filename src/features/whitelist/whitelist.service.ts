@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import { commitRevision, lockRevision } from '../../db/revision.ts';
+import type { Tables } from '../../db/tables.ts';
+import { uuidv5 } from '../../model/identity.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { candidatesOf } from '../../whitelist/candidates.ts';
+import { type OperatorEntryRule, parseOperatorEntry } from '../../whitelist/operator-entry.ts';
+import { parseWarninglist } from '../../whitelist/warninglist.ts';
+import { type AuditAction, writeAudit } from '../audit/audit.queries.ts';
+import { recheckAll, rewriteInBatches } from './recheck.ts';
+import {
+  candidates,
+  deleteEntry,
+  deleteList,
+  findEntries,
+  findList,
+  findLists,
+  hiddenBy,
+  markApplied,
+  newEdition,
+  type OperatorEntry,
+  readEdition,
+  type StoredList,
+  setEnabled,
+  writeEntry,
+  writeList,
+} from './whitelist.queries.ts';
+
+/** List ids follow from their names: a list that is loaded again takes the place of the one before. */
+const LIST_NAMESPACE = '0a1d9bd2-7d0d-4a0c-9a57-6c1f1c2f8f60';
+const PAGE = 5_000;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** Who changes something, when, and why. */
+export interface Change {
+  who: string;
+  reason: string | null;
+  now: Date;
+}
+
+/** What cannot be done, told to a person. */
+class WhitelistError extends Error {
+  override name = 'WhitelistError';
+}
+
+/**
+ * Whitelists what an operator names; from its return on nobody sees what it hides.
+ * @returns the entry, and how many indicators it changed
+ * @throws {WhitelistError} when it is no entry, or stands there already
+ */
+export async function addEntry(
+  db: Db,
+  text: string,
+  type: IndicatorType | undefined,
+  { who, reason, now }: Change & { reason: string },
+): Promise<{ entry: OperatorEntry; changed: number }> {
+  const parsed = parseEntry(text, type);
+  const entry = { id: randomUUID(), ...parsed, reason, addedBy: who, addedAt: now };
+  const before = await change(db, now, async (trx) => {
+    if ((await findEntries(trx)).some((other) => isSame(other, parsed)))
+      throw new WhitelistError('this entry stands there already');
+    await writeEntry(trx, entry);
+    return { action: 'whitelist.add', id: entry.id, who, reason, before: null, after: parsed };
+  });
+  const changed = await applyTo(db, before, () => reach(db, parsed, now), now);
+  return { entry, changed };
+}
+
+function parseEntry(text: string, type: IndicatorType | undefined): OperatorEntryRule {
+  const parsed = parseOperatorEntry(text, type);
+  if ('rejected' in parsed) throw new WhitelistError(`not a whitelist entry: ${parsed.rejected}`);
+  return parsed;
+}
+
+function isSame(a: OperatorEntryRule, b: OperatorEntryRule): boolean {
+  return a.kind === b.kind && a.entry === b.entry && a.types.join() === b.types.join();
+}
+
+/** Holds whatever the entry may hide against the lists. */
+async function reach(db: Db, rule: OperatorEntryRule, now: Date): Promise<number | 'all'> {
+  const where = candidatesOf(rule.kind, rule.entry, rule.types);
+  if ('scan' in where) return 'all';
+  return everyPage(
+    (after) => candidates(db, where, after, PAGE),
+    (ids) => rewriteInBatches(db, ids, now),
+  );
+}
+
+/**
+ * Takes an operator's entry away; what it alone hid is seen again.
+ * @throws {WhitelistError} when there is none
+ */
+export async function removeEntry(
+  db: Db,
+  idOrText: string,
+  type: IndicatorType | undefined,
+  { who, reason, now }: Change,
+): Promise<{ entry: OperatorEntry; changed: number }> {
+  const parsed = parseOperatorEntry(idOrText, type);
+  const entry = (await findEntries(db)).find(
+    (one) => one.id === idOrText || (!('rejected' in parsed) && isSame(one, parsed)),
+  );
+  if (!entry) throw new WhitelistError('there is no such entry');
+  const before = await change(db, now, async (trx) => {
+    await deleteEntry(trx, entry.id);
+    return {
+      action: 'whitelist.remove',
+      id: entry.id,
+      who,
+      reason,
+      before: { entry: entry.entry },
+      after: null,
+    };
+  });
+  const free = () =>
+    everyPage(
+      (after) => hiddenBy(db, entry.id, after, PAGE),
+      (ids) => rewriteInBatches(db, ids, now),
+    );
+  return { entry, changed: await applyTo(db, before, free, now) };
+}
+
+/**
+ * Loads a list in MISP's format, in place of the one of its name, and holds everything against it.
+ * @throws {WhitelistError} when it is none
+ */
+export async function loadList(
+  db: Db,
+  content: unknown,
+  { who, reason, now }: Change,
+): Promise<{ name: string; entries: number; rejected: number; changed: number }> {
+  const parsed = parseWarninglist(content);
+  if ('rejected' in parsed) throw new WhitelistError(`not a MISP warninglist: ${parsed.rejected}`);
+  const list = listOf(parsed, content, { shipped: false, enabled: true, updatedAt: now });
+  await change(db, now, async (trx) => {
+    await writeList(trx, list);
+    const after = { name: list.name, version: list.version, entries: parsed.entries.length };
+    return { action: 'whitelist.load', id: list.id, who, reason, before: null, after };
+  });
+  const changed = await recheckAll(db, { now });
+  return {
+    name: list.name,
+    entries: parsed.entries.length,
+    rejected: parsed.rejectedEntries.length,
+    changed,
+  };
+}
+
+/** @throws {WhitelistError} when there is no such list */
+export async function switchList(
+  db: Db,
+  idOrName: string,
+  enabled: boolean,
+  { who, reason, now }: Change,
+): Promise<number> {
+  const list = await listNamed(db, idOrName);
+  await change(db, now, async (trx) => {
+    await setEnabled(trx, list.id, enabled);
+    const action = enabled ? 'whitelist.enable' : 'whitelist.disable';
+    return { action, id: list.id, who, reason, before: { enabled: list.enabled }, after: { enabled } };
+  });
+  return recheckAll(db, { now });
+}
+
+/** @throws {WhitelistError} when there is no such list, or it comes with the product and can only be switched off */
+export async function removeList(db: Db, idOrName: string, { who, reason, now }: Change): Promise<number> {
+  const list = await listNamed(db, idOrName);
+  if (list.shipped) throw new WhitelistError('a list that comes with Tipline can be disabled, not removed');
+  await change(db, now, async (trx) => {
+    await deleteList(trx, list.id);
+    return { action: 'whitelist.remove', id: list.id, who, reason, before: { name: list.name }, after: null };
+  });
+  return recheckAll(db, { now });
+}
+
+/**
+ * Puts the lists that come with the product into the database, or in place of those of an older version.
+ * Indicators are held against them later, by the worker or the next command.
+ */
+export async function ensureShippedLists(db: Db, contents: readonly unknown[], now: Date): Promise<void> {
+  for (const content of contents) {
+    const parsed = parseWarninglist(content);
+    if ('rejected' in parsed) throw new Error(`a shipped whitelist cannot be read: ${parsed.rejected}`);
+    const list = listOf(parsed, content, { shipped: true, enabled: true, updatedAt: now });
+    if ((await findList(db, list.id))?.version === list.version) continue;
+    await db.transaction().execute(async (trx) => {
+      const lock = await lockRevision(trx);
+      if ((await findList(trx, list.id))?.version === list.version) return;
+      await writeList(trx, list);
+      await newEdition(trx);
+      await commitRevision(trx, lock);
+    });
+  }
+}
+
+function listOf(
+  parsed: { name: string; description: string; version: string },
+  content: unknown,
+  rest: Pick<StoredList, 'shipped' | 'enabled' | 'updatedAt'>,
+): StoredList {
+  const { name, description, version } = parsed;
+  return { id: uuidv5(name, LIST_NAMESPACE), name, description, version, content, ...rest };
+}
+
+async function listNamed(db: Db, idOrName: string) {
+  const list = (await findLists(db)).find(({ id, name }) => id === idOrName || name === idOrName);
+  if (!list) throw new WhitelistError(`there is no list "${idOrName}"`);
+  return list;
+}
+
+interface Written {
+  action: AuditAction;
+  id: string;
+  who: string;
+  reason: string | null;
+  before: unknown;
+  after: unknown;
+}
+
+/**
+ * A change of the lists: its audit, its edition, and a revision, so that an import that was planned with the old
+ * edition is planned again.
+ * @returns whether everything had been held against the edition before, and the new edition
+ */
+async function change(
+  db: Db,
+  now: Date,
+  write: (trx: Transaction<Tables>) => Promise<Written>,
+): Promise<{ wasApplied: boolean; edition: string }> {
+  return db.transaction().execute(async (trx) => {
+    const lock = await lockRevision(trx);
+    const { edition, applied } = await readEdition(trx);
+    const { id, ...written } = await write(trx);
+    await writeAudit(trx, { at: now, ...written, object: { kind: 'whitelist', id } });
+    const next = await newEdition(trx);
+    await commitRevision(trx, lock);
+    return { wasApplied: edition === applied, edition: next };
+  });
+}
+
+/** Applies one entry to what it may concern; when that is not enough, everything is held against the lists. */
+async function applyTo(
+  db: Db,
+  { wasApplied, edition }: { wasApplied: boolean; edition: string },
+  apply: () => Promise<number | 'all'>,
+  now: Date,
+): Promise<number> {
+  const changed = await apply();
+  if (changed === 'all') return recheckAll(db, { now });
+  // Whatever stood out before still does: the worker holds everything against the new edition.
+  if (wasApplied) await markApplied(db, edition);
+  return changed;
+}
+
+async function everyPage(
+  next: (after: string) => Promise<string[]>,
+  use: (ids: string[]) => Promise<number>,
+): Promise<number> {
+  let [after, count] = [BEFORE_ALL, 0];
+  for (;;) {
+    const ids = await next(after);
+    const last = ids.at(-1);
+    if (last === undefined) return count;
+    count += await use(ids);
+    after = last;
+  }
+}

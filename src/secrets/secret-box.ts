@@ -1,0 +1,44 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+/** Encrypts what must be kept and never shown again. */
+export interface SecretBox {
+  seal(text: string): string;
+  /** @throws {Error} when it was sealed under another secret, or has been changed */
+  open(sealed: string): string;
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const FORM = 'v1.';
+
+/**
+ * AES-256-GCM under a key that HKDF (RFC 5869) makes of TIPLINE_SECRET. `purpose` keeps keys apart, and is
+ * authenticated: what was sealed for one purpose does not open for another.
+ */
+export function secretBox(secret: string, purpose: string): SecretBox {
+  const key = Buffer.from(hkdfSync('sha256', secret, 'tipline', purpose, 32));
+  return {
+    seal(text) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose));
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return FORM + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed.slice(FORM.length), 'base64url');
+      const nonce = bytes.subarray(0, NONCE_BYTES);
+      const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, nonce)
+          .setAAD(Buffer.from(purpose))
+          .setAuthTag(tag);
+        const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+        return Buffer.concat([text, decipher.final()]).toString('utf8');
+      } catch {
+        throw new Error(
+          'the stored credentials do not open: TIPLINE_SECRET is another than when they were set',
+        );
+      }
+    },
+  };
+}

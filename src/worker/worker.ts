@@ -1,0 +1,95 @@
+import type PgBoss from 'pg-boss';
+import type { Clock } from '../clock.ts';
+import { openJobs } from '../db/jobs.ts';
+import type { Database, Db } from '../db/open.ts';
+import type { Asker } from '../enrichment/asker.ts';
+import { keepDraining } from '../features/enrichments/drain.ts';
+import { releaseAllRequests } from '../features/enrichments/requests.queries.ts';
+import { sweepExpired } from '../features/expiry/sweep.ts';
+import { dueSources } from '../features/sources/feeds.queries.ts';
+import { type RunDeps, runSource } from '../features/sources/run-source.ts';
+import { reckonSources } from '../features/sources/sources.service.ts';
+import { recheckAll } from '../features/whitelist/recheck.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+
+export interface WorkerDeps extends RunDeps {
+  database: Pick<Database, 'db' | 'kind'>;
+  asker: Asker;
+  /** Opens the keys of providers. */
+  providerSecrets: SecretBox;
+  clock: Clock;
+  log: {
+    info(details: object, message: string): void;
+    error(details: object, message: string): void;
+  };
+}
+
+export interface Worker {
+  /** Waits for what is under way, as far as that can be waited for. */
+  stop(): Promise<void>;
+}
+
+const EVERY_MINUTE = '* * * * *';
+/** A job of a worker that was killed is free for another after so long. */
+const EXPIRE_SECONDS = { chore: 300, run: 1800 };
+/** A chore ends before that by itself, and goes on with the next minute's. */
+const CHORE_MS = 240_000;
+const RUN_MS = 1_700_000;
+const STOP_MS = 20_000;
+
+type Chore = (stopped: () => boolean) => Promise<unknown>;
+
+/**
+ * What goes on by itself: fetching sources that are due, giving expiries their revision, holding indicators against
+ * changed whitelists, asking providers. Any number of workers may run; each job is one worker's at a time.
+ */
+export async function startWorker(deps: WorkerDeps): Promise<Worker> {
+  const { db, clock, log } = deps;
+  const boss = await openJobs(deps.database, (err) => log.error({ err }, 'the job queue is in trouble'));
+  if (deps.database.kind === 'embedded') await releaseAllRequests(db);
+  const stopping = new AbortController();
+  const chores: Record<string, Chore> = {
+    sweep: (stopped) => sweepExpired(db, clock(), stopped),
+    whitelist: (stopped) => recheckAll(db, { now: clock(), stopped }),
+    reckon: (stopped) => reckonSources(db, clock(), stopped),
+    enrich: (stopped) => keepDraining({ ...deps, secrets: deps.providerSecrets, stopped }),
+    sources: () => sendDue(boss, db, clock()),
+  };
+  await boss.createQueue('source-run', queue('source-run', EXPIRE_SECONDS.run));
+  await boss.work<{ id: string }>('source-run', async ([job]) => {
+    if (job) await run(deps, job.data.id, AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]));
+  });
+  for (const [name, chore] of Object.entries(chores)) {
+    await boss.createQueue(name, queue(name, EXPIRE_SECONDS.chore));
+    await boss.work(name, async () => {
+      const end = performance.now() + CHORE_MS;
+      await chore(() => stopping.signal.aborted || performance.now() > end);
+    });
+    await boss.schedule(name, EVERY_MINUTE);
+    // For what has waited while no worker ran.
+    await boss.send(name, {});
+  }
+  return {
+    async stop() {
+      stopping.abort();
+      await boss.stop({ graceful: true, wait: true, close: false, timeout: STOP_MS });
+    },
+  };
+}
+
+/** One job of a name (and key) waits, and one is under way, at most. What fails comes again by itself. */
+function queue(name: string, expireInSeconds: number): PgBoss.Queue {
+  return { name, policy: 'stately', expireInSeconds, retryLimit: 0 };
+}
+
+async function run(deps: WorkerDeps, source: string, signal: AbortSignal): Promise<void> {
+  // Sent twice, it has been fetched meanwhile.
+  if (!(await dueSources(deps.db, deps.clock())).includes(source)) return;
+  const { error, counts } = await runSource(deps, source, deps.clock(), signal);
+  if (error === null) deps.log.info({ source, counts }, 'source fetched');
+  else deps.log.error({ source, reason: error }, 'source not fetched');
+}
+
+async function sendDue(boss: PgBoss, db: Db, now: Date): Promise<void> {
+  for (const id of await dueSources(db, now)) await boss.send('source-run', { id }, { singletonKey: id });
+}

@@ -1,0 +1,159 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Kysely, Migrator, sql } from 'kysely';
+import { describe, expect, inject, it } from 'vitest';
+import { engineDialect } from '../../src/db/engine-dialect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { openPglite } from '../../src/db/pglite.ts';
+import { postgresDialect } from '../../src/db/postgres.ts';
+import type { Tables } from '../../src/db/tables.ts';
+import { importFiles } from '../../src/features/imports/imports.service.ts';
+import { ensureSource } from '../../src/features/imports/sources.queries.ts';
+import { newTally } from '../../src/features/imports/tally.ts';
+import type { ImportRecord } from '../../src/importers/importer.ts';
+import { nameKey } from '../../src/model/name-key.ts';
+import { freshPostgresUrl } from '../support/engines.ts';
+import { NOW } from '../support/harness.ts';
+import {
+  actorRecord,
+  campaignRecord,
+  reportRecord,
+  softwareRecord,
+  techniqueRecord,
+} from '../support/records.ts';
+
+const MIGRATIONS = new URL('../../migrations/', import.meta.url);
+const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+const DEFAULTS = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
+
+type Db = Kysely<Tables>;
+const postgresUrl = inject('postgresUrl');
+const engines: [string, () => Promise<Db>][] = [
+  ['embedded', async () => new Kysely<Tables>({ dialect: engineDialect(await openPglite()) })],
+];
+if (postgresUrl) {
+  engines.push([
+    'postgresql',
+    async () => {
+      const { url } = await freshPostgresUrl(postgresUrl);
+      return new Kysely<Tables>({
+        dialect: postgresDialect({ url, maxConnections: 2, onIdleError: () => {} }),
+      });
+    },
+  ]);
+}
+
+/** The tables as they were before there were statements. */
+async function migrateTo(db: Db, last: string): Promise<void> {
+  const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql') && file <= `${last}~`);
+  const provider = {
+    getMigrations: async () =>
+      Object.fromEntries(
+        files.map((file) => [
+          file.replace(/\.sql$/, ''),
+          {
+            up: async (on: Kysely<unknown>) =>
+              void (await sql.raw(readFileSync(new URL(file, MIGRATIONS), 'utf8')).execute(on)),
+          },
+        ]),
+      ),
+  };
+  const { error } = await new Migrator({ db, provider }).migrateToLatest();
+  if (error) throw error;
+}
+
+async function load(db: Db, source: string, records: ImportRecord[]) {
+  const importer = {
+    name: 'stix' as const,
+    recognizes: () => true,
+    async *read() {
+      yield* records;
+    },
+  };
+  const tally = newTally();
+  const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
+  const from = await ensureSource(db, source, 'import', DEFAULTS, NOW);
+  await importFiles(db, [{ importer, input }], { source: from, now: NOW, dryRun: false, tally });
+  return tally;
+}
+
+describe.each(engines)('on %s, what was imported before there were statements', (_, open) => {
+  const records = [
+    actorRecord('APT 28', {
+      externalIds: [`intrusion-set--${uuid(1)}`],
+      attackGroupId: 'G0007',
+      aliases: [{ alias: 'Fancy-Bear', namedBy: 'Maker' }],
+      firstSeen: new Date('2010-01-01T00:00:00.120Z'),
+      targetSectors: ['defense'],
+      statedAt: new Date('2026-01-01T00:00:00.000Z'),
+    }),
+    campaignRecord('Group 7-2', {
+      aliases: ['\uff21\uff30\uff34 one'],
+      startDate: new Date('2020-01-01T00:00:00Z'),
+    }),
+    techniqueRecord('T1059', { externalIds: [`attack-pattern--${uuid(2)}`], tactics: ['execution'] }),
+    softwareRecord('PlugX', { attackId: 'S0013', aliases: ['Korplug'] }),
+    reportRecord('A report', { tags: ['a'], publishedAt: new Date('2020-01-01T00:00:00Z') }),
+  ];
+
+  it('becomes what its source states, and importing it again changes nothing', {
+    timeout: 120_000,
+  }, async () => {
+    const db = await open();
+    try {
+      await migrateTo(db, '0003');
+      await insertAsBefore(db);
+      await migrate(db);
+      const before = await db.selectFrom('revision').select('value').executeTakeFirstOrThrow();
+      const tally = await load(db, 'Files', records);
+      for (const [kind, counts] of tally.kinds)
+        expect([kind, counts]).toMatchObject([kind, { unchanged: 1 }]);
+      expect(await db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).toEqual(before);
+      const { rows } = await sql<{
+        key: string;
+      }>`select key from entity_key where key like 'name:%' order by 1`.execute(db);
+      const names = [
+        'APT 28',
+        'Fancy-Bear',
+        'Group 7-2',
+        '\uff21\uff30\uff34 one',
+        'Technique T1059',
+        'PlugX',
+        'Korplug',
+      ];
+      expect(rows.map(({ key }) => key)).toEqual(names.map((name) => `name:${nameKey(name)}`).sort());
+      await load(db, 'Vendor', [actorRecord('fancy bear', { description: 'from the vendor' })]);
+      expect(await db.selectFrom('actor').select(['id', 'description']).execute()).toEqual([
+        { id: uuid(1), description: 'from the vendor' },
+      ]);
+    } finally {
+      await db.destroy();
+    }
+  });
+
+  /** What the import of `records` left behind, made by that of now in a database of its own. */
+  async function insertAsBefore(db: Db): Promise<void> {
+    const now = await open();
+    try {
+      await migrate(now);
+      await load(now, 'Files', records);
+      for (const table of [
+        'source',
+        'actor',
+        'campaign',
+        'technique',
+        'software',
+        'report',
+        'external_id',
+      ] as const) {
+        const { rows } = await sql<{
+          all: unknown;
+        }>`select jsonb_agg(t) as all from ${sql.table(table)} as t`.execute(now);
+        await sql`insert into ${sql.table(table)}
+          select * from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows[0]?.all)}::jsonb)
+        `.execute(db);
+      }
+    } finally {
+      await now.destroy();
+    }
+  }
+});

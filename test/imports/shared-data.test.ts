@@ -1,0 +1,60 @@
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { importFiles } from '../../src/features/imports/imports.service.ts';
+import { ensureSource } from '../../src/features/imports/sources.queries.ts';
+import { newTally, type Tally } from '../../src/features/imports/tally.ts';
+import { importerNamed } from '../../src/importers/named.ts';
+import { recognizeFormat } from '../../src/importers/recognize.ts';
+import { IMPORTED, OPTIONS, REFUSED } from '../importers/shared-data-counts.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { NOW } from '../support/harness.ts';
+
+/** Real files of many publishers; they lie beside the repository where they are available. */
+const DATA = '../shared/data';
+const COUNTS_FILE = fileURLToPath(new URL('shared-data-counts.json', import.meta.url));
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(`${DATA}/${folder}`, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(DATA.length + 1))
+    .sort();
+
+function countsOf({ kinds }: Tally) {
+  const counts = { read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0 };
+  const reasons: Record<string, number> = {};
+  for (const tally of kinds.values()) {
+    for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += tally[key];
+    for (const [reason, count] of Object.entries(tally.reasons))
+      reasons[reason] = (reasons[reason] ?? 0) + count;
+  }
+  return { ...counts, reasons };
+}
+
+onEveryEngine((engine) => {
+  describe.skipIf(!existsSync(DATA))('each real file, imported alone into an empty store', () => {
+    it('gives what it gave, with a reason for every rejection', { timeout: 900_000 }, async () => {
+      const counts: Record<string, ReturnType<typeof countsOf>> = {};
+      for (const file of IMPORTED.flatMap(filesIn).filter((name) => !(name in REFUSED))) {
+        const database = await engine.open();
+        const input = { fileName: file, open: () => createReadStream(`${DATA}/${file}`) };
+        const options = OPTIONS[file];
+        const importer = options ? importerNamed('text', options) : await recognizeFormat(input);
+        if (!importer) throw new Error(`not recognized: ${file}`);
+        const defaults = { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' } as const;
+        const source = await ensureSource(database.db, 'Files', 'import', defaults, NOW);
+        const tally = newTally();
+        const broken = await importFiles(database.db, [{ importer, input }], {
+          source,
+          now: NOW,
+          dryRun: false,
+          tally,
+        });
+        expect(broken).toEqual([]);
+        counts[file] = countsOf(tally);
+        await database.close();
+      }
+      await expect(`${JSON.stringify(counts, null, 2)}\n`).toMatchFileSnapshot(COUNTS_FILE);
+    });
+  });
+});

@@ -1,0 +1,310 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Asker, openAsker } from '../../src/enrichment/asker.ts';
+import { changeLock } from '../../src/features/confidence/confidence.service.ts';
+import { drainRequests } from '../../src/features/enrichments/drain.ts';
+import { findProviders } from '../../src/features/enrichments/providers.queries.ts';
+import {
+  type ProviderSettingsChange,
+  readyProviders,
+  removeProvider,
+  saveProvider,
+  wishFor,
+} from '../../src/features/enrichments/providers.service.ts';
+import {
+  addRequests,
+  claimRequests,
+  countRequests,
+  PRIORITY,
+  type Priority,
+} from '../../src/features/enrichments/requests.queries.ts';
+import { trackInterest } from '../../src/features/enrichments/wanted.ts';
+import { addEntry } from '../../src/features/whitelist/whitelist.service.ts';
+import { memoryStore } from '../../src/kv/memory.ts';
+import { indicatorId } from '../../src/model/identity.ts';
+import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { SECRETS } from './feeds.ts';
+
+const who = { who: 'test', now: NOW };
+/** AbuseIPDB's documented answer, as far as it is read. */
+const says = (score: number) => ({
+  body: JSON.stringify({
+    data: {
+      ipAddress: '198.51.100.1',
+      isPublic: true,
+      isWhitelisted: false,
+      abuseConfidenceScore: score,
+      totalReports: 3,
+    },
+  }),
+});
+const address = (n: number) => `198.51.100.${n}`;
+const idOf = (n: number) => indicatorId('IPV4', address(n));
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let server: FeedServer;
+  let outbound: Outbound;
+  let asker: Asker;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+    server = await startFeedServer();
+    server.answer(says(90));
+    outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], userAgent: 'test' });
+    asker = openAsker({ outbound, kv: memoryStore(), clock: () => tipline.clock.now });
+  });
+  afterEach(async () => {
+    await outbound.close();
+    await server.close();
+    await tipline.close();
+  });
+
+  const setUp = (change: ProviderSettingsChange = {}) =>
+    saveProvider(
+      tipline.db,
+      SECRETS,
+      'abuseipdb',
+      { keys: ['key-of-test'], baseUrl: server.address, ...change },
+      who,
+    );
+  const load = (count: number, fields = {}) =>
+    tipline.load(Array.from({ length: count }, (_, i) => indicatorRecord('IPV4', address(i + 1), fields)));
+  const drain = () =>
+    drainRequests({
+      db: tipline.db,
+      asker,
+      secrets: SECRETS,
+      clock: () => tipline.clock.now,
+      stopped: () => false,
+    });
+  async function request(ids: string[], priority: Priority = PRIORITY.person, anew = false) {
+    const [ready] = await readyProviders(tipline.db);
+    return ready ? addRequests(tipline.db, ids, wishFor(ready), priority, tipline.clock.now, anew) : 0;
+  }
+  const waiting = async () => (await countRequests(tipline.db)).get('abuseipdb') ?? 0;
+  const context = async (n: number) => (await tipline.get(`/api/v1/indicators/${idOf(n)}/context`)).json();
+  const askedFor = () =>
+    server.asked.map(({ url }) => new URL(url, 'http://x').searchParams.get('ipAddress'));
+
+  describe('asking', () => {
+    it('keeps the answer, raises the confidence, and takes the request away', async () => {
+      await load(1);
+      await setUp();
+      await request([idOf(1)]);
+      await drain();
+      expect(await context(1)).toMatchObject({
+        confidence: 90,
+        enrichmentSummary: { verdict: 'MALICIOUS', maxScore: 90, providerCount: 1, fresh: true },
+        enrichments: [{ provider: 'abuseipdb', score: 90, error: null, raw: JSON.parse(says(90).body) }],
+      });
+      expect(server.asked[0]?.headers.key).toBe('key-of-test');
+      expect(await waiting()).toBe(0);
+    });
+
+    it('asks nobody on a fresh install, whatever is imported or looked at', async () => {
+      await load(3);
+      const interest = trackInterest(tipline.db, () => {});
+      interest.note(idOf(1), NOW);
+      await interest.stop();
+      await drain();
+      expect(await waiting()).toBe(0);
+      expect(server.asked).toEqual([]);
+    });
+
+    it('asks by itself about new indicators only where that is switched on', async () => {
+      await setUp();
+      await load(1);
+      expect(await waiting()).toBe(0);
+      await setUp({ automatic: true });
+      await load(3);
+      expect(await waiting()).toBe(2);
+      await load(3, { tags: ['known'] });
+      expect(await waiting()).toBe(2);
+    });
+
+    it('goes by who wants it: a person, a playbook, the policy; and the latest first', async () => {
+      await setUp({ automatic: true });
+      await load(4);
+      const interest = trackInterest(tipline.db, () => {});
+      interest.note(idOf(3), NOW);
+      await interest.stop();
+      await request([idOf(2)]);
+      const claimed = await claimRequests(tipline.db, 'abuseipdb', 2, NOW, new Date(NOW.getTime() + 1000));
+      expect(claimed.map(({ normalized }) => normalized)).toEqual([address(2), address(3)]);
+    });
+
+    it('does not ask again what is fresh, unless it is asked to', async () => {
+      await load(1);
+      await setUp();
+      await request([idOf(1)]);
+      await drain();
+      expect(await request([idOf(1)], PRIORITY.playbook)).toBe(0);
+      expect(await request([idOf(1)], PRIORITY.person, true)).toBe(1);
+      tipline.clock.now = new Date(NOW.getTime() + 40 * 86_400_000);
+      await drain();
+      expect(await request([idOf(1)], PRIORITY.playbook)).toBe(0);
+      expect(server.asked).toHaveLength(2);
+    });
+
+    it('tells nobody what is whitelisted, expired, or more restricted than the provider may know', async () => {
+      await setUp({ automatic: true });
+      await tipline.load([
+        indicatorRecord('IPV4', address(1), { tlp: 'RED' }),
+        indicatorRecord('IPV4', address(2), { tlp: 'AMBER_STRICT' }),
+        indicatorRecord('IPV4', address(3), { expiresAt: NOW }),
+        indicatorRecord('IPV4', address(4)),
+        indicatorRecord('IPV4', address(5), { tlp: 'AMBER' }),
+      ]);
+      await addEntry(tipline.db, address(4), undefined, { ...who, reason: 'ours' });
+      await drain();
+      expect(askedFor()).toEqual([address(5)]);
+      expect(await waiting()).toBe(0);
+    });
+
+    it('gives a request to one worker only', async () => {
+      await setUp();
+      await load(20);
+      await request(Array.from({ length: 20 }, (_, i) => idOf(i + 1)));
+      await Promise.all([drain(), drain(), drain()]);
+      expect(askedFor().sort()).toEqual(Array.from({ length: 20 }, (_, i) => address(i + 1)).sort());
+      expect(await waiting()).toBe(0);
+    });
+
+    it('takes over what a worker that was killed had, when its time is over', async () => {
+      await setUp();
+      await load(1);
+      await request([idOf(1)]);
+      await claimRequests(tipline.db, 'abuseipdb', 1, NOW, new Date(NOW.getTime() + 120_000));
+      await drain();
+      expect(server.asked).toHaveLength(0);
+      tipline.clock.now = new Date(NOW.getTime() + 120_001);
+      await drain();
+      expect((await context(1)).enrichments).toHaveLength(1);
+      expect(await waiting()).toBe(0);
+    });
+  });
+
+  describe('a provider that does not answer well', () => {
+    it('is an error, apart from clean; the request rests, and is given up after five times', async () => {
+      server.answer({ status: 200, body: '<html>Sign in</html>' });
+      await load(1);
+      await setUp();
+      await request([idOf(1)]);
+      await drain();
+      expect(await context(1)).toMatchObject({
+        confidence: 50,
+        enrichmentSummary: { verdict: 'UNKNOWN', maxScore: null },
+        enrichments: [{ provider: 'abuseipdb', verdict: 'UNKNOWN', score: null, error: expect.any(String) }],
+      });
+      expect(await waiting()).toBe(1);
+      await drain();
+      expect(server.asked).toHaveLength(1);
+      for (let day = 1; day < 9; day++) {
+        tipline.clock.now = new Date(NOW.getTime() + day * 86_400_000);
+        await drain();
+      }
+      expect(server.asked).toHaveLength(5);
+      expect(await waiting()).toBe(0);
+    });
+
+    it('does not put out what it said before', async () => {
+      await load(1);
+      await setUp();
+      await request([idOf(1)]);
+      await drain();
+      server.answer({ status: 500 });
+      await request([idOf(1)], PRIORITY.person, true);
+      tipline.clock.now = new Date(NOW.getTime() + 1000);
+      await drain();
+      expect(await context(1)).toMatchObject({ confidence: 90, enrichments: [{ score: 90, error: null }] });
+      const stored = await tipline.db.selectFrom('enrichment').select(['failure']).executeTakeFirst();
+      expect(stored?.failure).toMatch(/500/);
+    });
+
+    it('is left alone until its own header says, and what waited is asked then', async () => {
+      server.answer({ status: 429, headers: { 'retry-after': '600' } });
+      await load(3);
+      await setUp();
+      await request([idOf(1), idOf(2), idOf(3)]);
+      await drain();
+      const asked = server.asked.length;
+      expect(await waiting()).toBe(3);
+      server.answer(says(10));
+      await drain();
+      expect(server.asked).toHaveLength(asked);
+      tipline.clock.now = new Date(NOW.getTime() + 601_000);
+      await drain();
+      expect(await waiting()).toBe(0);
+      expect((await context(3)).enrichmentSummary.maxScore).toBe(10);
+    });
+
+    it('is asked no more than its quota allows', async () => {
+      await load(10);
+      await setUp({ perMinute: 3 });
+      await request(Array.from({ length: 10 }, (_, i) => idOf(i + 1)));
+      await drain();
+      await drain();
+      expect(server.asked).toHaveLength(3);
+      expect(await waiting()).toBe(7);
+    });
+
+    it('that says only now what it was asked before a pin does not change what is pinned', async () => {
+      await load(1);
+      await setUp();
+      await request([idOf(1)]);
+      let pinned: Promise<unknown> = Promise.resolve();
+      server.answer(() => {
+        pinned = changeLock(
+          tipline.db,
+          idOf(1),
+          { kind: 'pin', confidence: 5 },
+          { who: 'test', reason: null },
+          NOW,
+        );
+        return says(95);
+      });
+      await drain();
+      await pinned;
+      expect(await context(1)).toMatchObject({
+        confidence: 5,
+        confidenceLocked: true,
+        enrichmentSummary: { maxScore: 95 },
+      });
+    });
+  });
+
+  describe('the settings of a provider', () => {
+    it('are audited without the keys, which are kept encrypted', async () => {
+      await setUp();
+      const stored = JSON.stringify([
+        await tipline.db.selectFrom('provider').selectAll().execute(),
+        await tipline.db.selectFrom('audit').selectAll().execute(),
+      ]);
+      expect(stored).toContain('provider.change');
+      expect(stored).not.toContain('key-of-test');
+    });
+
+    it('stay where nothing else is said, and go with the provider', async () => {
+      await setUp({ perDay: 5 });
+      await saveProvider(tipline.db, SECRETS, 'abuseipdb', { automatic: true }, who);
+      expect(await findProviders(tipline.db)).toMatchObject([
+        { perDay: 5, automatic: true, baseUrl: server.address },
+      ]);
+      await load(1);
+      expect(await waiting()).toBe(1);
+      await removeProvider(tipline.db, 'abuseipdb', who);
+      expect(await waiting()).toBe(0);
+    });
+
+    it.each([
+      ['nosuch', { keys: ['k'] }, /there are: virustotal/],
+      ['shodan', {}, /needs a key/],
+      ['shodan', { keys: ['k'], baseUrl: 'file:///etc' }, /http:/],
+    ])('are refused with what is wrong: %s %j', async (name, change, message) => {
+      await expect(saveProvider(tipline.db, SECRETS, name, change, who)).rejects.toThrow(message);
+      expect(await findProviders(tipline.db)).toEqual([]);
+    });
+  });
+});

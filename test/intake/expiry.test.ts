@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readRevision } from '../../src/db/revision.ts';
+import { sweepExpired } from '../../src/features/expiry/sweep.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+
+const DAY = 86_400_000;
+const inDays = (days: number) => new Date(NOW.getTime() + days * DAY);
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+  });
+  afterEach(() => tipline.close());
+
+  const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
+  const sweep = () => sweepExpired(tipline.db, tipline.clock.now);
+
+  describe('the sweep', () => {
+    it('marks what has expired, with a revision, and nothing that anybody sees changes by it', async () => {
+      await tipline.load([
+        indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) }),
+        indicatorRecord('DOMAIN', 'two.example', { expiresAt: inDays(3) }),
+        indicatorRecord('DOMAIN', 'three.example'),
+      ]);
+      tipline.clock.now = inDays(2);
+      expect(await total()).toBe(2);
+      const before = await tipline.get('/api/v1/indicators');
+      const revision = await readRevision(tipline.db);
+      expect(await sweep()).toBe(1);
+      expect(await readRevision(tipline.db)).toBe(revision + 1);
+      const after = await tipline.get('/api/v1/indicators', {
+        headers: { 'if-none-match': String(before.headers.etag) },
+      });
+      expect(after.statusCode).toBe(304);
+    });
+
+    it('takes no revision when there is nothing to mark', async () => {
+      await tipline.load([indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) })]);
+      tipline.clock.now = inDays(2);
+      await sweep();
+      const revision = await readRevision(tipline.db);
+      expect(await sweep()).toBe(0);
+      expect(await readRevision(tipline.db)).toBe(revision);
+    });
+
+    it('gives each batch a revision of its own', async () => {
+      const many = Array.from({ length: 2_500 }, (_, i) =>
+        indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(1) }),
+      );
+      await tipline.load(many);
+      tipline.clock.now = inDays(2);
+      const revision = await readRevision(tipline.db);
+      expect(await sweep()).toBe(2_500);
+      expect(await readRevision(tipline.db)).toBe(revision + 2);
+    });
+
+    it('is undone by a later sighting, which shows it again and lets it expire again', async () => {
+      const seen = (at: Date, expiresAt: Date) =>
+        indicatorRecord('DOMAIN', 'one.example', { statedAt: at, lastSeen: at, expiresAt });
+      await tipline.load([seen(NOW, inDays(1))]);
+      tipline.clock.now = inDays(2);
+      await sweep();
+      await tipline.load([seen(inDays(2), inDays(5))]);
+      expect(await total()).toBe(1);
+      tipline.clock.now = inDays(6);
+      expect(await total()).toBe(0);
+      expect(await sweep()).toBe(1);
+    });
+
+    it('stops between batches when it is told to', async () => {
+      await tipline.load([indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) })]);
+      expect(await sweepExpired(tipline.db, inDays(2), () => true)).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,558 @@
+import { readdir } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readRevision } from '../../src/db/revision.ts';
+import { findStoredSource } from '../../src/features/sources/feeds.queries.ts';
+import { openOutbound } from '../../src/outbound/outbound.ts';
+import { secretBox } from '../../src/secrets/secret-box.ts';
+import { zipFile } from '../outbound/zip-file.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import type { Asked } from '../support/feed-server.ts';
+import { type Harness, NOW, startHarness } from '../support/harness.ts';
+import { type Feeds, startFeeds } from './feeds.ts';
+
+const DAY = 86_400;
+const LIST = 'bad-one.test-feed.net\nbad-two.test-feed.net\n';
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let feeds: Feeds;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+    feeds = await startFeeds(tipline);
+  });
+  afterEach(async () => {
+    await feeds.close();
+    await tipline.close();
+  });
+
+  const values = async (query = '') => {
+    const { data } = (await tipline.get(`/api/v1/indicators?pageSize=500${query}`)).json();
+    return data.map(({ value }: { value: string }) => value).sort();
+  };
+  const only = async () => (await tipline.get('/api/v1/indicators')).json().data[0];
+  const health = async (id: string) => (await findStoredSource(tipline.db, id))?.health;
+  const days = (count: number) => {
+    tipline.clock.now = new Date(NOW.getTime() + count * DAY * 1000);
+  };
+
+  describe('a run', () => {
+    it('imports what is there, counts it, and says when the next one is', async () => {
+      feeds.server.answer({ body: `${LIST}not a host!\n` });
+      const id = await feeds.add({ kind: 'text' });
+      const { error, counts } = await feeds.run(id);
+      expect(error).toBeNull();
+      expect(counts).toMatchObject({ read: 3, new: 2, updated: 0, unchanged: 0, rejected: 1, left: 0 });
+      expect(await values()).toEqual(['bad-one.test-feed.net', 'bad-two.test-feed.net']);
+      expect(await health(id)).toMatchObject({
+        lastRunAt: NOW,
+        lastSuccessAt: NOW,
+        lastError: null,
+        errorsInARow: 0,
+        nextRunAt: new Date(NOW.getTime() + 3_600_000),
+      });
+    });
+
+    it('asks with the validators of the last good copy, and writes nothing when it has not changed', async () => {
+      feeds.server.answer(({ headers }) =>
+        headers['if-none-match'] === '"v1"'
+          ? { status: 304 }
+          : { body: LIST, headers: { etag: '"v1"', 'last-modified': 'Mon, 01 Jun 2026 00:00:00 GMT' } },
+      );
+      const id = await feeds.add({ kind: 'text' });
+      await feeds.run(id);
+      const revision = await readRevision(tipline.db);
+      expect(await feeds.run(id)).toEqual({ error: null, counts: null });
+      expect(feeds.server.asked[1]?.headers).toMatchObject({
+        'if-none-match': '"v1"',
+        'if-modified-since': 'Mon, 01 Jun 2026 00:00:00 GMT',
+      });
+      expect(await readRevision(tipline.db)).toBe(revision);
+    });
+
+    it('writes nothing for the same bytes, nor for the same records in other bytes', async () => {
+      feeds.server.answer({ body: LIST });
+      const id = await feeds.add({ kind: 'text' });
+      await feeds.run(id);
+      const revision = await readRevision(tipline.db);
+      expect((await feeds.run(id)).counts).toBeNull();
+      feeds.server.answer({ body: `# as of today\n${LIST}` });
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 0, updated: 0, unchanged: 2 });
+      expect(await readRevision(tipline.db)).toBe(revision);
+    });
+
+    it('leaves no file behind', async () => {
+      feeds.server.answer({ body: LIST });
+      await feeds.run(await feeds.add({ kind: 'text' }));
+      expect(await readdir(feeds.deps.directory)).toEqual([]);
+    });
+  });
+
+  describe('a broken run', () => {
+    const broken: [string, Parameters<Feeds['server']['answer']>[0], RegExp][] = [
+      ['an error', { status: 500 }, /HTTP 500/],
+      ['a refusal', { status: 403, body: 'secret words' }, /refuses the credentials \(HTTP 403\)/],
+      ['half an answer', { status: 206, body: LIST }, /HTTP 206/],
+      ['nothing there', { status: 404 }, /nothing at the address/],
+      ['an empty answer', { body: '' }, /empty/],
+      [
+        'a page of HTML',
+        {
+          body: '<!DOCTYPE html><html><body>Please log in</body></html>',
+          headers: { 'content-type': 'text/html' },
+        },
+        /HTML/,
+      ],
+      [
+        'records that are none of its kind any more',
+        { body: 'some words of prose\n'.repeat(50) },
+        /50 of 50 records cannot be used/,
+      ],
+      ['a gzip bomb', { body: gzipSync(Buffer.alloc(64 * 1024 * 1024)) }, /grows|large/],
+      [
+        'a transfer that ends early',
+        {
+          handle: (_, response) => {
+            response.writeHead(200, { 'content-length': '1000' });
+            response.write(LIST);
+            response.destroy();
+          },
+        },
+        /ended early|broken|not whole|early/,
+      ],
+      [
+        'a feed without end',
+        {
+          handle: (_, response) => {
+            response.writeHead(200);
+            const chunk = Buffer.alloc(1 << 20, 'a.example.net\n');
+            const more = () => {
+              while (!response.destroyed && response.write(chunk));
+            };
+            response.on('drain', more).on('error', () => {});
+            more();
+          },
+        },
+        /larger|large|more than/,
+      ],
+    ];
+
+    it.each(broken)(
+      'changes nothing and is told: %s',
+      async (_, reply, message) => {
+        feeds.server.answer({ body: LIST });
+        const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: DAY } });
+        await feeds.run(id);
+        const revision = await readRevision(tipline.db);
+        feeds.server.answer(reply);
+        days(1);
+        const { error, counts } = await feeds.run(id);
+        expect(error).toMatch(message);
+        expect(error).not.toContain('secret words');
+        expect(counts).toBeNull();
+        expect(await values()).toEqual(['bad-one.test-feed.net', 'bad-two.test-feed.net']);
+        expect(await readRevision(tipline.db)).toBe(revision);
+        expect(await health(id)).toMatchObject({ lastSuccessAt: NOW, lastError: error, errorsInARow: 1 });
+        await feeds.run(id);
+        expect(await health(id)).toMatchObject({ errorsInARow: 2 });
+        feeds.server.answer({ body: `${LIST}bad-three.test-feed.net\n` });
+        expect((await feeds.run(id)).counts).toMatchObject({ new: 1, unchanged: 2 });
+        expect(await health(id)).toMatchObject({ lastError: null, errorsInARow: 0 });
+      },
+      60_000,
+    );
+
+    it('is one that leads to this machine when the operator has not allowed that', async () => {
+      const id = await feeds.add({ kind: 'text' });
+      const outbound = openOutbound({ allowedNetworks: [], userAgent: 'test' });
+      feeds.deps.outbound = outbound;
+      expect((await feeds.run(id)).error).toMatch(/not public|not allowed|allowed/);
+      expect(feeds.server.asked).toEqual([]);
+      await outbound.close();
+    });
+
+    it('survives a feed whose every line is hostile', async () => {
+      const lines = [
+        '=cmd|calc',
+        '../../etc/passwd',
+        '<script>alert(1)</script>',
+        '\u202eevil',
+        'a'.repeat(300_000),
+        '\u0000\u0001',
+        '%00',
+        "' or 1=1 --",
+        '__proto__',
+        '{"a":1}',
+      ];
+      feeds.server.answer({ body: `${lines.join('\n')}\n`.repeat(20) });
+      const { error } = await feeds.run(await feeds.add({ kind: 'text' }));
+      expect(error).toMatch(/records cannot be used/);
+      expect(await values()).toEqual([]);
+    });
+  });
+
+  describe('a list without dates', () => {
+    it('keeps its members while they stand in it, and counts their lifetime from when they left', async () => {
+      const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: 2 * DAY } });
+      feeds.server.answer({ body: LIST });
+      await feeds.run(id);
+      days(30);
+      feeds.server.answer({ body: `${LIST}# still\n` });
+      await feeds.run(id);
+      expect(await values()).toHaveLength(2);
+      days(31);
+      feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
+      expect((await feeds.run(id)).counts).toMatchObject({ left: 1, unchanged: 1 });
+      expect(await values()).toHaveLength(2);
+      days(32.9);
+      expect(await values()).toHaveLength(2);
+      days(33.1);
+      expect(await values()).toEqual(['bad-one.test-feed.net']);
+    });
+
+    it('shows the last good copy that held it as the last sighting, and takes one back that returns', async () => {
+      const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: DAY } });
+      feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
+      await feeds.run(id);
+      days(10);
+      feeds.server.answer({ body: 'bad-one.test-feed.net\nbad-two.test-feed.net\n' });
+      await feeds.run(id);
+      days(11);
+      feeds.server.answer({ body: 'bad-two.test-feed.net\n' });
+      await feeds.run(id);
+      const left = (await tipline.get('/api/v1/indicators?q=bad-one')).json().data[0];
+      expect(left.lastSeen).toBe(new Date(NOW.getTime() + 10 * DAY * 1000).toISOString());
+      days(20);
+      expect(await values()).toEqual(['bad-two.test-feed.net']);
+      feeds.server.answer({ body: LIST });
+      await feeds.run(id);
+      const back = (await tipline.get('/api/v1/indicators?q=bad-one')).json().data[0];
+      expect(back).toMatchObject({ lastSeen: tipline.clock.now.toISOString(), expiresAt: null });
+    });
+  });
+
+  describe('settings', () => {
+    it('apply at once to what the source has said before', async () => {
+      feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
+      const id = await feeds.add({ kind: 'text' });
+      await feeds.run(id);
+      expect(await only()).toMatchObject({ confidence: 50, expiresAt: null });
+      await feeds.add({
+        kind: 'text',
+        lifetimes: { DOMAIN: DAY },
+        defaults: { tlp: 'CLEAR', confidence: 80, severity: 'HIGH' },
+      });
+      expect(await only()).toMatchObject({
+        confidence: 80,
+        severity: 'HIGH',
+        expiresAt: new Date(NOW.getTime() + DAY * 1000).toISOString(),
+      });
+    });
+
+    it('keep credentials encrypted, send them, and never tell them', async () => {
+      feeds.server.answer({ body: LIST });
+      const id = await feeds.add({ kind: 'text' }, { authorization: 'Bearer quite-secret' });
+      await feeds.run(id);
+      expect(feeds.server.asked[0]?.headers.authorization).toBe('Bearer quite-secret');
+      const stored = JSON.stringify([
+        await tipline.db.selectFrom('source').selectAll().execute(),
+        await tipline.db.selectFrom('audit').selectAll().execute(),
+      ]);
+      expect(stored).not.toContain('quite-secret');
+      expect(JSON.stringify(await findStoredSource(tipline.db, id))).not.toContain('v1.');
+    });
+
+    it.each([
+      [{ kind: 'text' as const, address: 'ftp://feed.example/x' }, /http:\/\/ or https:/],
+      [{ kind: 'text' as const, address: 'https://user:pass@feed.example/x' }, /credentials/],
+      [{ kind: 'text' as const, everySeconds: 5 }, /once a minute/],
+      [{ kind: 'text' as const, lifetimes: { DOMAIN: 0 } }, /lifetime/],
+      [{ kind: 'text' as const, options: { colour: 'red' } }, /no option "colour"/],
+      [{ kind: 'json' as const }, /map/],
+      [{ kind: 'urlhaus' as const }, /needs a key \(the header auth-key\)/],
+      [{ kind: 'threatfox' as const, options: { days: 8 } }, /from 1 to 7/],
+    ])('are refused with what is wrong: %j', async (settings, message) => {
+      await expect(feeds.add(settings)).rejects.toThrow(message);
+      expect(await tipline.db.selectFrom('source').select('id').execute()).toEqual([]);
+    });
+
+    it('do not open under another secret, and say so', async () => {
+      feeds.server.answer({ body: LIST });
+      const id = await feeds.add({ kind: 'text' }, { authorization: 'Bearer x' });
+      feeds.deps.secrets = secretBox('another secret of more than 32 characters', 'test');
+      expect((await feeds.run(id)).error).toMatch(/TIPLINE_SECRET/);
+    });
+
+    it('make the next run begin anew', async () => {
+      feeds.server.answer({ body: LIST, headers: { etag: '"v1"' } });
+      const id = await feeds.add({ kind: 'text' });
+      await feeds.run(id);
+      await feeds.add({ kind: 'text', options: { type: 'DOMAIN' } });
+      await feeds.run(id);
+      expect(feeds.server.asked[1]?.headers['if-none-match']).toBeUndefined();
+    });
+  });
+
+  describe('abuse.ch', () => {
+    it('is asked as it documents, with its Auth-Key', async () => {
+      const answers: Record<string, unknown> = {
+        threatfox: {
+          query_status: 'ok',
+          data: [
+            {
+              id: '1',
+              ioc: 'c2.test-feed.net',
+              ioc_type: 'domain',
+              threat_type: 'botnet_cc',
+              malware_printable: 'Dridex',
+              confidence_level: 75,
+              first_seen: '2026-05-30 13:36:27 UTC',
+              last_seen: null,
+              tags: ['exe'],
+            },
+          ],
+        },
+        malwarebazaar: {
+          query_status: 'ok',
+          data: [
+            {
+              sha256_hash: 'a'.repeat(64),
+              md5_hash: 'b'.repeat(32),
+              sha1_hash: 'c'.repeat(40),
+              first_seen: '2026-05-30 13:36:27',
+              signature: 'Emotet',
+              tags: ['dll'],
+            },
+          ],
+        },
+        urlhaus: {
+          query_status: 'ok',
+          urls: [
+            {
+              id: '1',
+              url: 'http://drop.test-feed.net/x',
+              url_status: 'online',
+              date_added: '2026-05-30 13:36:27 UTC',
+              threat: 'malware_download',
+              tags: ['elf'],
+            },
+          ],
+        },
+      };
+      for (const kind of ['threatfox', 'malwarebazaar', 'urlhaus'] as const) {
+        feeds.server.answer({ body: JSON.stringify(answers[kind]) });
+        const id = await feeds.add({ kind, name: kind }, { 'auth-key': 'key-of-test' });
+        expect((await feeds.run(id)).error).toBeNull();
+      }
+      expect(
+        feeds.server.asked.map(({ method, body, headers }) => [method, body, headers['auth-key']]),
+      ).toEqual([
+        ['POST', '{"query":"get_iocs","days":3}', 'key-of-test'],
+        ['POST', 'query=get_recent&selector=time', 'key-of-test'],
+        ['GET', '', 'key-of-test'],
+      ]);
+      expect(await values()).toEqual(
+        [
+          'a'.repeat(64),
+          'b'.repeat(32),
+          'c'.repeat(40),
+          'c2.test-feed.net',
+          'http://drop.test-feed.net/x',
+        ].sort(),
+      );
+    });
+
+    it('says when a key is wrong', async () => {
+      feeds.server.answer({ body: JSON.stringify({ query_status: 'unknown_auth_key' }) });
+      const id = await feeds.add({ kind: 'threatfox' }, { 'auth-key': 'wrong' });
+      expect((await feeds.run(id)).error).toMatch(/unknown_auth_key/);
+    });
+  });
+
+  describe('a TAXII 2.1 collection', () => {
+    const indicator = (n: number) => ({
+      type: 'indicator',
+      spec_version: '2.1',
+      id: `indicator--00000000-0000-4000-8000-00000000000${n}`,
+      created: '2026-05-01T00:00:00.000Z',
+      modified: '2026-05-01T00:00:00.000Z',
+      valid_from: '2026-05-01T00:00:00.000Z',
+      pattern: `[domain-name:value = 'host-${n}.test-feed.net']`,
+      pattern_type: 'stix',
+    });
+    const page = (objects: unknown[], more: Record<string, unknown> = {}) =>
+      JSON.stringify({ ...more, objects });
+
+    it('is read page by page, and the next time from where it ended', async () => {
+      feeds.server.answer(({ url }: Asked) => {
+        const headers = {
+          'content-type': 'application/taxii+json;version=2.1',
+          'x-taxii-date-added-last': '2026-05-20T00:00:00.000Z',
+        };
+        if (url.includes('added_after'))
+          return { body: '{}', headers: { 'content-type': headers['content-type'] } };
+        if (url.includes('next=two')) return { body: page([indicator(2)]), headers };
+        return { body: page([indicator(1)], { more: true, next: 'two' }), headers };
+      });
+      const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/api/collections/1` });
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
+      expect(await feeds.run(id)).toEqual({ error: null, counts: null });
+      const [first, second, third] = feeds.server.asked;
+      expect(first?.url).toBe('/api/collections/1/objects/?limit=1000');
+      expect(first?.headers.accept).toBe('application/taxii+json;version=2.1');
+      expect(second?.url).toContain('next=two');
+      expect(third?.url).toContain('added_after=2026-05-20T00%3A00%3A00.000Z');
+    });
+
+    it('changes nothing when a later page fails, and begins there anew', async () => {
+      let fails = true;
+      feeds.server.answer(({ url }: Asked) => {
+        if (url.includes('next=two')) return fails ? { status: 500 } : { body: page([indicator(2)]) };
+        return { body: page([indicator(1)], { more: true, next: 'two' }) };
+      });
+      const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/api/collections/1/` });
+      expect((await feeds.run(id)).error).toMatch(/HTTP 500/);
+      expect(await values()).toEqual([]);
+      fails = false;
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
+    });
+
+    it('is not followed for ever', async () => {
+      feeds.server.answer({ body: page([indicator(1)], { more: true }) });
+      const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/api/collections/1/` });
+      expect((await feeds.run(id)).error).toMatch(/how to ask for it/);
+    });
+  });
+
+  describe('a MISP feed', () => {
+    const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
+    const event = (n: number, timestamp: string) => ({
+      Event: {
+        uuid: uuid(n),
+        info: `Event ${n}`,
+        date: '2026-05-01',
+        timestamp,
+        threat_level_id: '1',
+        Attribute: [
+          {
+            uuid: `10000000-0000-4000-8000-00000000000${n}`,
+            type: 'domain',
+            category: 'Network activity',
+            value: `host-${n}.test-feed.net`,
+            to_ids: true,
+            timestamp,
+          },
+        ],
+      },
+    });
+
+    it('is asked for changed events only', async () => {
+      const timestamps: Record<number, string> = { 1: '1780000000', 2: '1780000000' };
+      feeds.server.answer(({ url }: Asked) => {
+        if (url.endsWith('/manifest.json')) {
+          const entries = Object.entries(timestamps).map(([n, timestamp]) => [
+            uuid(Number(n)),
+            { info: 'x', timestamp },
+          ]);
+          return { body: JSON.stringify(Object.fromEntries(entries)) };
+        }
+        const n = Number(url.match(/(\d)\.json$/)?.[1]);
+        return { body: JSON.stringify(event(n, timestamps[n] ?? '')) };
+      });
+      const id = await feeds.add({ kind: 'misp', address: `${feeds.server.address}/feed/` });
+      await feeds.run(id);
+      expect(await values()).toEqual(['host-1.test-feed.net', 'host-2.test-feed.net']);
+      feeds.server.asked.length = 0;
+      timestamps[2] = '1780000900';
+      await feeds.run(id);
+      expect(feeds.server.asked.map(({ url }) => url)).toEqual([
+        '/feed/manifest.json',
+        `/feed/${uuid(2)}.json`,
+      ]);
+    });
+
+    it('goes on without an event that is not there, and asks for it again', async () => {
+      let there = false;
+      feeds.server.answer(({ url }: Asked) => {
+        if (url.endsWith('/manifest.json'))
+          return { body: JSON.stringify({ [uuid(1)]: { timestamp: '1' }, [uuid(2)]: { timestamp: '1' } }) };
+        if (url.includes(uuid(2)) && !there) return { status: 404 };
+        return { body: JSON.stringify(event(url.includes(uuid(2)) ? 2 : 1, '1780000000')) };
+      });
+      const id = await feeds.add({ kind: 'misp', address: `${feeds.server.address}/feed` });
+      expect((await feeds.run(id)).counts).toMatchObject({ rejected: 1 });
+      there = true;
+      await feeds.run(id);
+      expect(await values()).toHaveLength(2);
+    });
+  });
+
+  describe('OTX', () => {
+    it('is asked for the pulses that changed since, page by page, on its own host only', async () => {
+      const pulse = (n: number) => ({
+        id: `${n}`.repeat(24),
+        name: `Pulse ${n}`,
+        created: '2026-05-01T00:00:00.000000',
+        modified: `2026-05-0${n}T00:00:00.000000`,
+        tlp: 'green',
+        tags: [],
+        references: [],
+        indicators: [
+          { indicator: `host-${n}.test-feed.net`, type: 'domain', created: '2026-05-01T00:00:00' },
+        ],
+      });
+      feeds.server.answer(({ url }: Asked) => {
+        if (url.includes('modified_since')) return { body: JSON.stringify({ results: [], next: null }) };
+        if (url.includes('page=2')) return { body: JSON.stringify({ results: [pulse(2)], next: null }) };
+        return {
+          body: JSON.stringify({ results: [pulse(3)], next: `${feeds.server.address}/feed?limit=50&page=2` }),
+        };
+      });
+      const id = await feeds.add({ kind: 'otx' }, { 'x-otx-api-key': 'k' });
+      expect((await feeds.run(id)).error).toBeNull();
+      expect(await values()).toEqual(['host-2.test-feed.net', 'host-3.test-feed.net']);
+      await feeds.run(id);
+      expect(feeds.server.asked.at(-1)?.url).toContain('modified_since=2026-05-03');
+      feeds.server.answer({ body: JSON.stringify({ results: [], next: 'https://elsewhere.example/x' }) });
+      expect((await feeds.run(id)).error).toMatch(/another host/);
+    });
+  });
+
+  it('reads CISA KEV and mapped JSON', async () => {
+    feeds.server.answer({
+      body: JSON.stringify({
+        title: 'CISA Catalog of Known Exploited Vulnerabilities',
+        catalogVersion: '1',
+        vulnerabilities: [
+          {
+            cveID: 'CVE-2026-1000',
+            vendorProject: 'V',
+            product: 'P',
+            vulnerabilityName: 'N',
+            dateAdded: '2026-05-01',
+            knownRansomwareCampaignUse: 'Known',
+          },
+        ],
+      }),
+    });
+    await feeds.run(await feeds.add({ kind: 'kev', name: 'kev' }));
+    feeds.server.answer({
+      body: JSON.stringify({ data: { items: [{ host: { name: 'mapped.test-feed.net' }, score: 90 }] } }),
+    });
+    const map = {
+      records: 'data.items',
+      values: [{ path: 'host.name', type: 'DOMAIN' }],
+      confidence: 'score',
+    };
+    await feeds.run(await feeds.add({ kind: 'json', name: 'json', options: { map } }));
+    expect(await values()).toEqual(['CVE-2026-1000', 'mapped.test-feed.net']);
+    expect((await tipline.get('/api/v1/indicators?type=CVE')).json().data[0].severity).toBe('CRITICAL');
+    expect((await tipline.get('/api/v1/indicators?type=DOMAIN')).json().data[0].confidence).toBe(90);
+  });
+
+  it('unpacks a zip', async () => {
+    feeds.server.answer({ body: zipFile([{ name: 'list.txt', content: LIST }]) });
+    await feeds.run(await feeds.add({ kind: 'text' }));
+    expect(await values()).toHaveLength(2);
+  });
+});

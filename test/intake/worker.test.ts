@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openAsker } from '../../src/enrichment/asker.ts';
+import { readyProviders, saveProvider, wishFor } from '../../src/features/enrichments/providers.service.ts';
+import { addRequests, PRIORITY } from '../../src/features/enrichments/requests.queries.ts';
+import { readEdition } from '../../src/features/whitelist/whitelist.queries.ts';
+import { memoryStore } from '../../src/kv/memory.ts';
+import { indicatorId } from '../../src/model/identity.ts';
+import { startWorker, type Worker } from '../../src/worker/worker.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
+import { type Feeds, SECRETS, startFeeds } from './feeds.ts';
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let feeds: Feeds;
+  let workers: Worker[];
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+    feeds = await startFeeds(tipline);
+    workers = [];
+  });
+  afterEach(async () => {
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await feeds.close();
+    await tipline.close();
+  });
+
+  async function start(count: number): Promise<void> {
+    const log = { info: () => {}, error: () => {} };
+    for (let i = 0; i < count; i++) {
+      const asker = openAsker({
+        outbound: feeds.outbound,
+        kv: memoryStore(),
+        clock: () => tipline.clock.now,
+      });
+      workers.push(
+        await startWorker({
+          ...feeds.deps,
+          database: tipline,
+          providerSecrets: SECRETS,
+          asker,
+          clock: () => tipline.clock.now,
+          log,
+        }),
+      );
+    }
+  }
+
+  /** Jobs are looked for every two seconds: what is awaited comes, or the test's time ends. */
+  async function until(condition: () => Promise<boolean>): Promise<void> {
+    while (!(await condition())) await delay(100);
+  }
+  const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
+
+  it('fetches what is due, marks what has expired, holds everything against the whitelist, and asks', async () => {
+    feeds.server.answer(({ url }) =>
+      url.startsWith('/feed')
+        ? { body: 'bad-one.test-feed.net\n' }
+        : {
+            body: JSON.stringify({
+              data: { abuseConfidenceScore: 80, isPublic: true, isWhitelisted: false, totalReports: 1 },
+            }),
+          },
+    );
+    await tipline.load([
+      indicatorRecord('IPV4', '198.51.100.1', { expiresAt: new Date(tipline.clock.now.getTime() - 1000) }),
+      indicatorRecord('IPV4', '198.51.100.2'),
+    ]);
+    const keys = { keys: ['k'], baseUrl: feeds.server.address };
+    await saveProvider(tipline.db, SECRETS, 'abuseipdb', keys, { who: 'test', now: tipline.clock.now });
+    const [ready] = await readyProviders(tipline.db);
+    const asked = indicatorId('IPV4', '198.51.100.2');
+    if (ready) await addRequests(tipline.db, [asked], wishFor(ready), PRIORITY.person, tipline.clock.now);
+    await feeds.add({ kind: 'text' });
+    await start(1);
+    await until(async () => (await total()) === 2);
+    const expired = () =>
+      tipline.db.selectFrom('indicator').select('id').where('expired', '=', true).execute();
+    await until(async () => (await expired()).length === 1);
+    await until(async () => {
+      const { edition, applied } = await readEdition(tipline.db);
+      return edition === applied;
+    });
+    await until(async () => (await tipline.get(`/api/v1/indicators/${asked}`)).json().data.confidence === 80);
+  }, 60_000);
+
+  it('fetches a source once, however many workers there are', async () => {
+    feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
+    await feeds.add({ kind: 'text' });
+    await start(2);
+    await until(async () => (await total()) === 1);
+    // Long enough for the other one to have looked, too.
+    await until(async () => {
+      const { rows } = await jobs();
+      return rows.length === 0;
+    });
+    expect(feeds.server.asked).toHaveLength(1);
+  }, 60_000);
+
+  async function jobs() {
+    return sql`select 1 from pgboss.job where name = 'source-run' and state < 'completed'`.execute(
+      tipline.db,
+    );
+  }
+});
