@@ -11,14 +11,14 @@ const PLURALS: Record<Counted, string> = {
 };
 
 /** The counts of indicators, and beside them those of every other kind that the files held. */
-export function summaryObject({ kinds }: Tally): Record<string, unknown> {
+export function summaryObject({ kinds, hidden }: Tally): Record<string, unknown> {
   const others = [...kinds]
     .filter(([kind]) => kind !== 'indicator')
     .map(([kind, tally]) => [PLURALS[kind], tally]);
-  return { ...(kinds.get('indicator') ?? emptyTally()), ...Object.fromEntries(others) };
+  return { ...(kinds.get('indicator') ?? emptyTally()), hidden, ...Object.fromEntries(others) };
 }
 
-export function summaryLines({ kinds, examples }: Tally): string[] {
+export function summaryLines({ kinds, examples, hidden }: Tally): string[] {
   const columns = ['read', 'new', 'updated', 'unchanged', 'rejected'] as const;
   const lines = [''.padEnd(15) + columns.map((column) => column.padStart(11)).join('')];
   for (const kind of Object.keys(PLURALS) as Counted[]) {
@@ -27,6 +27,7 @@ export function summaryLines({ kinds, examples }: Tally): string[] {
     const numbers = columns.map((column) => String((tally ?? emptyTally())[column]).padStart(11));
     lines.push(PLURALS[kind].padEnd(15) + numbers.join(''));
   }
+  if (hidden > 0) lines.push('', `Of the new and updated indicators the whitelist hides ${hidden}.`);
   for (const [kind, { reasons }] of kinds) {
     const sorted = Object.entries(reasons).sort(([, a], [, b]) => b - a);
     if (sorted.length > 0) lines.push('', `Rejected ${PLURALS[kind]}:`);

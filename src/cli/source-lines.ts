@@ -1,15 +1,14 @@
 import type { StoredSource } from '../features/sources/source-settings.ts';
+import type { Lifetimes } from '../model/statement.ts';
+import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 
 /** A source and its health, for a person. */
 export function sourceLines(source: StoredSource): string[] {
   const { name, kind, address, defaults, lifetimes, membership, hasCredentials, health } = source;
   const lines = [`${name}  (${kind})  ${stateOf(source)}`];
   if (address) lines.push(`  ${address}${hasCredentials ? ' · with credentials' : ''}`);
-  const kept = Object.entries(lifetimes).map(
-    ([type, seconds]) => `${type} ${Math.round((seconds / 86_400) * 10) / 10} d`,
-  );
   lines.push(
-    `  TLP:${defaults.tlp} · confidence ${defaults.confidence} · severity ${defaults.severity} · kept ${kept.join(', ') || 'for good'}${membership ? ' · a list' : ''}`,
+    `  TLP:${defaults.tlp} · confidence ${defaults.confidence} · severity ${defaults.severity} · kept ${keptFor(lifetimes)}${membership ? ' · a list' : ''}`,
   );
   if (health.lastRunAt)
     lines.push(`  last run ${minute(health.lastRunAt)}, last good one ${minute(health.lastSuccessAt)}`);
@@ -21,6 +20,16 @@ export function sourceLines(source: StoredSource): string[] {
     );
   }
   return lines;
+}
+
+function keptFor(lifetimes: Lifetimes): string {
+  const all = Object.entries(lifetimes);
+  const days = (seconds: number) => `${Math.round((seconds / 86_400) * 10) / 10} days`;
+  const [first] = all;
+  if (!first) return 'for good';
+  if (all.length === INDICATOR_TYPES.length && all.every(([, seconds]) => seconds === first[1]))
+    return days(first[1]);
+  return all.map(([type, seconds]) => `${type} ${days(seconds)}`).join(', ');
 }
 
 function stateOf({ address, enabled, everySeconds, health }: StoredSource): string {

@@ -226,6 +226,7 @@ async function run(name: string, { json }: { json?: boolean }): Promise<void> {
   print(
     `${name}: read ${counts.read}, new ${counts.new}, updated ${counts.updated}, unchanged ${counts.unchanged}, rejected ${counts.rejected}, left the list ${counts.left}.`,
   );
+  if (counts.hidden > 0) print(`  the whitelist hides ${counts.hidden} of them`);
   for (const [reason, count] of Object.entries(counts.reasons)) print(`  rejected ${count}: ${reason}`);
 }
 

@@ -45,7 +45,10 @@ type Chore = (stopped: () => boolean) => Promise<unknown>;
  */
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const { db, clock, log } = deps;
-  const boss = await openJobs(deps.database, (err) => log.error({ err }, 'the job queue is in trouble'));
+  const boss = await openJobs(
+    deps.database,
+    sometimes((err) => log.error({ err }, 'the job queue is in trouble')),
+  );
   if (deps.database.kind === 'embedded') await releaseAllRequests(db);
   const stopping = new AbortController();
   const chores: Record<string, Chore> = {
@@ -74,6 +77,18 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       stopping.abort();
       await boss.stop({ graceful: true, wait: true, close: false, timeout: STOP_MS });
     },
+  };
+}
+
+const TOLD_EVERY_MS = 30_000;
+
+/** While the database is away each look at each queue fails: that is told now and then. */
+function sometimes(tell: (error: Error) => void): (error: Error) => void {
+  let next = 0;
+  return (error) => {
+    if (performance.now() < next) return;
+    next = performance.now() + TOLD_EVERY_MS;
+    tell(error);
   };
 }
 

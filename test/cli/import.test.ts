@@ -116,7 +116,7 @@ describe('tipline import, beside a running server on the embedded store', () => 
     const { code, stderr } = await load(file);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining(`${file}: not a STIX bundle`),
+      stderr: expect.stringContaining(`${file}: not of a format that can be recognized`),
     });
   });
 

@@ -63,6 +63,7 @@ export async function importIndicators(
     });
   }
   for (const outcome of plan.outcomes) tally.count('indicator', outcome);
+  tally.hidden += plan.indicators.filter(({ shown }) => shown.hiddenBy !== null).length;
   if (seen) for (const { type, normalized } of records) seen.add(indicatorId(type, normalized));
 }
 

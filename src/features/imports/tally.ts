@@ -22,6 +22,8 @@ export interface Tally {
   kinds: Map<Counted, KindTally>;
   /** The first rejections, for a person. */
   examples: { where: string; reason: string }[];
+  /** Indicators that are new or changed, and hidden by the whitelist. */
+  hidden: number;
   count(kind: Counted, outcome: Exclude<Outcome, 'rejected'>): void;
   reject(kind: Counted, reason: string, where: string): void;
 }
@@ -37,6 +39,7 @@ export function newTally(): Tally {
   return {
     kinds,
     examples,
+    hidden: 0,
     count(kind, outcome) {
       const tally = of(kind);
       tally.read++;

@@ -169,7 +169,7 @@ async function readThrough(importer: Importer, files: readonly FetchedFile[]): P
   throw new BrokenRun(`${rejected} of ${accepted + rejected} records cannot be used, most often: ${reason}`);
 }
 
-function countsOf({ kinds }: Tally): Omit<RunCounts, 'left'> {
+function countsOf({ kinds, hidden }: Tally): Omit<RunCounts, 'left'> {
   const counts = {
     read: 0,
     new: 0,
@@ -184,5 +184,5 @@ function countsOf({ kinds }: Tally): Omit<RunCounts, 'left'> {
       counts.reasons[reason] = (counts.reasons[reason] ?? 0) + count;
     }
   }
-  return counts;
+  return { ...counts, hidden };
 }

@@ -39,6 +39,8 @@ export interface RunCounts {
   updated: number;
   unchanged: number;
   rejected: number;
+  /** Of the new and updated: hidden by the whitelist. */
+  hidden: number;
   /** Members that the list holds no longer. */
   left: number;
   reasons: Record<string, number>;
