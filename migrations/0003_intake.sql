@@ -24,7 +24,12 @@ alter table source
   -- Of the last good run: read, new, updated, unchanged, rejected, and why.
   add column last_counts jsonb,
   -- What it sets has changed, and not all it speaks of has been reckoned anew.
-  add column reckoned boolean not null default true;
+  add column reckoned boolean not null default true,
+  -- Rises with every change of what is set.
+  add column settings_version integer not null default 0,
+  -- Of the run that is under way; whoever has lost it writes nothing more.
+  add column run_token uuid,
+  add column running_until timestamptz;
 create index source_due on source (next_run_at) where enabled and next_run_at is not null;
 
 -- When it was found missing in a list that it had stood in; null: it stands there, or that means nothing.
@@ -118,7 +123,7 @@ create table enrichment_request (
   attempts smallint not null default 0,
   primary key (indicator_id, provider)
 );
-create index enrichment_request_next on enrichment_request (provider, priority desc, requested_at desc);
+create index enrichment_request_next on enrichment_request (provider, priority desc, requested_at desc, indicator_id);
 
 -- Who changed what, in the transaction of the change.
 create table audit (

@@ -87,22 +87,28 @@ async function answered(
   waitMs: number,
 ): Promise<void> {
   const end = performance.now() + waitMs;
-  const isOver = () => performance.now() > end;
-  if (!shared) return askHere(db, config, isOver);
-  const unasked = async () => {
-    const counts = await Promise.all(providers.map(({ provider }) => countUnasked(db, provider.name, ids)));
-    return counts.some((count) => count > 0);
+  const names = providers.map(({ provider }) => provider.name);
+  const isOver = async () => {
+    if (performance.now() > end) return true;
+    const counts = await Promise.all(names.map((name) => countUnasked(db, name, ids)));
+    return counts.every((count) => count === 0);
   };
-  while (!isOver() && (await unasked())) await delay(LOOK_MS);
+  if (!shared) return askHere(db, config, names, isOver);
+  while (!(await isOver())) await delay(LOOK_MS);
 }
 
-async function askHere(db: Db, config: Config, stopped: () => boolean): Promise<void> {
+async function askHere(
+  db: Db,
+  config: Config,
+  only: readonly string[],
+  stopped: () => Promise<boolean>,
+): Promise<void> {
   const outbound = openOutside(config);
   const kv = await openKeyValueStore(config.redisUrl, () => {});
   try {
     const { providers: secrets } = await openSecrets(config);
     const asker = openAsker({ outbound, kv, clock: systemClock });
-    await drainRequests({ db, asker, secrets, clock: systemClock, stopped });
+    await drainRequests({ db, asker, secrets, clock: systemClock, stopped, only });
   } finally {
     await kv.close();
     await outbound.close();

@@ -59,6 +59,7 @@ export function sourcesCommand(): Command {
     .description('fetch a feed now')
     .argument('<name>', 'its name or id')
     .option('--json', 'print one JSON object')
+    .option('--accept-shrink', 'also when a list has lost most of its members')
     .action(run);
   sources
     .command('list')
@@ -194,7 +195,10 @@ async function readOptions(file: string): Promise<Record<string, unknown>> {
   throw new SourceError(`${file} must hold a JSON object`);
 }
 
-async function run(name: string, { json }: { json?: boolean }): Promise<void> {
+async function run(
+  name: string,
+  { json, acceptShrink = false }: { json?: boolean; acceptShrink?: boolean },
+): Promise<void> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
   const result = await withDatabase(async ({ db, refreshStatistics }, config) => {
@@ -210,7 +214,11 @@ async function run(name: string, { json }: { json?: boolean }): Promise<void> {
         maxBytes: config.feedBytes,
         version: VERSION,
       };
-      const outcome = await runSource(deps, source.id, new Date(), stop.signal);
+      const outcome = await runSource(deps, source.id, {
+        now: new Date(),
+        signal: stop.signal,
+        acceptShrink,
+      });
       if (outcome.counts) await refreshStatistics();
       return outcome;
     } finally {

@@ -8,6 +8,12 @@ const ARCHIVE_SECONDS = 3600;
 /** How often each queue is looked at. */
 const POLL_SECONDS = 2;
 
+/** The embedded engine has no autovacuum; jobs come and go by the thousand a day. */
+export async function tidyJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
+  if (kind === 'embedded')
+    await sql`vacuum pgboss.job, pgboss.archive, source, provider, enrichment_request`.execute(db);
+}
+
 /** The queue of jobs, in the same database (schema `pgboss`) and, on the embedded engine, through the same lock. */
 export async function openJobs(
   { db, kind }: Pick<Database, 'db' | 'kind'>,

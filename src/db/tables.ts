@@ -43,6 +43,9 @@ export interface Tables {
     errors_in_a_row: Generated<number>;
     last_counts: NullableJsonb<Record<string, unknown>>;
     reckoned: Generated<boolean>;
+    settings_version: Generated<number>;
+    run_token: string | null;
+    running_until: Date | null;
   };
   indicator: {
     id: string;

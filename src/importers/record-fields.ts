@@ -7,6 +7,8 @@ export class RecordRejected extends Error {
   override name = 'RecordRejected';
 }
 
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+
 export type Fields = Record<string, unknown>;
 
 /** Of an external id, in characters. */
@@ -24,10 +26,10 @@ export function listOf(value: unknown): unknown[] | null {
   return Array.isArray(value) ? value : null;
 }
 
-/** Trimmed text without NUL (PostgreSQL cannot hold it); empty or not a string is null. */
+/** Trimmed text without NUL and halves of surrogate pairs (PostgreSQL holds neither); empty or not a string is null. */
 export function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
-  const text = value.replaceAll('\u0000', '').trim();
+  const text = value.replaceAll('\u0000', '').replace(LONE_SURROGATE, '\ufffd').trim();
   return text === '' ? null : text;
 }
 

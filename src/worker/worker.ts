@@ -1,13 +1,13 @@
 import type PgBoss from 'pg-boss';
 import type { Clock } from '../clock.ts';
-import { openJobs } from '../db/jobs.ts';
+import { openJobs, tidyJobs } from '../db/jobs.ts';
 import type { Database, Db } from '../db/open.ts';
 import type { Asker } from '../enrichment/asker.ts';
 import { keepDraining } from '../features/enrichments/drain.ts';
 import { releaseAllRequests } from '../features/enrichments/requests.queries.ts';
 import { sweepExpired } from '../features/expiry/sweep.ts';
-import { dueSources } from '../features/sources/feeds.queries.ts';
-import { type RunDeps, runSource } from '../features/sources/run-source.ts';
+import { dropAllLeases, dueSources } from '../features/sources/feeds.queries.ts';
+import { type RunDeps, removeOldRuns, runSource } from '../features/sources/run-source.ts';
 import { reckonSources } from '../features/sources/sources.service.ts';
 import { recheckAll } from '../features/whitelist/recheck.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
@@ -30,6 +30,7 @@ export interface Worker {
 }
 
 const EVERY_MINUTE = '* * * * *';
+const EVERY_HOUR = '17 * * * *';
 /** A job of a worker that was killed is free for another after so long. */
 const EXPIRE_SECONDS = { chore: 300, run: 1800 };
 /** A chore ends before that by itself, and goes on with the next minute's. */
@@ -49,7 +50,12 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     deps.database,
     sometimes((err) => log.error({ err }, 'the job queue is in trouble')),
   );
-  if (deps.database.kind === 'embedded') await releaseAllRequests(db);
+  await removeOldRuns(deps.directory, clock());
+  if (deps.database.kind === 'embedded') {
+    // Whoever had them was killed: there is no other.
+    await releaseAllRequests(db);
+    await dropAllLeases(db);
+  }
   const stopping = new AbortController();
   const chores: Record<string, Chore> = {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
@@ -57,18 +63,23 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     reckon: (stopped) => reckonSources(db, clock(), stopped),
     enrich: (stopped) => keepDraining({ ...deps, secrets: deps.providerSecrets, stopped }),
     sources: () => sendDue(boss, db, clock()),
+    tidy: () => tidyJobs(deps.database),
   };
   await boss.createQueue('source-run', queue('source-run', EXPIRE_SECONDS.run));
   await boss.work<{ id: string }>('source-run', async ([job]) => {
-    if (job) await run(deps, job.data.id, AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]));
+    if (!job) return;
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
+    await run(deps, job.data.id, signal).catch((err) => log.error({ err }, 'a source could not be fetched'));
   });
   for (const [name, chore] of Object.entries(chores)) {
     await boss.createQueue(name, queue(name, EXPIRE_SECONDS.chore));
     await boss.work(name, async () => {
       const end = performance.now() + CHORE_MS;
-      await chore(() => stopping.signal.aborted || performance.now() > end);
+      const stopped = () => stopping.signal.aborted || performance.now() > end;
+      // It comes again in a minute; told here, for nobody looks into the queue.
+      await chore(stopped).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
     });
-    await boss.schedule(name, EVERY_MINUTE);
+    await boss.schedule(name, name === 'tidy' ? EVERY_HOUR : EVERY_MINUTE);
     // For what has waited while no worker ran.
     await boss.send(name, {});
   }
@@ -100,7 +111,7 @@ function queue(name: string, expireInSeconds: number): PgBoss.Queue {
 async function run(deps: WorkerDeps, source: string, signal: AbortSignal): Promise<void> {
   // Sent twice, it has been fetched meanwhile.
   if (!(await dueSources(deps.db, deps.clock())).includes(source)) return;
-  const { error, counts } = await runSource(deps, source, deps.clock(), signal);
+  const { error, counts } = await runSource(deps, source, { now: deps.clock(), signal });
   if (error === null) deps.log.info({ source, counts }, 'source fetched');
   else deps.log.error({ source, reason: error }, 'source not fetched');
 }

@@ -40,6 +40,7 @@ const says = (score: number) => ({
     },
   }),
 });
+const CLAIMING = { provider: 'abuseipdb', tlpCeiling: 'RED' } as const;
 const address = (n: number) => `198.51.100.${n}`;
 const idOf = (n: number) => indicatorId('IPV4', address(n));
 
@@ -131,7 +132,7 @@ onEveryEngine((engine) => {
       interest.note(idOf(3), NOW);
       await interest.stop();
       await request([idOf(2)]);
-      const claimed = await claimRequests(tipline.db, 'abuseipdb', 2, NOW, new Date(NOW.getTime() + 1000));
+      const claimed = await claimRequests(tipline.db, CLAIMING, 2, NOW, new Date(NOW.getTime() + 1000));
       expect(claimed.map(({ normalized }) => normalized)).toEqual([address(2), address(3)]);
     });
 
@@ -163,6 +164,62 @@ onEveryEngine((engine) => {
       expect(await waiting()).toBe(0);
     });
 
+    it('stops telling at once what is whitelisted or restricted while it asks, and when the provider is forgotten', async () => {
+      const count = 40;
+      for (const [round, change] of [
+        () => addEntry(tipline.db, '198.51.100.0/24', undefined, { ...who, reason: 'ours' }),
+        () => saveProvider(tipline.db, SECRETS, 'abuseipdb', { tlpCeiling: 'CLEAR' }, who),
+        () => removeProvider(tipline.db, 'abuseipdb', who),
+      ].entries()) {
+        server.asked.length = 0;
+        await setUp({ tlpCeiling: 'AMBER' });
+        const network = `45.61.${round}`;
+        const ids = Array.from({ length: count }, (_, i) =>
+          indicatorId('IPV4', `${round === 0 ? '198.51.100' : network}.${i + 1}`),
+        );
+        await tipline.load(
+          Array.from({ length: count }, (_, i) =>
+            indicatorRecord('IPV4', `${round === 0 ? '198.51.100' : network}.${i + 1}`, { tlp: 'GREEN' }),
+          ),
+        );
+        await request(ids);
+        let changed: Promise<unknown> | null = null;
+        server.answer(() => {
+          changed ??= change();
+          return says(50);
+        });
+        await drain();
+        await changed;
+        // What was under way when it changed, a handful or two.
+        expect(server.asked.length).toBeLessThan(count / 2);
+      }
+    });
+
+    it('forgets what nobody asked for when it is to ask by itself no longer', async () => {
+      await setUp({ automatic: true });
+      await load(3);
+      await request([idOf(1)]);
+      await setUp({ automatic: false });
+      expect(await waiting()).toBe(1);
+    });
+
+    it('leaves what is being asked to whoever asks it, and asks again for a person what has failed', async () => {
+      await setUp({ automatic: true });
+      await load(1);
+      await claimRequests(tipline.db, CLAIMING, 1, NOW, new Date(NOW.getTime() + 60_000));
+      await request([idOf(1)]);
+      await drain();
+      expect(server.asked).toEqual([]);
+      tipline.clock.now = new Date(NOW.getTime() + 60_001);
+      server.answer({ status: 500 });
+      await drain();
+      expect(await request([idOf(1)])).toBe(1);
+      server.answer(says(70));
+      tipline.clock.now = new Date(NOW.getTime() + 60_002);
+      await drain();
+      expect(await context(1)).toMatchObject({ confidence: 70 });
+    });
+
     it('gives a request to one worker only', async () => {
       await setUp();
       await load(20);
@@ -176,7 +233,7 @@ onEveryEngine((engine) => {
       await setUp();
       await load(1);
       await request([idOf(1)]);
-      await claimRequests(tipline.db, 'abuseipdb', 1, NOW, new Date(NOW.getTime() + 120_000));
+      await claimRequests(tipline.db, CLAIMING, 1, NOW, new Date(NOW.getTime() + 120_000));
       await drain();
       expect(server.asked).toHaveLength(0);
       tipline.clock.now = new Date(NOW.getTime() + 120_001);

@@ -1,4 +1,4 @@
-import { type RunDeps, runSource } from '../../src/features/sources/run-source.ts';
+import { type RunDeps, type RunOptions, runSource } from '../../src/features/sources/run-source.ts';
 import type { SourceSettings } from '../../src/features/sources/source-settings.ts';
 import { saveSource } from '../../src/features/sources/sources.service.ts';
 import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
@@ -18,7 +18,7 @@ export interface Feeds {
     settings: Partial<SourceSettings> & Pick<SourceSettings, 'kind'>,
     credentials?: Record<string, string>,
   ): Promise<string>;
-  run(id: string): ReturnType<typeof runSource>;
+  run(id: string, options?: Partial<RunOptions>): ReturnType<typeof runSource>;
   close(): Promise<void>;
 }
 
@@ -53,7 +53,8 @@ export async function startFeeds(tipline: Harness, limits: { maxBytes?: number }
       const change = { who: 'test', now: tipline.clock.now, ...(credentials && { credentials }) };
       return (await saveSource(tipline.db, SECRETS, wanted, change)).id;
     },
-    run: (id) => runSource(deps, id, tipline.clock.now, AbortSignal.timeout(60_000)),
+    run: (id, options = {}) =>
+      runSource(deps, id, { now: tipline.clock.now, signal: AbortSignal.timeout(60_000), ...options }),
     async close() {
       await outbound.close();
       await server.close();

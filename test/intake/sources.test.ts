@@ -32,6 +32,9 @@ onEveryEngine((engine) => {
   };
   const only = async () => (await tipline.get('/api/v1/indicators')).json().data[0];
   const health = async (id: string) => (await findStoredSource(tipline.db, id))?.health;
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise((done) => setTimeout(done, 10));
+  }
   const days = (count: number) => {
     tipline.clock.now = new Date(NOW.getTime() + count * DAY * 1000);
   };
@@ -108,7 +111,7 @@ onEveryEngine((engine) => {
         { body: 'some words of prose\n'.repeat(50) },
         /50 of 50 records cannot be used/,
       ],
-      ['a gzip bomb', { body: gzipSync(Buffer.alloc(64 * 1024 * 1024)) }, /grows|large/],
+      ['a gzip bomb', { body: gzipSync(Buffer.alloc(64 * 1024 * 1024)) }, /larger than allowed/],
       [
         'a transfer that ends early',
         {
@@ -229,6 +232,130 @@ onEveryEngine((engine) => {
       const back = (await tipline.get('/api/v1/indicators?q=bad-one')).json().data[0];
       expect(back).toMatchObject({ lastSeen: tipline.clock.now.toISOString(), expiresAt: null });
     });
+  });
+
+  describe('a run and what happens meanwhile', () => {
+    it('is alone: another one of the same source is told so, and changes nothing', async () => {
+      let answer = () => {};
+      feeds.server.answer({
+        handle: (_, response) => {
+          answer = () => response.end(LIST);
+        },
+      });
+      const id = await feeds.add({ kind: 'text', membership: true });
+      const first = feeds.run(id);
+      await until(() => feeds.server.asked.length > 0);
+      expect(await feeds.run(id)).toEqual({ error: 'it is being fetched already', counts: null });
+      answer();
+      expect((await first).counts).toMatchObject({ new: 2 });
+      feeds.server.answer({ body: `${LIST}bad-three.test-feed.net\n` });
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 1 });
+    });
+
+    it('ends when its settings are changed, and the next one goes by them', async () => {
+      let answer = () => {};
+      feeds.server.answer({
+        handle: (_, response) => {
+          answer = () => response.end(LIST);
+        },
+      });
+      const id = await feeds.add({ kind: 'text' });
+      const first = feeds.run(id);
+      await until(() => feeds.server.asked.length > 0);
+      await feeds.add({ kind: 'text', defaults: { tlp: 'RED', confidence: 10, severity: 'LOW' } });
+      answer();
+      expect((await first).error).toBe('its settings were changed meanwhile');
+      expect(await values()).toEqual([]);
+      feeds.server.answer({ body: LIST });
+      expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
+      expect(await only()).toMatchObject({ tlp: 'RED', confidence: 10 });
+    });
+
+    it('is as due as it was when it is called off', async () => {
+      const stop = new AbortController();
+      feeds.server.answer({ handle: () => stop.abort() });
+      const id = await feeds.add({ kind: 'text' });
+      const before = await health(id);
+      expect((await feeds.run(id, { signal: stop.signal })).error).toBe('it was called off');
+      expect(await health(id)).toEqual(before);
+      feeds.server.answer({ body: LIST });
+      expect((await feeds.run(id)).error).toBeNull();
+    });
+
+    it('tells a fault of our own in health, and has the source fetched later', async () => {
+      const id = await feeds.add({ kind: 'text' });
+      feeds.deps.outbound = { ...feeds.outbound, download: () => Promise.reject(new Error('out of words')) };
+      await expect(feeds.run(id)).rejects.toThrow('out of words');
+      expect(await health(id)).toMatchObject({
+        errorsInARow: 1,
+        lastError: 'Tipline itself failed; its log says how',
+      });
+    });
+  });
+
+  it('does not take a list that has lost most of its members for one, unless it is told to', async () => {
+    const many = Array.from({ length: 30 }, (_, i) => `bad-${i}.test-feed.net\n`).join('');
+    const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: DAY } });
+    feeds.server.answer({ body: many });
+    await feeds.run(id);
+    feeds.server.answer({ body: '# Back soon\nhttps://status.test-feed.net/\n' });
+    expect((await feeds.run(id)).error).toMatch(/of 30 members the list holds 1 now.*--accept-shrink/);
+    expect(await values()).toHaveLength(30);
+    expect((await feeds.run(id, { acceptShrink: true })).counts).toMatchObject({ new: 1, left: 30 });
+  });
+
+  it('keeps text of which a half of a surrogate pair is part', async () => {
+    const indicator = {
+      type: 'indicator',
+      spec_version: '2.1',
+      id: 'indicator--00000000-0000-4000-8000-000000000009',
+      created: '2026-05-01T00:00:00Z',
+      modified: '2026-05-01T00:00:00Z',
+      valid_from: '2026-05-01T00:00:00Z',
+      pattern: "[domain-name:value = 'odd.test-feed.net']",
+      pattern_type: 'stix',
+      labels: ['x\ud800'],
+      indicator_types: ['y\udc00'],
+    };
+    const actor = {
+      type: 'intrusion-set',
+      spec_version: '2.1',
+      id: 'intrusion-set--00000000-0000-4000-8000-000000000009',
+      created: '2026-05-01T00:00:00Z',
+      modified: '2026-05-01T00:00:00Z',
+      name: 'Half \ud83d',
+      aliases: ['\ude00 other'],
+    };
+    feeds.server.answer({
+      body: JSON.stringify({
+        type: 'bundle',
+        id: 'bundle--00000000-0000-4000-8000-000000000009',
+        objects: [indicator, actor],
+      }),
+    });
+    expect((await feeds.run(await feeds.add({ kind: 'stix' }))).error).toBeNull();
+    expect(await values()).toEqual(['odd.test-feed.net']);
+  });
+
+  it('goes on when all that changed at an incremental feed is of kinds that are not kept', async () => {
+    const yara = {
+      type: 'indicator',
+      spec_version: '2.1',
+      id: 'indicator--00000000-0000-4000-8000-000000000008',
+      created: '2026-05-01T00:00:00Z',
+      modified: '2026-05-01T00:00:00Z',
+      valid_from: '2026-05-01T00:00:00Z',
+      pattern: 'rule x { condition: true }',
+      pattern_type: 'yara',
+    };
+    feeds.server.answer({
+      body: JSON.stringify({ objects: [yara] }),
+      headers: { 'x-taxii-date-added-last': '2026-05-20T00:00:00.000Z' },
+    });
+    const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/collections/1/` });
+    expect(await feeds.run(id)).toMatchObject({ error: null, counts: { rejected: 1 } });
+    await feeds.run(id);
+    expect(feeds.server.asked.at(-1)?.url).toContain('added_after=');
   });
 
   describe('settings', () => {
@@ -548,6 +675,15 @@ onEveryEngine((engine) => {
     expect(await values()).toEqual(['CVE-2026-1000', 'mapped.test-feed.net']);
     expect((await tipline.get('/api/v1/indicators?type=CVE')).json().data[0].severity).toBe('CRITICAL');
     expect((await tipline.get('/api/v1/indicators?type=DOMAIN')).json().data[0].confidence).toBe(90);
+  });
+
+  it('unpacks gzip, as far as is allowed', async () => {
+    feeds.server.answer({ body: gzipSync(LIST), headers: { 'content-type': 'application/gzip' } });
+    const id = await feeds.add({ kind: 'text' });
+    expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
+    feeds.deps.maxBytes = 10_000;
+    feeds.server.answer({ body: gzipSync('bad-one.test-feed.net\n'.repeat(1000)) });
+    expect((await feeds.run(id)).error).toBe('unpacked it is larger than allowed');
   });
 
   it('unpacks a zip', async () => {

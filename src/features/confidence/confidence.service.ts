@@ -26,6 +26,7 @@ export async function changeLock(
   why: { who: string; reason: string | null },
   now: Date,
 ): Promise<LockChange | undefined> {
+  await currentMatcher(db);
   return db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);
     const before = await findConfidence(trx, indicatorId);

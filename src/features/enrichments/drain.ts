@@ -4,7 +4,7 @@ import type { Asker, Outcome } from '../../enrichment/asker.ts';
 import type { SecretBox } from '../../secrets/secret-box.ts';
 import { saveOutcome } from './enrichments.service.ts';
 import { noteAsked } from './providers.queries.ts';
-import { type ReadyProvider, readyProviders } from './providers.service.ts';
+import { type ReadyProvider, readyProviders, wishFor } from './providers.service.ts';
 import { claimRequests, dropIdleRequests, type Request, releaseRequests } from './requests.queries.ts';
 
 /** Asked side by side; a provider's own limits are kept by the asker. */
@@ -17,15 +17,16 @@ export interface DrainDeps {
   asker: Asker;
   secrets: SecretBox;
   clock: () => Date;
-  stopped: () => boolean;
+  /** Asked before each handful. */
+  stopped: () => boolean | Promise<boolean>;
+  /** These providers alone. */
+  only?: readonly string[];
 }
 
-/**
- * Asks every provider what waits for it, until nothing does, its quota is used up, or it asks for a pause.
- */
+/** Asks every provider what waits for it, until nothing does, its quota is used up, or it asks for a pause. */
 export async function drainRequests(deps: DrainDeps): Promise<void> {
-  const ready = await readyProviders(deps.db);
-  await Promise.all(ready.map((provider) => drainOne(deps, provider)));
+  await dropIdle(deps);
+  await drainAll(deps);
 }
 
 const LOOK_MS = 1_000;
@@ -33,21 +34,40 @@ const LOOK_FOR_PROVIDERS_MS = 5_000;
 
 /** Likewise, and looks again every second: somebody may be waiting for the answer. */
 export async function keepDraining(deps: DrainDeps): Promise<void> {
-  while (!deps.stopped()) {
-    const none = (await readyProviders(deps.db)).length === 0;
-    if (!none) await drainRequests(deps);
-    await delay(none ? LOOK_FOR_PROVIDERS_MS : LOOK_MS);
+  await dropIdle(deps);
+  while (!(await deps.stopped())) {
+    const asked = await drainAll(deps);
+    await delay(asked ? LOOK_MS : LOOK_FOR_PROVIDERS_MS);
   }
 }
 
-async function drainOne(deps: DrainDeps, ready: ReadyProvider): Promise<void> {
+/** What may not be asked any more is not taken; it goes now and then. */
+async function dropIdle({ db, clock }: DrainDeps): Promise<void> {
+  for (const { stored } of await readyProviders(db)) {
+    await dropIdleRequests(db, { provider: stored.name, tlpCeiling: stored.tlpCeiling }, clock());
+  }
+}
+
+/** One that is in trouble does not hold up the others. @returns whether there is anybody to ask */
+async function drainAll(deps: DrainDeps): Promise<boolean> {
+  const ready = (await readyProviders(deps.db)).filter(
+    ({ stored }) => deps.only?.includes(stored.name) ?? true,
+  );
+  const ended = await Promise.allSettled(ready.map(({ stored: { name } }) => drainOne(deps, name)));
+  const failed = ended.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
+  return ready.length > 0;
+}
+
+async function drainOne(deps: DrainDeps, name: string): Promise<void> {
   const { db, clock, stopped } = deps;
-  const { name, waitsUntil, tlpCeiling } = ready.stored;
-  if (waitsUntil && waitsUntil > clock()) return;
-  await dropIdleRequests(db, { provider: name, tlpCeiling }, clock());
-  for (let goesOn = true; goesOn && !stopped(); ) {
+  for (let goesOn = true; goesOn && !(await stopped()); ) {
+    // Read anew each time: an operator may have changed what it may be told, or forgotten it.
+    const ready = (await readyProviders(db)).find(({ stored }) => stored.name === name);
     const now = clock();
-    const requests = await claimRequests(db, name, AT_ONCE, now, new Date(now.getTime() + CLAIM_MS));
+    if (!ready || (ready.stored.waitsUntil && ready.stored.waitsUntil > now)) return;
+    const until = new Date(now.getTime() + CLAIM_MS);
+    const requests = await claimRequests(db, wishFor(ready), AT_ONCE, now, until);
     if (requests.length === 0) return;
     const outcomes = await Promise.all(requests.map((request) => askOne(deps, ready, request)));
     goesOn = await note(deps, ready, requests, outcomes);

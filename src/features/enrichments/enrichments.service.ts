@@ -65,6 +65,7 @@ async function save(db: Db, provider: string, id: string, said: Said, now: Date)
     expiresAt: new Date(said.fetchedAt.getTime() + lifetimeSeconds * 1000),
     raw: JSON.stringify(said.raw),
   };
+  await currentMatcher(db);
   return db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);
     if (enrichment.error === null) await deleteRequest(trx, provider, id);

@@ -6,7 +6,7 @@ import type { Tlp } from '../../model/vocabulary.ts';
 import type { SecretBox } from '../../secrets/secret-box.ts';
 import { writeAudit } from '../audit/audit.queries.ts';
 import { deleteProvider, findProviders, type StoredProvider, writeProvider } from './providers.queries.ts';
-import type { Wish } from './requests.queries.ts';
+import { dropAutomaticRequests, type Wish } from './requests.queries.ts';
 
 /** What is wrong with a setting, told to a person. */
 class ProviderError extends Error {
@@ -77,6 +77,7 @@ export async function saveProvider(
     };
     if (after.keys === null) throw new ProviderError(`${name} needs a key`);
     await writeProvider(trx, after);
+    if (!after.automatic) await dropAutomaticRequests(trx, name);
     await writeAudit(trx, {
       at: now,
       who,

@@ -27,17 +27,21 @@ export async function addRequests(
   now: Date,
   anew = false,
 ): Promise<number> {
+  const byPerson = priority === PRIORITY.person;
   const { numAffectedRows } = await sql`
     insert into enrichment_request as waiting (indicator_id, provider, priority, requested_at)
     select id, ${provider}, ${priority}::smallint, ${now}::timestamptz from indicator
     where id = any(${ids}::uuid[]) and type::text = any(${[...accepts]}::text[])
       and tlp <= ${tlpCeiling}::tlp and not whitelisted and (expires_at is null or expires_at > ${now}::timestamptz)
       and (${anew} or not exists (
-        select from enrichment where indicator_id = indicator.id and provider = ${provider}
-          and (expires_at > ${now}::timestamptz or failed_at > ${now}::timestamptz - interval '15 minutes')))
+        select from enrichment where indicator_id = indicator.id and provider = ${provider} and (
+          (expires_at > ${now}::timestamptz and (error is null or ${!byPerson}))
+          or (failed_at > ${now}::timestamptz - interval '15 minutes' and ${!byPerson}))))
     order by id
-    on conflict (indicator_id, provider) do update set priority = excluded.priority, claimed_until = null, attempts = 0
-    where waiting.priority < excluded.priority
+    on conflict (indicator_id, provider) do update set priority = excluded.priority, attempts = 0,
+      -- What is being asked now stays with whoever asks it; what rests after a failure does so no longer.
+      claimed_until = case when waiting.attempts = 0 then waiting.claimed_until end
+    where waiting.priority < excluded.priority or (${byPerson} and waiting.attempts > 0)
   `.execute(db);
   return Number(numAffectedRows ?? 0);
 }
@@ -51,28 +55,34 @@ export interface Request {
 
 /**
  * Takes what is to be asked next, for as long as `until`: two workers never take the same, and what a worker that was
- * killed had is free again then. The most wanted first, then the latest.
+ * killed had is free again then. The most wanted first, then the latest. What may not be told to the provider now, or is
+ * waiting for one that is set up no longer, is not taken.
  */
 export async function claimRequests(
   db: Db,
-  provider: string,
+  { provider, tlpCeiling }: Pick<Wish, 'provider' | 'tlpCeiling'>,
   most: number,
   now: Date,
   until: Date,
 ): Promise<Request[]> {
   const { rows } = await sql<Request>`
-    with taken as (
-      update enrichment_request set claimed_until = ${until}::timestamptz
-      where provider = ${provider} and indicator_id = any(array(
-        select indicator_id from enrichment_request
-        where provider = ${provider} and (claimed_until is null or claimed_until <= ${now}::timestamptz)
-        order by priority desc, requested_at desc, indicator_id limit ${most}
-        for update skip locked))
-      returning indicator_id, priority, requested_at
+    with next as (
+      select waiting.indicator_id, indicator.type, indicator.normalized
+      from enrichment_request as waiting join indicator on indicator.id = waiting.indicator_id
+      where waiting.provider = ${provider}
+        and (waiting.claimed_until is null or waiting.claimed_until <= ${now}::timestamptz)
+        and indicator.tlp <= ${tlpCeiling}::tlp and not indicator.whitelisted
+        and (indicator.expires_at is null or indicator.expires_at > ${now}::timestamptz)
+        and exists (select from provider where name = ${provider})
+      order by waiting.priority desc, waiting.requested_at desc, waiting.indicator_id limit ${most}
+      for update of waiting skip locked
+    ), taken as (
+      update enrichment_request as mine set claimed_until = ${until}::timestamptz from next
+      where mine.provider = ${provider} and mine.indicator_id = next.indicator_id
+      returning mine.indicator_id, mine.priority, mine.requested_at, next.type, next.normalized
     )
-    select indicator.id as "indicatorId", indicator.type, indicator.normalized, taken.priority
-    from taken join indicator on indicator.id = taken.indicator_id
-    order by taken.priority desc, taken.requested_at desc, indicator.id
+    select indicator_id as "indicatorId", type, normalized, priority from taken
+    order by priority desc, requested_at desc, indicator_id
   `.execute(db);
   return rows;
 }
@@ -133,6 +143,15 @@ export async function dropIdleRequests(
     where waiting.provider = ${provider} and indicator.id = waiting.indicator_id
       and (indicator.whitelisted or indicator.expires_at <= ${now}::timestamptz or indicator.tlp > ${tlpCeiling}::tlp)
   `.execute(db);
+}
+
+/** What waits without anybody having asked for it. */
+export async function dropAutomaticRequests(trx: Transaction<Tables>, provider: string): Promise<void> {
+  await trx
+    .deleteFrom('enrichment_request')
+    .where('provider', '=', provider)
+    .where('priority', '<', PRIORITY.person)
+    .execute();
 }
 
 /** How many wait, by provider. */

@@ -4,6 +4,7 @@ import { removeShown, writeShown } from './entities.queries.ts';
 import { ENTITY_RULES, type EntityRecord } from './entity-kinds.ts';
 import { writeStatements } from './entity-statements.queries.ts';
 import { keepExternalIds, writeExternalIds } from './external-ids.queries.ts';
+import { type Guard, unguarded } from './guard.ts';
 import { type EntityPlan, planEntities } from './plan-entities.ts';
 import { moveEnds } from './relationship-ends.queries.ts';
 import type { Source } from './sources.queries.ts';
@@ -21,11 +22,13 @@ export async function importEntities(
   now: Date,
   tally: Tally,
   dryRun: boolean,
+  guard: Guard = unguarded,
 ): Promise<void> {
   let plan = await planEntities(db, source, kind, records, now);
   if (!dryRun && plan.statements.length > 0) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
+      await guard(trx);
       if (lock.previous !== plan.revision) plan = await planEntities(trx, source, kind, records, now);
       if (plan.statements.length === 0) return;
       await write(trx, kind, plan, lock.next, now);

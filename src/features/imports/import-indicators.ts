@@ -16,6 +16,7 @@ import { PRIORITY } from '../enrichments/requests.queries.ts';
 import { requestAutomatic } from '../enrichments/wanted.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import { type ExternalIdWrite, writeExternalIds } from './external-ids.queries.ts';
+import { type Guard, unguarded } from './guard.ts';
 import {
   type IndicatorWrite,
   type KnownIndicator,
@@ -26,7 +27,7 @@ import {
 } from './indicators.write.queries.ts';
 import { reckon, sameHit } from './reckon.ts';
 import type { Rehearsal } from './rehearsal.ts';
-import type { Source } from './sources.queries.ts';
+import { loadSources, type Source } from './sources.queries.ts';
 import type { Tally } from './tally.ts';
 
 /** What a batch would change. */
@@ -44,7 +45,6 @@ type Outcome = 'new' | 'updated' | 'unchanged';
 /**
  * Imports a batch: works out without a lock what it changes, then, when it changes anything, takes the revision
  * and writes. When somebody else has written in between it is worked out again, under the lock.
- * @param seen takes the ids of what was read, whether it changed anything or not
  */
 export async function importIndicators(
   db: Db,
@@ -52,19 +52,19 @@ export async function importIndicators(
   records: readonly IndicatorRecord[],
   now: Date,
   tally: Tally,
-  seen?: Set<string>,
+  guard: Guard = unguarded,
 ): Promise<void> {
   let plan = await planBatch(db, source, records, now);
   if (changesAnything(plan)) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
+      await guard(trx);
       if (lock.previous !== plan.revision) plan = await planBatch(trx, source, records, now);
       if (changesAnything(plan)) await write(trx, plan, lock, now);
     });
   }
   for (const outcome of plan.outcomes) tally.count('indicator', outcome);
   tally.hidden += plan.indicators.filter(({ shown }) => shown.hiddenBy !== null).length;
-  if (seen) for (const { type, normalized } of records) seen.add(indicatorId(type, normalized));
 }
 
 export async function rehearseIndicators(
@@ -81,7 +81,7 @@ export async function rehearseIndicators(
 
 async function planBatch(
   db: Db,
-  source: Source,
+  given: Source,
   records: readonly IndicatorRecord[],
   now: Date,
   rehearsal?: Rehearsal,
@@ -89,6 +89,8 @@ async function planBatch(
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
   const revision = await readRevision(db);
   const matcher = await currentMatcher(db);
+  // What is set for it may have changed since the import began.
+  const source = (await loadSources(db, [given.id])).get(given.id) ?? given;
   const byId = new Map(records.map((record) => [indicatorId(record.type, record.normalized), record]));
   const known = await loadIndicators(db, [...byId.keys()]);
   rehearsal?.recall(byId.keys(), known);

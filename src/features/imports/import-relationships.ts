@@ -4,6 +4,7 @@ import type { RelationshipRecord } from '../../importers/importer.ts';
 import { mostRestrictive } from '../../model/statement.ts';
 import type { EntityKind, RelationshipType } from '../../model/vocabulary.ts';
 import { type EntityRef, resolveExternalIds } from './external-ids.queries.ts';
+import { type Guard, unguarded } from './guard.ts';
 import {
   loadRelationships,
   type Relationship,
@@ -40,6 +41,7 @@ export async function importRelationships(
   source: Source,
   records: readonly RelationshipRecord[],
   tally: Tally,
+  guard: Guard = unguarded,
 ): Promise<RelationshipRecord[]> {
   if (records.length === 0) return [];
   const ends = await resolveExternalIds(
@@ -63,6 +65,7 @@ export async function importRelationships(
   if (plan.writes.size > 0) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
+      await guard(trx);
       plan = await planRelationships(trx, wanted);
       if (plan.writes.size === 0) return;
       await writeRelationships(trx, [...plan.writes.values()], lock.next);

@@ -9,6 +9,7 @@ import {
 } from '../../importers/importer.ts';
 import { type Backlog, newBacklog } from './backlog.ts';
 import type { EntityRecord } from './entity-kinds.ts';
+import type { Guard } from './guard.ts';
 import { importEntities } from './import-entities.ts';
 import { importIndicators, rehearseIndicators } from './import-indicators.ts';
 import { importRelationships } from './import-relationships.ts';
@@ -27,8 +28,10 @@ export interface ImportOptions {
   /** Tells what would happen and writes nothing. Relationships are not counted then. */
   dryRun: boolean;
   tally: Tally;
-  /** Takes the ids of the indicators that were read. */
-  seen?: Set<string>;
+  /** For whoever may lose the right to write. */
+  guard?: Guard;
+  /** Ends the import between batches. */
+  signal?: AbortSignal;
 }
 
 /** What stopped an import; everything before it was kept. */
@@ -85,12 +88,15 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
   let batch = newBatch();
   let limit = FIRST_BATCH;
   async function flush(): Promise<void> {
+    options.signal?.throwIfAborted();
     const full = batch;
     batch = newBatch();
     const start = performance.now();
     await importBatch(db, full, options, rehearsal);
     if (!options.dryRun) {
-      await waiting.add(await importRelationships(db, options.source, full.relationships, options.tally));
+      await waiting.add(
+        await importRelationships(db, options.source, full.relationships, options.tally, options.guard),
+      );
     }
     limit = nextLimit(full.size, performance.now() - start);
   }
@@ -104,9 +110,9 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
 }
 
 /** Joins what waited for its ends; what still has an unknown one is rejected. */
-async function joinWaiting(db: Db, waiting: Backlog, { source, tally }: ImportOptions): Promise<void> {
+async function joinWaiting(db: Db, waiting: Backlog, { source, tally, guard }: ImportOptions): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
-    for (const { type, from, to } of await importRelationships(db, source, group, tally)) {
+    for (const { type, from, to } of await importRelationships(db, source, group, tally, guard)) {
       tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
     }
   }
@@ -142,10 +148,10 @@ async function importBatch(
   options: ImportOptions,
   rehearsal: Rehearsal,
 ): Promise<void> {
-  const { source, now, dryRun, tally, seen } = options;
+  const { source, now, dryRun, tally, guard } = options;
   for (const [kind, records] of batch.entities)
-    await importEntities(db, source, kind, records, now, tally, dryRun);
+    await importEntities(db, source, kind, records, now, tally, dryRun, guard);
   if (batch.indicators.length === 0) return;
   if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal);
-  else await importIndicators(db, source, batch.indicators, now, tally, seen);
+  else await importIndicators(db, source, batch.indicators, now, tally, guard);
 }

@@ -83,12 +83,17 @@ export async function writeSource(
     next_run_at: settings.enabled && settings.everySeconds !== null ? now : null,
     memory: '{}',
     reckoned: false,
+    // A run that is under way goes by what was set before: it ends.
+    run_token: null,
+    running_until: null,
     ...(credentials !== undefined && { credentials }),
   };
   await trx
     .insertInto('source')
     .values({ id, name: settings.name, created_at: now, ...values })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({ ...values, settings_version: sql`source.settings_version + 1` }),
+    )
     .execute();
 }
 
@@ -102,7 +107,43 @@ export interface RunOutcome {
   memory: Memory;
 }
 
-export async function writeOutcome(db: Db, id: string, outcome: RunOutcome): Promise<void> {
+/**
+ * Takes a source for one run.
+ * @returns false: another run has it
+ */
+export async function takeLease(db: Db, id: string, token: string, now: Date, until: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('source')
+    .set({ run_token: token, running_until: until })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('running_until', 'is', null), eb('running_until', '<=', now)]))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Whether the run still has its source: it is lost when what is set for it changes. */
+export async function holdsLease(db: Db, id: string, token: string): Promise<boolean> {
+  const row = await db.selectFrom('source').select('run_token').where('id', '=', id).executeTakeFirst();
+  return row?.run_token === token;
+}
+
+/** Lets go of it; when and how it ran stays as it is. */
+export async function dropLease(db: Db, id: string, token: string): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({ run_token: null, running_until: null })
+    .where('id', '=', id)
+    .where('run_token', '=', token)
+    .execute();
+}
+
+/** Of runs that were killed, where there can be no others. */
+export async function dropAllLeases(db: Db): Promise<void> {
+  await db.updateTable('source').set({ run_token: null, running_until: null }).execute();
+}
+
+/** Writes how a run went, and lets go of the source; nothing when the run has lost it. */
+export async function writeOutcome(db: Db, id: string, token: string, outcome: RunOutcome): Promise<void> {
   const { at, nextRunAt, error, counts, memory } = outcome;
   const told =
     error === null
@@ -116,8 +157,9 @@ export async function writeOutcome(db: Db, id: string, outcome: RunOutcome): Pro
       : { last_error: error, errors_in_a_row: sql<number>`errors_in_a_row + 1` };
   await db
     .updateTable('source')
-    .set({ last_run_at: at, next_run_at: nextRunAt, ...told })
+    .set({ last_run_at: at, next_run_at: nextRunAt, run_token: null, running_until: null, ...told })
     .where('id', '=', id)
+    .where('run_token', '=', token)
     .execute();
 }
 
@@ -164,11 +206,30 @@ export async function markLeft(
 }
 
 /** Sources whose settings have changed since all they speak of was reckoned. */
-export async function unreckonedSources(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('source').select('id').where('reckoned', '=', false).execute();
-  return rows.map(({ id }) => id);
+export async function unreckonedSources(db: Db): Promise<{ id: string; version: number }[]> {
+  return db
+    .selectFrom('source')
+    .select(['id', 'settings_version as version'])
+    .where('reckoned', '=', false)
+    .execute();
 }
 
-export async function markReckoned(db: Db, id: string): Promise<void> {
-  await db.updateTable('source').set({ reckoned: true }).where('id', '=', id).execute();
+/** Unless the settings have changed once more. */
+export async function markReckoned(db: Db, id: string, version: number): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({ reckoned: true })
+    .where('id', '=', id)
+    .where('settings_version', '=', version)
+    .execute();
+}
+
+export async function countMembers(db: Db, sourceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('indicator_source')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('source_id', '=', sourceId)
+    .where('left_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
 }

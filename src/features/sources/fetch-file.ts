@@ -1,11 +1,13 @@
-import { open } from 'node:fs/promises';
 import type { Download, OutboundRequest } from '../../outbound/outbound.ts';
 import { retrying } from '../../outbound/retrying.ts';
-import { unzipSingle } from '../../outbound/unzip.ts';
-import { BrokenRun, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
+import { BrokenRun, type FetchContext, type Fetched } from './fetching.ts';
+import { sizeOf, unpacked } from './unpack.ts';
 
 /** For one answer, retries not counted. */
 const TIMEOUT_MS = 10 * 60_000;
+
+/** Of a page that is read as a whole, in bytes: parsing it holds the process. */
+export const MOST_OF_A_PAGE = 32 * 1024 * 1024;
 
 /** How one document is asked for, beside its address. */
 export interface Asking {
@@ -30,7 +32,7 @@ export async function fetchFile(context: FetchContext, asking: Asking = {}): Pro
     sha256: file.sha256,
   };
   if (file.sha256 === memory.sha256) return { files: [], memory: next, whole: true };
-  return { files: [await unpacked(file.path, context, source.address)], memory: next, whole: true };
+  return { files: [{ label: 'the document', path: file.path }], memory: next, whole: true };
 }
 
 function validators({ etag, lastModified }: Record<string, unknown>): Record<string, string> {
@@ -41,25 +43,29 @@ function validators({ etag, lastModified }: Record<string, unknown>): Record<str
 }
 
 /**
- * One document, tried a few times.
+ * One document, tried a few times, and unpacked.
  * @throws {BrokenRun} for a status that is no answer
  */
 export async function downloadOne(
   context: FetchContext,
   url: string,
   asking: Asking = {},
+  most = Number.MAX_SAFE_INTEGER,
 ): Promise<Download> {
   const { outbound, credentials, directory, fetched, signal } = context;
-  const maxBytes = context.maxBytes - fetched.bytes;
+  const maxBytes = Math.min(most, context.maxBytes - fetched.bytes);
   const wanted: OutboundRequest = { url, ...asking, credentials, maxBytes, timeoutMs: TIMEOUT_MS, signal };
   const download = await retrying(() => outbound.download(wanted, directory), {
     attempts: 3,
     busyStatuses: true,
     signal,
   });
-  fetched.bytes += download.file?.bytes ?? 0;
-  if (download.status === 304 || download.status === 200) return download;
-  throw new BrokenRun(statusMessage(download.status), download.status);
+  if (download.status !== 304 && download.status !== 200)
+    throw new BrokenRun(statusMessage(download.status), download.status);
+  if (!download.file) return download;
+  const path = await unpacked(download.file.path, directory, maxBytes);
+  fetched.bytes += await sizeOf(path);
+  return { ...download, file: { ...download.file, path } };
 }
 
 function statusMessage(status: number): string {
@@ -72,23 +78,4 @@ function statusMessage(status: number): string {
 export function fileOf({ file, status }: Download): NonNullable<Download['file']> {
   if (!file) throw new BrokenRun(statusMessage(status), status);
   return file;
-}
-
-const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
-
-/** A zip holds one file; gzip is undone where the file is read. */
-async function unpacked(path: string, context: FetchContext, label: string): Promise<FetchedFile> {
-  if (!(await startsWith(path, ZIP))) return { label, path };
-  const inner = await unzipSingle(path, context.directory, { maxBytes: context.maxBytes });
-  return { label, path: inner.path };
-}
-
-async function startsWith(path: string, magic: Buffer): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
-    return bytesRead === magic.length && buffer.equals(magic);
-  } finally {
-    await file.close();
-  }
 }

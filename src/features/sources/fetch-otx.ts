@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { httpUrl } from '../../model/http-url.ts';
-import { downloadOne, fileOf } from './fetch-file.ts';
+import { downloadOne, fileOf, MOST_OF_A_PAGE } from './fetch-file.ts';
 import { BrokenRun, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
-const PAGE_SIZE = '50';
+const PAGE_SIZE = '20';
 const MOST_PAGES = 10_000;
 
 /** The pulses one is subscribed to, as far as they changed since the last run (`modified_since`), page by page. */
@@ -16,7 +16,7 @@ export async function fetchOtx(context: FetchContext): Promise<Fetched> {
   const files: FetchedFile[] = [];
   for (let page = 1; url; page++) {
     if (page > MOST_PAGES) throw new BrokenRun(`there are more than ${MOST_PAGES} pages of pulses`);
-    const { path } = fileOf(await downloadOne(context, url));
+    const { path } = fileOf(await downloadOne(context, url, {}, MOST_OF_A_PAGE));
     const { next, modified } = await readPage(path, page, first);
     if (modified.length > 0) files.push({ label: `page ${page}`, path });
     latest = [...modified, ...(latest ? [latest] : [])].reduce(

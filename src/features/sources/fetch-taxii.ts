@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { downloadOne, fileOf } from './fetch-file.ts';
+import { downloadOne, fileOf, MOST_OF_A_PAGE } from './fetch-file.ts';
 import { BrokenRun, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
 /** TAXII 2.1 §1.6.8.1. */
@@ -19,9 +19,14 @@ export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
   let next: string | null = null;
   const files: FetchedFile[] = [];
   for (let page = 1; page <= MOST_PAGES; page++) {
-    const download = await downloadOne(context, pageUrl(context.source.address, addedAfter, next), {
-      headers: { accept: MEDIA_TYPE },
-    });
+    const download = await downloadOne(
+      context,
+      pageUrl(context.source.address, addedAfter, next),
+      {
+        headers: { accept: MEDIA_TYPE },
+      },
+      MOST_OF_A_PAGE,
+    );
     const { path } = fileOf(download);
     const { more, nextPage, holdsObjects } = await readEnvelope(path, page);
     if (holdsObjects) files.push({ label: `page ${page}`, path });

@@ -1,16 +1,27 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from '../../db/open.ts';
 import { type Importer, type ImportInput, UnreadableInput } from '../../importers/importer.ts';
 import { importerNamed } from '../../importers/named.ts';
+import { indicatorId } from '../../model/identity.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
 import type { SecretBox } from '../../secrets/secret-box.ts';
+import type { Guard } from '../imports/guard.ts';
 import { importFiles } from '../imports/imports.service.ts';
 import { newTally, type Tally } from '../imports/tally.ts';
 import { FEED_RULES } from './feed-kinds.ts';
-import { findRunState, findStoredSource, writeOutcome } from './feeds.queries.ts';
+import {
+  countMembers,
+  dropLease,
+  findRunState,
+  findStoredSource,
+  holdsLease,
+  takeLease,
+  writeOutcome,
+} from './feeds.queries.ts';
 import { BrokenRun, type Fetched, type FetchedFile } from './fetching.ts';
 import { leaveList } from './leave-list.ts';
 import {
@@ -40,46 +51,83 @@ export interface RunResult {
   counts: RunCounts | null;
 }
 
+/** A run that was killed has its source for so long. It is longer than any run takes. */
+const LEASE_MS = 35 * 60_000;
+
+export interface RunOptions {
+  now: Date;
+  signal: AbortSignal;
+  /** A list may lose most of its members. */
+  acceptShrink?: boolean;
+}
+
 /**
  * Fetches a source and imports what is new. Everything is fetched and read through before anything is written: a run
- * that breaks changes nothing but the source's health.
+ * that breaks changes nothing but the source's health. One run of a source goes on at a time, and one whose settings are
+ * changed meanwhile ends.
  * @throws when the database fails, or there is no such source
  */
 export async function runSource(
   deps: RunDeps,
   id: string,
-  now: Date,
-  signal: AbortSignal,
+  { now, signal, acceptShrink = false }: RunOptions,
 ): Promise<RunResult> {
-  const source = await findStoredSource(deps.db, id);
-  const state = await findRunState(deps.db, id);
+  const { db } = deps;
+  const token = randomUUID();
+  if (!(await takeLease(db, id, token, now, new Date(now.getTime() + LEASE_MS)))) {
+    if (!(await findStoredSource(db, id))) throw new Error('there is no such source');
+    return { error: 'it is being fetched already', counts: null };
+  }
+  const [source, state] = [await findStoredSource(db, id), await findRunState(db, id)];
   if (!source || !state) throw new Error('there is no such source');
   const next = source.everySeconds === null ? null : new Date(now.getTime() + source.everySeconds * 1000);
+  const outcome = { at: now, nextRunAt: source.enabled ? next : null };
   await mkdir(deps.directory, { recursive: true, mode: 0o700 });
   const directory = await mkdtemp(join(deps.directory, 'run-'));
-  const outcome = { at: now, nextRunAt: source.enabled ? next : null };
   try {
     const memory = state.memory.version === deps.version ? state.memory : {};
     const fetched = await fetchFeed(deps, source, state.credentials, memory, directory, now, signal);
-    const counts = fetched.files.length > 0 ? await importFeed(deps, source, fetched, now) : null;
+    const run = { source, now, signal, acceptShrink, guard: guardOf(id, token) };
+    const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
     const kept: Memory = { ...fetched.memory, version: deps.version };
-    await writeOutcome(deps.db, id, { ...outcome, error: null, counts, memory: kept });
+    await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: kept });
     return { error: null, counts };
   } catch (error) {
-    const message = told(error);
+    const message = told(error, signal);
+    // Called off: it is as due as it was.
+    if (message === STOPPED) await dropLease(db, id, token);
+    else {
+      await writeOutcome(db, id, token, {
+        ...outcome,
+        error: message ?? OWN_FAULT,
+        counts: null,
+        memory: {},
+      });
+    }
     if (message === null) throw error;
-    await writeOutcome(deps.db, id, { ...outcome, error: message, counts: null, memory: {} });
     return { error: message, counts: null };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
+const STOPPED = 'it was called off';
+const OWN_FAULT = 'Tipline itself failed; its log says how';
+
 /** What an operator is told; null: it is not the source's fault. */
-function told(error: unknown): string | null {
+function told(error: unknown, signal: AbortSignal): string | null {
+  if (signal.aborted) return isTimeout(signal.reason) ? 'the run took too long' : STOPPED;
   if (error instanceof BrokenRun || error instanceof OutboundError || error instanceof UnreadableInput)
     return error.message;
   return null;
+}
+
+const isTimeout = (reason: unknown) => reason instanceof DOMException && reason.name === 'TimeoutError';
+
+function guardOf(id: string, token: string): Guard {
+  return async (trx) => {
+    if (!(await holdsLease(trx, id, token))) throw new BrokenRun('its settings were changed meanwhile');
+  };
 }
 
 async function fetchFeed(
@@ -121,22 +169,40 @@ function rulesOf(source: Pick<StoredSource, 'kind'>) {
   return FEED_RULES[kind satisfies FeedKind];
 }
 
-async function importFeed(
-  deps: RunDeps,
-  source: StoredSource,
-  fetched: Fetched,
-  now: Date,
-): Promise<RunCounts> {
-  const { db } = deps;
+interface Run {
+  source: StoredSource;
+  now: Date;
+  signal: AbortSignal;
+  acceptShrink: boolean;
+  guard: Guard;
+}
+
+async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts> {
+  const { source, now, signal, guard } = run;
   const importer = importerNamed(rulesOf(source).importer, source.options);
-  await readThrough(importer, fetched.files);
+  const present = source.membership && fetched.whole ? new Set<string>() : null;
+  await readThrough(importer, fetched, present, signal);
+  if (present && !run.acceptShrink) await refuseShrink(db, source, present);
   const tally = newTally();
-  const seen = source.membership && fetched.whole ? new Set<string>() : undefined;
   const files = fetched.files.map((file) => ({ importer, input: inputOf(file) }));
   for (const { reason, where } of fetched.skipped ?? []) tally.reject('report', reason, where);
-  await importFiles(db, files, { source, now, dryRun: false, tally, ...(seen && { seen }) });
-  const left = seen ? await leaveList(db, source.id, seen, source.health.lastSuccessAt, now) : 0;
+  const broken = await importFiles(db, files, { source, now, dryRun: false, tally, guard, signal });
+  if (broken[0]) throw new BrokenRun(broken[0].message);
+  const left = present ? await leaveList(db, source.id, present, source.health.lastSuccessAt, now, guard) : 0;
   return { ...countsOf(tally), left };
+}
+
+/** Of so few members any number may go. */
+const FEW_MEMBERS = 20;
+const MOST_LEAVING = 0.5;
+
+/** A page that says "back soon" with a link in it is a list of one value, too. */
+async function refuseShrink(db: Db, source: StoredSource, present: ReadonlySet<string>): Promise<void> {
+  const members = await countMembers(db, source.id);
+  if (members < FEW_MEMBERS || present.size >= members * MOST_LEAVING) return;
+  throw new BrokenRun(
+    `of ${members} members the list holds ${present.size} now; if that is right: tipline sources run "${source.name}" --accept-shrink`,
+  );
 }
 
 function inputOf({ label, path }: FetchedFile): ImportInput {
@@ -148,14 +214,23 @@ const FEW = 20;
 const MOST_REJECTED = 0.5;
 
 /**
- * Reads all of it, and writes nothing: a feed that has become something else must not change anything.
+ * Reads all of it, and writes nothing: a feed that has become something else must not change anything. Of what has
+ * changed since the last run a part may well be of kinds that are not kept.
+ * @param present takes the ids of the indicators
  * @throws {UnreadableInput} or {BrokenRun}, saying what is wrong
  */
-async function readThrough(importer: Importer, files: readonly FetchedFile[]): Promise<void> {
+async function readThrough(
+  importer: Importer,
+  { files, whole }: Fetched,
+  present: Set<string> | null,
+  signal: AbortSignal,
+): Promise<void> {
   let [accepted, rejected] = [0, 0];
   const reasons = new Map<string, number>();
   for (const file of files) {
+    signal.throwIfAborted();
     for await (const record of importer.read(inputOf(file))) {
+      if (record.kind === 'indicator') present?.add(indicatorId(record.type, record.normalized));
       if (record.kind !== 'rejected') accepted++;
       else {
         rejected++;
@@ -164,7 +239,7 @@ async function readThrough(importer: Importer, files: readonly FetchedFile[]): P
     }
   }
   const tooMany = rejected > FEW && rejected > (accepted + rejected) * MOST_REJECTED;
-  if (!tooMany && (accepted > 0 || rejected === 0)) return;
+  if (!whole || (!tooMany && (accepted > 0 || rejected === 0))) return;
   const [reason] = [...reasons].sort(([, a], [, b]) => b - a)[0] ?? [''];
   throw new BrokenRun(`${rejected} of ${accepted + rejected} records cannot be used, most often: ${reason}`);
 }
@@ -185,4 +260,17 @@ function countsOf({ kinds, hidden }: Tally): Omit<RunCounts, 'left'> {
     }
   }
   return { ...counts, hidden };
+}
+
+/** No run takes so long. */
+const OLD_MS = 2 * 3600_000;
+
+/** What runs left behind that were killed. */
+export async function removeOldRuns(directory: string, now: Date): Promise<void> {
+  const entries = await readdir(directory).catch(() => []);
+  for (const name of entries.filter((entry) => entry.startsWith('run-'))) {
+    const path = join(directory, name);
+    const { mtimeMs } = await stat(path);
+    if (mtimeMs < now.getTime() - OLD_MS) await rm(path, { recursive: true, force: true });
+  }
 }

@@ -113,14 +113,14 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Brings all that changed sources speak of in line with their settings. */
 export async function reckonSources(db: Db, now: Date, stopped = () => false): Promise<void> {
-  for (const id of await unreckonedSources(db)) {
+  for (const { id, version } of await unreckonedSources(db)) {
     for (let after: string | undefined = BEFORE_ALL; after !== undefined; ) {
       if (stopped()) return;
       const ids: string[] = await indicatorsOf(db, id, after, PAGE);
       await rewriteInBatches(db, ids, now);
       after = ids.at(-1);
     }
-    await markReckoned(db, id);
+    await markReckoned(db, id, version);
   }
 }
 

@@ -4,17 +4,28 @@ import { parseWarninglist, type Warninglist } from '../../whitelist/warninglist.
 import { findEnabledLists, findEntries, readEdition } from './whitelist.queries.ts';
 
 /** An edition never changes: what was made of it holds for all who ask. The last few are kept. */
-const made = new Map<string, Promise<WhitelistMatcher>>();
+const made = new Map<string, WhitelistMatcher>();
 const KEPT = 3;
+/** Under way outside of transactions. */
+const making = new Map<string, Promise<WhitelistMatcher>>();
 
-/** What decides by the lists and entries as they are now. */
+/**
+ * What decides by the lists and entries as they are now. Making it takes a while after a change: whoever is about to
+ * open a transaction asks for it before, so that the revision is not held meanwhile. Nobody in a transaction waits for one
+ * that is being made elsewhere: on the embedded engine that would wait for the transaction.
+ */
 export async function currentMatcher(db: Db): Promise<WhitelistMatcher> {
   const { edition } = await readEdition(db);
   const known = made.get(edition);
   if (known) return known;
-  const matcher = makeMatcher(db);
+  if (db.isTransaction) return keep(edition, await makeMatcher(db));
+  const shared = making.get(edition) ?? makeMatcher(db).finally(() => making.delete(edition));
+  making.set(edition, shared);
+  return keep(edition, await shared);
+}
+
+function keep(edition: string, matcher: WhitelistMatcher): WhitelistMatcher {
   made.set(edition, matcher);
-  matcher.catch(() => made.delete(edition));
   for (const old of [...made.keys()].slice(0, -KEPT)) made.delete(old);
   return matcher;
 }

@@ -52,6 +52,7 @@ function isOther({ type, normalized, list_id, entry }: Checked, matcher: Whiteli
 export async function rewriteInBatches(db: Db, ids: readonly string[], now: Date): Promise<number> {
   let changed = 0;
   for (let at = 0; at < ids.length; at += BATCH) {
+    await currentMatcher(db);
     changed += await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
       const count = await rewrite(trx, ids.slice(at, at + BATCH), await currentMatcher(trx), lock, now);
