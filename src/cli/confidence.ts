@@ -23,7 +23,7 @@ export function confidenceCommand(): Command {
     .argument('<indicator>', 'its id or its value')
     .argument('<percent>', '0 to 100', percent)
     .addOption(TYPE_OPTION())
-    .requiredOption('--reason <text>', 'why; kept in the audit', filled)
+    .requiredOption('--reason <text>', 'why (required); kept in the audit', filled)
     .option('--json', 'print one JSON object')
     .action((indicator: string, value: number, options: LockOptions) =>
       change(indicator, { kind: 'pin', confidence: value }, options),

@@ -26,7 +26,9 @@ export async function readCredentials(
   const headers = (header ?? []).map(splitHeader);
   if (key !== undefined && keyHeader !== null) headers.push([keyHeader, await orStandardInput(key)]);
   if (basic !== undefined) {
-    const encoded = Buffer.from(await orStandardInput(basic), 'utf8').toString('base64');
+    const given = await orStandardInput(basic);
+    if (!given.includes(':')) throw new Error('--basic is written as user:password.');
+    const encoded = Buffer.from(given, 'utf8').toString('base64');
     headers.push(['authorization', `Basic ${encoded}`]);
   }
   return Object.fromEntries(headers);

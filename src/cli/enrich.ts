@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database, Db } from '../db/open.ts';
@@ -31,7 +31,11 @@ export function enrichCommand(): Command {
     .addOption(TYPE_OPTION())
     .option('--provider <name>', 'only this one, repeatable; default: all that are set up', collect)
     .option('--anew', 'also where the last answer is still fresh')
-    .option('--wait <duration>', 'how long to wait for the answers', duration, duration('60s'))
+    .addOption(
+      new Option('--wait <duration>', 'how long to wait for the answers')
+        .argParser(duration)
+        .default(duration('60s'), '60s'),
+    )
     .option('--json', 'print a JSON array')
     .action(enrich);
 }
@@ -53,6 +57,8 @@ async function enrich(indicators: string[], options: Options): Promise<void> {
       ids,
       providers.map(({ provider }) => provider.name),
     );
+    const isShort = answers.length === 0 || answers.some(({ error, failure }) => (error ?? failure) !== null);
+    if (isShort) process.exitCode = 1;
     if (options.json) return print(JSON.stringify(answers));
     for (const { id, type, value } of found) {
       print(`${value} (${type})`);

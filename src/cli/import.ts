@@ -140,5 +140,6 @@ function report(tally: Tally, problems: Interruption[], { json, dryRun }: Import
   if (json) return print(JSON.stringify(summaryObject(tally)));
   if (dryRun) print('Dry run: nothing was written.');
   for (const line of summaryLines(tally)) print(line);
-  if (problems.length > 0 && !dryRun) print('What was read whole before the trouble was kept.');
+  const kept = [...tally.kinds.values()].some((kind) => kind.new + kind.updated > 0);
+  if (problems.length > 0 && kept && !dryRun) print('What was read whole before the trouble was kept.');
 }

@@ -29,9 +29,18 @@ export async function requireIndicator(
 }
 
 function idOf(text: string, type: IndicatorType | undefined): string {
+  const { type: meant, normalized } = readValue(text, type);
+  return indicatorId(meant, normalized);
+}
+
+/**
+ * A value as an analyst writes it, in its normal form.
+ * @throws when it is none, or its type cannot be told
+ */
+export function readValue(text: string, type?: IndicatorType): { type: IndicatorType; normalized: string } {
   const meant = type ?? detectType(text);
   if (!meant) throw new Error(`What ${text} is cannot be told; say it with --type.`);
   const normal = normalize(meant, text);
   if ('rejected' in normal) throw new Error(`${text}: ${normal.rejected}.`);
-  return indicatorId(normal.type, normal.normalized);
+  return normal;
 }

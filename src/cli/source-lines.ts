@@ -1,4 +1,4 @@
-import type { StoredSource } from '../features/sources/source-settings.ts';
+import type { Counts, RunCounts, StoredSource } from '../features/sources/source-settings.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 
@@ -13,12 +13,7 @@ export function sourceLines(source: StoredSource): string[] {
   if (health.lastRunAt)
     lines.push(`  last run ${minute(health.lastRunAt)}, last good one ${minute(health.lastSuccessAt)}`);
   if (health.lastError) lines.push(`  ${health.errorsInARow} failed in a row: ${health.lastError}`);
-  const { lastCounts: counts } = health;
-  if (counts) {
-    lines.push(
-      `  new ${counts.new}, updated ${counts.updated}, unchanged ${counts.unchanged}, rejected ${counts.rejected}, left ${counts.left}`,
-    );
-  }
+  if (health.lastCounts) lines.push(`  ${countsLine(health.lastCounts)}`);
   return lines;
 }
 
@@ -41,4 +36,13 @@ function stateOf({ address, enabled, everySeconds, health }: StoredSource): stri
 
 function minute(date: Date | null): string {
   return date ? date.toISOString().slice(0, 16).replace('T', ' ') : 'never';
+}
+
+export function countsLine(counts: RunCounts): string {
+  const { others } = counts;
+  const told = (of: Counts) =>
+    `new ${of.new}, updated ${of.updated}, unchanged ${of.unchanged}, rejected ${of.rejected}`;
+  const beside = others.read > 0 ? ` Other objects: ${told(others)}.` : '';
+  const left = counts.left > 0 ? `, left the list ${counts.left}` : '';
+  return `indicators: read ${counts.read}, ${told(counts)}${left}.${beside}`;
 }

@@ -19,7 +19,7 @@ import { print, withDatabase } from './dependencies.ts';
 import { filled, interval, lifetimes, percent, wordOf } from './options.ts';
 import { openOutside, openSecrets } from './outside.ts';
 import { whoRunsThis } from './person.ts';
-import { sourceLines } from './source-lines.ts';
+import { countsLine, sourceLines } from './source-lines.ts';
 
 interface SetOptions {
   kind?: FeedKind;
@@ -157,6 +157,18 @@ async function save(
     return saveSource(db, (await openSecrets(config)).sources, wanted, change);
   });
   for (const line of sourceLines(saved)) print(line);
+  if (saved.membership && Object.keys(saved.lifetimes).length === 0)
+    print(
+      'Without a lifetime what leaves the list stays for good: --lifetime ALL=7d lets it go after a week.',
+    );
+}
+
+/** What another kind needs is another: of what was set before, only what all kinds have stays. */
+function asOfKind(
+  kind: FeedKind,
+): Pick<SourceSettings, 'kind' | 'address' | 'options' | 'everySeconds' | 'membership'> {
+  const { address, everySeconds, membership } = FEED_RULES[kind];
+  return { kind, address: address ?? '', options: {}, everySeconds, membership };
 }
 
 function withOptions(
@@ -167,7 +179,7 @@ function withOptions(
   const { tlp, confidence, severity } = options;
   return {
     ...before,
-    ...(options.kind && { kind: options.kind }),
+    ...(options.kind && options.kind !== before.kind && asOfKind(options.kind)),
     ...(options.address && { address: options.address }),
     ...(options.every !== undefined && { everySeconds: options.every || null }),
     ...(options.lifetime && { lifetimes: { ...before.lifetimes, ...options.lifetime } }),
@@ -231,9 +243,7 @@ async function run(
     return void process.stderr.write(`${name}: ${result.error}. Nothing was changed.\n`);
   const { counts } = result;
   if (!counts) return print(`${name}: nothing new.`);
-  print(
-    `${name}: read ${counts.read}, new ${counts.new}, updated ${counts.updated}, unchanged ${counts.unchanged}, rejected ${counts.rejected}, left the list ${counts.left}.`,
-  );
+  print(`${name}: ${countsLine(counts)}`);
   if (counts.hidden > 0) print(`  the whitelist hides ${counts.hidden} of them`);
   for (const [reason, count] of Object.entries(counts.reasons)) print(`  rejected ${count}: ${reason}`);
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
+import { currentMatcher } from '../features/whitelist/current-matcher.ts';
 import { countHits, findEntries, findLists, readEdition } from '../features/whitelist/whitelist.queries.ts';
 import {
   addEntry,
@@ -10,7 +11,7 @@ import {
 } from '../features/whitelist/whitelist.service.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
-import { TYPE_OPTION } from './indicator-argument.ts';
+import { readValue, TYPE_OPTION } from './indicator-argument.ts';
 import { filled } from './options.ts';
 import { whoRunsThis } from './person.ts';
 
@@ -30,7 +31,7 @@ export function whitelistCommand(): Command {
       '192.0.2.1, 192.0.2.0/24, example.com, =example.com, *.example.com, /pattern/i, a value',
     )
     .addOption(TYPE_OPTION())
-    .requiredOption('--reason <text>', 'why; kept with it', filled)
+    .requiredOption('--reason <text>', 'why (required); kept with it', filled)
     .option('--json', 'print one JSON object')
     .action(add);
   whitelist
@@ -54,6 +55,13 @@ export function whitelistCommand(): Command {
       .option('--reason <text>', 'why; kept in the audit', filled)
       .action((list: string, options: Options) => toggle(list, enabled, options));
   }
+  whitelist
+    .command('check')
+    .description('tell whether a value is whitelisted, and by which entry')
+    .argument('<value>')
+    .addOption(TYPE_OPTION())
+    .option('--json', 'print one JSON object')
+    .action(check);
   whitelist
     .command('list')
     .description('show entries and lists, and how many indicators each hides')
@@ -107,6 +115,19 @@ async function readJson(file: string): Promise<unknown> {
 async function toggle(name: string, enabled: boolean, options: Options): Promise<void> {
   const changed = await withDatabase(({ db }) => switchList(db, name, enabled, change(options)));
   print(`${name} is ${enabled ? 'in use' : 'off'}. Indicators that changed: ${changed}.`);
+}
+
+async function check(text: string, { type, json }: Options): Promise<void> {
+  const value = readValue(text, type);
+  const { hit, names } = await withDatabase(async ({ db }) => ({
+    hit: (await currentMatcher(db)).match(value.type, value.normalized),
+    names: new Map((await findLists(db)).map(({ id, name }) => [id, name])),
+  }));
+  const by = hit && (names.get(hit.listId) ?? 'an entry of yours');
+  if (json)
+    return print(JSON.stringify({ ...value, whitelisted: hit !== null, entry: hit?.entry ?? null, by }));
+  const is = `${value.normalized} (${value.type}) is`;
+  print(hit ? `${is} whitelisted by ${hit.entry}, ${by}.` : `${is} not whitelisted.`);
 }
 
 async function list({ json }: Options): Promise<void> {

@@ -6,7 +6,7 @@ import type { Asker } from '../enrichment/asker.ts';
 import { keepDraining } from '../features/enrichments/drain.ts';
 import { releaseAllRequests } from '../features/enrichments/requests.queries.ts';
 import { sweepExpired } from '../features/expiry/sweep.ts';
-import { dropAllLeases, dueSources } from '../features/sources/feeds.queries.ts';
+import { dropAllLeases, dueSources, findStoredSource } from '../features/sources/feeds.queries.ts';
 import { type RunDeps, removeOldRuns, runSource } from '../features/sources/run-source.ts';
 import { reckonSources } from '../features/sources/sources.service.ts';
 import { recheckAll } from '../features/whitelist/recheck.ts';
@@ -108,14 +108,20 @@ function queue(name: string, expireInSeconds: number): PgBoss.Queue {
   return { name, policy: 'stately', expireInSeconds, retryLimit: 0 };
 }
 
-async function run(deps: WorkerDeps, source: string, signal: AbortSignal): Promise<void> {
+async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<void> {
   // Sent twice, it has been fetched meanwhile.
-  if (!(await dueSources(deps.db, deps.clock())).includes(source)) return;
-  const { error, counts } = await runSource(deps, source, { now: deps.clock(), signal });
+  if (!(await due(deps.db, deps.clock())).includes(id)) return;
+  const { error, counts } = await runSource(deps, id, { now: deps.clock(), signal });
+  const source = (await findStoredSource(deps.db, id))?.name;
   if (error === null) deps.log.info({ source, counts }, 'source fetched');
   else deps.log.error({ source, reason: error }, 'source not fetched');
 }
 
+/** A look comes once a minute: what is due before the next one is nearer is due. */
+const SOON_MS = 30_000;
+
+const due = (db: Db, now: Date) => dueSources(db, new Date(now.getTime() + SOON_MS));
+
 async function sendDue(boss: PgBoss, db: Db, now: Date): Promise<void> {
-  for (const id of await dueSources(db, now)) await boss.send('source-run', { id }, { singletonKey: id });
+  for (const id of await due(db, now)) await boss.send('source-run', { id }, { singletonKey: id });
 }

@@ -44,7 +44,7 @@ describe('tipline import, beside a running server on the embedded store', () => 
 
   it('ends with one line of JSON that has exactly the fields of the counts', async () => {
     const summary = summaryOf(await load(inputFile('fields.csv', csvOf('fields', 2)), '--json'));
-    expect(Object.keys(summary)).toEqual([...COUNTS, 'reasons']);
+    expect(Object.keys(summary)).toEqual([...COUNTS, 'reasons', 'hidden']);
   });
 
   it('counts as read the sum of what became of it', async () => {

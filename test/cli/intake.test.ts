@@ -65,8 +65,8 @@ describe('the commands of intake, beside a running server', () => {
       'ALL=30d',
     );
     expect(added).toContain('fetched when asked');
-    expect(await ok('sources', 'run', 'blocks')).toBe(
-      'blocks: read 3, new 3, updated 0, unchanged 0, rejected 0, left the list 0.\n',
+    expect(await ok('sources', 'run', 'blocks')).toMatch(
+      /^blocks: indicators: read 3, new 3, updated 0, unchanged 0, rejected 0\.\n/,
     );
     expect(await ok('sources', 'run', 'blocks')).toBe('blocks: nothing new.\n');
     expect(await total(service, key)).toBe(2);
@@ -97,7 +97,14 @@ describe('the commands of intake, beside a running server', () => {
     expect(entry).toContain('Indicators hidden by it: 1.');
     expect(await total(service, key)).toBe(1);
     expect(await ok('whitelist', 'list')).toContain('ours');
+    expect(await ok('whitelist', 'check', 'hxxp://bad-two.test-feed[.]net/x')).toContain(
+      'is whitelisted by bad-two.test-feed.net, an entry of yours.',
+    );
     await ok('whitelist', 'remove', 'bad-two.test-feed.net');
+    expect(await ok('whitelist', 'check', 'bad-two.test-feed.net')).toContain('is not whitelisted');
+    expect(await ok('whitelist', 'check', '10.1.2.3')).toContain(
+      'by 10.0.0.0/8, Tipline: special-use IPv4 addresses',
+    );
     expect(await total(service, key)).toBe(2);
     expect(await refused('whitelist', 'add', 'com', '--reason', 'x')).toContain('public suffix');
     const file = inputFile(

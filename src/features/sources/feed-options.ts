@@ -22,6 +22,8 @@ export function optionsProblem(kind: FeedKind, options: Readonly<Record<string, 
   const { days } = options;
   if (days !== undefined && !(Number.isInteger(days) && Number(days) >= 1 && Number(days) <= MOST_DAYS))
     return `the option "days" must be a whole number from 1 to ${MOST_DAYS}`;
+  if (kind === 'json' && options.map === undefined)
+    return 'json needs a path map: --options FILE with {"map": {"values": [{"path": "…"}]}}';
   try {
     importerNamed(FEED_RULES[kind].importer, options);
     return null;

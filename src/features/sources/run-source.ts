@@ -25,6 +25,7 @@ import {
 import { BrokenRun, type Fetched, type FetchedFile } from './fetching.ts';
 import { leaveList } from './leave-list.ts';
 import {
+  type Counts,
   FEED_KINDS,
   type FeedKind,
   type Memory,
@@ -245,22 +246,18 @@ async function readThrough(
 }
 
 function countsOf({ kinds, hidden }: Tally): Omit<RunCounts, 'left'> {
-  const counts = {
-    read: 0,
-    new: 0,
-    updated: 0,
-    unchanged: 0,
-    rejected: 0,
-    reasons: {} as Record<string, number>,
-  };
-  for (const tally of kinds.values()) {
-    for (const key of ['read', 'new', 'updated', 'unchanged', 'rejected'] as const) counts[key] += tally[key];
+  const counts = { ...none(), hidden, others: none(), reasons: {} as Record<string, number> };
+  for (const [kind, tally] of kinds) {
+    const sum = kind === 'indicator' ? counts : counts.others;
+    for (const key of ['read', 'new', 'updated', 'unchanged', 'rejected'] as const) sum[key] += tally[key];
     for (const [reason, count] of Object.entries(tally.reasons)) {
       counts.reasons[reason] = (counts.reasons[reason] ?? 0) + count;
     }
   }
-  return { ...counts, hidden };
+  return counts;
 }
+
+const none = (): Counts => ({ read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0 });
 
 /** No run takes so long. */
 const OLD_MS = 2 * 3600_000;

@@ -32,17 +32,22 @@ export interface SourceSettings {
   membership: boolean;
 }
 
-/** Counts of a run, of all kinds of objects together. */
-export interface RunCounts {
+export interface Counts {
   read: number;
   new: number;
   updated: number;
   unchanged: number;
   rejected: number;
+}
+
+/** Counts of a run: of indicators, and of the other objects together. */
+export interface RunCounts extends Counts {
   /** Of the new and updated: hidden by the whitelist. */
   hidden: number;
   /** Members that the list holds no longer. */
   left: number;
+  others: Counts;
+  /** Why indicators and others were rejected. */
   reasons: Record<string, number>;
 }
 
