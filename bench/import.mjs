@@ -175,7 +175,7 @@ function percentiles(times) {
 function table({ rows, copied, imported, again, ratio, readers }) {
   const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
   return [
-    `| ${rows} indicators | s | a second | MB over start |`,
+    `| ${rows} indicators | s | a second | MB at most |`,
     '|---|--:|--:|--:|',
     `| COPY into \`indicator\` | ${copied.toFixed(1)} | ${Math.round(rows / copied)} | – |`,
     `| import | ${imported.seconds.toFixed(1)} | ${Math.round(rows / imported.seconds)} | ${(imported.peak / 1e6).toFixed(0)} |`,

@@ -75,14 +75,6 @@ export async function findLists(db: Db): Promise<Omit<StoredList, 'content'>[]> 
   return db.selectFrom('whitelist').select(LIST_COLUMNS).orderBy('name').execute();
 }
 
-export async function findList(db: Db, id: string): Promise<StoredList | undefined> {
-  return db
-    .selectFrom('whitelist')
-    .select([...LIST_COLUMNS, 'content'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
-
 /** What counts: those that are on, by name. */
 export async function findEnabledLists(db: Db): Promise<{ id: string; content: unknown }[]> {
   return db

@@ -15,7 +15,6 @@ import {
   deleteEntry,
   deleteList,
   findEntries,
-  findList,
   findLists,
   hiddenBy,
   markApplied,
@@ -180,14 +179,16 @@ export async function removeList(db: Db, idOrName: string, { who, reason, now }:
  * Indicators are held against them later, by the worker or the next command.
  */
 export async function ensureShippedLists(db: Db, contents: readonly unknown[], now: Date): Promise<void> {
+  const known = new Map((await findLists(db)).map(({ id, version }) => [id, version]));
   for (const content of contents) {
     const parsed = parseWarninglist(content);
     if ('rejected' in parsed) throw new Error(`a shipped whitelist cannot be read: ${parsed.rejected}`);
     const list = listOf(parsed, content, { shipped: true, enabled: true, updatedAt: now });
-    if ((await findList(db, list.id))?.version === list.version) continue;
+    if (known.get(list.id) === list.version) continue;
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
-      if ((await findList(trx, list.id))?.version === list.version) return;
+      if ((await findLists(trx)).some(({ id, version }) => id === list.id && version === list.version))
+        return;
       await writeList(trx, list);
       await newEdition(trx);
       await commitRevision(trx, lock);
