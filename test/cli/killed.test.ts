@@ -63,7 +63,8 @@ describe('SIGTERM to the server under an import', () => {
   it('ends the server in order, and the import with a clear message', async () => {
     const service = await serve();
     const key = await createKey(service);
-    const importing = startImport(service, inputFile('stopped.csv', csvOf('stopped', ROWS)));
+    // More than is written while the server lets its worker finish.
+    const importing = startImport(service, inputFile('stopped.csv', csvOf('stopped', 20 * ROWS)));
     await inTheMiddle(service, key, 0);
     const stopped = await service.stop();
     const { code, stderr } = await importing.exit;

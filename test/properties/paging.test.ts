@@ -62,9 +62,8 @@ onEveryEngine((engine) => {
   });
 
   async function replace({ indicators, actors, campaigns }: Data): Promise<void> {
-    await sql`truncate indicator, indicator_source, actor, campaign, relationship, external_id, enrichment`.execute(
-      harness.db,
-    );
+    await sql`truncate indicator, indicator_source, actor, campaign, relationship, external_id, enrichment,
+      whitelist_hit, enrichment_request`.execute(harness.db);
     await harness.load([
       ...indicators.map((lastSeen, i) => indicatorRecord('MUTEX', `mutex ${i}`, { lastSeen })),
       ...campaigns.map((startDate, i) => campaignRecord(`Campaign ${i}`, { startDate })),
