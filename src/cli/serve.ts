@@ -67,7 +67,6 @@ export async function startServer(
     open.unshift(lastUsed.stop);
     const interest = trackInterest(database.db, (err) => logger.warn({ err }, 'requests not written'));
     open.unshift(interest.stop);
-    if (config.worker) open.unshift((await openWorker(config, database, kv, logger)).stop);
     const spool = openSpool(join(config.dataDirectory, 'spool'), config.spoolBytes);
     open.unshift(spool.close);
     const community = readCommunityRules(config.sigmaRules, logger);
@@ -84,6 +83,14 @@ export async function startServer(
     });
     open.unshift(() => closeApp(app));
     await app.listen({ host: config.host, port: config.port });
+    if (config.worker) {
+      // Requests are answered whether its queue can be had or not.
+      const worker = openWorker(config, database, kv, logger).catch((err) => {
+        logger.error({ err }, 'the worker does not start: nothing is fetched or swept here');
+        return null;
+      });
+      open.unshift(async () => (await worker)?.stop());
+    }
     stopOnSignals(close);
     const { port } = app.server.address() as AddressInfo;
     return {

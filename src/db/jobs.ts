@@ -21,10 +21,17 @@ export async function openJobs(
 ): Promise<PgBoss> {
   const boss = new PgBoss({
     db: {
-      async executeSql(text, values) {
-        const { rows } = await db.executeQuery(CompiledQuery.raw(text, values ?? []));
-        return { rows: rows as unknown[] };
-      },
+      executeSql: (text, values) =>
+        db.connection().execute(async (connection) => {
+          try {
+            const { rows } = await connection.executeQuery(CompiledQuery.raw(text, values ?? []));
+            return { rows: rows as unknown[] };
+          } catch (error) {
+            // Its texts begin transactions of their own: one that failed must not stay open, with its locks, in the pool.
+            await connection.executeQuery(CompiledQuery.raw('rollback'));
+            throw error;
+          }
+        }),
     },
     pollingIntervalSeconds: POLL_SECONDS,
     archiveCompletedAfterSeconds: ARCHIVE_SECONDS,
