@@ -17,7 +17,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await buildProgram().parseAsync();
+  const program = await buildProgram(process.argv[2]);
+  await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
     // Commander has said what is wrong already; asking for help is not wrong.

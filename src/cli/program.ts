@@ -1,19 +1,5 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
-import { campaignsCommand } from './campaigns.ts';
-import { confidenceCommand } from './confidence.ts';
-import { demoCommand } from './demo.ts';
-import { enrichCommand } from './enrich.ts';
-import { exportCommand } from './export.ts';
-import { importCommand } from './import.ts';
-import { keysCommand } from './keys.ts';
-import { migrateCommand } from './migrate.ts';
-import { openApiCommand } from './openapi.ts';
-import { providersCommand } from './providers.ts';
-import { serveCommand } from './serve.ts';
-import { sourcesCommand } from './sources.ts';
-import { whitelistCommand } from './whitelist.ts';
-import { workerCommand } from './worker.ts';
 
 const EPILOGUE = `
 Settings come from the environment or from .env in the working directory:
@@ -42,30 +28,35 @@ While a server runs on the embedded database, every other command reaches it the
 Exit codes: 0 done; 1 could not be done, or not wholly; 2 the command or the configuration is wrong.
 `;
 
-export function buildProgram(): Command {
+/** The modules of a command are read when it is asked for: those of all take seconds on a slow machine. */
+const COMMANDS: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand(),
+  demo: async () => (await import('./demo.ts')).demoCommand(),
+  import: async () => (await import('./import.ts')).importCommand(),
+  export: async () => (await import('./export.ts')).exportCommand(),
+  sources: async () => (await import('./sources.ts')).sourcesCommand(),
+  whitelist: async () => (await import('./whitelist.ts')).whitelistCommand(),
+  providers: async () => (await import('./providers.ts')).providersCommand(),
+  enrich: async () => (await import('./enrich.ts')).enrichCommand(),
+  confidence: async () => (await import('./confidence.ts')).confidenceCommand(),
+  campaigns: async () => (await import('./campaigns.ts')).campaignsCommand(),
+  worker: async () => (await import('./worker.ts')).workerCommand(),
+  keys: async () => (await import('./keys.ts')).keysCommand(),
+  migrate: async () => (await import('./migrate.ts')).migrateCommand(),
+  openapi: async () => (await import('./openapi.ts')).openApiCommand(),
+};
+
+/** @param asked the first argument: the command to build; all are built when it is none of them, for the help. */
+export async function buildProgram(asked: string | undefined): Promise<Command> {
   const program = new Command('tipline')
     .description('Threat intelligence for scripts, playbooks, firewalls, sensors and SIEMs.')
     .version(VERSION)
     .showHelpAfterError('(add --help for what is allowed)')
     .addHelpText('after', EPILOGUE)
     .exitOverride();
-  const commands = [
-    serveCommand(),
-    demoCommand(),
-    importCommand(),
-    exportCommand(),
-    sourcesCommand(),
-    whitelistCommand(),
-    providersCommand(),
-    enrichCommand(),
-    confidenceCommand(),
-    campaignsCommand(),
-    workerCommand(),
-    keysCommand(),
-    migrateCommand(),
-    openApiCommand(),
-  ];
-  for (const command of commands) program.addCommand(strict(command));
+  const builders = Object.entries(COMMANDS);
+  const one = builders.filter(([name]) => name === asked);
+  for (const [, build] of one.length > 0 ? one : builders) program.addCommand(strict(await build()));
   return program;
 }
 

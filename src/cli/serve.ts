@@ -16,7 +16,7 @@ import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
 import { openStore, print } from './dependencies.ts';
 import { stopOnSignals } from './signals.ts';
-import { openWorker } from './worker.ts';
+import { keepOpening, openWorker } from './worker.ts';
 
 const IDLE_CHECK_MS = 100;
 
@@ -85,11 +85,8 @@ export async function startServer(
     await app.listen({ host: config.host, port: config.port });
     if (config.worker) {
       // Requests are answered whether its queue can be had or not.
-      const worker = openWorker(config, database, kv, logger).catch((err) => {
-        logger.error({ err }, 'the worker does not start: nothing is fetched or swept here');
-        return null;
-      });
-      open.unshift(async () => (await worker)?.stop());
+      const worker = keepOpening(() => openWorker(config, database, kv, logger), logger);
+      open.unshift(worker.stop);
     }
     stopOnSignals(close);
     const { port } = app.server.address() as AddressInfo;

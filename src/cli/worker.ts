@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
@@ -8,7 +9,7 @@ import { openAsker } from '../enrichment/asker.ts';
 import type { KeyValueStore } from '../kv/kv.ts';
 import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
-import { startWorker, type WorkerDeps } from '../worker/worker.ts';
+import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { openStore, print } from './dependencies.ts';
 import { openOutside, openSecrets } from './outside.ts';
 import { stopOnSignals } from './signals.ts';
@@ -34,15 +35,41 @@ async function work(): Promise<void> {
   print(`Tipline ${VERSION} works (${database.kind} database, ${kv.kind} key-value store).`);
 }
 
+const AGAIN_MS = 10_000;
+
+/** Opens the worker of a server, again and again until it comes up or is stopped: a server answers meanwhile. */
+export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log']): Worker {
+  const stopping = new AbortController();
+  const opened = (async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        const worker = await open();
+        log.info({}, 'the worker runs');
+        return worker;
+      } catch (err) {
+        log.error({ err }, 'the worker does not start: nothing is fetched or swept here until it does');
+        await delay(AGAIN_MS, null, { signal: stopping.signal }).catch(() => {});
+      }
+    }
+    return null;
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await (await opened)?.stop();
+    },
+  };
+}
+
 /** The worker with what it needs; `stop` closes that too. */
 export async function openWorker(
   config: Config,
   database: Database,
   kv: KeyValueStore,
   log: WorkerDeps['log'],
-): Promise<{ stop(): Promise<void> }> {
-  const outbound = openOutside(config);
+): Promise<Worker> {
   const { sources, providers } = await openSecrets(config);
+  const outbound = openOutside(config);
   const worker = await startWorker({
     database,
     db: database.db,

@@ -46,10 +46,6 @@ type Chore = (stopped: () => boolean) => Promise<unknown>;
  */
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const { db, clock, log } = deps;
-  const boss = await openJobs(
-    deps.database,
-    sometimes((err) => log.error({ err }, 'the job queue is in trouble')),
-  );
   await removeOldRuns(deps.directory, clock());
   if (deps.database.kind === 'embedded') {
     // Whoever had them was killed: there is no other.
@@ -65,14 +61,18 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     sources: () => sendDue(boss, db, clock()),
     tidy: () => tidyJobs(deps.database),
   };
-  await boss.createQueue('source-run', queue('source-run', EXPIRE_SECONDS.run));
+  const queues = [
+    queue('source-run', EXPIRE_SECONDS.run),
+    ...Object.keys(chores).map((name) => queue(name, EXPIRE_SECONDS.chore)),
+  ];
+  const trouble = sometimes((err) => log.error({ err }, 'the job queue is in trouble'));
+  const boss = await openJobs(deps.database, queues, trouble);
   await boss.work<{ id: string }>('source-run', async ([job]) => {
     if (!job) return;
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
     await run(deps, job.data.id, signal).catch((err) => log.error({ err }, 'a source could not be fetched'));
   });
   for (const [name, chore] of Object.entries(chores)) {
-    await boss.createQueue(name, queue(name, EXPIRE_SECONDS.chore));
     await boss.work(name, async () => {
       const end = performance.now() + CHORE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;

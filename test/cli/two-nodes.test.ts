@@ -42,6 +42,12 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   });
 
+  it('both have a worker then', async () => {
+    const started = () => nodes.map((node) => /"the worker (runs|does not start)/.exec(node.stderr())?.[1]);
+    await until('both to have tried', async () => !started().includes(undefined), 30_000);
+    expect(started()).toEqual(['runs', 'runs']);
+  });
+
   it('a key revoked on the command line is dead on both within a second', async () => {
     const [first, second] = nodes;
     const key = await createKey(first);
