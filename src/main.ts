@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { buildProgram } from './cli/program.ts';
+import { UsageError } from './cli/usage-error.ts';
 import { ConfigError } from './config.ts';
 
 /** 0: done; 1: it could not be done, or not wholly; 2: the command or the configuration is wrong. */
@@ -25,6 +26,6 @@ try {
     process.exitCode = error.exitCode === 0 ? 0 : MISUSED;
   } else {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof ConfigError ? MISUSED : FAILED;
+    process.exitCode = error instanceof ConfigError || error instanceof UsageError ? MISUSED : FAILED;
   }
 }

@@ -112,8 +112,7 @@ describe('the house', () => {
     const marked =
       /\b(?:from|join|selectFrom\(')\s*(?:indicator|actor|campaign|technique|software|report|relationship)\b/;
     // A table whose name is a parameter is one of them.
-    const reads = (text: string) =>
-      marked.test(text) || text.includes('sql.table(') || text.includes('matching(');
+    const reads = (text: string) => marked.test(text) || text.includes('sql.table(');
     const readers = files.filter(
       ({ file, text }) =>
         /features\/(indicators|actors|campaigns|health|exports|misp-feed|sigma)\/.*\.queries\.ts$/.test(

@@ -1,4 +1,5 @@
 import { text as readAll } from 'node:stream/consumers';
+import { UsageError } from './usage-error.ts';
 
 export interface CredentialOptions {
   key?: string;
@@ -22,12 +23,12 @@ export async function readCredentials(
   if (withoutCredentials) return null;
   if (key === undefined && header === undefined && basic === undefined) return undefined;
   if (key !== undefined && keyHeader === null)
-    throw new Error('This kind has no header of its own for a key: use --header or --basic.');
+    throw new UsageError('This kind has no header of its own for a key: use --header or --basic.');
   const headers = (header ?? []).map(splitHeader);
   if (key !== undefined && keyHeader !== null) headers.push([keyHeader, await orStandardInput(key)]);
   if (basic !== undefined) {
     const given = await orStandardInput(basic);
-    if (!given.includes(':')) throw new Error('--basic is written as user:password.');
+    if (!given.includes(':')) throw new UsageError('--basic is written as user:password.');
     const encoded = Buffer.from(given, 'utf8').toString('base64');
     headers.push(['authorization', `Basic ${encoded}`]);
   }
@@ -36,7 +37,8 @@ export async function readCredentials(
 
 function splitHeader(text: string): [string, string] {
   const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(\S.*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new Error('A --header is written as "Name: value".');
+  if (name === undefined || value === undefined)
+    throw new UsageError('A --header is written as "Name: value".');
   return [name.toLowerCase(), value];
 }
 
@@ -44,6 +46,6 @@ function splitHeader(text: string): [string, string] {
 export async function orStandardInput(given: string): Promise<string> {
   if (given !== '-') return given;
   const [line = ''] = (await readAll(process.stdin)).split(/\r?\n/);
-  if (line.trim() === '') throw new Error('Standard input holds no key.');
+  if (line.trim() === '') throw new UsageError('Standard input holds no key.');
   return line.trim();
 }

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Command, Option } from 'commander';
 import type { Db } from '../db/open.ts';
 import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
-import { ensureSource, findSource, newSource, type Source } from '../features/imports/sources.queries.ts';
+import {
+  dropUnusedSource,
+  ensureSource,
+  findSource,
+  newSource,
+  type Source,
+} from '../features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../features/imports/tally.ts';
 import { type Importer, UnreadableInput } from '../importers/importer.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
@@ -89,13 +95,18 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
     confidence: options.confidence,
     severity: options.severity,
   };
+  const known = await findSource(db, options.source);
   const source: Source = options.dryRun
-    ? ((await findSource(db, options.source)) ?? newSource(randomUUID(), options.source, defaults))
+    ? (known ?? newSource(randomUUID(), options.source, defaults))
     : await ensureSource(db, options.source, 'import', defaults, now);
   const unknown: Interruption[] = [];
   const importOptions = { source, now, dryRun: options.dryRun ?? false, tally };
-  const unread = await importFiles(db, recognized(files, options.format, unknown), importOptions);
-  return [...unknown, ...unread];
+  try {
+    const unread = await importFiles(db, recognized(files, options.format, unknown), importOptions);
+    return [...unknown, ...unread];
+  } finally {
+    if (!known && !options.dryRun) await dropUnusedSource(db, source.id);
+  }
 }
 
 const UNKNOWN = 'not of a format that can be recognized: see --format';

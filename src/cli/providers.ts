@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { ASKABLE_PROVIDERS } from '../enrichment/providers.ts';
 import { findProviders } from '../features/enrichments/providers.queries.ts';
 import { removeProvider, saveProvider } from '../features/enrichments/providers.service.ts';
@@ -25,15 +25,17 @@ export function providersCommand(): Command {
   providers
     .command('set')
     .description('set a provider up, or change how it is asked; what is left out stays')
-    .argument('<name>', ASKABLE_PROVIDERS.map(({ name }) => name).join(', '))
+    .addArgument(oneOfThem())
     .option(
       '--key <key>',
       'an API key, repeatable: they take turns; - reads them from standard input',
       collect,
     )
-    .option(
-      '--automatic <on|off>',
-      'ask about new indicators, and about those that playbooks look at, unasked',
+    .addOption(
+      new Option(
+        '--automatic <on|off>',
+        'ask about new indicators, and about those that playbooks look at, unasked',
+      ).choices(['on', 'off']),
     )
     .option(
       '--tlp-ceiling <tlp>',
@@ -47,7 +49,7 @@ export function providersCommand(): Command {
   providers
     .command('remove')
     .description('forget a provider and its keys; what it said stays')
-    .argument('<name>')
+    .addArgument(oneOfThem())
     .action(remove);
   providers
     .command('list')
@@ -57,14 +59,14 @@ export function providersCommand(): Command {
   return providers;
 }
 
+const oneOfThem = () => new Argument('<name>').choices(ASKABLE_PROVIDERS.map(({ name }) => name));
+
 const collect = (text: string, before: string[] = []) => [...before, text];
 
 async function set(
   name: string,
   { key, automatic, address, tlpCeiling, perMinute, perDay }: SetOptions,
 ): Promise<void> {
-  if (automatic !== undefined && automatic !== 'on' && automatic !== 'off')
-    throw new Error('--automatic is on or off.');
   const keys = key && (await Promise.all(key.map(orStandardInput)));
   const change = {
     ...(tlpCeiling && { tlpCeiling }),

@@ -20,6 +20,7 @@ import { filled, interval, lifetimes, percent, wordOf } from './options.ts';
 import { openOutside, openSecrets } from './outside.ts';
 import { whoRunsThis } from './person.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
+import { UsageError } from './usage-error.ts';
 
 interface SetOptions {
   kind?: FeedKind;
@@ -101,7 +102,7 @@ function settings(command: Command): Command {
 const collect = (text: string, before: string[] = []) => [...before, text];
 
 async function add(name: string, options: SetOptions): Promise<void> {
-  if (!options.kind) throw new SourceError(`--kind must say what it is: ${FEED_KINDS.join(', ')}`);
+  if (!options.kind) throw new UsageError(`--kind must say what it is: ${FEED_KINDS.join(', ')}`);
   const { kind } = options;
   const rules = FEED_RULES[kind];
   const initial: SourceSettings = {
@@ -154,13 +155,18 @@ async function save(
       now: new Date(),
       ...(credentials !== undefined && { credentials }),
     };
-    return saveSource(db, (await openSecrets(config)).sources, wanted, change);
+    return saveSource(db, (await openSecrets(config)).sources, wanted, change).catch(asUsage);
   });
   for (const line of sourceLines(saved)) print(line);
   if (saved.membership && Object.keys(saved.lifetimes).length === 0)
     print(
       'Without a lifetime what leaves the list stays for good: --lifetime ALL=7d lets it go after a week.',
     );
+}
+
+/** What may not be set was asked for. */
+function asUsage(error: unknown): never {
+  throw error instanceof SourceError ? new UsageError(error.message) : error;
 }
 
 /** What another kind needs is another: of what was set before, only what all kinds have stays. */
@@ -204,7 +210,7 @@ async function readOptions(file: string): Promise<Record<string, unknown>> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {}
-  throw new SourceError(`${file} must hold a JSON object`);
+  throw new UsageError(`${file} must hold a JSON object`);
 }
 
 async function run(

@@ -9,7 +9,7 @@ export interface Viewer {
 
 export type MarkedTable =
   | 'indicator'
-  /** Sums of indicators that are not whitelisted; what has expired is in them. */
+  /** Sums of indicators that are not whitelisted and that no sweep has marked as expired. */
   | 'indicator_summary'
   | 'actor'
   | 'campaign'
@@ -31,8 +31,8 @@ export function visible(table: MarkedTable, { tlpCeiling, now }: Viewer, alias: 
     and (${expiresAt} is null or ${expiresAt} > ${now}::timestamptz))`;
 }
 
-/** Indicators that would be visible to `viewer`, had they not expired: what sums that know no time still hold. */
-export function expired({ tlpCeiling, now }: Viewer) {
+/** Indicators that would be visible to `viewer`, had they not expired since the last sweep: sums still hold them. */
+export function expiredUnmarked({ tlpCeiling, now }: Viewer) {
   return sql<SqlBool>`(not indicator.whitelisted and indicator.tlp <= ${tlpCeiling}::tlp
-    and indicator.expires_at <= ${now}::timestamptz)`;
+    and not indicator.expired and indicator.expires_at <= ${now}::timestamptz)`;
 }

@@ -2,12 +2,12 @@ import type { Clock } from '../clock.ts';
 import type { KeyValueStore } from '../kv/kv.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { type Outbound, type OutboundAnswer, OutboundError } from '../outbound/outbound.ts';
+import { retryAfter } from '../outbound/retry-after.ts';
 import { type Breaker, openBreaker, type Permit } from './breaker.ts';
 import { fingerprint, type KeyRing, openKeyRing } from './key-ring.ts';
 import { type Failed, failure, type Learnt, outcomeOf } from './outcome.ts';
 import type { AskableProvider } from './provider.ts';
 import { takeFromQuota } from './quota.ts';
-import { retryAfter } from './retry-after.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;

@@ -120,6 +120,13 @@ describe('tipline import, beside a running server on the embedded store', () => 
     });
   });
 
+  it('leaves no source behind of which nothing came', async () => {
+    const file = inputFile('nothing.txt', 'Dear Sir or Madam,\n');
+    expect((await service.command('import', file, '--source', 'Nothing')).code).toBe(1);
+    const sources = JSON.parse((await service.command('sources', 'list', '--json')).stdout);
+    expect(sources.map(({ name }: { name: string }) => name)).not.toContain('Nothing');
+  });
+
   it('goes on to the next file after one that cannot be read, and fails with 1, naming it', async () => {
     const unreadable = inputFile('utf16.csv', '');
     writeFileSync(unreadable, Buffer.from(`\ufeff${csvOf('utf16', 2)}`, 'utf16le'));

@@ -92,6 +92,16 @@ describe('the commands of intake, beside a running server', () => {
     );
   });
 
+  it.each([
+    ['no kind', ['sources', 'add', 'new']],
+    ['what a kind does not take', ['sources', 'add', 'new', '--kind', 'kev', '--key', 'k']],
+    ['an address that is none', ['sources', 'add', 'new', '--kind', 'text', '--address', 'ftp://feed']],
+    ['a provider that is none', ['providers', 'set', 'nobody', '--key', 'k']],
+    ['neither on nor off', ['providers', 'set', 'abuseipdb', '--automatic', 'maybe']],
+  ])('take %s for a wrong command', async (_, args) => {
+    expect((await service.command(...args)).code).toBe(2);
+  });
+
   it('whitelist, and take it back', async () => {
     const entry = await ok('whitelist', 'add', 'bad-two[.]test-feed.net', '--reason', 'ours');
     expect(entry).toContain('Indicators hidden by it: 1.');

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/db/open.ts';
+import { sweepExpired } from '../../src/features/expiry/sweep.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
@@ -12,11 +13,17 @@ const writes = fc.array(
     fc.record({
       what: fc.constant('import' as const),
       values: fc.array(
-        fc.record({ value, severity: fc.constantFrom(...SEVERITIES), tlp: fc.constantFrom(...TLPS) }),
+        fc.record({
+          value,
+          severity: fc.constantFrom(...SEVERITIES),
+          tlp: fc.constantFrom(...TLPS),
+          lives: fc.option(fc.nat(20)),
+        }),
         { minLength: 1, maxLength: 6 },
       ),
     }),
     fc.record({ what: fc.constantFrom('whitelist' as const, 'list' as const, 'delete' as const), value }),
+    fc.record({ what: fc.constant('sweep' as const), seconds: fc.nat(20) }),
   ),
   { minLength: 1, maxLength: 12 },
 );
@@ -29,7 +36,9 @@ async function sums(db: Db) {
     order by ${sql.raw(KIND)}`.execute(db);
   const counted = await sql`select ${sql.raw(KIND)}, count(*) as count,
     bit_xor(indicator_hash(id, version, created_at, modified_at))::text as hash
-    from indicator where not whitelisted group by ${sql.raw(KIND)} order by ${sql.raw(KIND)}`.execute(db);
+    from indicator where not whitelisted and not expired group by ${sql.raw(KIND)} order by ${sql.raw(KIND)}`.execute(
+    db,
+  );
   return { kept: kept.rows, counted: counted.rows };
 }
 
@@ -40,15 +49,21 @@ onEveryEngine((engine) => {
   });
   afterEach(() => harness.close());
 
+  const after = (seconds: number) => new Date(harness.clock.now.getTime() + seconds * 1000);
+
   it('keeps the sums of indicators in step with every write', async () => {
     await fc.assert(
       fc.asyncProperty(writes, async (steps) => {
         await sql`truncate indicator cascade`.execute(harness.db);
         for (const step of steps) {
-          harness.clock.now = new Date(harness.clock.now.getTime() + 1000);
-          if (step.what === 'import') {
-            const records = step.values.map(({ value: n, ...fields }) =>
-              indicatorRecord('DOMAIN', `d${n}.example`, fields),
+          harness.clock.now = after(1);
+          if (step.what === 'sweep') await sweepExpired(harness.db, after(step.seconds));
+          else if (step.what === 'import') {
+            const records = step.values.map(({ value: n, lives, ...fields }) =>
+              indicatorRecord('DOMAIN', `d${n}.example`, {
+                ...fields,
+                expiresAt: lives === null ? null : after(lives),
+              }),
             );
             await harness.load(records);
           } else if (step.what === 'delete') {

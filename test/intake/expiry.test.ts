@@ -56,6 +56,18 @@ onEveryEngine((engine) => {
       expect(await readRevision(tipline.db)).toBe(revision + 2);
     });
 
+    it('has nothing to do for what was imported when it had expired already', async () => {
+      const expired = { expiresAt: inDays(-1) };
+      await tipline.load([
+        indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) }),
+        indicatorRecord('DOMAIN', 'two.example', expired),
+      ]);
+      expect(await sweep()).toBe(0);
+      await tipline.load([indicatorRecord('DOMAIN', 'one.example', { ...expired, statedAt: NOW })]);
+      expect(await total()).toBe(0);
+      expect(await sweep()).toBe(0);
+    });
+
     it('is undone by a later sighting, which shows it again and lets it expire again', async () => {
       const seen = (at: Date, expiresAt: Date) =>
         indicatorRecord('DOMAIN', 'one.example', { statedAt: at, lastSeen: at, expiresAt });

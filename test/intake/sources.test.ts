@@ -174,6 +174,17 @@ onEveryEngine((engine) => {
       await outbound.close();
     });
 
+    it('leaves a source alone for as long as it asks to be', async () => {
+      const id = await feeds.add({ kind: 'text', everySeconds: 600 });
+      feeds.server.answer({ status: 429, headers: { 'retry-after': '7200' } });
+      expect((await feeds.run(id)).error).toMatch(/fewer requests/);
+      expect(feeds.server.asked).toHaveLength(1);
+      expect((await health(id))?.nextRunAt).toEqual(new Date(NOW.getTime() + 7_200_000));
+      feeds.server.answer({ status: 429, headers: { 'retry-after': '120' } });
+      await feeds.run(id);
+      expect((await health(id))?.nextRunAt).toEqual(new Date(NOW.getTime() + 600_000));
+    });
+
     it('survives a feed whose every line is hostile', async () => {
       const lines = [
         '=cmd|calc',

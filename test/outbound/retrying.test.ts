@@ -17,8 +17,8 @@ describe('retrying', () => {
     'tries again after %s',
     async (code) => {
       const { options } = withoutWaiting();
-      const attempt = vi.fn(async () => ({ status: 200 })).mockRejectedValueOnce(failing(code));
-      expect(await retrying(attempt, options)).toEqual({ status: 200 });
+      const attempt = vi.fn(async () => ({ status: 200, headers: {} })).mockRejectedValueOnce(failing(code));
+      expect(await retrying(attempt, options)).toEqual({ status: 200, headers: {} });
       expect(attempt).toHaveBeenCalledTimes(2);
     },
   );
@@ -53,19 +53,45 @@ describe('retrying', () => {
   it.each([502, 503, 504])(
     'tries %s again only where asked for, and hands over the last answer',
     async (status) => {
-      const attempt = vi.fn(async () => ({ status }));
-      expect(await retrying(attempt, withoutWaiting().options)).toEqual({ status });
+      const attempt = vi.fn(async () => ({ status, headers: {} }));
+      expect(await retrying(attempt, withoutWaiting().options)).toEqual({ status, headers: {} });
       expect(attempt).toHaveBeenCalledTimes(1);
-      expect(await retrying(attempt, withoutWaiting({ busyStatuses: true }).options)).toEqual({ status });
+      expect(await retrying(attempt, withoutWaiting({ busyStatuses: true }).options)).toEqual({
+        status,
+        headers: {},
+      });
       expect(attempt).toHaveBeenCalledTimes(4);
     },
   );
 
   it.each([200, 304, 404, 429, 500])('takes %s for an answer', async (status) => {
-    const attempt = vi.fn(async () => ({ status }));
+    const attempt = vi.fn(async () => ({ status, headers: {} }));
     await retrying(attempt, withoutWaiting({ busyStatuses: true }).options);
     expect(attempt).toHaveBeenCalledTimes(1);
   });
+
+  it.each([
+    ['503', '7', 7_000],
+    ['429', '7', 7_000],
+    ['429', 'Mon, 01 Jun 2026 12:00:09 GMT', 9_000],
+  ])('waits as long as %s asks with Retry-After: %s', async (status, header, expected) => {
+    const now = () => new Date('2026-06-01T12:00:00.000Z');
+    const { options, pauses } = withoutWaiting({ busyStatuses: true, firstDelayMs: 10, now });
+    const busy = { status: Number(status), headers: { 'retry-after': header } };
+    const attempt = vi.fn(async () => ({ status: 200, headers: {} })).mockResolvedValueOnce(busy);
+    expect(await retrying(attempt, options)).toEqual({ status: 200, headers: {} });
+    expect(pauses).toEqual([expected]);
+  });
+
+  it.each([429, 503])(
+    'takes %s for an answer when the server wants a longer pause than is made',
+    async (status) => {
+      const { options } = withoutWaiting({ busyStatuses: true, maxDelayMs: 5_000 });
+      const attempt = vi.fn(async () => ({ status, headers: { 'retry-after': '6' } }));
+      expect((await retrying(attempt, options)).status).toBe(status);
+      expect(attempt).toHaveBeenCalledTimes(1);
+    },
+  );
 
   it('pauses before each further attempt, within its bound and not always alike', async () => {
     const { options, pauses } = withoutWaiting({ attempts: 20, firstDelayMs: 100, maxDelayMs: 5_000 });

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../src/db/open.ts';
+import { sweepExpired } from '../../src/features/expiry/sweep.ts';
 import { uuidv5 } from '../../src/model/identity.ts';
 import { searchText } from '../../src/model/search-text.ts';
 import { verdictOf } from '../../src/model/verdict.ts';
@@ -33,6 +34,7 @@ export async function replaceWorld(db: Db, world: World): Promise<void> {
     })
     .execute();
   await insertIndicators(db, world, createdAt);
+  if (world.sweptAt) await sweepExpired(db, world.sweptAt);
   await insertEntities(db, world);
   if (world.links.length > 0) {
     const links = world.links.map(({ type, from, to, tlp }) => ({

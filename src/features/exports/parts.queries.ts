@@ -1,19 +1,8 @@
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import { expired, visible } from '../../db/visibility.ts';
-import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
 import { matching } from '../indicators/indicators.queries.ts';
+import { isSummed, type Part, ROW_HASH, sums } from '../indicators/sums.queries.ts';
 import { type Selection, selected } from './exports.queries.ts';
-
-/** The indicators of one type, marking and use, together. */
-export interface Part {
-  type: IndicatorType;
-  tlp: Tlp;
-  for_detection: boolean;
-  count: number;
-  /** Over what they are, in any order; as text, exact. */
-  hash: string;
-}
 
 export interface Parts {
   parts: Part[];
@@ -23,18 +12,13 @@ export interface Parts {
   nextExpiry: Date | null;
 }
 
-const ROW_HASH = sql`indicator_hash(indicator.id, indicator.version, indicator.created_at, indicator.modified_at)`;
-
 /** What is selected, without its rows: from the sums that are kept where they tell, else from the rows. */
 export async function readParts(db: Db, selection: Selection, wantsLastSeen: boolean): Promise<Parts> {
-  return isSummed(selection) ? fromSummary(db, selection, wantsLastSeen) : fromRows(db, selection);
+  return isPlain(selection) ? fromSummary(db, selection, wantsLastSeen) : fromRows(db, selection);
 }
 
-function isSummed({ filters, page, numbers }: Selection): boolean {
-  const { type, types, severity, minConfidence, ...others } = filters;
-  return (
-    page === undefined && numbers === undefined && Object.values(others).every((value) => value === undefined)
-  );
+function isPlain({ filters, page, numbers }: Selection): boolean {
+  return page === undefined && numbers === undefined && isSummed(filters);
 }
 
 async function fromRows(db: Db, selection: Selection): Promise<Parts> {
@@ -60,19 +44,11 @@ async function fromRows(db: Db, selection: Selection): Promise<Parts> {
   };
 }
 
-/** The sums hold what has expired since: that is taken off. */
 async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean): Promise<Parts> {
   const { viewer, filters } = selection;
-  const under = visible('indicator_summary', viewer);
-  const conditions = sql.join(summedConditions(filters), sql` and `);
   const { rows: parts } = await sql<Part>`
     select type, tlp, for_detection, sum(count)::bigint as count, bit_xor(hash)::text as hash
-    from (
-      select type, tlp, for_detection, count, hash from indicator_summary where ${under} and ${conditions}
-      union all
-      select type, tlp, for_detection, -1, ${ROW_HASH} from indicator
-      where ${expired(viewer)} and ${conditions}
-    ) as sums
+    from (${sums(viewer, filters)}) as sums
     group by type, tlp, for_detection having sum(count) > 0 order by type, tlp, for_detection
   `.execute(db);
   const shown = matching(db, viewer, filters);
@@ -84,15 +60,4 @@ async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean)
     ? await shown.select(sql<Date | null>`max(indicator.last_seen)`.as('last')).executeTakeFirstOrThrow()
     : null;
   return { parts, lastSeen: seen?.last ?? null, nextExpiry: expiry.next };
-}
-
-/** On columns that both the sums and the rows have. */
-function summedConditions({ type, types, severity, minConfidence }: Selection['filters']) {
-  return [
-    sql<SqlBool>`true`,
-    ...(type ? [sql<SqlBool>`type = ${type}`] : []),
-    ...(types ? [sql<SqlBool>`type in (${sql.join(types)})`] : []),
-    ...(severity ? [sql<SqlBool>`severity = ${severity}`] : []),
-    ...(minConfidence === undefined ? [] : [sql<SqlBool>`confidence >= ${minConfidence}`]),
-  ];
 }

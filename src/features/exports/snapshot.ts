@@ -3,6 +3,7 @@ import type { Database, Db } from '../../db/open.ts';
 import { readRevision } from '../../db/revision.ts';
 import type { ExportIndicator, ExportInfo, ExportShape } from '../../formats/format.ts';
 import { TLPS } from '../../model/vocabulary.ts';
+import type { Part } from '../indicators/sums.queries.ts';
 import { noteAnswers } from './answer-state.queries.ts';
 import { type ExportContext, readContext } from './export-context.queries.ts';
 import {
@@ -14,7 +15,7 @@ import {
   planWithoutCompiling,
   type Selection,
 } from './exports.queries.ts';
-import { type Part, readParts } from './parts.queries.ts';
+import { readParts } from './parts.queries.ts';
 import { queryOf, questionOf } from './question.ts';
 
 /** What an export holds and leaves out, of one state of the database. */

@@ -74,8 +74,10 @@ export async function importFiles(
       } catch (error) {
         if (!(error instanceof UnreadableInput)) throw error;
         interruptions.push({ fileName: input.fileName, message: error.message });
+      } finally {
+        await write.settled();
       }
-      await write.flush();
+      await write.end();
     }
     await joinWaiting(db, waiting, options);
   } finally {
@@ -84,13 +86,12 @@ export async function importFiles(
   return interruptions;
 }
 
+/** Writes one batch while the next is read. */
 function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiting: Backlog) {
   let batch = newBatch();
   let limit = FIRST_BATCH;
-  async function flush(): Promise<void> {
-    options.signal?.throwIfAborted();
-    const full = batch;
-    batch = newBatch();
+  let writing = Promise.resolve();
+  async function write(full: Batch): Promise<void> {
     const start = performance.now();
     await importBatch(db, full, options, rehearsal);
     if (!options.dryRun) {
@@ -100,12 +101,26 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
     }
     limit = nextLimit(full.size, performance.now() - start);
   }
+  const settled = () => Promise.allSettled([writing]);
+  async function handOver(): Promise<void> {
+    await writing;
+    options.signal?.throwIfAborted();
+    writing = write(batch);
+    batch = newBatch();
+    // What fails is told to whoever waits for it next.
+    void settled();
+  }
   return {
     async add(record: ImportRecord, fileName: string): Promise<void> {
       sort(record, batch, options.tally, fileName);
-      if (batch.size >= limit) await flush();
+      if (batch.size >= limit) await handOver();
     },
-    flush,
+    async end(): Promise<void> {
+      await handOver();
+      await writing;
+    },
+    /** Nothing is being written any more. */
+    settled,
   };
 }
 

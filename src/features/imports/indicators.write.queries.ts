@@ -1,4 +1,4 @@
-import { type Selectable, sql, type Transaction } from 'kysely';
+import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import { laterThan } from '../../db/later-than.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
@@ -150,7 +150,14 @@ export async function writeIndicators(
   revision: number,
   now: Date,
 ): Promise<void> {
-  if (writes.length === 0) return;
+  const fresh = writes.filter(({ number }) => number !== null);
+  const changed = writes.filter(({ number }) => number === null);
+  if (fresh.length > 0) await insertIndicators(trx, recordsetOf(fresh), revision, now);
+  if (changed.length > 0) await updateIndicators(trx, recordsetOf(changed), revision, now);
+  await writeHits(trx, writes);
+}
+
+function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
   const rows = writes
     .map(({ id, number, type, value, normalized, shown }) => ({
       id,
@@ -171,26 +178,45 @@ export async function writeIndicators(
       whitelisted: shown.hiddenBy !== null,
     }))
     .sort(byKey('id'));
-  const recordset = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
+  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
     type indicator_type, value text, normalized text, search_text text, confidence smallint, severity severity,
     tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
     for_detection boolean, whitelisted boolean)`;
+}
+
+/** What is written as expired needs no sweep: it has its revision. */
+const hasExpired = (now: Date) => sql<boolean>`coalesce(x.expires_at <= ${now}::timestamptz, false)`;
+
+async function insertIndicators(
+  trx: Transaction<Tables>,
+  recordset: RawBuilder<unknown>,
+  revision: number,
+  now: Date,
+): Promise<void> {
   await sql`
     insert into indicator (id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, created_at, revision)
+      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, expired, created_at, revision)
     select id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, ${now}::timestamptz, ${revision}::bigint
-    from ${recordset} where number is not null
+      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, ${hasExpired(now)}, ${now}::timestamptz,
+      ${revision}::bigint
+    from ${recordset}
   `.execute(trx);
+}
+
+async function updateIndicators(
+  trx: Transaction<Tables>,
+  recordset: RawBuilder<unknown>,
+  revision: number,
+  now: Date,
+): Promise<void> {
   await sql`
     update indicator set value = x.value, confidence = x.confidence, severity = x.severity, tlp = x.tlp, tags = x.tags,
       source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
       for_detection = x.for_detection, whitelisted = x.whitelisted,
-      expired = indicator.expired and x.expires_at is not distinct from indicator.expires_at, revision = ${revision}::bigint, version = indicator.version + 1,
-      modified_at = ${laterThan('indicator', now)}
-    from ${recordset} where indicator.id = x.id and x.number is null
+      expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
+      revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${laterThan('indicator', now)}
+    from ${recordset} where indicator.id = x.id
   `.execute(trx);
-  await writeHits(trx, writes);
 }
 
 async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWrite[]): Promise<void> {

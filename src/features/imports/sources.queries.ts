@@ -40,6 +40,17 @@ export async function ensureSource(
   return (await findSource(db, name)) ?? newSource(id, name, defaults);
 }
 
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** Takes a source away of which nothing is kept; one that anything is kept of stays. */
+export async function dropUnusedSource(db: Db, id: string): Promise<void> {
+  try {
+    await db.deleteFrom('source').where('id', '=', id).execute();
+  } catch (error) {
+    if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
+  }
+}
+
 const COLUMNS = [
   'id',
   'name',

@@ -8,6 +8,7 @@ import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import { searchText } from '../../model/search-text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
+import { isSummed, type Part, sums } from './sums.queries.ts';
 
 export interface IndicatorFilters {
   q?: string;
@@ -101,7 +102,11 @@ export async function listIndicators(
       () => matching(db, viewer, filters).select(['indicator.id', 'indicator.last_seen']),
     )
     .with('counted', (within) =>
-      within.selectFrom('matched').select(({ fn }) => fn.countAll<number>().as('total')),
+      isSummed(filters)
+        ? within
+            .selectFrom(sql<Part>`(${sums(viewer, filters)})`.as('sums'))
+            .select(sql<number>`coalesce(sum(sums.count), 0)::bigint`.as('total'))
+        : within.selectFrom('matched').select(({ fn }) => fn.countAll<number>().as('total')),
     )
     .with('shown', (within) =>
       within
@@ -131,7 +136,7 @@ export async function listIndicators(
 /**
  * What these filters let through is found by other ways than the list's order, and all of it for the total: the page
  * is taken from that. Walking the list for it could pass by every indicator before the first that matches. Without
- * them, the page is read from the index in the list's order, however far back, and the total from a smaller one.
+ * them, the page is read from the index in the list's order, however far back, and the total from the sums or an index.
  */
 function readsOnce({ q, tag, actorId, campaignId }: IndicatorFilters): boolean {
   return [q, tag, actorId, campaignId].some((filter) => filter !== undefined);

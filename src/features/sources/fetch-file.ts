@@ -1,4 +1,5 @@
 import type { Download, OutboundRequest } from '../../outbound/outbound.ts';
+import { retryAfter } from '../../outbound/retry-after.ts';
 import { retrying } from '../../outbound/retrying.ts';
 import { BrokenRun, type FetchContext, type Fetched } from './fetching.ts';
 import { sizeOf, unpacked } from './unpack.ts';
@@ -61,7 +62,11 @@ export async function downloadOne(
     signal,
   });
   if (download.status !== 304 && download.status !== 200)
-    throw new BrokenRun(statusMessage(download.status), download.status);
+    throw new BrokenRun(
+      statusMessage(download.status),
+      download.status,
+      retryAfter(download.headers, undefined, context.now),
+    );
   if (!download.file) return download;
   const path = await unpacked(download.file.path, directory, maxBytes);
   fetched.bytes += await sizeOf(path);

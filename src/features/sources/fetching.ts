@@ -42,8 +42,11 @@ export class BrokenRun extends Error {
   override name = 'BrokenRun';
   /** The HTTP status that broke it, if one did. */
   readonly status: number | null;
-  constructor(message: string, status: number | null = null) {
+  /** When the source wants to be asked again, if it says so. */
+  readonly retryAt: Date | null;
+  constructor(message: string, status: number | null = null, retryAt: Date | null = null) {
     super(message);
     this.status = status;
+    this.retryAt = retryAt;
   }
 }

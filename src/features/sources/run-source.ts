@@ -100,6 +100,7 @@ export async function runSource(
     else {
       await writeOutcome(db, id, token, {
         ...outcome,
+        nextRunAt: notBefore(outcome.nextRunAt, error),
         error: message ?? OWN_FAULT,
         counts: null,
         memory: {},
@@ -110,6 +111,12 @@ export async function runSource(
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** As its schedule says, and not before a busy source wants to be asked again. */
+function notBefore(next: Date | null, error: unknown): Date | null {
+  const retryAt = error instanceof BrokenRun ? error.retryAt : null;
+  return next && retryAt && retryAt > next ? retryAt : next;
 }
 
 const STOPPED = 'it was called off';

@@ -1,10 +1,10 @@
 const SOONEST_MS = 1_000;
-/** No documented quota takes longer to come back; a slip or a trick in a header must not silence a key for good. */
+/** No documented quota takes longer to come back; a slip or a trick in a header must not silence anything for good. */
 const LATEST_MS = 24 * 3_600_000;
 
 /**
- * When a 429 says that a key may ask again: `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), else the
- * provider's own header in Unix seconds. Between a second and a day from now.
+ * When a 429 or 503 says that it may be asked again: `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), else the
+ * server's own header in Unix seconds. Between a second and a day from now.
  * @param headers by their names in lower case
  * @param resetHeader in lower case
  * @returns null when the headers do not say
