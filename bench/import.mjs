@@ -1,4 +1,4 @@
-// node bench/import.mjs [--rows N]: importing beside COPY, and readers meanwhile; README.md beside says how.
+// node bench/import.mjs [--rows N] [--only readers]: importing beside COPY, and readers meanwhile; README.md says how.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,9 @@ const SAMPLE_IDS = 2_000;
 
 const delay = (ms) => new Promise((done) => setTimeout(done, ms));
 
-const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' } } });
+const { values } = parseArgs({
+  options: { rows: { type: 'string', default: '1000000' }, only: { type: 'string' } },
+});
 
 try {
   await bench();
@@ -34,6 +36,8 @@ async function bench() {
   const log = (line) => console.error(line);
   await generate(filled, Number(values.rows), log);
   const files = await dump(filled);
+  if (values.only === 'readers')
+    return console.log(readersTable(await readWhileImporting(filled, files.others)));
   const copied = await copyIn(await fresh(filled, 'copied'), files.rows);
   log(`COPY: ${copied.toFixed(1)} s`);
   const imported = await importFile(await fresh(filled, 'imported'), files.csv);
@@ -173,7 +177,6 @@ function percentiles(times) {
 }
 
 function table({ rows, copied, imported, again, ratio, readers }) {
-  const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
   return [
     `| ${rows} indicators | s | a second | MB at most |`,
     '|---|--:|--:|--:|',
@@ -183,11 +186,18 @@ function table({ rows, copied, imported, again, ratio, readers }) {
     '',
     `Ratio to COPY: ${ratio.toFixed(2)}.`,
     '',
+    readersTable(readers),
+  ].join('\n');
+}
+
+function readersTable({ quiet, busy }) {
+  const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
+  return [
     '| readers, p50 / p99 ms | quiet | while importing | p99 ratio |',
     '|---|--:|--:|--:|',
     ...['detail', 'list'].map(
       (kind) =>
-        `| ${kind} | ${ms(readers.quiet[kind])} | ${ms(readers.busy[kind])} | ${(readers.busy[kind].p99 / readers.quiet[kind].p99).toFixed(2)} |`,
+        `| ${kind} | ${ms(quiet[kind])} | ${ms(busy[kind])} | ${(busy[kind].p99 / quiet[kind].p99).toFixed(2)} |`,
     ),
   ].join('\n');
 }

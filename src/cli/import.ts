@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { constants, setPriority } from 'node:os';
 import { Command, Option } from 'commander';
 import type { Db } from '../db/open.ts';
 import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
@@ -59,6 +60,8 @@ export function importCommand(): Command {
 }
 
 async function importAll(paths: string[], options: ImportOptions, command: Command): Promise<void> {
+  // On a machine that does both, whoever reads goes first.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const inputs = await collectInputs(paths);
   const tally = newTally();
   try {

@@ -81,6 +81,15 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
   };
 }
 
+/**
+ * What a source without dates says now, in place of what it said before: sightings span both, and what was said under
+ * a marking stays under it.
+ */
+export function restate(before: Statement, said: Statement): Statement {
+  const { firstSeen, lastSeen, importedAt, tlp } = mergeStatements(before, said);
+  return { ...said, firstSeen, lastSeen, importedAt, tlp };
+}
+
 /** By time; statements of one time by what they say, so that which of them decides is no accident. */
 function compareStatements(a: Statement, b: Statement): number {
   const keys = (s: Statement) => [

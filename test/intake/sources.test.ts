@@ -205,6 +205,41 @@ onEveryEngine((engine) => {
     });
   });
 
+  describe('a document without dates', () => {
+    const csv = (...rows: string[]) => ({ body: `value,confidence,tags\n${rows.join('\n')}\n` });
+    const shown = async () => {
+      const { data } = (await tipline.get('/api/v1/indicators')).json();
+      return data.map(({ value, confidence, tags }: Record<string, unknown>) => ({
+        value,
+        confidence,
+        tags,
+      }));
+    };
+
+    it('holds as it stands now: what it takes back is gone', async () => {
+      const id = await feeds.add({ kind: 'csv' });
+      feeds.server.answer(csv('bad-one.test-feed.net,90,"c2,botnet"'));
+      await feeds.run(id);
+      feeds.server.answer(csv('bad-one.test-feed.net,20,c2'));
+      expect((await feeds.run(id)).counts).toMatchObject({ updated: 1 });
+      expect(await shown()).toEqual([{ value: 'bad-one.test-feed.net', confidence: 20, tags: ['c2'] }]);
+      feeds.server.answer(csv('bad-one.test-feed.net,20,c2', ''));
+      expect((await feeds.run(id)).counts).toMatchObject({ unchanged: 1, updated: 0 });
+    });
+
+    it('says of an indicator what all its rows say together, and the same rows write nothing', async () => {
+      const id = await feeds.add({ kind: 'csv' });
+      const rows = ['bad-one.test-feed.net,20,c2', 'bad-one.test-feed.net,40,botnet'];
+      feeds.server.answer(csv(...rows));
+      await feeds.run(id);
+      feeds.server.answer(csv(...rows.reverse()));
+      expect((await feeds.run(id)).counts).toMatchObject({ unchanged: 2, updated: 0 });
+      expect(await shown()).toEqual([
+        { value: 'bad-one.test-feed.net', confidence: 40, tags: ['botnet', 'c2'] },
+      ]);
+    });
+  });
+
   describe('a list without dates', () => {
     it('keeps its members while they stand in it, and counts their lifetime from when they left', async () => {
       const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: 2 * DAY } });

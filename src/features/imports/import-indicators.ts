@@ -6,6 +6,7 @@ import type { IndicatorRecord } from '../../importers/importer.ts';
 import { indicatorId } from '../../model/identity.ts';
 import {
   mergeStatements,
+  restate,
   type SourceStatement,
   type Statement,
   sameStatement,
@@ -179,7 +180,8 @@ function withRecord(
   if (!before) return said;
   // Back in a list that it had left: that is a sighting.
   if (before.leftAt && source.membership) said.lastSeen = laterOf(said.lastSeen, now);
-  return mergeStatements(before, said);
+  const undated = before.statedAt === null && said.statedAt === null;
+  return undated && record.isAllSaid ? restate(before, said) : mergeStatements(before, said);
 }
 
 function laterOf(a: Date | null, b: Date): Date {

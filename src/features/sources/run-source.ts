@@ -3,7 +3,12 @@ import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from '../../db/open.ts';
-import { type Importer, type ImportInput, UnreadableInput } from '../../importers/importer.ts';
+import {
+  type Importer,
+  type ImportInput,
+  type IndicatorRecord,
+  UnreadableInput,
+} from '../../importers/importer.ts';
 import { importerNamed } from '../../importers/named.ts';
 import { indicatorId } from '../../model/identity.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
@@ -188,16 +193,47 @@ interface Run {
 async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts> {
   const { source, now, signal, guard } = run;
   const importer = importerNamed(rulesOf(source).importer, source.options);
-  const present = source.membership && fetched.whole ? new Set<string>() : null;
-  await readThrough(importer, fetched, present, signal);
+  const copy = fetched.whole
+    ? { members: source.membership, ids: new Set<string>(), repeated: new Set<string>() }
+    : null;
+  await readThrough(importer, fetched, copy, signal);
+  const present = source.membership && copy ? copy.ids : null;
   if (present && !run.acceptShrink) await refuseShrink(db, source, present);
   const tally = newTally();
-  const files = fetched.files.map((file) => ({ importer, input: inputOf(file) }));
+  const files = fetched.files.map((file) => ({
+    importer: copy ? saidOnce(importer, copy) : importer,
+    input: inputOf(file),
+  }));
   for (const { reason, where } of fetched.skipped ?? []) tally.reject('report', reason, where);
   const broken = await importFiles(db, files, { source, now, dryRun: false, tally, guard, signal });
   if (broken[0]) throw new BrokenRun(broken[0].message);
   const left = present ? await leaveList(db, source.id, present, source.health.lastSuccessAt, now, guard) : 0;
   return { ...countsOf(tally), left };
+}
+
+/** The whole of what a source says now. */
+interface Copy {
+  /** It is a list: the ids are of all that it holds, not only of what it says without a date. */
+  members: boolean;
+  ids: Set<string>;
+  /** Those of several records: only together do they say all. */
+  repeated: Set<string>;
+}
+
+/** The importer, with the mark on records that are all that the copy says of their indicator. */
+function saidOnce(importer: Importer, { repeated }: Copy): Importer {
+  return {
+    ...importer,
+    async *read(input) {
+      for await (const record of importer.read(input)) {
+        const isAllSaid =
+          record.kind === 'indicator' &&
+          record.statedAt === null &&
+          !repeated.has(indicatorId(record.type, record.normalized));
+        yield isAllSaid ? { ...record, isAllSaid } : record;
+      }
+    },
+  };
 }
 
 /** Of so few members any number may go. */
@@ -224,13 +260,13 @@ const MOST_REJECTED = 0.5;
 /**
  * Reads all of it, and writes nothing: a feed that has become something else must not change anything. Of what has
  * changed since the last run a part may well be of kinds that are not kept.
- * @param present takes the ids of the indicators
+ * @param copy takes the ids of the indicators
  * @throws {UnreadableInput} or {BrokenRun}, saying what is wrong
  */
 async function readThrough(
   importer: Importer,
   { files, whole }: Fetched,
-  present: Set<string> | null,
+  copy: Copy | null,
   signal: AbortSignal,
 ): Promise<void> {
   let [accepted, rejected] = [0, 0];
@@ -238,7 +274,7 @@ async function readThrough(
   for (const file of files) {
     signal.throwIfAborted();
     for await (const record of importer.read(inputOf(file))) {
-      if (record.kind === 'indicator') present?.add(indicatorId(record.type, record.normalized));
+      if (record.kind === 'indicator' && copy) noteIn(copy, record);
       if (record.kind !== 'rejected') accepted++;
       else {
         rejected++;
@@ -250,6 +286,13 @@ async function readThrough(
   if (!whole || (!tooMany && (accepted > 0 || rejected === 0))) return;
   const [reason] = [...reasons].sort(([, a], [, b]) => b - a)[0] ?? [''];
   throw new BrokenRun(`${rejected} of ${accepted + rejected} records cannot be used, most often: ${reason}`);
+}
+
+function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }: IndicatorRecord): void {
+  if (!members && statedAt !== null) return;
+  const id = indicatorId(type, normalized);
+  if (ids.has(id)) repeated.add(id);
+  else ids.add(id);
 }
 
 function countsOf({ kinds, hidden }: Tally): Omit<RunCounts, 'left'> {
