@@ -4,12 +4,16 @@ import accepts from '@fastify/accepts';
 import helmet from '@fastify/helmet';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { TSchema } from 'typebox';
 import type { Clock } from './clock.ts';
 import type { Database } from './db/open.ts';
 import { pingDatabase } from './db/ping.ts';
+import { accountRoutes } from './features/accounts/accounts.routes.ts';
+import { type Authentication, authentication } from './features/accounts/authentication.ts';
 import { actorRoutes } from './features/actors/actors.routes.ts';
 import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/actors.schema.ts';
 import { findKeyByHash } from './features/api-keys/api-keys.queries.ts';
+import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import type { LastUsed } from './features/api-keys/last-used.ts';
 import { campaignRoutes } from './features/campaigns/campaigns.routes.ts';
 import { Campaign, CampaignItem, CampaignList } from './features/campaigns/campaigns.schema.ts';
@@ -30,6 +34,7 @@ import { MispEvent, MispManifest } from './features/misp-feed/misp-feed.schema.t
 import type { CommunityRules } from './features/sigma/community-rules.ts';
 import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
+import { bodyValidator } from './http/body-validator.ts';
 import { answerClientError, registerErrorHandler } from './http/error-handler.ts';
 import { ApiError } from './http/errors.ts';
 import { registerEtag } from './http/etag.ts';
@@ -39,6 +44,7 @@ import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
 import { needsKey, readableUrl, refuseLongUrl, refuseWithoutHost, routeTable } from './http/routing.ts';
 import { ErrorBody } from './http/schema.ts';
+import { isAppAccess, sessionGate } from './http/session-gate.ts';
 import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
 
@@ -55,6 +61,8 @@ export interface AppDeps {
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   metricsNetworks: readonly string[];
+  /** Signs the cookies of sessions. */
+  sessionSecret: string;
   logger?: FastifyBaseLogger;
 }
 
@@ -93,9 +101,10 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   }).withTypeProvider<TypeBoxTypeProvider>();
   // Node would answer an unknown Expect with a 417 without a body; RFC 9110 §10.1.1 lets it be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    httpPart === 'querystring' ? queryValidator(schema as object) : () => true,
-  );
+  app.setValidatorCompiler(({ schema, httpPart }) => {
+    if (httpPart === 'querystring') return queryValidator(schema as object);
+    return httpPart === 'body' ? bodyValidator(schema as TSchema) : () => true;
+  });
   for (const schema of SCHEMAS) app.addSchema(schema);
   registerErrorHandler(app);
   requireDeclaredAccess(app, DOCS_PREFIX);
@@ -108,13 +117,20 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     },
   });
   registerEtag(app);
-  registerGate(app, deps, routes);
-  await registerFeatures(app, deps);
+  const accounts = authentication({ ...deps, db: deps.database.db, secret: deps.sessionSecret });
+  registerGate(app, deps, accounts, routes);
+  await registerFeatures(app, deps, accounts);
   return app;
 }
 
 /** What every request passes before its route: key, limits, scope; then whether there is such a route at all. */
-function registerGate(app: FastifyInstance, deps: AppDeps, routes: ReturnType<typeof routeTable>): void {
+function registerGate(
+  app: FastifyInstance,
+  deps: AppDeps,
+  accounts: Authentication,
+  routes: ReturnType<typeof routeTable>,
+): void {
+  const enter = sessionGate(accounts);
   const authenticate = authenticator({
     ...deps,
     findKey: (hash) => findKeyByHash(deps.database.db, hash),
@@ -129,6 +145,7 @@ function registerGate(app: FastifyInstance, deps: AppDeps, routes: ReturnType<ty
     refuseLongUrl(request.url);
     refuseWithoutHost(request.raw);
     const access = request.routeOptions.config.access;
+    if (isAppAccess(access)) return enter(request, reply, access);
     const scope = access === undefined || access === 'public' ? null : access;
     if (scope || needsKey(request.url)) await authenticate(request, reply, scope);
     if (request.is404) throw routes.reject(request.method, request.url);
@@ -137,7 +154,11 @@ function registerGate(app: FastifyInstance, deps: AppDeps, routes: ReturnType<ty
   });
 }
 
-async function registerFeatures(app: FastifyInstance, deps: AppDeps): Promise<void> {
+async function registerFeatures(
+  app: FastifyInstance,
+  deps: AppDeps,
+  accounts: Authentication,
+): Promise<void> {
   await registerOpenApi(app);
   const { kv, clock } = deps;
   const { db } = deps.database;
@@ -153,6 +174,8 @@ async function registerFeatures(app: FastifyInstance, deps: AppDeps): Promise<vo
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { db });
   await app.register(campaignRoutes, { db });
+  await app.register(accountRoutes, accounts);
+  await app.register(apiKeyRoutes, { db, kv, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);
   registerMetrics(app, deps.metricsNetworks);
 }

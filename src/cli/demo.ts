@@ -9,6 +9,7 @@ import { findExample } from '../features/sample/sample.queries.ts';
 import { loadSample } from '../features/sample/sample.service.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { print } from './dependencies.ts';
+import { byWhoRunsThis } from './person.ts';
 import { startServer } from './serve.ts';
 
 const KEY_FILE = 'demo-key';
@@ -40,7 +41,7 @@ async function demoKey(db: Db, directory: string, now: Date): Promise<string> {
   const known = looksLikeApiKey(kept) ? await findKeyByHash(db, hashApiKey(kept)) : null;
   if (known && isUsable(known, now)) return kept;
   const wanted = { name: 'demo', scopes: [], tlpCeiling: 'RED' as const, networks: [], expiresAt: null };
-  const { key } = await createKey(db, wanted, now);
+  const { key } = await createKey(db, wanted, byWhoRunsThis(now));
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await writeFile(`${path}.new`, `${key}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);

@@ -5,6 +5,7 @@ import { type ApiKey, isUsable, SCOPES, type Scope } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { duration, filled, networks, scopes, wordOf } from './options.ts';
+import { byWhoRunsThis } from './person.ts';
 
 interface Json {
   json?: boolean;
@@ -64,7 +65,7 @@ async function create({ name, scope = [], expires, tlpCeiling, network = [], jso
     networks: network,
     expiresAt: expires ? new Date(now.getTime() + expires * 1000) : null,
   };
-  const created = await withDatabase(({ db }) => createKey(db, wanted, now));
+  const created = await withDatabase(({ db }) => createKey(db, wanted, byWhoRunsThis(now)));
   if (json) return print(JSON.stringify(asJson(created.record, now, created.key)));
   printCreated(created);
   if (tlpCeiling === undefined) print('Without --tlp-ceiling it may read everything, TLP:RED included.');
@@ -94,13 +95,13 @@ async function list({ json }: Json) {
 
 async function revokeKey(idOrName: string, { json }: Json) {
   const now = new Date();
-  const key = await withDatabase(({ db }) => revoke(db, idOrName, now));
+  const key = await withDatabase(({ db }) => revoke(db, idOrName, byWhoRunsThis(now)));
   print(json ? JSON.stringify(asJson(key, now)) : `The key ${key.name} (${key.id}) is revoked.`);
 }
 
 async function rotateKey(idOrName: string, { overlap, json }: Json & { overlap: number }) {
   const now = new Date();
-  const rotated = await withDatabase(({ db }) => rotate(db, idOrName, overlap, now));
+  const rotated = await withDatabase(({ db }) => rotate(db, idOrName, overlap, byWhoRunsThis(now)));
   if (json) {
     return print(
       JSON.stringify({ ...asJson(rotated.record, now, rotated.key), oldValidUntil: rotated.oldValidUntil }),

@@ -46,6 +46,7 @@ async function describe() {
     rateLimit: { points: 1, windowSeconds: 1 },
     trustedProxies: [],
     metricsNetworks: [],
+    sessionSecret: '',
   });
   await app.ready();
   const files = { 'openapi.json': openApiJson(app), 'openapi.yaml': openApiYaml(app) };

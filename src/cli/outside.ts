@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { type Outbound, openOutbound } from '../outbound/outbound.ts';
 import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
@@ -7,6 +8,12 @@ import { readSecret } from './secret.ts';
 /** The way to feeds and providers, under the operator's rules. */
 export function openOutside({ outboundNetworks }: Config): Outbound {
   return openOutbound({ allowedNetworks: outboundNetworks, userAgent: `Tipline/${VERSION}` });
+}
+
+/** What sessions are signed with: a key of its own, so that no cookie tells of others. */
+export async function sessionSecret(config: Config): Promise<string> {
+  const key = hkdfSync('sha256', await readSecret(config), 'tipline', 'sessions', 32);
+  return Buffer.from(key).toString('base64url');
 }
 
 /** What credentials are kept under; each kind of them has a key of its own. */

@@ -1,4 +1,10 @@
 import { userInfo } from 'node:os';
+import type { By } from '../features/audit/audit.queries.ts';
+
+/** The same, as what is done now on the machine itself. */
+export function byWhoRunsThis(now = new Date()): By {
+  return { who: whoRunsThis(), address: null, now };
+}
 
 /** Who runs a command, for the audit: the user of this machine. */
 export function whoRunsThis(): string {

@@ -41,6 +41,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   confidence: async () => (await import('./confidence.ts')).confidenceCommand(),
   campaigns: async () => (await import('./campaigns.ts')).campaignsCommand(),
   worker: async () => (await import('./worker.ts')).workerCommand(),
+  users: async () => (await import('./users.ts')).usersCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand(),
   migrate: async () => (await import('./migrate.ts')).migrateCommand(),
   openapi: async () => (await import('./openapi.ts')).openApiCommand(),

@@ -15,6 +15,7 @@ import { redactKeys } from '../http/redact.ts';
 import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
 import { openStore, print } from './dependencies.ts';
+import { sessionSecret } from './outside.ts';
 import { stopOnSignals } from './signals.ts';
 import { keepOpening, openWorker } from './worker.ts';
 
@@ -79,6 +80,7 @@ export async function startServer(
       clock: systemClock,
       lastUsed,
       interest,
+      sessionSecret: await sessionSecret(config),
       logger,
     });
     open.unshift(() => closeApp(app));

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { Role } from '../model/account.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import type {
   CampaignStatus,
@@ -152,7 +153,48 @@ export interface Tables {
     before: NullableJsonb<unknown>;
     after: NullableJsonb<unknown>;
     reason: string | null;
+    address: string | null;
   };
+  app_user: {
+    id: string;
+    email: string;
+    email_verified: Generated<boolean>;
+    name: string;
+    image: string | null;
+    role: Role;
+    two_factor_enabled: Generated<boolean>;
+    disabled_at: Date | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  app_session: {
+    id: string;
+    user_id: string;
+    token: string;
+    expires_at: Date;
+    ip_address: string | null;
+    user_agent: string | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  /** Further columns are better-auth's own. */
+  app_credential: {
+    id: string;
+    user_id: string;
+    account_id: string;
+    provider_id: string;
+    password: string | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  app_two_factor: {
+    id: string;
+    user_id: string;
+    secret: string;
+    backup_codes: string;
+    verified: boolean | null;
+  };
+  app_role: { name: Role; tlp_ceiling: Tlp };
   enrichment: {
     indicator_id: string;
     provider: string;
@@ -289,6 +331,7 @@ export interface Tables {
     expires_at: Date | null;
     revoked_at: Date | null;
     last_used_at: Date | null;
+    owner_id: string | null;
   };
   meta: { name: string; value: string };
 }

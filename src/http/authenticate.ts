@@ -6,9 +6,10 @@ import type { Consumed, KeyValueStore, RateLimit } from '../kv/kv.ts';
 import { type ApiKey, hashApiKey, isUsable, looksLikeApiKey, type Scope } from '../model/api-key.ts';
 import { clientAddress, inNetworks } from './client-address.ts';
 import { ApiError } from './errors.ts';
+import type { AppAccess } from './session-gate.ts';
 
 /** Who may read a route: holders of a scope, or everybody. Every route declares it. */
-type Access = Scope | 'public';
+type Access = Scope | 'public' | AppAccess;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

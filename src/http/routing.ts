@@ -34,14 +34,19 @@ export function readableUrl(url: string): string {
 
 /** Remembers the routes, to tell what does not exist (404) from what cannot be done with it (405). */
 export function routeTable(app: FastifyInstance) {
-  const patterns = new Set<string>();
-  app.addHook('onRoute', ({ url }) => void patterns.add(url));
-  const known = (path: string) => [...patterns].some((pattern) => asRegExp(pattern).test(path));
+  const patterns = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    patterns.set(url, new Set([...(patterns.get(url) ?? []), ...[method].flat()]));
+  });
+  const methodsOf = (path: string) =>
+    [...patterns].flatMap(([pattern, methods]) => (asRegExp(pattern).test(path) ? [...methods] : []));
   return {
     /** Why a request met no route. */
     reject(method: string, url: string): ApiError {
-      if (method === 'GET' || method === 'HEAD' || !known(pathOf(url))) return new ApiError('not_found');
-      return new ApiError('method_not_allowed', undefined, { allow: 'GET, HEAD' });
+      const allowed = [...new Set(methodsOf(pathOf(url)))].sort();
+      if (method === 'GET' || method === 'HEAD' || allowed.length === 0) return new ApiError('not_found');
+      const message = `Only ${allowed.join(' and ')} are allowed here.`;
+      return new ApiError('method_not_allowed', message, { allow: allowed.join(', ') });
     },
   };
 }

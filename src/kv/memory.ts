@@ -5,9 +5,7 @@ import { limiters } from './limiters.ts';
 export function memoryStore(): KeyValueStore {
   return {
     kind: 'embedded',
-    consume: limiters(
-      ({ points, windowSeconds }) => new RateLimiterMemory({ points, duration: windowSeconds }),
-    ),
+    ...limiters(({ points, windowSeconds }) => new RateLimiterMemory({ points, duration: windowSeconds })),
     ping: async () => {},
     close: async () => {},
   };

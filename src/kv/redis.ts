@@ -16,7 +16,7 @@ const CONNECT_MS = 2_000;
 export async function redisStore(url: string, onError: (error: Error) => void): Promise<KeyValueStore> {
   const single = newClient(url, onError);
   let client: Client = single;
-  let consume = limitsOn(client);
+  let limits = limitsOn(client);
   let closed = false;
   const settle = async (): Promise<void> => {
     const info = await single.info('cluster');
@@ -26,7 +26,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
       try {
         await inTime(cluster.connect(), CONNECT_MS);
         client = cluster;
-        consume = limitsOn(cluster);
+        limits = limitsOn(cluster);
         single.destroy();
       } catch (error) {
         onError(error as Error);
@@ -42,7 +42,8 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
   await Promise.race([settled, delay(CONNECT_MS, undefined, { ref: false })]);
   return {
     kind: 'redis',
-    consume: (key, limit) => consume(key, limit),
+    consume: (key, limit) => limits.consume(key, limit),
+    used: (key, limit) => limits.used(key, limit),
     async ping() {
       // A cluster has no PING of its own; this asks the node that holds the key.
       await client.get('tipline:ping');
@@ -56,7 +57,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
 
 type Client = ReturnType<typeof newClient> | ReturnType<typeof newCluster>;
 
-function limitsOn(client: Client): KeyValueStore['consume'] {
+function limitsOn(client: Client): Pick<KeyValueStore, 'consume' | 'used'> {
   return limiters(({ points, windowSeconds }) => {
     const shared = new RateLimiterRedis({
       storeClient: client,
@@ -74,6 +75,7 @@ function limitsOn(client: Client): KeyValueStore['consume'] {
           if (failure instanceof RateLimiterRes) throw failure;
           return own.consume(key);
         }),
+      get: (key) => inTime(shared.get(key), ANSWER_MS).catch(() => own.get(key)),
     };
   });
 }

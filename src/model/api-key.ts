@@ -22,6 +22,8 @@ export interface ApiKey {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  /** Whose account it was made with; null: a command made it. */
+  ownerId: string | null;
 }
 
 /** 256 random bits in base64url (RFC 4648 §5): 43 characters after the prefix. */

@@ -5,6 +5,7 @@ import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, NOW, startHarness } from '../support/harness.ts';
 
 const LIST = '/api/v1/indicators';
+const by = (now: Date) => ({ who: 'cli:test', address: null, now });
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 
 onEveryEngine((engine) => {
@@ -81,7 +82,7 @@ onEveryEngine((engine) => {
     it('ends at once when a key is revoked, like one that never was', async () => {
       const key = await tipline.newKey({ name: 'gone' });
       expect((await tipline.get(LIST, { key })).statusCode).toBe(200);
-      await revoke(tipline.db, 'gone', NOW);
+      await revoke(tipline.db, 'gone', by(NOW));
       const [revoked, never] = [
         await tipline.get(LIST, { key }),
         await tipline.get(LIST, { key: `tip_${'B'.repeat(43)}` }),
@@ -92,7 +93,7 @@ onEveryEngine((engine) => {
 
     it('keeps the old key beside the new one for as long as was chosen', async () => {
       const old = await tipline.newKey({ name: 'turning', scopes: ['actors:read'], tlpCeiling: 'GREEN' });
-      const { key, record } = await rotate(tipline.db, 'turning', 60, NOW);
+      const { key, record } = await rotate(tipline.db, 'turning', 60, by(NOW));
       expect(record).toMatchObject({ name: 'turning', scopes: ['actors:read'], tlpCeiling: 'GREEN' });
       const statuses = async () => [
         (await tipline.get('/api/v1/actors', { key: old })).statusCode,
@@ -106,12 +107,12 @@ onEveryEngine((engine) => {
 
     it('goes on from the newest key of a name, and wants the id where two are usable', async () => {
       await tipline.newKey({ name: 'again' });
-      await rotate(tipline.db, 'again', 60, later(1));
-      await expect(revoke(tipline.db, 'again', later(1))).rejects.toThrow(
+      await rotate(tipline.db, 'again', 60, by(later(1)));
+      await expect(revoke(tipline.db, 'again', by(later(1)))).rejects.toThrow(
         /give the id:\n {2}[0-9a-f-]{36} {2}created/,
       );
-      const { record } = await rotate(tipline.db, 'again', 60, later(2));
-      expect((await revoke(tipline.db, 'again', later(120))).id).toBe(record.id);
+      const { record } = await rotate(tipline.db, 'again', 60, by(later(2)));
+      expect((await revoke(tipline.db, 'again', by(later(120)))).id).toBe(record.id);
     });
 
     it('may be bound to networks, IPv4-mapped addresses being the IPv4 address', async () => {

@@ -39,7 +39,8 @@ function reusing(open: () => Promise<Database>): Pick<TestEngine, 'open' | 'end'
 }
 
 async function empty({ db }: Database): Promise<void> {
-  await sql`truncate indicator, indicator_source, enrichment, actor, campaign, technique, software, report,
+  await sql`delete from meta where name = 'first start'`.execute(db);
+  await sql`truncate app_user, app_session, app_credential, app_two_factor, app_verification, indicator, indicator_source, enrichment, actor, campaign, technique, software, report,
     relationship, external_id, entity_source, entity_key, api_key, source, answer_state, whitelist,
     whitelist_entry, whitelist_hit, provider, enrichment_request, audit`.execute(db);
   await sql`delete from meta where name <> 'installation'`.execute(db);

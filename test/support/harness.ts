@@ -53,6 +53,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     rateLimit: { points: 1_000_000, windowSeconds: 60 },
     trustedProxies: [],
     metricsNetworks: ['127.0.0.1'],
+    sessionSecret: 'a secret of the tests, long enough',
     ...overrides,
   });
   await app.ready();
@@ -65,7 +66,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
       expiresAt: null,
       ...wanted,
     };
-    return (await createKey(db, key, clock.now)).key;
+    return (await createKey(db, key, { who: 'cli:test', address: null, now: clock.now })).key;
   };
   const everything = await newKey();
   return {

@@ -15,12 +15,41 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    ownerId: row.owner_id,
   };
 }
 
 export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
   const row = await db.selectFrom('api_key').selectAll().where('hash', '=', hash).executeTakeFirst();
   return row ? toApiKey(row) : null;
+}
+
+/** @param id also what is no id */
+export async function findKey(db: Db, id: string): Promise<ApiKey | undefined> {
+  const row = await db
+    .selectFrom('api_key')
+    .selectAll()
+    .where((eb) => eb(eb.cast<string>('id', 'text'), '=', id.toLowerCase()))
+    .executeTakeFirst();
+  return row && toApiKey(row);
+}
+
+/** The e-mail addresses of those who have made keys, by their ids. */
+export async function findOwners(db: Db): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('app_user')
+    .select(['id', 'email'])
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('api_key')
+        .select('owner_id')
+        .where('owner_id', 'is not', null)
+        .$castTo<{ owner_id: string }>(),
+    )
+    .execute();
+  return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
 export async function listKeys(db: Db): Promise<ApiKey[]> {
@@ -44,6 +73,7 @@ export async function insertKey(db: Db, key: ApiKey, hash: string): Promise<void
       expires_at: key.expiresAt,
       revoked_at: key.revokedAt,
       last_used_at: key.lastUsedAt,
+      owner_id: key.ownerId,
     })
     .execute();
 }

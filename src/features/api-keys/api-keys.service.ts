@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
 import { type ApiKey, isUsable, newApiKey, type Scope } from '../../model/api-key.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
 import { endKeyBy, insertKey, listKeys, revokeKey } from './api-keys.queries.ts';
 
 export interface NewKey {
@@ -18,16 +21,31 @@ export interface CreatedKey {
   record: ApiKey;
 }
 
-class KeyError extends Error {
+export class KeyError extends Error {
   override name = 'KeyError';
 }
 
+/** @param ownerId whose account it is made with */
 export async function createKey(
   db: Db,
   wanted: NewKey,
-  now: Date,
-  secret = newApiKey(),
+  by: By,
+  ownerId: string | null = null,
 ): Promise<CreatedKey> {
+  return db.transaction().execute(async (trx) => {
+    const created = await insert(trx, wanted, by, ownerId);
+    await audit(trx, 'key.create', created.record, null, by);
+    return created;
+  });
+}
+
+async function insert(
+  trx: Transaction<Tables>,
+  wanted: NewKey,
+  by: By,
+  ownerId: string | null,
+): Promise<CreatedKey> {
+  const secret = newApiKey();
   const record: ApiKey = {
     id: randomUUID(),
     name: wanted.name,
@@ -36,11 +54,12 @@ export async function createKey(
     tlpCeiling: wanted.tlpCeiling,
     networks: wanted.networks,
     expiresAt: wanted.expiresAt,
-    createdAt: now,
+    createdAt: by.now,
     revokedAt: null,
     lastUsedAt: null,
+    ownerId,
   };
-  await insertKey(db, record, secret.hash);
+  await insertKey(trx, record, secret.hash);
   return { key: secret.key, record };
 }
 
@@ -64,13 +83,18 @@ async function findKeys(db: Db, idOrName: string, now: Date): Promise<[ApiKey, .
  * @returns the key; `revokedAt` tells when, also when it was revoked before
  * @throws {KeyError} when several usable keys bear the name, as they do while a rotation overlaps
  */
-export async function revoke(db: Db, idOrName: string, now: Date): Promise<ApiKey> {
+export async function revoke(db: Db, idOrName: string, by: By): Promise<ApiKey> {
+  const { now } = by;
   const [key, ...more] = await findKeys(db, idOrName, now);
   if (more.length > 0 && isUsable(key, now)) {
     const ids = [key, ...more].map(({ id, createdAt }) => `  ${id}  created ${createdAt.toISOString()}`);
     throw new KeyError(`Several API keys are called "${idOrName}"; give the id:\n${ids.join('\n')}`);
   }
-  return (await revokeKey(db, key.id, now)) ? { ...key, revokedAt: now } : key;
+  return db.transaction().execute(async (trx) => {
+    if (!(await revokeKey(trx, key.id, now))) return key;
+    await audit(trx, 'key.revoke', { ...key, revokedAt: now }, key, by);
+    return { ...key, revokedAt: now };
+  });
 }
 
 /**
@@ -81,16 +105,29 @@ export async function rotate(
   db: Db,
   idOrName: string,
   overlapSeconds: number,
-  now: Date,
+  by: By,
 ): Promise<CreatedKey & { oldValidUntil: Date }> {
+  const { now } = by;
   // While a rotation overlaps, the newest is the one to go on from.
   const [old] = await findKeys(db, idOrName, now);
   if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
   const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
   const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
   return db.transaction().execute(async (trx) => {
-    const created = await createKey(trx, old, now);
+    const created = await insert(trx, old, by, old.ownerId);
     await endKeyBy(trx, old.id, overlapEnd);
+    await audit(trx, 'key.rotate', created.record, { ...old, oldValidUntil }, by);
     return { ...created, oldValidUntil };
   });
+}
+
+async function audit(
+  trx: Transaction<Tables>,
+  action: 'key.create' | 'key.rotate' | 'key.revoke',
+  after: ApiKey,
+  before: object | null,
+  { who, address, now }: By,
+): Promise<void> {
+  const object = { kind: 'key' as const, id: after.id };
+  await writeAudit(trx, { at: now, who, address, action, object, before, after, reason: null });
 }

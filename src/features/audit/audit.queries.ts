@@ -1,12 +1,24 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
 
+/** Who does something, from where (null: on the machine itself), and when. */
+export interface By {
+  who: string;
+  address: string | null;
+  now: Date;
+}
+
 export interface AuditEntry {
   at: Date;
   /** Who changed it: an account, or the user of the machine who ran a command. */
   who: string;
+  /** Where it came from; null or left out: a command, on the machine itself. */
+  address?: string | null;
   action: AuditAction;
-  object: { kind: 'indicator' | 'campaign' | 'source' | 'whitelist' | 'provider'; id: string };
+  object: {
+    kind: 'indicator' | 'campaign' | 'source' | 'whitelist' | 'provider' | 'user' | 'key';
+    id: string;
+  };
   before: unknown;
   after: unknown;
   reason: string | null;
@@ -24,7 +36,15 @@ export type AuditAction =
   | 'whitelist.disable'
   | 'source.add'
   | 'source.change'
-  | 'provider.change';
+  | 'provider.change'
+  | 'user.create'
+  | 'user.change'
+  | 'session.create'
+  | 'session.refuse'
+  | 'session.end'
+  | 'key.create'
+  | 'key.rotate'
+  | 'key.revoke';
 
 /** Writes down a change, in the transaction that makes it. Secrets have no place in `before` and `after`. */
 export async function writeAudit(trx: Transaction<Tables>, entry: AuditEntry): Promise<void> {
@@ -33,6 +53,7 @@ export async function writeAudit(trx: Transaction<Tables>, entry: AuditEntry): P
     .values({
       at: entry.at,
       who: entry.who,
+      address: entry.address ?? null,
       action: entry.action,
       object_kind: entry.object.kind,
       object_id: entry.object.id,

@@ -1,0 +1,98 @@
+import { Command, Option } from 'commander';
+import { listUsers, type User } from '../features/accounts/accounts.queries.ts';
+import {
+  AccountError,
+  changeUser,
+  createUser,
+  type UserChange,
+} from '../features/accounts/accounts.service.ts';
+import { ROLES, type Role } from '../model/account.ts';
+import { orStandardInput } from './credentials.ts';
+import { print, withDatabase } from './dependencies.ts';
+import { filled } from './options.ts';
+import { byWhoRunsThis } from './person.ts';
+import { UsageError } from './usage-error.ts';
+
+interface CreateOptions {
+  name?: string;
+  role: Role;
+  password: string;
+}
+
+interface SetOptions {
+  name?: string;
+  role?: Role;
+  password?: string;
+  withoutTwoFactor?: true;
+}
+
+export function usersCommand(): Command {
+  const users = new Command('users').description('who signs in to the application');
+  const password = (command: Command, description: string) =>
+    command.addOption(new Option('--password <password>', `${description}; - reads it from standard input`));
+  const roles = `what it may do: ${ROLES.join(', ')}`;
+  password(users.command('create').description('make an account'), 'its password, 12 characters or more')
+    .argument('<email>', 'its e-mail address, to sign in with')
+    .addOption(new Option('--role <role>', roles).choices(ROLES).makeOptionMandatory())
+    .option('--name <name>', 'the name of the person; default: the address', filled)
+    .action(create);
+  password(
+    users
+      .command('set')
+      .description('change an account; its sessions end where its rights or password change'),
+    'another password',
+  )
+    .argument('<email>', 'its e-mail address or id')
+    .addOption(new Option('--role <role>', roles).choices(ROLES))
+    .option('--name <name>', 'the name of the person', filled)
+    .option('--without-two-factor', 'forget its second factor, which was lost')
+    .action((email: string, options: SetOptions) => set(email, options));
+  for (const disabled of [true, false]) {
+    users
+      .command(disabled ? 'disable' : 'enable')
+      .description(disabled ? 'end its sessions, and let nobody sign in with it' : 'let it sign in again')
+      .argument('<email>', 'its e-mail address or id')
+      .action((email: string) => change(email, { disabled }));
+  }
+  users.command('list').description('show the accounts').option('--json', 'print a JSON array').action(list);
+  return users;
+}
+
+async function create(email: string, { name, role, password }: CreateOptions): Promise<void> {
+  if (password === undefined) throw new UsageError('--password is missing; - reads it from standard input.');
+  const wanted = { email, name: name ?? email, role, password: await orStandardInput(password) };
+  const user = await withDatabase(({ db }) => createUser(db, wanted, byWhoRunsThis()).catch(asUsage));
+  print(line(user));
+}
+
+async function set(email: string, { password, ...options }: SetOptions): Promise<void> {
+  const given = password === undefined ? {} : { password: await orStandardInput(password) };
+  if (Object.keys({ ...options, ...given }).length === 0)
+    throw new UsageError('There is nothing to change: see --help.');
+  await change(email, { ...options, ...given });
+}
+
+async function change(email: string, wanted: UserChange): Promise<void> {
+  const user = await withDatabase(({ db }) => changeUser(db, email, wanted, byWhoRunsThis()));
+  print(line(user));
+}
+
+async function list({ json }: { json?: boolean }): Promise<void> {
+  const users = await withDatabase(({ db }) => listUsers(db));
+  if (json) return print(JSON.stringify(users));
+  if (users.length === 0)
+    return print(
+      'There are no accounts. Make one: tipline users create EMAIL --role administrator --password -',
+    );
+  for (const user of users) print(line(user));
+}
+
+function line({ email, name, role, twoFactor, disabledAt }: User): string {
+  const facts = [role, ...(twoFactor ? ['with a second factor'] : []), ...(disabledAt ? ['disabled'] : [])];
+  return `${email}  ${name}  ${facts.join(', ')}`;
+}
+
+/** What may not be set was asked for. */
+function asUsage(error: unknown): never {
+  throw error instanceof AccountError ? new UsageError(error.message) : error;
+}

@@ -1,0 +1,215 @@
+import type { Selectable, Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { Account, Role } from '../../model/account.ts';
+
+export interface User {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  twoFactor: boolean;
+  disabledAt: Date | null;
+  createdAt: Date;
+}
+
+function toUser(row: Selectable<Tables['app_user']>): User {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    twoFactor: row.two_factor_enabled,
+    disabledAt: row.disabled_at,
+    createdAt: row.created_at,
+  };
+}
+
+export async function listUsers(db: Db): Promise<User[]> {
+  return (await db.selectFrom('app_user').selectAll().orderBy('email').execute()).map(toUser);
+}
+
+export async function findUser(db: Db, idOrEmail: string): Promise<User | undefined> {
+  const row = await db
+    .selectFrom('app_user')
+    .selectAll()
+    .where((eb) => eb.or([eb('email', '=', idOrEmail), eb(eb.cast<string>('id', 'text'), '=', idOrEmail)]))
+    .executeTakeFirst();
+  return row && toUser(row);
+}
+
+/** The hash of the password that somebody enabled signs in with. */
+export async function findPasswordHash(db: Db, email: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('app_credential as c')
+    .innerJoin('app_user as u', 'u.id', 'c.user_id')
+    .select('c.password')
+    .where('u.email', '=', email)
+    .where('u.disabled_at', 'is', null)
+    .where('c.provider_id', '=', PASSWORD)
+    .executeTakeFirst();
+  return row?.password ?? null;
+}
+
+/** better-auth's name for a password of its own. */
+const PASSWORD = 'credential';
+
+export async function insertUser(
+  trx: Transaction<Tables>,
+  { id, email, name, role }: Pick<User, 'id' | 'email' | 'name' | 'role'>,
+  now: Date,
+): Promise<void> {
+  await trx
+    .insertInto('app_user')
+    .values({ id, email, name, role, created_at: now, updated_at: now })
+    .execute();
+}
+
+export async function writePassword(
+  trx: Transaction<Tables>,
+  userId: string,
+  hash: string,
+  now: Date,
+): Promise<void> {
+  const values = { password: hash, updated_at: now };
+  await trx
+    .insertInto('app_credential')
+    .values({
+      // One a user: its id may well be the user's.
+      id: userId,
+      user_id: userId,
+      account_id: userId,
+      provider_id: PASSWORD,
+      created_at: now,
+      ...values,
+    })
+    .onConflict((conflict) => conflict.columns(['provider_id', 'account_id']).doUpdateSet(values))
+    .execute();
+}
+
+export async function updateUser(
+  trx: Transaction<Tables>,
+  id: string,
+  change: Partial<Pick<User, 'name' | 'role' | 'disabledAt'>>,
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('app_user')
+    .set({
+      updated_at: now,
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.role !== undefined && { role: change.role }),
+      ...(change.disabledAt !== undefined && { disabled_at: change.disabledAt }),
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Takes the second factor away: it is lost, or was never confirmed. */
+export async function removeTwoFactor(trx: Transaction<Tables>, userId: string): Promise<void> {
+  await trx.deleteFrom('app_two_factor').where('user_id', '=', userId).execute();
+  await trx.updateTable('app_user').set({ two_factor_enabled: false }).where('id', '=', userId).execute();
+}
+
+export async function countAdministrators(trx: Transaction<Tables>): Promise<number> {
+  // Locked, so that two who step down at once do not both believe in the other.
+  const rows = await trx
+    .selectFrom('app_user')
+    .select('id')
+    .where('role', '=', 'administrator')
+    .where('disabled_at', 'is', null)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  return rows.length;
+}
+
+export async function isAnybodyThere(db: Db): Promise<boolean> {
+  return (await db.selectFrom('app_user').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
+export async function deleteSessions(
+  trx: Transaction<Tables>,
+  userId: string,
+  keep: string | null = null,
+): Promise<void> {
+  await trx
+    .deleteFrom('app_session')
+    .where('user_id', '=', userId)
+    .$if(keep !== null, (query) => query.where('id', '!=', keep ?? ''))
+    .execute();
+}
+
+export interface Session {
+  id: string;
+  createdAt: Date;
+  expiresAt: Date;
+  address: string | null;
+  userAgent: string | null;
+}
+
+export async function listSessions(db: Db, userId: string, now: Date): Promise<Session[]> {
+  const rows = await db
+    .selectFrom('app_session')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    address: row.ip_address,
+    userAgent: row.user_agent,
+  }));
+}
+
+/** @returns whether the user had it */
+export async function deleteSession(trx: Transaction<Tables>, userId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('app_session')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** What somebody may do and see; undefined: the account is gone or disabled. */
+export async function findRights(
+  db: Db,
+  userId: string,
+): Promise<Pick<Account, 'role' | 'tlpCeiling'> | undefined> {
+  const row = await db
+    .selectFrom('app_user as u')
+    .innerJoin('app_role as r', 'r.name', 'u.role')
+    .select(['u.role', 'r.tlp_ceiling'])
+    .where('u.id', '=', userId)
+    .where('u.disabled_at', 'is', null)
+    .executeTakeFirst();
+  return row && { role: row.role, tlpCeiling: row.tlp_ceiling };
+}
+
+const FIRST_START = 'first start';
+
+/** What the link for the first administrator is known by; null: there is none. */
+export async function writeFirstStart(db: Db, value: string | null): Promise<void> {
+  if (value === null) await db.deleteFrom('meta').where('name', '=', FIRST_START).execute();
+  else
+    await db
+      .insertInto('meta')
+      .values({ name: FIRST_START, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+      .execute();
+}
+
+export async function findFirstStart(trx: Transaction<Tables>): Promise<string | null> {
+  const row = await trx
+    .selectFrom('meta')
+    .select('value')
+    .where('name', '=', FIRST_START)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.value ?? null;
+}

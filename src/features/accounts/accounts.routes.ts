@@ -1,0 +1,199 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../http/errors.ts';
+import { routeOf } from '../../http/operation.ts';
+import { isUuid } from '../../http/query-validator.ts';
+import * as accounts from './accounts.queries.ts';
+import * as operations from './accounts.schema.ts';
+import { AccountError, acceptFirstStart, audit, changeUser, createUser } from './accounts.service.ts';
+import type { Authentication } from './authentication.ts';
+import { hashPassword, verifyPassword } from './password.ts';
+import { confirmSignIn, type SignInResult, signIn } from './sign-in.ts';
+
+const DONE = { done: true } as const;
+
+/** Signing in and out, one's own account, and, for administrators, the accounts of all. */
+export async function accountRoutes(instance: FastifyInstance, auth: Authentication): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+  const { db, clock, by } = auth;
+  app.route({
+    ...routeOf(operations.readSession, 'public'),
+    handler: async (request, reply) => ({
+      account: await auth.findAccount(request, reply),
+      firstStart: !(await accounts.isAnybodyThere(db)),
+    }),
+  });
+
+  app.route({
+    ...routeOf(operations.firstStart, 'public'),
+    handler: async (request) => {
+      const { token, ...user } = request.body;
+      const from = { address: auth.addressOf(request), now: clock() };
+      await acceptFirstStart(db, token, user, from).catch(asConflict);
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.signIn, 'public'),
+    handler: async (request, reply) => {
+      const outcome = answered(
+        reply,
+        await signIn(auth.signInDeps(request), request.body, auth.fromOf(request)),
+      );
+      return { twoFactor: outcome === 'two-factor' };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.confirmSignIn, 'public'),
+    handler: async (request, reply) => {
+      answered(reply, await confirmSignIn(auth.signInDeps(request), request.body, auth.fromOf(request)));
+      return DONE;
+    },
+  });
+
+  const endSessions = (request: FastifyRequest, which: string | 'all' | 'others') =>
+    db.transaction().execute(async (trx) => {
+      const { id, sessionId } = request.account;
+      if (which === 'all') await accounts.deleteSessions(trx, id);
+      else if (which === 'others') await accounts.deleteSessions(trx, id, sessionId);
+      else if (!(await accounts.deleteSession(trx, id, which))) throw new ApiError('not_found');
+      await audit(trx, 'session.end', id, null, { which }, by(request));
+    });
+
+  app.route({
+    ...routeOf(operations.signOut, 'viewer'),
+    handler: async (request) => {
+      await endSessions(request, request.account.sessionId);
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.signOutEverywhere, 'viewer'),
+    handler: async (request) => {
+      await endSessions(request, 'all');
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.listSessions, 'viewer'),
+    handler: async (request) => ({ data: await accounts.listSessions(db, request.account.id, new Date()) }),
+  });
+
+  app.route({
+    ...routeOf(operations.endSession, 'viewer'),
+    handler: async (request) => {
+      await endSessions(request, idOf(request));
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.changePassword, 'viewer'),
+    handler: async (request) => {
+      const { password, newPassword } = request.body;
+      await requirePassword(request, password);
+      const hash = await hashPassword(newPassword);
+      const { id, sessionId } = request.account;
+      await db.transaction().execute(async (trx) => {
+        await accounts.writePassword(trx, id, hash, clock());
+        await accounts.deleteSessions(trx, id, sessionId);
+        await audit(trx, 'user.change', id, null, { password: 'changed' }, by(request));
+      });
+      return DONE;
+    },
+  });
+
+  /** As after three wrong passwords in a row, whoever holds a session may not try them all. */
+  async function requirePassword(request: FastifyRequest, password: string): Promise<void> {
+    const { email, id } = request.account;
+    const { consumed, msBeforeNext } = await auth.kv.consume(`password:${id}`, {
+      points: 10,
+      windowSeconds: 900,
+    });
+    if (consumed > 10) throw tooMany(Math.ceil(msBeforeNext / 1000));
+    const hash = await accounts.findPasswordHash(db, email);
+    if (hash === null || !(await verifyPassword(password, hash)))
+      throw new ApiError('invalid_parameter', 'The password is wrong.');
+  }
+
+  app.route({
+    ...routeOf(operations.startTwoFactor, 'viewer'),
+    handler: async (request, reply) => {
+      await requirePassword(request, request.body.password);
+      const { status, body } = await auth.pass(request, reply, '/two-factor/enable', request.body);
+      if (status !== 200) throw new ApiError('not_possible');
+      const { totpURI, backupCodes } = body as { totpURI: string; backupCodes: string[] };
+      return { uri: totpURI, backupCodes };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.confirmTwoFactor, 'viewer'),
+    handler: async (request, reply) => {
+      const after = { twoFactor: true };
+      const { status } = await auth.pass(request, reply, '/two-factor/verify-totp', request.body, (trx) =>
+        audit(trx, 'user.change', request.account.id, { twoFactor: false }, after, by(request)),
+      );
+      if (status !== 200) throw new ApiError('invalid_parameter', 'The code is wrong.');
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.endTwoFactor, 'viewer'),
+    handler: async (request) => {
+      await requirePassword(request, request.body.password);
+      await changeUser(db, request.account.id, { withoutTwoFactor: true }, by(request)).catch(asConflict);
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.listUsers, 'administrator'),
+    handler: async () => ({ data: await accounts.listUsers(db) }),
+  });
+
+  app.route({
+    ...routeOf(operations.createUser, 'administrator'),
+    handler: async (request) => ({ data: await createUser(db, request.body, by(request)).catch(asConflict) }),
+  });
+
+  app.route({
+    ...routeOf(operations.changeUser, 'administrator'),
+    handler: async (request) => ({
+      data: await changeUser(db, idOf(request), request.body, by(request)).catch(asConflict),
+    }),
+  });
+}
+
+function idOf(request: FastifyRequest): string {
+  const { id } = request.params as { id: string };
+  if (!isUuid(id)) throw new ApiError('not_found');
+  return id.toLowerCase();
+}
+
+function asConflict(error: unknown): never {
+  throw error instanceof AccountError ? new ApiError('not_possible', error.message) : error;
+}
+
+/** @throws {ApiError} for what is not signed in */
+function answered(reply: FastifyReply, result: SignInResult): 'signed-in' | 'two-factor' {
+  if (result.outcome === 'refused') throw new ApiError('sign_in_refused');
+  if (result.outcome === 'too-many') throw tooMany(result.seconds);
+  reply.header('set-cookie', result.cookies);
+  return result.outcome;
+}
+
+function tooMany(seconds: number): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    `Too many attempts. Try again in ${Math.ceil(seconds / 60)} minutes.`,
+    {
+      'retry-after': String(seconds),
+    },
+  );
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Db } from '../../db/open.ts';
+import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
+import { normalizeEmail } from '../../model/account.ts';
+import type { By } from '../audit/audit.queries.ts';
+import { findPasswordHash, findUser } from './accounts.queries.ts';
+import { audit } from './accounts.service.ts';
+import { type AuthSettings, authRequest, openAuth } from './auth.ts';
+import { verifyNothing, verifyPassword } from './password.ts';
+
+/** Attempts in a quarter of an hour, right ones included: of an account, wherever they come from, and of an address. */
+const ATTEMPTS: Record<'account' | 'address', RateLimit> = {
+  account: { points: 10, windowSeconds: 900 },
+  address: { points: 50, windowSeconds: 900 },
+};
+
+export interface SignInDeps {
+  db: Db;
+  kv: KeyValueStore;
+  clock: Clock;
+  settings: AuthSettings;
+}
+
+export interface From {
+  address: string;
+  userAgent: string;
+  cookie: string | undefined;
+}
+
+/** What came of it, and the cookies that go with it. */
+export type SignInResult =
+  | { outcome: 'signed-in' | 'two-factor'; cookies: string[] }
+  | { outcome: 'refused' }
+  | { outcome: 'too-many'; seconds: number };
+
+/** Signs somebody in with a password; the session and its audit are written together. */
+export async function signIn(
+  deps: SignInDeps,
+  given: { email: string; password: string },
+  from: From,
+): Promise<SignInResult> {
+  const { db, settings } = deps;
+  const email = normalizeEmail(given.email);
+  const seconds = await tooMany(deps, [`account:${digest(email)}`, `address:${from.address}`]);
+  if (seconds !== null) return { outcome: 'too-many', seconds };
+  const hash = await findPasswordHash(db, email);
+  const right =
+    hash === null ? await verifyNothing(given.password) : await verifyPassword(given.password, hash);
+  if (!right || hash === null) {
+    await noteRefusal(deps, email, from);
+    return { outcome: 'refused' };
+  }
+  return db.transaction().execute(async (trx) => {
+    const auth = await openAuth(trx, settings, hash);
+    const response = await auth.handler(
+      authRequest('/sign-in/email', from, { email, password: given.password }),
+    );
+    if (response.status !== 200) return { outcome: 'refused' };
+    const { twoFactorRedirect, user } = (await response.json()) as {
+      twoFactorRedirect?: boolean;
+      user?: { id: string };
+    };
+    if (user && !twoFactorRedirect)
+      await audit(trx, 'session.create', user.id, null, null, by(deps, email, from));
+    return {
+      outcome: twoFactorRedirect ? 'two-factor' : 'signed-in',
+      cookies: response.headers.getSetCookie(),
+    };
+  });
+}
+
+/** The second step, for somebody whose password was right a moment ago, as the cookie of the first says. */
+export async function confirmSignIn(
+  deps: SignInDeps,
+  { code, backupCode }: { code?: string; backupCode?: string },
+  from: From,
+): Promise<SignInResult> {
+  // A cookie is good for one account and ten minutes: five guesses of a million.
+  const cookie = /tipline\.two_factor=([^;]+)/.exec(from.cookie ?? '')?.[1] ?? '';
+  const seconds = await tooMany(deps, [`account:${digest(cookie)}`, `address:${from.address}`]);
+  if (seconds !== null) return { outcome: 'too-many', seconds };
+  const path = code === undefined ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp';
+  return deps.db.transaction().execute(async (trx) => {
+    const auth = await openAuth(trx, deps.settings);
+    const response = await auth.handler(authRequest(path, from, { code: code ?? backupCode }));
+    if (response.status !== 200) return { outcome: 'refused' };
+    const { user } = (await response.json()) as { user: { id: string; email: string } };
+    await audit(trx, 'session.create', user.id, null, { twoFactor: true }, by(deps, user.email, from));
+    return { outcome: 'signed-in', cookies: response.headers.getSetCookie() };
+  });
+}
+
+/** @returns how many seconds to wait; null: go on */
+async function tooMany({ kv }: SignInDeps, keys: string[]): Promise<number | null> {
+  for (const key of keys) {
+    const limit = key.startsWith('account:') ? ATTEMPTS.account : ATTEMPTS.address;
+    const { consumed, msBeforeNext } = await kv.consume(`sign-in:${key}`, limit);
+    if (consumed > limit.points) return Math.max(1, Math.ceil(msBeforeNext / 1000));
+  }
+  return null;
+}
+
+async function noteRefusal(deps: SignInDeps, email: string, from: From): Promise<void> {
+  const user = await findUser(deps.db, email);
+  if (!user) return;
+  await deps.db
+    .transaction()
+    .execute((trx) => audit(trx, 'session.refuse', user.id, null, null, by(deps, email, from)));
+}
+
+const by = ({ clock }: SignInDeps, who: string, { address }: From): By => ({ who, address, now: clock() });
+
+const digest = (text: string) => createHash('sha256').update(text).digest('base64url');

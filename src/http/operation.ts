@@ -1,0 +1,60 @@
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+import type { Role } from '../model/account.ts';
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type OperationKey = `${Method} /app/${string}`;
+
+/** An operation of the application: what it takes and gives, for the server, and as types for the pages. */
+export interface Operation<
+  Key extends OperationKey = OperationKey,
+  Body extends TSchema = TSchema,
+  Query extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> {
+  key: Key;
+  body: Body;
+  query: Query;
+  answer: Answer;
+}
+
+/** Of a body: everything but files. */
+const MOST_BYTES = 64 * 1024;
+
+/** Sent as ISO 8601. */
+export const moment = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
+export const momentOrNull = Type.Unsafe<Date | null>({ type: ['string', 'null'], format: 'date-time' });
+
+const NOTHING = Type.Object({}, { additionalProperties: false });
+
+/** @param key method and address, as Fastify writes it */
+export function operation<
+  const Key extends OperationKey,
+  Answer extends TSchema,
+  Body extends TSchema = typeof NOTHING,
+  Query extends TSchema = typeof NOTHING,
+>(key: Key, parts: { answer: Answer; body?: Body; query?: Query }): Operation<Key, Body, Query, Answer> {
+  const { answer, body = NOTHING, query = NOTHING } = parts;
+  return { key, answer, body: body as Body, query: query as Query };
+}
+
+/** What Fastify needs for it. The public description is of the API alone. */
+export function routeOf<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
+  { key, body, query, answer }: Operation<OperationKey, Body, Query, Answer>,
+  who: Role | 'public',
+) {
+  const [method, url] = key.split(' ') as [Method, string];
+  return {
+    method,
+    url,
+    bodyLimit: MOST_BYTES,
+    config: { access: `app:${who}` as const },
+    schema: {
+      hide: true,
+      params: Type.Unsafe<Record<string, string>>({}),
+      querystring: Type.Unsafe<Static<Query>>(query),
+      // A GET has none, and Fastify wants none for it.
+      ...((method === 'GET' ? {} : { body }) as unknown as { body: TUnsafe<Static<Body>> }),
+      response: { 200: Type.Unsafe<Static<Answer>>(answer) },
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import { type Account, mayActAs, type Role } from '../model/account.ts';
+import { ApiError } from './errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is signed in; set on every operation of the application that is not public. */
+    account: Account;
+  }
+}
+
+/** Who may use an operation of the application: everybody, or whoever is signed in with this role or a higher one. */
+export type AppAccess = `app:${Role | 'public'}`;
+
+export function isAppAccess(access: string | undefined): access is AppAccess {
+  return access?.startsWith('app:') ?? false;
+}
+
+export interface SessionOptions {
+  clock: Clock;
+  /** May renew the cookie. */
+  findAccount(request: FastifyRequest, reply: FastifyReply): Promise<Account | null>;
+}
+
+/** What every operation of the application passes: its origin, then the session and its role. Never an API key. */
+export function sessionGate({ clock, findAccount }: SessionOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply, access: AppAccess): Promise<void> => {
+    const needed = access.slice('app:'.length) as Role | 'public';
+    reply.header('cache-control', 'no-store');
+    if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnOrigin(request))
+      throw new ApiError('other_origin');
+    if (needed === 'public') return;
+    const account = await findAccount(request, reply);
+    if (!account) throw new ApiError('not_signed_in');
+    if (!mayActAs(account.role, needed))
+      throw new ApiError('insufficient_role', `This needs the role ${needed}; yours is ${account.role}.`);
+    request.account = account;
+    request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
+  };
+}
+
+/**
+ * Browsers say where a request comes from: Sec-Fetch-Site over TLS and on loopback, which no proxy changes, else Origin
+ * (Fetch standard, "Fetch metadata" and §3.2). Whoever says neither is no browser with a session.
+ */
+function isOwnOrigin({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  try {
+    return new URL(headers.origin ?? '').host === headers.host;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,335 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findUser } from '../../src/features/accounts/accounts.queries.ts';
+import { acceptFirstStart, offerFirstStart } from '../../src/features/accounts/accounts.service.ts';
+import { ROLES } from '../../src/model/account.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, NOW, startHarness } from '../support/harness.ts';
+import { auditOf, newUser, openBrowser, PASSWORD, signedIn } from './browser.ts';
+
+const HOUR = 3_600_000;
+
+/** RFC 6238, as an authenticator does it. */
+function totp(uri: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+  const bits = [...(new URL(uri).searchParams.get('secret') ?? '')]
+    .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('');
+  const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const mac = createHmac('sha1', secret).update(counter).digest();
+  const at = (mac.at(-1) ?? 0) & 15;
+  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+  });
+  afterEach(() => tipline.close());
+  const accountOf = async (browser: ReturnType<typeof openBrowser>) =>
+    (await browser.send('GET', '/app/session')).json().account;
+
+  describe('signing in', () => {
+    it('opens a session that only the server reads, with role and ceiling, and writes it down', async () => {
+      const { id } = await newUser(tipline, 'analyst');
+      const browser = openBrowser(tipline);
+      expect(await accountOf(browser)).toBeNull();
+      const response = await browser.signIn(' Analyst@Example.org ');
+      expect(response.json()).toEqual({ twoFactor: false });
+      expect(String(response.headers['set-cookie'])).toMatch(/HttpOnly; SameSite=Strict$/);
+      expect(await accountOf(browser)).toMatchObject({
+        id,
+        email: 'analyst@example.org',
+        role: 'analyst',
+        tlpCeiling: 'AMBER_STRICT',
+      });
+      expect((await auditOf(tipline)).at(-1)).toMatchObject({
+        who: 'analyst@example.org',
+        action: 'session.create',
+        address: '127.0.0.1',
+      });
+    });
+
+    it('gives cookies that go over TLS alone where the browser speaks TLS', async () => {
+      await tipline.close();
+      tipline = await startHarness(engine, { trustedProxies: ['127.0.0.1'] });
+      await newUser(tipline, 'viewer');
+      const body = { email: 'viewer@example.org', password: PASSWORD };
+      const response = await openBrowser(tipline).send('POST', '/app/sign-in', body, {
+        'x-forwarded-proto': 'https',
+      });
+      expect(String(response.headers['set-cookie'])).toMatch(/^__Secure-tipline.*; Secure/);
+    });
+
+    it('answers a wrong password as it answers an unknown address, and writes down what concerns an account', async () => {
+      await newUser(tipline, 'viewer');
+      const browser = openBrowser(tipline);
+      const wrong = await browser.signIn('viewer@example.org', 'not the password');
+      const unknown = await browser.signIn('nobody@example.org', 'not the password');
+      expect([wrong.statusCode, wrong.body]).toEqual([unknown.statusCode, unknown.body]);
+      expect(wrong.statusCode).toBe(401);
+      expect(await accountOf(browser)).toBeNull();
+      const refused = (await auditOf(tipline)).filter(({ action }) => action === 'session.refuse');
+      expect(refused.map(({ who }) => who)).toEqual(['viewer@example.org']);
+    });
+
+    it('is refused after ten attempts in a quarter of an hour, also with the right password', async () => {
+      await newUser(tipline, 'viewer');
+      const browser = openBrowser(tipline);
+      for (let i = 0; i < 10; i++) await browser.signIn('viewer@example.org', 'not the password');
+      const response = await browser.signIn('viewer@example.org');
+      expect(response.statusCode).toBe(429);
+      expect(Number(response.headers['retry-after'])).toBeGreaterThan(600);
+      await newUser(tipline, 'analyst');
+      expect((await browser.signIn('analyst@example.org')).statusCode).toBe(200);
+    });
+
+    it('is over after signing out, here or everywhere', async () => {
+      const first = await signedIn(tipline, 'viewer');
+      const second = openBrowser(tipline);
+      const third = openBrowser(tipline);
+      await second.signIn('viewer@example.org');
+      await third.signIn('viewer@example.org');
+      expect((await first.send('GET', '/app/sessions')).json().data).toHaveLength(3);
+      await first.send('POST', '/app/sign-out');
+      expect([await accountOf(first), (await accountOf(second))?.role]).toEqual([null, 'viewer']);
+      await second.send('POST', '/app/sign-out-everywhere');
+      expect([await accountOf(second), await accountOf(third)]).toEqual([null, null]);
+    });
+
+    it('ends one session of several, of one’s own alone', async () => {
+      const mine = await signedIn(tipline, 'viewer');
+      const others = await signedIn(tipline, 'analyst');
+      const { sessionId } = await accountOf(others);
+      expect((await mine.send('DELETE', `/app/sessions/${sessionId}`)).statusCode).toBe(404);
+      expect(await accountOf(others)).not.toBeNull();
+      expect((await others.send('DELETE', `/app/sessions/${sessionId}`)).statusCode).toBe(200);
+      expect(await accountOf(others)).toBeNull();
+    });
+  });
+
+  describe('a request that changes something', () => {
+    it.each([
+      ['from another site', { 'sec-fetch-site': 'cross-site' }],
+      ['from a sibling of the site', { 'sec-fetch-site': 'same-site' }],
+      ['typed into the address bar', { 'sec-fetch-site': 'none' }],
+    ])('is refused %s', async (_, headers) => {
+      const browser = await signedIn(tipline, 'administrator');
+      const response = await browser.send('POST', '/app/sign-out', {}, headers);
+      expect(response.statusCode).toBe(403);
+      expect(await accountOf(browser)).not.toBeNull();
+    });
+
+    it('goes by Origin where the browser does not say more', async () => {
+      const browser = await signedIn(tipline, 'viewer');
+      const { app } = tipline;
+      const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const from = (headers: Record<string, string>) =>
+        app.inject({
+          method: 'POST',
+          url: '/app/sign-out',
+          headers: { cookie, host: 'tip.example', ...headers },
+          payload: {},
+        });
+      expect((await from({})).statusCode).toBe(403);
+      expect((await from({ origin: 'null' })).statusCode).toBe(403);
+      expect((await from({ origin: 'http://evil.example' })).statusCode).toBe(403);
+      expect((await from({ origin: 'http://tip.example' })).statusCode).toBe(200);
+    });
+
+    it('is never made with an API key, and a session opens nothing of the API', async () => {
+      const key = await tipline.newKey();
+      const browser = await signedIn(tipline, 'administrator');
+      const withKey = { authorization: `Bearer ${key}` };
+      expect((await openBrowser(tipline).send('GET', '/app/users', undefined, withKey)).statusCode).toBe(401);
+      expect((await browser.send('GET', '/api/v1/indicators')).statusCode).toBe(401);
+    });
+
+    it.each([
+      ['a field too many', { email: 'a@example.org', password: 'x', more: 1 }],
+      ['one missing', { email: 'a@example.org' }],
+      ['another type', { email: 'a@example.org', password: 7 }],
+      ['a list', []],
+    ])('names what is wrong with %s', async (_, body) => {
+      const response = await openBrowser(tipline).send('POST', '/app/sign-in', body);
+      expect(response.statusCode).toBe(400);
+      expect(response.json()).toMatchObject({ code: 'invalid_parameter' });
+    });
+  });
+
+  describe('a password', () => {
+    it('is changed by who knows it, and ends all other sessions', async () => {
+      const browser = await signedIn(tipline, 'viewer');
+      const other = openBrowser(tipline);
+      await other.signIn('viewer@example.org');
+      const change = (password: string) =>
+        browser.send('POST', '/app/password', { password, newPassword: 'another horse battery' });
+      expect((await change('not the password')).statusCode).toBe(400);
+      expect(await accountOf(other)).not.toBeNull();
+      expect((await change(PASSWORD)).statusCode).toBe(200);
+      expect([(await accountOf(browser))?.role, await accountOf(other)]).toEqual(['viewer', null]);
+      expect((await other.signIn('viewer@example.org')).statusCode).toBe(401);
+      expect((await other.signIn('viewer@example.org', 'another horse battery')).statusCode).toBe(200);
+      expect((await auditOf(tipline)).map(({ action, after }) => [action, after])).toContainEqual([
+        'user.change',
+        { password: 'changed' },
+      ]);
+    });
+  });
+
+  describe('a second factor', () => {
+    it('is asked for after the password once it is confirmed, and a backup code is good once', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      expect((await browser.send('POST', '/app/two-factor/start', { password: 'wrong' })).statusCode).toBe(
+        400,
+      );
+      const { uri, backupCodes } = (
+        await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })
+      ).json();
+      expect((await accountOf(browser)).twoFactor).toBe(false);
+      expect((await browser.send('POST', '/app/two-factor/confirm', { code: '000000' })).statusCode).toBe(
+        400,
+      );
+      expect((await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) })).statusCode).toBe(
+        200,
+      );
+      expect((await accountOf(browser)).twoFactor).toBe(true);
+
+      const again = openBrowser(tipline);
+      expect((await again.signIn('analyst@example.org')).json()).toEqual({ twoFactor: true });
+      expect(await accountOf(again)).toBeNull();
+      expect((await again.send('POST', '/app/sign-in/code', { code: '000000' })).statusCode).toBe(401);
+      expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri) })).statusCode).toBe(200);
+      expect((await accountOf(again)).role).toBe('analyst');
+
+      const [backupCode] = backupCodes;
+      for (const expected of [200, 401]) {
+        const other = openBrowser(tipline);
+        await other.signIn('analyst@example.org');
+        expect((await other.send('POST', '/app/sign-in/code', { backupCode })).statusCode).toBe(expected);
+      }
+      expect((await browser.send('POST', '/app/two-factor/end', { password: PASSWORD })).statusCode).toBe(
+        200,
+      );
+      expect((await openBrowser(tipline).signIn('analyst@example.org')).json()).toEqual({ twoFactor: false });
+    });
+
+    it('allows no more than ten guesses', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      const again = openBrowser(tipline);
+      await again.signIn('analyst@example.org');
+      const statuses = new Set<number>();
+      for (let i = 0; i < 12; i++)
+        statuses.add((await again.send('POST', '/app/sign-in/code', { code: '000000' })).statusCode);
+      expect(statuses).toEqual(new Set([401, 429]));
+    });
+  });
+
+  describe('accounts', () => {
+    const user = { email: 'new@example.org', name: 'New', role: 'viewer', password: PASSWORD };
+
+    it('are made, changed and disabled by administrators, and each of it is written down', async () => {
+      const browser = await signedIn(tipline, 'administrator');
+      const { data: made } = (await browser.send('POST', '/app/users', user)).json();
+      expect(made).toMatchObject({ email: 'new@example.org', role: 'viewer', disabledAt: null });
+      const theirs = openBrowser(tipline);
+      await theirs.signIn('new@example.org');
+      const changed = await browser.send('PATCH', `/app/users/${made.id}`, { role: 'analyst' });
+      expect(changed.json().data.role).toBe('analyst');
+      // Signed out: what it may do is another.
+      expect(await accountOf(theirs)).toBeNull();
+      await theirs.signIn('new@example.org');
+      await browser.send('PATCH', `/app/users/${made.id}`, { disabled: true });
+      expect(await accountOf(theirs)).toBeNull();
+      expect((await theirs.signIn('new@example.org')).statusCode).toBe(401);
+      const written = (await auditOf(tipline)).filter(
+        ({ who, action }) => who === 'administrator@example.org' && action.startsWith('user.'),
+      );
+      expect(written.map(({ action }) => action)).toEqual(['user.create', 'user.change', 'user.change']);
+      expect(written[1]).toMatchObject({
+        before: { role: 'viewer' },
+        after: { role: 'analyst' },
+        address: '127.0.0.1',
+      });
+      expect(JSON.stringify(await auditOf(tipline))).not.toContain(PASSWORD);
+    });
+
+    it.each(ROLES.filter((role) => role !== 'administrator'))(
+      'are no business of the role %s',
+      async (role) => {
+        const browser = await signedIn(tipline, role);
+        const { id } = await newUser(tipline, 'administrator');
+        expect((await browser.send('GET', '/app/users')).statusCode).toBe(403);
+        expect((await browser.send('POST', '/app/users', user)).statusCode).toBe(403);
+        expect((await browser.send('PATCH', `/app/users/${id}`, { role: 'viewer' })).statusCode).toBe(403);
+        expect((await findUser(tipline.db, 'administrator@example.org'))?.role).toBe('administrator');
+      },
+    );
+
+    it('keep an administrator, also when the last two step down at once', async () => {
+      const browser = await signedIn(tipline, 'administrator');
+      const { id } = await accountOf(browser);
+      const alone = await browser.send('PATCH', `/app/users/${id}`, { role: 'viewer' });
+      expect([alone.statusCode, alone.json().error]).toEqual([409, 'The last administrator must stay one.']);
+      const second = await newUser(tipline, 'administrator', 'second@example.org');
+      const both = await Promise.all(
+        [id, second.id].map((one) => browser.send('PATCH', `/app/users/${one}`, { disabled: true })),
+      );
+      expect(both.map(({ statusCode }) => statusCode).sort()).not.toEqual([200, 200]);
+      const rows = await tipline.db.selectFrom('app_user').select('disabled_at').execute();
+      expect(rows.filter(({ disabled_at }) => disabled_at === null)).toHaveLength(1);
+    });
+
+    it('are one an address', async () => {
+      const browser = await signedIn(tipline, 'administrator');
+      const response = await browser.send('POST', '/app/users', {
+        ...user,
+        email: 'ADMINISTRATOR@example.org',
+      });
+      expect([response.statusCode, response.json().code]).toEqual([409, 'not_possible']);
+    });
+  });
+
+  describe('the first start', () => {
+    const first = { email: 'first@example.org', name: 'First', password: PASSWORD };
+
+    it('makes one administrator, once', async () => {
+      const token = await offerFirstStart(tipline.db, NOW);
+      expect(token).not.toMatch(/^tip_/);
+      const browser = openBrowser(tipline);
+      expect((await browser.send('GET', '/app/session')).json()).toEqual({ account: null, firstStart: true });
+      const wrong = await browser.send('POST', '/app/first-start', { token: 'guessed', ...first });
+      expect(wrong.statusCode).toBe(409);
+      expect((await browser.send('POST', '/app/first-start', { token, ...first })).statusCode).toBe(200);
+      await browser.signIn('first@example.org');
+      expect((await accountOf(browser)).role).toBe('administrator');
+      const again = await browser.send('POST', '/app/first-start', {
+        token,
+        ...first,
+        email: 'b@example.org',
+      });
+      expect(again.statusCode).toBe(409);
+      expect(await offerFirstStart(tipline.db, NOW)).toBeNull();
+    });
+
+    it('is over after an hour, and when another link was given', async () => {
+      const old = (await offerFirstStart(tipline.db, NOW)) ?? '';
+      const token = (await offerFirstStart(tipline.db, NOW)) ?? '';
+      const from = { address: null, now: new Date(NOW.getTime() + HOUR) };
+      await expect(acceptFirstStart(tipline.db, token, first, from)).rejects.toThrow('too old');
+      await expect(acceptFirstStart(tipline.db, old, first, { ...from, now: NOW })).rejects.toThrow(
+        'used up',
+      );
+      const user = await acceptFirstStart(tipline.db, token, first, {
+        ...from,
+        now: new Date(NOW.getTime() + HOUR - 1),
+      });
+      expect(user.role).toBe('administrator');
+    });
+  });
+});

@@ -1,0 +1,77 @@
+import type { LightMyRequestResponse } from 'fastify';
+import { createUser } from '../../src/features/accounts/accounts.service.ts';
+import type { Role } from '../../src/model/account.ts';
+import type { Harness } from '../support/harness.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** Somebody with a browser: keeps cookies, and says where its requests come from. */
+export interface Browser {
+  send(
+    method: Method,
+    url: string,
+    body?: object,
+    headers?: Record<string, string>,
+  ): Promise<LightMyRequestResponse>;
+  signIn(email: string, password?: string): Promise<LightMyRequestResponse>;
+  cookies: Map<string, string>;
+}
+
+export function openBrowser({ app }: Harness): Browser {
+  const cookies = new Map<string, string>();
+  const browser: Browser = {
+    cookies,
+    async send(method, url, body, headers = {}) {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const response = await app.inject({
+        method,
+        url,
+        headers: { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...headers },
+        ...(method !== 'GET' && { payload: body ?? {} }),
+      });
+      for (const { name, value, maxAge } of response.cookies as {
+        name: string;
+        value: string;
+        maxAge?: number;
+      }[])
+        if (maxAge === 0) cookies.delete(name);
+        else cookies.set(name, value);
+      return response;
+    },
+    signIn: (email, password = PASSWORD) => browser.send('POST', '/app/sign-in', { email, password }),
+  };
+  return browser;
+}
+
+/** Makes an account, as the command does. */
+export async function newUser({ db, clock }: Harness, role: Role, email = `${role}@example.org`) {
+  const by = { who: 'cli:test', address: null, now: clock.now };
+  return createUser(db, { email, name: `The ${role}`, role, password: PASSWORD }, by);
+}
+
+/** An account, and a browser that is signed in with it. */
+export async function signedIn(tipline: Harness, role: Role): Promise<Browser> {
+  const { email } = await newUser(tipline, role);
+  const browser = openBrowser(tipline);
+  const response = await browser.signIn(email);
+  if (response.statusCode !== 200) throw new Error(`sign-in: ${response.statusCode} ${response.body}`);
+  return browser;
+}
+
+export interface AuditRow {
+  who: string;
+  action: string;
+  address: string | null;
+  before: unknown;
+  after: unknown;
+}
+
+export async function auditOf({ db }: Harness): Promise<AuditRow[]> {
+  return db
+    .selectFrom('audit')
+    .select(['who', 'action', 'address', 'before', 'after'])
+    .orderBy('id')
+    .execute();
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { auditOf, type Browser, newUser, openBrowser, signedIn } from './browser.ts';
+
+const LIST = '/api/v1/indicators';
+const wanted = {
+  name: 'SOAR',
+  scopes: ['indicators:read'],
+  expiresInSeconds: 86_400,
+  tlpCeiling: 'GREEN',
+  networks: [],
+};
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let analyst: Browser;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+    analyst = await signedIn(tipline, 'analyst');
+  });
+  afterEach(() => tipline.close());
+  const make = async (browser: Browser, more: object = {}) =>
+    (await browser.send('POST', '/app/keys', { ...wanted, ...more })).json();
+  const status = async (key: string) => (await tipline.get(LIST, { key })).statusCode;
+  const listed = async (browser: Browser) => (await browser.send('GET', '/app/keys')).json().data;
+
+  it('is made, used, seen in use, rotated and revoked, and each of it is written down', async () => {
+    const { key, data } = await make(analyst);
+    expect(data).toMatchObject({ name: 'SOAR', owner: 'analyst@example.org', prefix: key.slice(4, 8) });
+    expect([await status(key), await status(key)]).toEqual([200, 200]);
+    expect(await listed(analyst)).toMatchObject([{ id: data.id, used: 2, tlpCeiling: 'GREEN' }]);
+
+    const rotated = (
+      await analyst.send('POST', `/app/keys/${data.id}/rotate`, { overlapSeconds: 60 })
+    ).json();
+    expect([await status(key), await status(rotated.key)]).toEqual([200, 200]);
+    expect(rotated.data.owner).toBe('analyst@example.org');
+    await analyst.send('POST', `/app/keys/${data.id}/revoke`);
+    expect([await status(key), await status(rotated.key)]).toEqual([401, 200]);
+
+    const written = (await auditOf(tipline)).filter(
+      ({ who, action }) => who === 'analyst@example.org' && action.startsWith('key.'),
+    );
+    expect(written.map(({ action, address }) => [action, address])).toEqual([
+      ['key.create', '127.0.0.1'],
+      ['key.rotate', '127.0.0.1'],
+      ['key.revoke', '127.0.0.1'],
+    ]);
+    expect(JSON.stringify(written)).not.toContain(key);
+  });
+
+  it('is shown once: no list holds one', async () => {
+    const { key } = await make(analyst);
+    expect((await analyst.send('GET', '/app/keys')).body).not.toContain(key);
+  });
+
+  it('sees no more than its maker', async () => {
+    const response = await analyst.send('POST', '/app/keys', { ...wanted, tlpCeiling: 'RED' });
+    expect([response.statusCode, response.json().code]).toEqual([403, 'insufficient_role']);
+    expect(await listed(analyst)).toEqual([]);
+  });
+
+  it('is its maker’s and the administrators’ alone', async () => {
+    const { data } = await make(analyst);
+    await newUser(tipline, 'analyst', 'other@example.org');
+    const other = openBrowser(tipline);
+    await other.signIn('other@example.org');
+    expect(await listed(other)).toEqual([]);
+    expect((await other.send('POST', `/app/keys/${data.id}/revoke`)).statusCode).toBe(404);
+    expect((await other.send('POST', `/app/keys/${data.id}/rotate`, { overlapSeconds: 0 })).statusCode).toBe(
+      404,
+    );
+    const administrator = await signedIn(tipline, 'administrator');
+    // The harness has made one of its own.
+    const owners = (await listed(administrator)).map(({ owner }: { owner: string | null }) => owner);
+    expect(new Set(owners)).toEqual(new Set([null, 'analyst@example.org']));
+    expect((await administrator.send('POST', `/app/keys/${data.id}/revoke`)).statusCode).toBe(200);
+  });
+
+  it('is nothing that a viewer has to do with', async () => {
+    const { data } = await make(analyst);
+    const viewer = await signedIn(tipline, 'viewer');
+    const statuses = await Promise.all([
+      viewer.send('GET', '/app/keys'),
+      viewer.send('POST', '/app/keys', wanted),
+      viewer.send('POST', `/app/keys/${data.id}/rotate`, { overlapSeconds: 60 }),
+      viewer.send('POST', `/app/keys/${data.id}/revoke`),
+    ]);
+    expect(statuses.map(({ statusCode }) => statusCode)).toEqual([403, 403, 403, 403]);
+    expect(await listed(analyst)).toMatchObject([{ revokedAt: null }]);
+  });
+
+  it.each([
+    ['a scope that is none', { scopes: ['everything'] }, /scopes/],
+    ['a network that is none', { networks: ['10.0.0.0/40'] }, /10\.0\.0\.0\/40/],
+    ['no name', { name: '' }, /name/],
+    ['an end that is past', { expiresInSeconds: -5 }, /expiresInSeconds/],
+  ])('is not made with %s', async (_, more, message) => {
+    const response = await analyst.send('POST', '/app/keys', { ...wanted, ...more });
+    expect([response.statusCode, response.json().error]).toEqual([400, expect.stringMatching(message)]);
+  });
+});

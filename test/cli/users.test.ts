@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../support/processes.ts';
+import { type Service, serve } from '../support/service.ts';
+
+const PASSWORD = 'correct horse battery';
+
+describe('tipline users, beside a running server', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await serve();
+  });
+  afterAll(() => service.stop());
+  const signIn = (email: string, password = PASSWORD) =>
+    fetch(`${service.address}/app/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: service.address },
+      body: JSON.stringify({ email, password }),
+    });
+
+  it('makes an account that signs in at once, with a password from standard input', async () => {
+    const args = ['users', 'create', 'Admin@Example.org', '--role', 'administrator', '--password', '-'];
+    const { code, stdout, stderr } = await run(args, { env: service.env, input: `${PASSWORD}\n` });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: 'admin@example.org  Admin@Example.org  administrator\n',
+      stderr: '',
+    });
+    expect((await signIn('admin@example.org')).status).toBe(200);
+  });
+
+  it('changes an account, and ends it', async () => {
+    const { command } = service;
+    await command('users', 'create', 'a@example.org', '--role', 'viewer', '--password', PASSWORD);
+    expect((await command('users', 'set', 'a@example.org', '--role', 'analyst')).stdout).toContain('analyst');
+    await command('users', 'disable', 'a@example.org');
+    expect((await signIn('a@example.org')).status).toBe(401);
+    await command('users', 'enable', 'a@example.org');
+    expect((await signIn('a@example.org')).status).toBe(200);
+    const users = JSON.parse((await command('users', 'list', '--json')).stdout) as {
+      email: string;
+      role: string;
+    }[];
+    expect(users.map(({ email, role }) => [email, role])).toEqual([
+      ['a@example.org', 'analyst'],
+      ['admin@example.org', 'administrator'],
+    ]);
+  });
+
+  it.each([
+    [
+      'a short password',
+      ['create', 'b@example.org', '--role', 'viewer', '--password', 'short'],
+      2,
+      /12 to 128/,
+    ],
+    [
+      'a role that is none',
+      ['create', 'b@example.org', '--role', 'root', '--password', PASSWORD],
+      2,
+      /viewer, analyst/,
+    ],
+    ['no password', ['create', 'b@example.org', '--role', 'viewer'], 2, /--password/],
+    ['no address', ['create', 'nobody', '--role', 'viewer', '--password', PASSWORD], 2, /no e-mail address/],
+    ['nothing to change', ['set', 'admin@example.org'], 2, /nothing to change/],
+    ['the last administrator’s end', ['disable', 'admin@example.org'], 1, /last administrator/],
+    ['an account that is none', ['disable', 'c@example.org'], 1, /no account/],
+  ])('refuses %s', async (_, args, expected, message) => {
+    const { code, stderr } = await service.command('users', ...args);
+    expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringMatching(message) });
+  });
+});
