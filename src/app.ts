@@ -15,8 +15,10 @@ import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/acto
 import { findKeyByHash } from './features/api-keys/api-keys.queries.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import type { LastUsed } from './features/api-keys/last-used.ts';
+import { auditRoutes } from './features/audit/audit.routes.ts';
 import { campaignRoutes } from './features/campaigns/campaigns.routes.ts';
 import { Campaign, CampaignItem, CampaignList } from './features/campaigns/campaigns.schema.ts';
+import { confidenceRoutes } from './features/confidence/confidence.routes.ts';
 import type { Interest } from './features/enrichments/wanted.ts';
 import { exporter } from './features/exports/exports.service.ts';
 import type { Spool } from './features/exports/spool.ts';
@@ -33,6 +35,7 @@ import { mispFeedRoutes } from './features/misp-feed/misp-feed.routes.ts';
 import { MispEvent, MispManifest } from './features/misp-feed/misp-feed.schema.ts';
 import type { CommunityRules } from './features/sigma/community-rules.ts';
 import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
+import { whitelistRoutes } from './features/whitelist/whitelist.routes.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
 import { bodyValidator } from './http/body-validator.ts';
 import { answerClientError, registerErrorHandler } from './http/error-handler.ts';
@@ -175,6 +178,9 @@ async function registerFeatures(
   await app.register(actorRoutes, { db });
   await app.register(campaignRoutes, { db });
   await app.register(accountRoutes, accounts);
+  await app.register(confidenceRoutes, { db, by: accounts.by });
+  await app.register(whitelistRoutes, { db, by: accounts.by });
+  await app.register(auditRoutes, { db });
   await app.register(apiKeyRoutes, { db, kv, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);
   registerMetrics(app, deps.metricsNetworks);

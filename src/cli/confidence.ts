@@ -5,7 +5,7 @@ import type { LockTrigger } from '../model/confidence.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
 import { filled, percent } from './options.ts';
-import { whoRunsThis } from './person.ts';
+import { byWhoRunsThis } from './person.ts';
 
 interface LockOptions {
   type?: string;
@@ -57,7 +57,7 @@ async function apply(
   reason: string | null,
 ) {
   const { id, value } = await requireIndicator(db, indicator, type);
-  const result = await changeLock(db, id, trigger, { who: whoRunsThis(), reason }, new Date());
+  const result = await changeLock(db, id, trigger, { ...byWhoRunsThis(), reason });
   if (!result) throw new Error(`${value} is gone.`);
   return { id, value, result };
 }

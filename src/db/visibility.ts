@@ -23,16 +23,21 @@ export type MarkedTable =
  * caller (lists, totals, counts, joins) puts it on every marked table that it reads, relationships included.
  * `alias` is the table's name in the query.
  */
-export function visible(table: MarkedTable, { tlpCeiling, now }: Viewer, alias: string = table) {
-  const under = sql<SqlBool>`${sql.ref(`${alias}.tlp`)} <= ${tlpCeiling}::tlp`;
+export function visible(table: MarkedTable, viewer: Viewer, alias: string = table) {
+  const under = visibleToAnalyst(table, viewer, alias);
   if (table !== 'indicator') return under;
   const expiresAt = sql.ref(`${alias}.expires_at`);
   return sql<SqlBool>`(not ${sql.ref(`${alias}.whitelisted`)} and ${under}
-    and (${expiresAt} is null or ${expiresAt} > ${now}::timestamptz))`;
+    and (${expiresAt} is null or ${expiresAt} > ${viewer.now}::timestamptz))`;
 }
 
 /** Indicators that would be visible to `viewer`, had they not expired since the last sweep: sums still hold them. */
 export function expiredUnmarked({ tlpCeiling, now }: Viewer) {
   return sql<SqlBool>`(not indicator.whitelisted and indicator.tlp <= ${tlpCeiling}::tlp
     and not indicator.expired and indicator.expires_at <= ${now}::timestamptz)`;
+}
+
+/** What an analyst works on: also what is whitelisted or has expired, up to the ceiling of the role. */
+export function visibleToAnalyst(table: MarkedTable, { tlpCeiling }: Viewer, alias: string = table) {
+  return sql<SqlBool>`${sql.ref(`${alias}.tlp`)} <= ${tlpCeiling}::tlp`;
 }

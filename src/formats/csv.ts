@@ -27,7 +27,6 @@ const FORMULA = /(^|;)(?=[=+\-@\t\r])/g;
  * told from two. With the guard what a spreadsheet would run as a formula gets an apostrophe in front.
  */
 export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): ExportFormat {
-  const cell = (text: string) => quoted(csvGuard ? text.replace(FORMULA, "$1'") : text);
   return {
     mediaType: 'text/csv; charset=utf-8; header=present',
     extension: 'csv',
@@ -36,10 +35,10 @@ export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): Export
     order: 'list',
     reads: {},
     async *write(batches) {
-      yield `${COLUMNS.join(',')}\r\n`;
+      yield csvLine(COLUMNS, false);
       for await (const batch of batches) {
         let text = '';
-        for (const row of batch) text += `${cells(row).map(cell).join(',')}\r\n`;
+        for (const row of batch) text += csvLine(cells(row), csvGuard);
         yield text;
       }
     },
@@ -61,6 +60,12 @@ function cells(row: ExportIndicator): string[] {
     row.expiresAt?.toISOString() ?? '',
     String(row.forDetection),
   ];
+}
+
+/** @param guard what a spreadsheet would run as a formula gets an apostrophe in front */
+export function csvLine(cells: readonly string[], guard: boolean): string {
+  const texts = guard ? cells.map((text) => text.replace(FORMULA, "$1'")) : cells;
+  return `${texts.map(quoted).join(',')}\r\n`;
 }
 
 /** RFC 4180 §2.6 and §2.7; blanks at the ends are kept by readers only inside quotes. */

@@ -1,5 +1,7 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 import type { Role } from '../model/account.ts';
+import { ApiError } from './errors.ts';
+import { isUuid } from './query-validator.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export type OperationKey = `${Method} /app/${string}`;
@@ -57,4 +59,11 @@ export function routeOf<Body extends TSchema, Query extends TSchema, Answer exte
       response: { 200: Type.Unsafe<Static<Answer>>(answer) },
     },
   };
+}
+
+/** The id in the address. @throws {ApiError} when it is none */
+export function idOf({ params }: { params: unknown }): string {
+  const { id } = params as { id: string };
+  if (!isUuid(id)) throw new ApiError('not_found');
+  return id.toLowerCase();
 }

@@ -317,8 +317,7 @@ onEveryEngine((engine) => {
           tipline.db,
           idOf(1),
           { kind: 'pin', confidence: 5 },
-          { who: 'test', reason: null },
-          NOW,
+          { who: 'test', reason: null, now: NOW },
         );
         return says(95);
       });

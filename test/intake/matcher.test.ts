@@ -21,8 +21,7 @@ onEveryEngine((engine) => {
         tipline.db,
         indicatorId('IPV4', `45.61.49.${i + 1}`),
         { kind: 'pin', confidence: 7 },
-        { who: 'test', reason: null },
-        NOW,
+        { who: 'test', reason: null, now: NOW },
       ),
     );
     await Promise.all([currentMatcher(tipline.db), ...pins, currentMatcher(tipline.db)]);

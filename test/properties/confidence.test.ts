@@ -76,7 +76,7 @@ onEveryEngine((engine) => {
     let time = 0;
     const apply = async (one: Step) => {
       const now = at(++time);
-      const why = { who: 'test', reason: null };
+      const why = { who: 'test', reason: null, now };
       if (one.do === 'import') {
         await tipline.load(
           [indicatorRecord('IPV4', value, { confidence: one.confidence, statedAt: now })],
@@ -86,8 +86,8 @@ onEveryEngine((engine) => {
         const answer = { type: 'IPV4' as const, value, fetchedAt: now, raw: one.score };
         await saveAnswer(tipline.db, provider(one.provider), answer, now);
       } else if (one.do === 'pin') {
-        await changeLock(tipline.db, id, { kind: 'pin', confidence: one.confidence }, why, now);
-      } else await changeLock(tipline.db, id, { kind: 'unpin' }, why, now);
+        await changeLock(tipline.db, id, { kind: 'pin', confidence: one.confidence }, why);
+      } else await changeLock(tipline.db, id, { kind: 'unpin' }, why);
     };
     const shown = async () => {
       const { confidence, confidenceLocked } = (await tipline.get(`/api/v1/indicators/${id}/context`)).json();

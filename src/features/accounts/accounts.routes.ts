@@ -1,8 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/errors.ts';
-import { routeOf } from '../../http/operation.ts';
-import { isUuid } from '../../http/query-validator.ts';
+import { idOf, routeOf } from '../../http/operation.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
 import { AccountError, acceptFirstStart, audit, changeUser, createUser } from './accounts.service.ts';
@@ -168,12 +167,6 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       data: await changeUser(db, idOf(request), request.body, by(request)).catch(asConflict),
     }),
   });
-}
-
-function idOf(request: FastifyRequest): string {
-  const { id } = request.params as { id: string };
-  if (!isUuid(id)) throw new ApiError('not_found');
-  return id.toLowerCase();
 }
 
 function asConflict(error: unknown): never {

@@ -130,10 +130,10 @@ export async function audit(
   userId: string,
   before: unknown,
   after: unknown,
-  { who, address, now }: By,
+  by: By,
 ): Promise<void> {
   const object = { kind: 'user' as const, id: userId };
-  await writeAudit(trx, { at: now, who, address, action, object, before, after, reason: null });
+  await writeAudit(trx, by, { action, object, before, after, reason: null });
 }
 
 const FIRST_START_MS = 3_600_000;

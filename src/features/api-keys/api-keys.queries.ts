@@ -24,13 +24,8 @@ export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null
   return row ? toApiKey(row) : null;
 }
 
-/** @param id also what is no id */
 export async function findKey(db: Db, id: string): Promise<ApiKey | undefined> {
-  const row = await db
-    .selectFrom('api_key')
-    .selectAll()
-    .where((eb) => eb(eb.cast<string>('id', 'text'), '=', id.toLowerCase()))
-    .executeTakeFirst();
+  const row = await db.selectFrom('api_key').selectAll().where('id', '=', id).executeTakeFirst();
   return row && toApiKey(row);
 }
 

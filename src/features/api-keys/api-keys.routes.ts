@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Db } from '../../db/open.ts';
 import { parseNetwork } from '../../http/client-address.ts';
 import { ApiError } from '../../http/errors.ts';
-import { routeOf } from '../../http/operation.ts';
+import { idOf, routeOf } from '../../http/operation.ts';
 import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
 import { mayActAs } from '../../model/account.ts';
 import type { ApiKey } from '../../model/api-key.ts';
@@ -77,8 +77,7 @@ export async function apiKeyRoutes(
 
   /** What is not one's own is not there. */
   async function keyOf(request: FastifyRequest): Promise<ApiKey> {
-    const { id } = request.params as { id: string };
-    const key = await findKey(db, id);
+    const key = await findKey(db, idOf(request));
     if (!key || !concerns(key, request)) throw new ApiError('not_found');
     return key;
   }

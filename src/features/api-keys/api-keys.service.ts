@@ -126,8 +126,8 @@ async function audit(
   action: 'key.create' | 'key.rotate' | 'key.revoke',
   after: ApiKey,
   before: object | null,
-  { who, address, now }: By,
+  by: By,
 ): Promise<void> {
   const object = { kind: 'key' as const, id: after.id };
-  await writeAudit(trx, { at: now, who, address, action, object, before, after, reason: null });
+  await writeAudit(trx, by, { action, object, before, after, reason: null });
 }

@@ -1,19 +1,17 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 
-/** Who does something, from where (null: on the machine itself), and when. */
+/** Who does something, where and when. */
 export interface By {
+  /** An account, or the user of the machine who ran a command. */
   who: string;
-  address: string | null;
+  /** Where it came from; null or left out: on the machine itself. */
+  address?: string | null;
   now: Date;
 }
 
-export interface AuditEntry {
-  at: Date;
-  /** Who changed it: an account, or the user of the machine who ran a command. */
-  who: string;
-  /** Where it came from; null or left out: a command, on the machine itself. */
-  address?: string | null;
+interface AuditEntry {
   action: AuditAction;
   object: {
     kind: 'indicator' | 'campaign' | 'source' | 'whitelist' | 'provider' | 'user' | 'key';
@@ -47,13 +45,17 @@ export type AuditAction =
   | 'key.revoke';
 
 /** Writes down a change, in the transaction that makes it. Secrets have no place in `before` and `after`. */
-export async function writeAudit(trx: Transaction<Tables>, entry: AuditEntry): Promise<void> {
+export async function writeAudit(
+  trx: Transaction<Tables>,
+  { who, address = null, now }: By,
+  entry: AuditEntry,
+): Promise<void> {
   await trx
     .insertInto('audit')
     .values({
-      at: entry.at,
-      who: entry.who,
-      address: entry.address ?? null,
+      at: now,
+      who,
+      address,
       action: entry.action,
       object_kind: entry.object.kind,
       object_id: entry.object.id,
@@ -62,4 +64,68 @@ export async function writeAudit(trx: Transaction<Tables>, entry: AuditEntry): P
       reason: entry.reason,
     })
     .execute();
+}
+
+export interface AuditFilters {
+  who?: string;
+  /** An action, or what stands before its dot. */
+  action?: string;
+  objectId?: string;
+  /** ISO 8601; from then on. */
+  since?: string;
+  /** ISO 8601; before then. */
+  until?: string;
+}
+
+export interface AuditRow {
+  id: number;
+  at: Date;
+  who: string;
+  address: string | null;
+  action: string;
+  objectKind: string;
+  objectId: string;
+  before: unknown;
+  after: unknown;
+  reason: string | null;
+}
+
+function matching(db: Db, { who, action, objectId, since, until }: AuditFilters) {
+  return db
+    .selectFrom('audit')
+    .$if(who !== undefined, (query) => query.where('who', '=', who ?? ''))
+    .$if(action !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('action', '=', action ?? ''),
+          eb(sql<string>`split_part(action, '.', 1)`, '=', action ?? ''),
+        ]),
+      ),
+    )
+    .$if(objectId !== undefined, (query) => query.where('object_id', '=', objectId ?? ''))
+    .$if(since !== undefined, (query) => query.where('at', '>=', new Date(since ?? 0)))
+    .$if(until !== undefined, (query) => query.where('at', '<', new Date(until ?? 0)));
+}
+
+/** The latest first; `before`: older than the entry of this id. */
+export async function findAudit(
+  db: Db,
+  filters: AuditFilters,
+  { limit, offset = 0, before }: { limit: number; offset?: number; before?: number | undefined },
+): Promise<AuditRow[]> {
+  return matching(db, filters)
+    .select(['id', 'at', 'who', 'address', 'action', 'before', 'after', 'reason'])
+    .select(['object_kind as objectKind', 'object_id as objectId'])
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+export async function countAudit(db: Db, filters: AuditFilters): Promise<number> {
+  const { count } = await matching(db, filters)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
 }

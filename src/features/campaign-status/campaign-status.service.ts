@@ -1,7 +1,7 @@
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
 import type { CampaignStatus } from '../../model/vocabulary.ts';
-import { writeAudit } from '../audit/audit.queries.ts';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
 import { findCampaignsNamed, type NamedCampaign, writeStatus } from './campaign-status.queries.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function setCampaignStatus(
   db: Db,
   idOrName: string,
   status: CampaignStatus | null,
-  { who, reason, now }: { who: string; reason: string | null; now: Date },
+  { reason, ...by }: By & { reason: string | null },
 ): Promise<NamedCampaign> {
   return db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);
@@ -24,10 +24,8 @@ export async function setCampaignStatus(
         `Several campaigns are called "${idOrName}": ${[campaign, ...others].map(({ id }) => id).join(', ')}.`,
       );
     if (campaign.status === status) return campaign;
-    await writeStatus(trx, campaign.id, status, lock.next, now);
-    await writeAudit(trx, {
-      at: now,
-      who,
+    await writeStatus(trx, campaign.id, status, lock.next, by.now);
+    await writeAudit(trx, by, {
       action: 'campaign.status',
       object: { kind: 'campaign', id: campaign.id },
       before: { status: campaign.status },

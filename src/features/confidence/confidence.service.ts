@@ -1,7 +1,7 @@
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
 import { afterTrigger, type LockTrigger } from '../../model/confidence.ts';
-import { writeAudit } from '../audit/audit.queries.ts';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
 import { rewrite } from '../imports/reckon.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import { findConfidence, type LockedConfidence, writePin } from './confidence.queries.ts';
@@ -16,16 +16,16 @@ export interface LockChange {
 /**
  * Pins the confidence of an indicator, changes the pinned value, or unpins it; with its audit, in one transaction
  * under the revision's lock, so that an enrichment that lands meanwhile comes wholly before or wholly after it.
- * @param why who says so, and for what reason
+ * @param by who says so, and for what reason
  * @returns undefined: there is no such indicator
  */
 export async function changeLock(
   db: Db,
   indicatorId: string,
   trigger: LockTrigger,
-  why: { who: string; reason: string | null },
-  now: Date,
+  { reason, ...by }: By & { reason: string | null },
 ): Promise<LockChange | undefined> {
+  const { now } = by;
   await currentMatcher(db);
   return db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);
@@ -36,13 +36,12 @@ export async function changeLock(
     await writePin(trx, indicatorId, pinned, lock.next, now);
     await rewrite(trx, [indicatorId], await currentMatcher(trx), lock, now);
     const after = (await findConfidence(trx, indicatorId)) ?? before;
-    await writeAudit(trx, {
-      at: now,
-      ...why,
+    await writeAudit(trx, by, {
       action: actionOf(before, pinned),
       object: { kind: 'indicator', id: indicatorId },
       before,
       after,
+      reason,
     });
     await commitRevision(trx, lock);
     return { before, after, changed: true };

@@ -4,7 +4,7 @@ import { ASKABLE_PROVIDERS } from '../../enrichment/providers.ts';
 import { httpUrl } from '../../model/http-url.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { SecretBox } from '../../secrets/secret-box.ts';
-import { writeAudit } from '../audit/audit.queries.ts';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
 import { deleteProvider, findProviders, type StoredProvider, writeProvider } from './providers.queries.ts';
 import { dropAutomaticRequests, type Wish } from './requests.queries.ts';
 
@@ -51,7 +51,7 @@ export async function saveProvider(
   secrets: SecretBox,
   name: string,
   change: ProviderSettingsChange,
-  { who, now }: { who: string; now: Date },
+  by: By,
 ): Promise<StoredProvider> {
   const known = ASKABLE_PROVIDERS.find((provider) => provider.name === name);
   if (!known) throw new ProviderError(`there is no provider "${name}"; there are: ${names()}`);
@@ -78,9 +78,7 @@ export async function saveProvider(
     if (after.keys === null) throw new ProviderError(`${name} needs a key`);
     await writeProvider(trx, after);
     if (!after.automatic) await dropAutomaticRequests(trx, name);
-    await writeAudit(trx, {
-      at: now,
-      who,
+    await writeAudit(trx, by, {
       action: 'provider.change',
       object: { kind: 'provider', id: name },
       before: before ? forAudit(before) : null,
@@ -92,18 +90,12 @@ export async function saveProvider(
 }
 
 /** @throws {ProviderError} when it is not set up */
-export async function removeProvider(
-  db: Db,
-  name: string,
-  { who, now }: { who: string; now: Date },
-): Promise<void> {
+export async function removeProvider(db: Db, name: string, by: By): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const before = (await findProviders(trx)).find((provider) => provider.name === name);
     if (!before) throw new ProviderError(`"${name}" is not set up`);
     await deleteProvider(trx, name);
-    await writeAudit(trx, {
-      at: now,
-      who,
+    await writeAudit(trx, by, {
       action: 'provider.change',
       object: { kind: 'provider', id: name },
       before: forAudit(before),

@@ -5,7 +5,7 @@ import type { Db } from '../../db/open.ts';
 import { inOrder } from '../../db/order.ts';
 import type { PageRequest } from '../../db/page.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
-import { type Viewer, visible } from '../../db/visibility.ts';
+import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
 import { searchText } from '../../model/search-text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
 import { isSummed, type Part, sums } from './sums.queries.ts';
@@ -149,6 +149,20 @@ export async function findIndicator(db: Db, viewer: Viewer, id: string): Promise
     .select(COLUMNS)
     .where('indicator.id', '=', id)
     .where(visible('indicator', viewer))
+    .executeTakeFirst();
+}
+
+/** Which one it is, for an analyst, who may work on what is hidden from others. */
+export async function findForAnalyst(
+  db: Db,
+  viewer: Viewer,
+  id: string,
+): Promise<{ id: string; type: IndicatorType; normalized: string } | undefined> {
+  return db
+    .selectFrom('indicator')
+    .select(['id', 'type', 'normalized'])
+    .where('id', '=', id)
+    .where(visibleToAnalyst('indicator', viewer))
     .executeTakeFirst();
 }
 

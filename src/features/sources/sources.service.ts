@@ -3,7 +3,7 @@ import { commitRevision, lockRevision } from '../../db/revision.ts';
 import { httpUrl } from '../../model/http-url.ts';
 import { INDICATOR_TYPES } from '../../model/vocabulary.ts';
 import type { SecretBox } from '../../secrets/secret-box.ts';
-import { writeAudit } from '../audit/audit.queries.ts';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
 import { sourceId } from '../imports/sources.queries.ts';
 import { rewriteInBatches } from '../whitelist/recheck.ts';
 import { FEED_RULES } from './feed-kinds.ts';
@@ -23,9 +23,7 @@ export class SourceError extends Error {
   override name = 'SourceError';
 }
 
-export interface Change {
-  who: string;
-  now: Date;
+export interface Change extends By {
   /** Headers, sent to the origin of the address alone. undefined: as they are; null: none. */
   credentials?: Record<string, string> | null;
 }
@@ -41,8 +39,9 @@ export async function saveSource(
   db: Db,
   secrets: SecretBox,
   settings: SourceSettings,
-  { who, now, credentials }: Change,
+  { credentials, ...by }: Change,
 ): Promise<StoredSource> {
+  const { now } = by;
   const id = sourceId(settings.name);
   const before = await findStoredSource(db, id);
   const hasKey = credentials === undefined ? (before?.hasCredentials ?? false) : credentials !== null;
@@ -51,9 +50,7 @@ export async function saveSource(
     const lock = await lockRevision(trx);
     const sealed = credentials ? secrets.seal(JSON.stringify(credentials)) : credentials;
     await writeSource(trx, id, settings, sealed, now);
-    await writeAudit(trx, {
-      at: now,
-      who,
+    await writeAudit(trx, by, {
       action: before ? 'source.change' : 'source.add',
       object: { kind: 'source', id },
       before: before ? forAudit(before, before.hasCredentials) : null,

@@ -8,7 +8,7 @@ import type { IndicatorType } from '../../model/vocabulary.ts';
 import { candidatesOf } from '../../whitelist/candidates.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from '../../whitelist/operator-entry.ts';
 import { parseWarninglist } from '../../whitelist/warninglist.ts';
-import { type AuditAction, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditAction, type By, writeAudit } from '../audit/audit.queries.ts';
 import { recheckAll, rewriteInBatches } from './recheck.ts';
 import {
   candidates,
@@ -32,15 +32,13 @@ const LIST_NAMESPACE = '0a1d9bd2-7d0d-4a0c-9a57-6c1f1c2f8f60';
 const PAGE = 5_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-/** Who changes something, when, and why. */
-export interface Change {
-  who: string;
+/** Who changes something, where, when, and why. */
+export interface Change extends By {
   reason: string | null;
-  now: Date;
 }
 
 /** What cannot be done, told to a person. */
-class WhitelistError extends Error {
+export class WhitelistError extends Error {
   override name = 'WhitelistError';
 }
 
@@ -53,17 +51,17 @@ export async function addEntry(
   db: Db,
   text: string,
   type: IndicatorType | undefined,
-  { who, reason, now }: Change & { reason: string },
+  by: Change & { reason: string },
 ): Promise<{ entry: OperatorEntry; changed: number }> {
   const parsed = parseEntry(text, type);
-  const entry = { id: randomUUID(), ...parsed, reason, addedBy: who, addedAt: now };
-  const before = await change(db, now, async (trx) => {
+  const entry = { id: randomUUID(), ...parsed, reason: by.reason, addedBy: by.who, addedAt: by.now };
+  const before = await change(db, by, async (trx) => {
     if ((await findEntries(trx)).some((other) => isSame(other, parsed)))
       throw new WhitelistError('this entry stands there already');
     await writeEntry(trx, entry);
-    return { action: 'whitelist.add', id: entry.id, who, reason, before: null, after: parsed };
+    return { action: 'whitelist.add', id: entry.id, before: null, after: parsed };
   });
-  const changed = await applyTo(db, before, () => reach(db, parsed, now), now);
+  const changed = await applyTo(db, before, () => reach(db, parsed, by.now), by.now);
   return { entry, changed };
 }
 
@@ -95,20 +93,18 @@ export async function removeEntry(
   db: Db,
   idOrText: string,
   type: IndicatorType | undefined,
-  { who, reason, now }: Change,
+  by: Change,
 ): Promise<{ entry: OperatorEntry; changed: number }> {
   const parsed = parseOperatorEntry(idOrText, type);
   const entry = (await findEntries(db)).find(
     (one) => one.id === idOrText || (!('rejected' in parsed) && isSame(one, parsed)),
   );
   if (!entry) throw new WhitelistError('there is no such entry');
-  const before = await change(db, now, async (trx) => {
+  const before = await change(db, by, async (trx) => {
     await deleteEntry(trx, entry.id);
     return {
       action: 'whitelist.remove',
       id: entry.id,
-      who,
-      reason,
       before: { entry: entry.entry },
       after: null,
     };
@@ -116,9 +112,9 @@ export async function removeEntry(
   const free = () =>
     everyPage(
       (after) => hiddenBy(db, entry.id, after, PAGE),
-      (ids) => rewriteInBatches(db, ids, now),
+      (ids) => rewriteInBatches(db, ids, by.now),
     );
-  return { entry, changed: await applyTo(db, before, free, now) };
+  return { entry, changed: await applyTo(db, before, free, by.now) };
 }
 
 /**
@@ -128,17 +124,17 @@ export async function removeEntry(
 export async function loadList(
   db: Db,
   content: unknown,
-  { who, reason, now }: Change,
+  by: Change,
 ): Promise<{ name: string; entries: number; rejected: number; changed: number }> {
   const parsed = parseWarninglist(content);
   if ('rejected' in parsed) throw new WhitelistError(`not a MISP warninglist: ${parsed.rejected}`);
-  const list = listOf(parsed, content, { shipped: false, enabled: true, updatedAt: now });
-  await change(db, now, async (trx) => {
+  const list = listOf(parsed, content, { shipped: false, enabled: true, updatedAt: by.now });
+  await change(db, by, async (trx) => {
     await writeList(trx, list);
     const after = { name: list.name, version: list.version, entries: parsed.entries.length };
-    return { action: 'whitelist.load', id: list.id, who, reason, before: null, after };
+    return { action: 'whitelist.load', id: list.id, before: null, after };
   });
-  const changed = await recheckAll(db, { now });
+  const changed = await recheckAll(db, { now: by.now });
   return {
     name: list.name,
     entries: parsed.entries.length,
@@ -148,30 +144,25 @@ export async function loadList(
 }
 
 /** @throws {WhitelistError} when there is no such list */
-export async function switchList(
-  db: Db,
-  idOrName: string,
-  enabled: boolean,
-  { who, reason, now }: Change,
-): Promise<number> {
+export async function switchList(db: Db, idOrName: string, enabled: boolean, by: Change): Promise<number> {
   const list = await listNamed(db, idOrName);
-  await change(db, now, async (trx) => {
+  await change(db, by, async (trx) => {
     await setEnabled(trx, list.id, enabled);
     const action = enabled ? 'whitelist.enable' : 'whitelist.disable';
-    return { action, id: list.id, who, reason, before: { enabled: list.enabled }, after: { enabled } };
+    return { action, id: list.id, before: { enabled: list.enabled }, after: { enabled } };
   });
-  return recheckAll(db, { now });
+  return recheckAll(db, { now: by.now });
 }
 
 /** @throws {WhitelistError} when there is no such list, or it comes with the product and can only be switched off */
-export async function removeList(db: Db, idOrName: string, { who, reason, now }: Change): Promise<number> {
+export async function removeList(db: Db, idOrName: string, by: Change): Promise<number> {
   const list = await listNamed(db, idOrName);
   if (list.shipped) throw new WhitelistError('a list that comes with Tipline can be disabled, not removed');
-  await change(db, now, async (trx) => {
+  await change(db, by, async (trx) => {
     await deleteList(trx, list.id);
-    return { action: 'whitelist.remove', id: list.id, who, reason, before: { name: list.name }, after: null };
+    return { action: 'whitelist.remove', id: list.id, before: { name: list.name }, after: null };
   });
-  return recheckAll(db, { now });
+  return recheckAll(db, { now: by.now });
 }
 
 /**
@@ -214,8 +205,6 @@ async function listNamed(db: Db, idOrName: string) {
 interface Written {
   action: AuditAction;
   id: string;
-  who: string;
-  reason: string | null;
   before: unknown;
   after: unknown;
 }
@@ -227,14 +216,14 @@ interface Written {
  */
 async function change(
   db: Db,
-  now: Date,
+  { reason, ...by }: Change,
   write: (trx: Transaction<Tables>) => Promise<Written>,
 ): Promise<{ wasApplied: boolean; edition: string }> {
   return db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);
     const { edition, applied } = await readEdition(trx);
     const { id, ...written } = await write(trx);
-    await writeAudit(trx, { at: now, ...written, object: { kind: 'whitelist', id } });
+    await writeAudit(trx, by, { ...written, object: { kind: 'whitelist', id }, reason });
     const next = await newEdition(trx);
     await commitRevision(trx, lock);
     return { wasApplied: edition === applied, edition: next };

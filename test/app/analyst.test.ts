@@ -1,0 +1,174 @@
+import { parse } from 'csv-parse/sync';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { indicatorId } from '../../src/model/identity.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { auditOf, type Browser, openBrowser, signedIn } from './browser.ts';
+
+const BAD = indicatorId('DOMAIN', 'bad.test-feed.net');
+const SECRET = indicatorId('DOMAIN', 'secret.test-feed.net');
+const EXPIRED = indicatorId('DOMAIN', 'old.test-feed.net');
+const reason = 'seen in our own logs';
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let analyst: Browser;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+    analyst = await signedIn(tipline, 'analyst');
+    await tipline.load([
+      indicatorRecord('DOMAIN', 'bad.test-feed.net', { confidence: 60 }),
+      indicatorRecord('DOMAIN', 'secret.test-feed.net', { tlp: 'RED' }),
+      indicatorRecord('DOMAIN', 'old.test-feed.net', { expiresAt: new Date(NOW.getTime() - 1) }),
+    ]);
+  });
+  afterEach(() => tipline.close());
+  const read = async (id = BAD) => (await tipline.get(`/api/v1/indicators/${id}`)).json().data;
+  const writtenOf = async (kind: string) =>
+    (await auditOf(tipline)).filter(({ action }) => action.startsWith(`${kind}.`));
+
+  describe('pinning', () => {
+    const pin = (confidence: unknown, id = BAD, browser = analyst) =>
+      browser.send('POST', `/app/indicators/${id}/pin`, { confidence, reason } as object);
+
+    it('sets the confidence, changes it and lets it go, each with who, where and why', async () => {
+      expect((await pin(95)).json()).toEqual({
+        before: { confidence: 60, pinned: null },
+        after: { confidence: 95, pinned: 95 },
+        changed: true,
+      });
+      expect((await read()).confidence).toBe(95);
+      await pin(5);
+      expect((await read()).confidence).toBe(5);
+      expect((await pin(5)).json().changed).toBe(false);
+      await analyst.send('POST', `/app/indicators/${BAD}/unpin`, { reason });
+      expect((await read()).confidence).toBe(60);
+      const written = await writtenOf('confidence');
+      expect(written.map(({ who, address, action }) => [who, address, action])).toEqual(
+        ['pin', 'change', 'unpin'].map((what) => ['analyst@example.org', '127.0.0.1', `confidence.${what}`]),
+      );
+    });
+
+    it('works on what has expired, and not on what is above one’s ceiling, which looks like nothing', async () => {
+      expect((await pin(5, EXPIRED)).statusCode).toBe(200);
+      const above = await pin(5, SECRET);
+      const nothing = await pin(5, indicatorId('DOMAIN', 'nothing.test-feed.net'));
+      expect([above.statusCode, above.body]).toEqual([404, nothing.body]);
+      expect((await pin(5, SECRET, await signedIn(tipline, 'administrator'))).statusCode).toBe(200);
+    });
+
+    it.each([101, -1, 1.5, '5', null])('refuses %j for a confidence', async (confidence) => {
+      expect((await pin(confidence)).statusCode).toBe(400);
+      expect((await read()).confidence).toBe(60);
+    });
+
+    it('wants a reason', async () => {
+      const response = await analyst.send('POST', `/app/indicators/${BAD}/pin`, {
+        confidence: 5,
+        reason: '',
+      });
+      expect([response.statusCode, response.json().error]).toEqual([400, expect.stringContaining('reason')]);
+    });
+  });
+
+  describe('whitelisting', () => {
+    it('hides at once, tells what it hides, and shows again what is taken back', async () => {
+      const made = await analyst.send('POST', `/app/indicators/${BAD}/whitelist`, { reason });
+      expect(made.json()).toMatchObject({ entry: { entry: 'bad.test-feed.net', reason }, changed: 1 });
+      expect((await tipline.get(`/api/v1/indicators/${BAD}`)).statusCode).toBe(404);
+      const again = await analyst.send('POST', `/app/indicators/${BAD}/whitelist`, { reason });
+      expect([again.statusCode, again.json().code]).toEqual([409, 'not_possible']);
+      const { data } = (await analyst.send('GET', '/app/whitelist')).json();
+      expect(data).toMatchObject([{ addedBy: 'analyst@example.org' }]);
+      await analyst.send('POST', `/app/whitelist/${data[0].id}/remove`, { reason: 'a mistake' });
+      expect((await read()).value).toBe('bad.test-feed.net');
+      expect((await writtenOf('whitelist')).map(({ action, address }) => [action, address])).toEqual([
+        ['whitelist.add', '127.0.0.1'],
+        ['whitelist.remove', '127.0.0.1'],
+      ]);
+    });
+
+    it('takes what an operator writes, and says what is wrong with what is none', async () => {
+      const add = (entry: string) => analyst.send('POST', '/app/whitelist', { entry, reason });
+      expect((await add('test-feed[.]net')).json()).toMatchObject({ changed: 3 });
+      const wrong = await add('0.0.0.0/0');
+      expect([wrong.statusCode, wrong.json().error]).toEqual([
+        409,
+        expect.stringMatching(/not a whitelist entry/),
+      ]);
+    });
+  });
+
+  it('is nothing for viewers, who change nothing', async () => {
+    const viewer = await signedIn(tipline, 'viewer');
+    const attempts: [string, object][] = [
+      [`/app/indicators/${BAD}/pin`, { confidence: 5, reason }],
+      [`/app/indicators/${BAD}/unpin`, { reason }],
+      [`/app/indicators/${BAD}/whitelist`, { reason }],
+      ['/app/whitelist', { entry: 'bad.test-feed.net', reason }],
+      [`/app/whitelist/${BAD}/remove`, { reason }],
+    ];
+    for (const [url, body] of attempts)
+      expect((await viewer.send('POST', url, body)).statusCode, url).toBe(403);
+    expect(await read()).toMatchObject({ confidence: 60 });
+    expect(await writtenOf('confidence')).toEqual([]);
+  });
+
+  describe('the audit', () => {
+    it('is the administrators’, the latest first, by who, action, object and time, in pages', async () => {
+      const administrator = await signedIn(tipline, 'administrator');
+      for (const confidence of [1, 2, 3]) {
+        tipline.clock.now = new Date(NOW.getTime() + confidence * 1000);
+        await analyst.send('POST', `/app/indicators/${BAD}/pin`, { confidence, reason });
+      }
+      const list = async (query: Record<string, string>) =>
+        (await administrator.send('GET', `/app/audit?${new URLSearchParams(query)}`)).json();
+      expect(await list({ action: 'confidence', pageSize: '2' })).toMatchObject({
+        total: 3,
+        data: [
+          { after: { pinned: 3 }, reason, objectId: BAD },
+          { before: { pinned: 1 }, after: { pinned: 2 } },
+        ],
+      });
+      expect((await list({ action: 'confidence', pageSize: '2', page: '2' })).data).toHaveLength(1);
+      expect((await list({ action: 'confidence.pin' })).total).toBe(1);
+      expect((await list({ who: 'analyst@example.org', objectId: BAD })).total).toBe(3);
+      const after = new Date(NOW.getTime() + 2000).toISOString();
+      expect((await list({ since: after, action: 'confidence' })).total).toBe(2);
+      expect((await list({ until: after, action: 'confidence' })).total).toBe(1);
+      expect((await analyst.send('GET', '/app/audit')).statusCode).toBe(403);
+      expect((await analyst.send('GET', '/app/audit.csv')).statusCode).toBe(403);
+    });
+
+    it('tells an analyst what was done to one indicator', async () => {
+      await analyst.send('POST', `/app/indicators/${BAD}/pin`, { confidence: 1, reason });
+      const { data } = (await analyst.send('GET', `/app/indicators/${BAD}/history`)).json();
+      expect(data).toMatchObject([{ action: 'confidence.pin', who: 'analyst@example.org', reason }]);
+      expect((await analyst.send('GET', `/app/indicators/${SECRET}/history`)).statusCode).toBe(404);
+    });
+
+    it('is exported as CSV that no spreadsheet runs', async () => {
+      await analyst.send('POST', `/app/indicators/${BAD}/pin`, {
+        confidence: 1,
+        reason: '=cmd|"calc", and more',
+      });
+      const administrator = await signedIn(tipline, 'administrator');
+      const response = await administrator.send('GET', '/app/audit.csv?action=confidence');
+      expect(response.headers['content-type']).toMatch(/^text\/csv/);
+      const rows = parse(response.body, { columns: true }) as Record<string, string>[];
+      expect(rows).toHaveLength(1);
+      expect(rows[0]).toMatchObject({
+        who: 'analyst@example.org',
+        action: 'confidence.pin',
+        reason: '\'=cmd|"calc", and more',
+        after: '{"pinned": 1, "confidence": 1}'.replaceAll(' ', ''),
+      });
+    });
+
+    it('refuses a filter that it does not know', async () => {
+      const administrator = await signedIn(tipline, 'administrator');
+      expect((await administrator.send('GET', '/app/audit?nobody=1')).statusCode).toBe(400);
+      expect((await openBrowser(tipline).send('GET', '/app/audit')).statusCode).toBe(401);
+    });
+  });
+});
