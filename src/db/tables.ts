@@ -187,6 +187,7 @@ export interface Tables {
     created_at: Date;
     updated_at: Date;
   };
+  app_verification: { id: string; identifier: string; value: string; expires_at: Date };
   app_two_factor: {
     id: string;
     user_id: string;

@@ -54,6 +54,16 @@ export async function findPasswordHash(db: Db, email: string): Promise<string | 
 /** better-auth's name for a password of its own. */
 const PASSWORD = 'credential';
 
+/** Who is between the password and the second factor, by what better-auth's cookie for that says. */
+export async function findSigningIn(db: Db, identifier: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('app_verification')
+    .select('value')
+    .where('identifier', '=', identifier)
+    .executeTakeFirst();
+  return row?.value;
+}
+
 export async function insertUser(
   trx: Transaction<Tables>,
   { id, email, name, role }: Pick<User, 'id' | 'email' | 'name' | 'role'>,
@@ -204,8 +214,9 @@ export async function writeFirstStart(db: Db, value: string | null): Promise<voi
       .execute();
 }
 
-export async function findFirstStart(trx: Transaction<Tables>): Promise<string | null> {
-  const row = await trx
+/** In a transaction nobody else takes it meanwhile. */
+export async function findFirstStart(db: Db): Promise<string | null> {
+  const row = await db
     .selectFrom('meta')
     .select('value')
     .where('name', '=', FIRST_START)

@@ -7,7 +7,7 @@ import * as operations from './accounts.schema.ts';
 import { AccountError, acceptFirstStart, audit, changeUser, createUser } from './accounts.service.ts';
 import type { Authentication } from './authentication.ts';
 import { hashPassword, verifyPassword } from './password.ts';
-import { confirmSignIn, type SignInResult, signIn } from './sign-in.ts';
+import { confirmSignIn, noteRefusal, type SignInResult, signIn } from './sign-in.ts';
 
 const DONE = { done: true } as const;
 
@@ -36,10 +36,13 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   app.route({
     ...routeOf(operations.signIn, 'public'),
     handler: async (request, reply) => {
-      const outcome = answered(
-        reply,
-        await signIn(auth.signInDeps(request), request.body, auth.fromOf(request)),
-      );
+      const [deps, from] = [auth.signInDeps(request), auth.fromOf(request)];
+      const result = await signIn(deps, request.body, from);
+      if (result.outcome === 'refused')
+        void noteRefusal(deps, request.body.email, from).catch((err) =>
+          request.log.error({ err }, 'a refused sign-in is not written down'),
+        );
+      const outcome = answered(reply, result);
       return { twoFactor: outcome === 'two-factor' };
     },
   });
@@ -106,8 +109,8 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     },
   });
 
-  /** As after three wrong passwords in a row, whoever holds a session may not try them all. */
-  async function requirePassword(request: FastifyRequest, password: string): Promise<void> {
+  /** Whoever found a session open may not try all passwords. @returns the stored hash */
+  async function requirePassword(request: FastifyRequest, password: string): Promise<string> {
     const { email, id } = request.account;
     const { consumed, msBeforeNext } = await auth.kv.consume(`password:${id}`, {
       points: 10,
@@ -117,13 +120,16 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     const hash = await accounts.findPasswordHash(db, email);
     if (hash === null || !(await verifyPassword(password, hash)))
       throw new ApiError('invalid_parameter', 'The password is wrong.');
+    return hash;
   }
 
   app.route({
     ...routeOf(operations.startTwoFactor, 'viewer'),
     handler: async (request, reply) => {
-      await requirePassword(request, request.body.password);
-      const { status, body } = await auth.pass(request, reply, '/two-factor/enable', request.body);
+      const verified = await requirePassword(request, request.body.password);
+      const { status, body } = await auth.pass(request, reply, '/two-factor/enable', request.body, {
+        verified,
+      });
       if (status !== 200) throw new ApiError('not_possible');
       const { totpURI, backupCodes } = body as { totpURI: string; backupCodes: string[] };
       return { uri: totpURI, backupCodes };
@@ -134,9 +140,10 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     ...routeOf(operations.confirmTwoFactor, 'viewer'),
     handler: async (request, reply) => {
       const after = { twoFactor: true };
-      const { status } = await auth.pass(request, reply, '/two-factor/verify-totp', request.body, (trx) =>
-        audit(trx, 'user.change', request.account.id, { twoFactor: false }, after, by(request)),
-      );
+      const { status } = await auth.pass(request, reply, '/two-factor/verify-totp', request.body, {
+        beside: (trx) =>
+          audit(trx, 'user.change', request.account.id, { twoFactor: false }, after, by(request)),
+      });
       if (status !== 200) throw new ApiError('invalid_parameter', 'The code is wrong.');
       return DONE;
     },

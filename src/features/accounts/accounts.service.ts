@@ -158,13 +158,19 @@ export async function acceptFirstStart(
   { address, now }: Omit<By, 'who'>,
 ): Promise<User> {
   const { password, ...user } = checked({ ...wanted, role: 'administrator' });
+  // Hashing costs: whoever guesses does not get so far.
+  await requireFirstStart(db, token, now);
   const hash = await hashPassword(password);
   return db.transaction().execute(async (trx) => {
-    const [until = '', known] = (await findFirstStart(trx))?.split(' ') ?? [];
-    if (known !== digest(token) || new Date(until) <= now || (await isAnybodyThere(trx)))
-      throw new AccountError('This link is used up or too old. A restart of the server prints another.');
+    await requireFirstStart(trx, token, now);
     return insert(trx, user, hash, { who: user.email, address, now });
   });
+}
+
+async function requireFirstStart(db: Db, token: string, now: Date): Promise<void> {
+  const [until = '', known] = (await findFirstStart(db))?.split(' ') ?? [];
+  if (known !== digest(token) || new Date(until) <= now || (await isAnybodyThere(db)))
+    throw new AccountError('This link is used up or too old. A restart of the server prints another.');
 }
 
 const digest = (token: string) => createHash('sha256').update(token).digest('base64url');

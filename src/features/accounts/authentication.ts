@@ -30,14 +30,14 @@ export interface Authentication extends AuthenticationDeps {
   signInDeps(request: FastifyRequest): SignInDeps;
   /**
    * Has better-auth do what it does under one of its own paths, in a transaction with what is written `beside` it when it
-   * goes well; its cookies go with the reply.
+   * goes well; its cookies go with the reply. `verified`: the stored hash of a password that was found right.
    */
   pass(
     request: FastifyRequest,
     reply: FastifyReply,
     path: string,
     body: object,
-    beside?: (trx: Transaction<Tables>) => Promise<void>,
+    more?: { verified?: string; beside?: (trx: Transaction<Tables>) => Promise<void> },
   ): Promise<{ status: number; body: unknown }>;
 }
 
@@ -69,9 +69,9 @@ export function authentication(deps: AuthenticationDeps): Authentication {
       if (found && found.cookies.length > 0) reply.header('set-cookie', found.cookies);
       return found?.account ?? null;
     },
-    pass: (request, reply, path, body, beside) =>
+    pass: (request, reply, path, body, { verified, beside } = {}) =>
       db.transaction().execute(async (trx) => {
-        const auth = await openAuth(trx, settings(request));
+        const auth = await openAuth(trx, settings(request), verified);
         const response = await auth.handler(authRequest(path, fromOf(request), body));
         if (response.status === 200) {
           await beside?.(trx);

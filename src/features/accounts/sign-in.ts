@@ -4,7 +4,7 @@ import type { Db } from '../../db/open.ts';
 import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
 import { normalizeEmail } from '../../model/account.ts';
 import type { By } from '../audit/audit.queries.ts';
-import { findPasswordHash, findUser } from './accounts.queries.ts';
+import { findPasswordHash, findSigningIn, findUser } from './accounts.queries.ts';
 import { audit } from './accounts.service.ts';
 import { type AuthSettings, authRequest, openAuth } from './auth.ts';
 import { verifyNothing, verifyPassword } from './password.ts';
@@ -47,10 +47,7 @@ export async function signIn(
   const hash = await findPasswordHash(db, email);
   const right =
     hash === null ? await verifyNothing(given.password) : await verifyPassword(given.password, hash);
-  if (!right || hash === null) {
-    await noteRefusal(deps, email, from);
-    return { outcome: 'refused' };
-  }
+  if (!right || hash === null) return { outcome: 'refused' };
   return db.transaction().execute(async (trx) => {
     const auth = await openAuth(trx, settings, hash);
     const response = await auth.handler(
@@ -76,14 +73,17 @@ export async function confirmSignIn(
   { code, backupCode }: { code?: string; backupCode?: string },
   from: From,
 ): Promise<SignInResult> {
-  // A cookie is good for one account and ten minutes: five guesses of a million.
-  const cookie = /tipline\.two_factor=([^;]+)/.exec(from.cookie ?? '')?.[1] ?? '';
-  const seconds = await tooMany(deps, [`account:${digest(cookie)}`, `address:${from.address}`]);
+  // That cookie alone: with a session beside it this would be another step, the one that turns the factor on.
+  const [cookie, signed = ''] = /(?:__Secure-)?tipline\.two_factor=([^;]+)/.exec(from.cookie ?? '') ?? [];
+  // Of the account, not of the cookie: each right password gives another one.
+  const userId = await findSigningIn(deps.db, signed.split('.')[0] ?? '');
+  if (cookie === undefined || userId === undefined) return { outcome: 'refused' };
+  const seconds = await tooMany(deps, [`account:code:${userId}`, `address:${from.address}`]);
   if (seconds !== null) return { outcome: 'too-many', seconds };
   const path = code === undefined ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp';
   return deps.db.transaction().execute(async (trx) => {
     const auth = await openAuth(trx, deps.settings);
-    const response = await auth.handler(authRequest(path, from, { code: code ?? backupCode }));
+    const response = await auth.handler(authRequest(path, { ...from, cookie }, { code: code ?? backupCode }));
     if (response.status !== 200) return { outcome: 'refused' };
     const { user } = (await response.json()) as { user: { id: string; email: string } };
     await audit(trx, 'session.create', user.id, null, { twoFactor: true }, by(deps, user.email, from));
@@ -101,7 +101,12 @@ async function tooMany({ kv }: SignInDeps, keys: string[]): Promise<number | nul
   return null;
 }
 
-async function noteRefusal(deps: SignInDeps, email: string, from: From): Promise<void> {
+/**
+ * Writes down that somebody was refused, where there is such an account. To be called beside the answer, not before it:
+ * it takes time for accounts alone.
+ */
+export async function noteRefusal(deps: SignInDeps, given: string, from: From): Promise<void> {
+  const email = normalizeEmail(given);
   const user = await findUser(deps.db, email);
   if (!user) return;
   await deps.db
