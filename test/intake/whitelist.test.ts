@@ -43,7 +43,12 @@ onEveryEngine((engine) => {
   const all = WORLD.map(([, value]) => value).sort();
   const without = (...values: string[]) => all.filter((value) => !values.includes(value));
   const audit = () =>
-    tipline.db.selectFrom('audit').select(['action', 'who', 'reason', 'after']).orderBy('id').execute();
+    tipline.db
+      .selectFrom('audit')
+      .select(['action', 'who', 'reason', 'after'])
+      .where('object_kind', '=', 'whitelist')
+      .orderBy('id')
+      .execute();
 
   describe('an entry of the operator', () => {
     it('hides a name with all below it, its URLs and mail addresses, at once and everywhere', async () => {
