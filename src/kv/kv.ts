@@ -6,7 +6,7 @@ export interface KeyValueStore {
    * While a shared store does not answer, this node counts on its own.
    */
   consume(key: string, limit: RateLimit): Promise<Consumed>;
-  /** How many requests of `key` are counted in its current window; 0 while a shared store does not answer. */
+  /** How many requests of `key` are counted in its current window, as `consume` counts them. */
   used(key: string, limit: RateLimit): Promise<number>;
   /** @throws when the store does not answer */
   ping(): Promise<void>;

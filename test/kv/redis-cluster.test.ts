@@ -28,7 +28,11 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
     const url = `redis://127.0.0.1:${port}`;
     const stores = [await redisStore(url, () => {}), await redisStore(url, () => {})];
     const limit = { points: 100, windowSeconds: 60 };
-    for (const store of stores) expect((await store.consume('early', limit)).consumed).toBe(1);
+    for (const store of stores) {
+      expect((await store.consume('early', limit)).consumed).toBe(1);
+      // Nobody else answers: what this node has counted itself.
+      expect(await store.used('early', limit)).toBe(1);
+    }
     await startCluster(port, directory);
     await vi.waitUntil(
       () =>
@@ -41,6 +45,8 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
     const counts = [];
     for (const store of [...stores, ...stores]) counts.push((await store.consume('late', limit)).consumed);
     expect(counts).toEqual([1, 2, 3, 4]);
+    expect(await Promise.all(stores.map((store) => store.used('late', limit)))).toEqual([4, 4]);
+    expect(await stores[0]?.used('never', limit)).toBe(0);
     for (const store of stores) await store.close();
   });
 });
