@@ -36,6 +36,8 @@ async function work(): Promise<void> {
 }
 
 const AGAIN_MS = 10_000;
+/** One that still waits for the store then will not get it: the store is closed next. */
+const OPENING_MS = 3_000;
 
 /** Opens the worker of a server, again and again until it comes up or is stopped: a server answers meanwhile. */
 export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log']): Worker {
@@ -56,7 +58,8 @@ export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log'])
   return {
     async stop() {
       stopping.abort();
-      await (await opened)?.stop();
+      const worker = await Promise.race([opened, delay(OPENING_MS, null, { ref: false })]);
+      await worker?.stop();
     },
   };
 }

@@ -36,7 +36,8 @@ const EXPIRE_SECONDS = { chore: 300, run: 1800 };
 /** A chore ends before that by itself, and goes on with the next minute's. */
 const CHORE_MS = 240_000;
 const RUN_MS = 1_700_000;
-const STOP_MS = 20_000;
+/** Well within what a server has for all of its ending. */
+const STOP_MS = 10_000;
 
 type Chore = (stopped: () => boolean) => Promise<unknown>;
 
