@@ -10,20 +10,25 @@ import type { Database } from './db/open.ts';
 import { pingDatabase } from './db/ping.ts';
 import { accountRoutes } from './features/accounts/accounts.routes.ts';
 import { type Authentication, authentication } from './features/accounts/authentication.ts';
+import { actorPageRoutes } from './features/actors/actor-pages.routes.ts';
 import { actorRoutes } from './features/actors/actors.routes.ts';
 import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/actors.schema.ts';
 import { findKeyByHash } from './features/api-keys/api-keys.queries.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
 import type { LastUsed } from './features/api-keys/last-used.ts';
 import { auditRoutes } from './features/audit/audit.routes.ts';
+import { campaignPageRoutes } from './features/campaigns/campaign-pages.routes.ts';
 import { campaignRoutes } from './features/campaigns/campaigns.routes.ts';
 import { Campaign, CampaignItem, CampaignList } from './features/campaigns/campaigns.schema.ts';
 import { confidenceRoutes } from './features/confidence/confidence.routes.ts';
+import { enrichmentRoutes } from './features/enrichments/enrichments.routes.ts';
 import type { Interest } from './features/enrichments/wanted.ts';
 import { exporter } from './features/exports/exports.service.ts';
 import type { Spool } from './features/exports/spool.ts';
 import { deepChecker } from './features/health/deep-check.ts';
 import { Health, healthRoutes } from './features/health/health.routes.ts';
+import { importRoutes } from './features/imports/imports.routes.ts';
+import { indicatorPageRoutes } from './features/indicators/analyst.routes.ts';
 import { indicatorRoutes } from './features/indicators/indicators.routes.ts';
 import {
   Indicator,
@@ -33,8 +38,12 @@ import {
 } from './features/indicators/indicators.schema.ts';
 import { mispFeedRoutes } from './features/misp-feed/misp-feed.routes.ts';
 import { MispEvent, MispManifest } from './features/misp-feed/misp-feed.schema.ts';
+import { overviewRoutes } from './features/overview/overview.routes.ts';
+import { ASSETS_PREFIX, pageRoutes } from './features/pages/pages.routes.ts';
+import { searchRoutes } from './features/search/search.routes.ts';
 import type { CommunityRules } from './features/sigma/community-rules.ts';
 import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
+import { sourceRoutes } from './features/sources/sources.routes.ts';
 import { whitelistRoutes } from './features/whitelist/whitelist.routes.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
 import { bodyValidator } from './http/body-validator.ts';
@@ -47,12 +56,12 @@ import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
 import { needsKey, readableUrl, refuseLongUrl, refuseWithoutHost, routeTable } from './http/routing.ts';
 import { ErrorBody } from './http/schema.ts';
-import { isAppAccess, sessionGate } from './http/session-gate.ts';
+import { isAppAccess, sessionGate, sessionInstead } from './http/session-gate.ts';
 import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
 
 export interface AppDeps {
-  database: Pick<Database, 'db' | 'kind'>;
+  database: Pick<Database, 'db' | 'kind' | 'refreshStatistics'>;
   spool: Spool;
   /** Sigma rules of others; null: there are none. */
   communityRules: Promise<CommunityRules | null>;
@@ -64,6 +73,11 @@ export interface AppDeps {
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   metricsNetworks: readonly string[];
+  /** The application as it was built; null: there is none. */
+  webDirectory: string | null;
+  /** Where files are laid aside that are imported in the application, and the largest of them, in bytes. */
+  uploadDirectory: string;
+  uploadBytes: number;
   /** Signs the cookies of sessions. */
   sessionSecret: string;
   logger?: FastifyBaseLogger;
@@ -110,7 +124,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   for (const schema of SCHEMAS) app.addSchema(schema);
   registerErrorHandler(app);
-  requireDeclaredAccess(app, DOCS_PREFIX);
+  requireDeclaredAccess(app, [DOCS_PREFIX, ASSETS_PREFIX]);
   const routes = routeTable(app);
   await app.register(accepts);
   await app.register(helmet, {
@@ -133,7 +147,7 @@ function registerGate(
   accounts: Authentication,
   routes: ReturnType<typeof routeTable>,
 ): void {
-  const enter = sessionGate(accounts);
+  const [enter, enterInstead] = [sessionGate(accounts), sessionInstead(accounts)];
   const authenticate = authenticator({
     ...deps,
     findKey: (hash) => findKeyByHash(deps.database.db, hash),
@@ -150,7 +164,8 @@ function registerGate(
     const access = request.routeOptions.config.access;
     if (isAppAccess(access)) return enter(request, reply, access);
     const scope = access === undefined || access === 'public' ? null : access;
-    if (scope || needsKey(request.url)) await authenticate(request, reply, scope);
+    const entered = request.routeOptions.config.orSession && (await enterInstead(request, reply));
+    if (!entered && (scope || needsKey(request.url))) await authenticate(request, reply, scope);
     if (request.is404) throw routes.reject(request.method, request.url);
     const { mediaTypes = ['application/json'] } = request.routeOptions.config;
     if (scope && !request.accepts().type([...mediaTypes])) throw new ApiError('not_acceptable');
@@ -178,10 +193,24 @@ async function registerFeatures(
   await app.register(actorRoutes, { db });
   await app.register(campaignRoutes, { db });
   await app.register(accountRoutes, accounts);
+  await app.register(indicatorPageRoutes, { db, exporter: exports });
+  await app.register(actorPageRoutes, { db });
+  await app.register(campaignPageRoutes, { db });
+  await app.register(importRoutes, {
+    ...deps,
+    by: accounts.by,
+    directory: deps.uploadDirectory,
+    maxBytes: deps.uploadBytes,
+  });
   await app.register(confidenceRoutes, { db, by: accounts.by });
   await app.register(whitelistRoutes, { db, by: accounts.by });
   await app.register(auditRoutes, { db });
+  await app.register(enrichmentRoutes, { db, by: accounts.by });
+  await app.register(sourceRoutes, { db, by: accounts.by });
+  await app.register(overviewRoutes, { db });
+  await app.register(searchRoutes, { db });
   await app.register(apiKeyRoutes, { db, kv, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);
+  await app.register(pageRoutes, { directory: deps.webDirectory });
   registerMetrics(app, deps.metricsNetworks);
 }

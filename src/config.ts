@@ -24,6 +24,8 @@ export interface Config {
   outboundNetworks: string[];
   /** Of all that one run of a source fetches, in bytes. */
   feedBytes: number;
+  /** Of a file that is imported in the application, in bytes. */
+  uploadBytes: number;
   /** Whether a server does the worker's jobs too. */
   worker: boolean;
 }
@@ -106,6 +108,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     sigmaRules: directory('TIPLINE_SIGMA_RULES'),
     outboundNetworks: networks('OUTBOUND_NETWORKS', []),
     feedBytes: integer('TIPLINE_FEED_MB', 1024, 1, 1_000_000) * 1024 * 1024,
+    uploadBytes: integer('TIPLINE_UPLOAD_MB', 512, 1, 1_000_000) * 1024 * 1024,
     worker: onOrOff('TIPLINE_WORKER', true),
   };
   if (serving && config.databaseUrl && !secret)

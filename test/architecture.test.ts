@@ -124,3 +124,22 @@ describe('the house', () => {
     expect(readers.map(({ file }) => file)).toEqual([]);
   });
 });
+
+describe('the pages', () => {
+  const web = fileURLToPath(new URL('../web/src/', import.meta.url));
+  const pages = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+
+  it.each(pages)('%s takes from the server nothing but pure rules, and types of operations', (file) => {
+    const text = readFileSync(join(web, file), 'utf8');
+    const taken = [...text.matchAll(/^import (type )?[^;]*? from '((?:\.\.\/)+src\/[^']+)'/gm)];
+    const wrong = taken.filter(([, type, path]) => {
+      const place = String(path).replace(/^(\.\.\/)+src\//, '');
+      const isRule = place.startsWith('model/');
+      const isOperation = type !== undefined && /\.schema\.ts$|^http\/operation\.ts$/.test(place);
+      return !isRule && !isOperation;
+    });
+    expect(wrong.map(([statement]) => statement)).toEqual([]);
+  });
+});

@@ -10,7 +10,7 @@ import { loadSample } from '../features/sample/sample.service.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { print } from './dependencies.ts';
 import { byWhoRunsThis } from './person.ts';
-import { startServer } from './serve.ts';
+import { firstStartLines, type RunningServer, startServer } from './serve.ts';
 
 const KEY_FILE = 'demo-key';
 
@@ -31,7 +31,7 @@ async function demo(): Promise<void> {
     key = await demoKey(db, config.dataDirectory, now);
     example = await findExample(db);
   });
-  for (const line of welcome(server.address, key, example)) print(line);
+  for (const line of welcome(server, key, example)) print(line);
 }
 
 /** The same key at each start, as long as it is usable: kept in a file that only this user can read. */
@@ -49,7 +49,8 @@ async function demoKey(db: Db, directory: string, now: Date): Promise<string> {
 }
 
 /** The key stands in it once. */
-function welcome(address: string, key: string, example: string | undefined): string[] {
+function welcome(server: RunningServer, key: string, example: string | undefined): string[] {
+  const { address } = server;
   const curl = (path: string) => `  curl -sH "Authorization: Bearer $TIPLINE_KEY" "${address}${path}"`;
   return [
     '',
@@ -64,6 +65,7 @@ function welcome(address: string, key: string, example: string | undefined): str
     curl('/api/v1/campaigns?pageSize=3'),
     curl(`/api/v1/indicators/${example}/context`),
     '',
-    `All that can be asked: ${address}/api/docs   Stop with Ctrl-C.`,
+    `All that can be asked: ${address}/api/docs   The application: ${address}/   Stop with Ctrl-C.`,
+    ...firstStartLines(server),
   ];
 }

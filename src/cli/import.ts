@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Db } from '../db/open.ts';
+import { type RecordedRun, recordRun } from '../features/imports/import-runs.service.ts';
 import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
 import {
   dropUnusedSource,
@@ -19,6 +21,7 @@ import { print, withDatabase } from './dependencies.ts';
 import { collectInputs, type InputFile } from './import-inputs.ts';
 import { summaryLines, summaryObject } from './import-summary.ts';
 import { filled, percent, wordOf } from './options.ts';
+import { byWhoRunsThis } from './person.ts';
 import { progressBar } from './progress.ts';
 
 interface ImportOptions {
@@ -99,17 +102,35 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
     severity: options.severity,
   };
   const known = await findSource(db, options.source);
+  const run = options.dryRun ? null : await recorded(db, files, options, tally, now);
   const source: Source = options.dryRun
     ? (known ?? newSource(randomUUID(), options.source, defaults))
     : await ensureSource(db, options.source, 'import', defaults, now);
   const unknown: Interruption[] = [];
   const importOptions = { source, now, dryRun: options.dryRun ?? false, tally };
   try {
-    const unread = await importFiles(db, recognized(files, options.format, unknown), importOptions);
-    return [...unknown, ...unread];
+    const unread = await importFiles(db, recognized(files, options.format, unknown, run), importOptions);
+    const problems = [...unknown, ...unread];
+    const problem = problems.map(({ fileName, message }) => `${fileName}: ${message}`).join('; ') || null;
+    await run?.end({ state: problem === null ? 'done' : 'failed', problem, at: new Date() });
+    return problems;
+  } catch (error) {
+    await run
+      ?.end({ state: 'failed', problem: 'The command that ran it says why.', at: new Date() })
+      .catch(() => {});
+    throw error;
   } finally {
     if (!known && !options.dryRun) await dropUnusedSource(db, source.id);
   }
+}
+
+/** In the history that the application shows. */
+function recorded(db: Db, files: InputFile[], { source, format }: ImportOptions, tally: Tally, now: Date) {
+  const [first, ...others] = files.map(({ fileName }) => basename(fileName));
+  const fileBytes = files.reduce((sum, { size }) => sum + size, 0);
+  const fileName = others.length > 0 ? `${first} and ${others.length} more` : (first ?? 'no file');
+  const wanted = { source, fileName, fileBytes, format, dryRun: false };
+  return recordRun(db, wanted, tally, byWhoRunsThis(now), () => {});
 }
 
 const UNKNOWN = 'not of a format that can be recognized: see --format';
@@ -119,6 +140,7 @@ async function* recognized(
   files: InputFile[],
   format: ImportOptions['format'],
   unknown: Interruption[],
+  run: Pick<RecordedRun, 'readBytes'> | null,
 ): AsyncGenerator<ImportFile> {
   for (const file of files) {
     const found = await importerFor(file, format);
@@ -129,6 +151,7 @@ async function* recognized(
         yield { importer: found, input };
       } finally {
         bar.stop();
+        if (run) run.readBytes += file.size;
       }
     } else if (file.named) unknown.push({ fileName: file.fileName, message: found });
     // A directory may hold other things beside; a file that was named is meant.

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
 import { listKeys } from '../features/api-keys/api-keys.queries.ts';
 import { type CreatedKey, createKey, revoke, rotate } from '../features/api-keys/api-keys.service.ts';
-import { type ApiKey, isUsable, SCOPES, type Scope } from '../model/api-key.ts';
+import { type ApiKey, isUsable } from '../model/api-key.ts';
+import { SCOPES, type Scope } from '../model/scopes.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { duration, filled, networks, scopes, wordOf } from './options.ts';

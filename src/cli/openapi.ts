@@ -46,6 +46,9 @@ async function describe() {
     rateLimit: { points: 1, windowSeconds: 1 },
     trustedProxies: [],
     metricsNetworks: [],
+    webDirectory: null,
+    uploadDirectory: '',
+    uploadBytes: 0,
     sessionSecret: '',
   });
   await app.ready();

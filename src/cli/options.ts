@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseNetwork } from '../http/client-address.ts';
 import { isUuid, parseInstant } from '../http/query-validator.ts';
-import { SCOPES, type Scope } from '../model/api-key.ts';
+import { SCOPES, type Scope } from '../model/scopes.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
@@ -7,6 +8,7 @@ import { buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Database } from '../db/open.ts';
+import { offerFirstStart } from '../features/accounts/accounts.service.ts';
 import { trackLastUsed } from '../features/api-keys/last-used.ts';
 import { trackInterest } from '../features/enrichments/wanted.ts';
 import { openSpool } from '../features/exports/spool.ts';
@@ -19,6 +21,9 @@ import { sessionSecret } from './outside.ts';
 import { stopOnSignals } from './signals.ts';
 import { keepOpening, openWorker } from './worker.ts';
 
+/** Beside the compiled code. */
+const WEB = fileURLToPath(new URL('../web/', import.meta.url));
+
 const IDLE_CHECK_MS = 100;
 
 export function serveCommand(): Command {
@@ -26,6 +31,7 @@ export function serveCommand(): Command {
     const server = await startServer(readConfig({ serving: true }));
     print(`Tipline ${VERSION} answers at ${server.address} (${server.storage}).`);
     print(`Reference: ${server.address}/api/docs`);
+    for (const line of firstStartLines(server)) print(line);
   });
 }
 
@@ -33,6 +39,14 @@ export interface RunningServer {
   /** Where it answers, for a person: http://host:port. */
   address: string;
   storage: string;
+  /** Where the first administrator makes an account, once and within the hour; null: there is one already. */
+  firstStart: string | null;
+}
+
+/** Not for the log: whoever has the link is the administrator. */
+export function firstStartLines({ firstStart }: RunningServer): string[] {
+  if (firstStart === null) return [];
+  return ['', 'Nobody has an account yet. Make the first one, within the hour, at', `  ${firstStart}`];
 }
 
 /**
@@ -80,6 +94,8 @@ export async function startServer(
       clock: systemClock,
       lastUsed,
       interest,
+      webDirectory: WEB,
+      uploadDirectory: join(config.dataDirectory, 'uploads'),
       sessionSecret: await sessionSecret(config),
       logger,
     });
@@ -92,8 +108,11 @@ export async function startServer(
     }
     stopOnSignals(close);
     const { port } = app.server.address() as AddressInfo;
+    const address = addressFor(config.host, port);
+    const token = await offerFirstStart(database.db, systemClock());
     return {
-      address: addressFor(config.host, port),
+      address,
+      firstStart: token && `${address}/first-start#${token}`,
       storage: `${database.kind} database, ${kv.kind} key-value store`,
     };
   } catch (error) {

@@ -81,6 +81,24 @@ export interface Tables {
     count: number;
     hash: string;
   };
+  import_run: {
+    id: string;
+    source: string;
+    file_name: string;
+    file_bytes: number;
+    format: string;
+    dry_run: boolean;
+    who: string;
+    state: 'running' | 'done' | 'failed' | 'stopped';
+    started_at: Date;
+    ended_at: Date | null;
+    heard_at: Date;
+    read_bytes: Generated<number>;
+    counts: DefaultedJsonb<Record<string, unknown>>;
+    hidden: Generated<number>;
+    problem: string | null;
+    rejected: DefaultedJsonb<{ where: string; reason: string }[]>;
+  };
   answer_state: { question: string; digest: string; changed_at: Date; asked_at: Date };
   indicator_source: {
     indicator_id: string;

@@ -11,6 +11,8 @@ export type MarkedTable =
   | 'indicator'
   /** Sums of indicators that are not whitelisted and that no sweep has marked as expired. */
   | 'indicator_summary'
+  /** What one source says of one indicator. */
+  | 'indicator_source'
   | 'actor'
   | 'campaign'
   | 'technique'

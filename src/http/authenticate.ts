@@ -3,7 +3,8 @@ import ipaddr from 'ipaddr.js';
 import type { Clock } from '../clock.ts';
 import type { Viewer } from '../db/visibility.ts';
 import type { Consumed, KeyValueStore, RateLimit } from '../kv/kv.ts';
-import { type ApiKey, hashApiKey, isUsable, looksLikeApiKey, type Scope } from '../model/api-key.ts';
+import { type ApiKey, hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
+import type { Scope } from '../model/scopes.ts';
 import { clientAddress, inNetworks } from './client-address.ts';
 import { ApiError } from './errors.ts';
 import type { AppAccess } from './session-gate.ts';
@@ -18,6 +19,8 @@ declare module 'fastify' {
     mediaTypes?: readonly string[];
     /** Beside Bearer, the key alone or HTTP Basic will do: all that MISP's feed pull can send. */
     looseKey?: boolean;
+    /** Without a key, whoever is signed in may read it too. */
+    orSession?: boolean;
   }
   interface FastifyRequest {
     /** Who asks, and when; set on every route that needs a key. */
@@ -115,9 +118,10 @@ function failureNetwork(address: string): string {
 }
 
 /** Start-up fails for a route that declares neither a scope nor that it is public. */
-export function requireDeclaredAccess(app: FastifyInstance, publicPrefix: string): void {
+export function requireDeclaredAccess(app: FastifyInstance, publicPrefixes: readonly string[]): void {
   app.addHook('onRoute', (route) => {
-    if (route.url.startsWith(publicPrefix)) route.config = { ...route.config, access: 'public' };
+    if (publicPrefixes.some((prefix) => route.url.startsWith(prefix)))
+      route.config = { ...route.config, access: 'public' };
     if (!route.config?.access) throw new Error(`The route ${route.method} ${route.url} declares no access.`);
   });
 }

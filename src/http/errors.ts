@@ -18,6 +18,7 @@ const CATALOGUE = {
   method_not_allowed: [405, 'This method is not allowed here.'],
   not_acceptable: [406, 'The answer cannot be given in a media type that the Accept header allows.'],
   not_possible: [409, 'This cannot be done as things are.'],
+  content_too_large: [413, 'The file is too large.'],
   uri_too_long: [414, 'The address of the request is too long.'],
   range_not_satisfiable: [416, 'The range lies behind the end.'],
   rate_limit_exceeded: [429, 'Too many requests.'],

@@ -60,8 +60,6 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
 /** Serves the description, made once from the routes. */
 export function serveOpenApi(app: FastifyInstance): void {
   const hidden = { config: { access: 'public' as const }, schema: { hide: true } };
-  // Who opens the bare address in a browser gets something to read.
-  app.get('/', hidden, (_request, reply) => reply.redirect(DOCS_PREFIX));
   app.get('/api/openapi.json', hidden, (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(openApiJson(app)),
   );

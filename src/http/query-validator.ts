@@ -17,6 +17,8 @@ interface ParameterSchema {
 
 interface QuerySchema {
   properties?: Record<string, ParameterSchema>;
+  /** Those with a default, too. */
+  required?: string[];
 }
 
 type Parsed = { value: unknown } | { allowed: string };
@@ -25,7 +27,7 @@ type Parsed = { value: unknown } | { allowed: string };
  * Reads a query by its schema, strictly: a parameter that is unknown, repeated, empty or not of its kind is an
  * error that names it and says what is allowed. A mistyped filter must not return everything.
  */
-export function queryValidator({ properties = {} }: QuerySchema) {
+export function queryValidator({ properties = {}, required = [] }: QuerySchema) {
   const known = new Map(Object.entries(properties));
   const names = [...known.keys()].join(', ') || 'none';
   return (raw: Record<string, string | string[]>): { value: unknown } | { error: ApiError } => {
@@ -39,6 +41,8 @@ export function queryValidator({ properties = {} }: QuerySchema) {
       if ('allowed' in parsed) return wrong(`${name} must be ${parsed.allowed}.`);
       value[name] = parsed.value;
     }
+    const missing = required.find((name) => value[name] === undefined);
+    if (missing !== undefined) return wrong(`${missing} is needed.`);
     return { value };
   };
 }

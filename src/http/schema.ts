@@ -16,6 +16,11 @@ export function nullableEnum<const T extends readonly string[]>(values: T, optio
   return Type.Unsafe<T[number] | null>({ type: ['string', 'null'], enum: [...values, null], ...options });
 }
 
+/** An object with any names. */
+export function mapOf<T extends TSchema>(value: T) {
+  return Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: value });
+}
+
 /** A reference to a named schema, typed. */
 export function ref<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${(schema as { $id?: string }).$id}#` });

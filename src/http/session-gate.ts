@@ -23,6 +23,19 @@ export interface SessionOptions {
   findAccount(request: FastifyRequest, reply: FastifyReply): Promise<Account | null>;
 }
 
+/**
+ * Lets in whoever is signed in and sends no key, to what a key opens, too.
+ * @returns false: nobody is
+ */
+export function sessionInstead({ clock, findAccount }: SessionOptions) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
+    const { authorization, cookie } = request.headers;
+    const account = authorization === undefined && cookie ? await findAccount(request, reply) : null;
+    if (account) request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
+    return account !== null;
+  };
+}
+
 /** What every operation of the application passes: its origin, then the session and its role. Never an API key. */
 export function sessionGate({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply, access: AppAccess): Promise<void> => {

@@ -1,8 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Scope } from './scopes.ts';
 import type { Tlp } from './vocabulary.ts';
-
-export const SCOPES = ['indicators:read', 'actors:read', 'campaigns:read'] as const;
-export type Scope = (typeof SCOPES)[number];
 
 /** Recognizable to secret scanners; nothing else that is printed begins so. */
 const PREFIX = 'tip_';

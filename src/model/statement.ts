@@ -161,6 +161,15 @@ function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null 
   return new Date(from.getTime() + lifetime * 1000);
 }
 
+/** Whose confidence holds where no provider has judged and nothing is pinned, and what it is. */
+export function decidingStatement(statements: readonly SourceStatement[]): {
+  source: StatingSource;
+  confidence: number;
+} {
+  const statement = decidingSource(statements);
+  return { source: statement.source, confidence: confidenceOf(statement) };
+}
+
 /** The most confident source; of equals the one that saw it first, then by name. */
 function decidingSource(statements: readonly SourceStatement[]): SourceStatement {
   const [first] = [...statements].sort(

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
+import { insertUser, writePassword } from '../../src/features/accounts/accounts.queries.ts';
 import { createUser } from '../../src/features/accounts/accounts.service.ts';
+import { hashPassword } from '../../src/features/accounts/password.ts';
 import type { Role } from '../../src/model/account.ts';
 import type { Harness } from '../support/harness.ts';
 
@@ -15,20 +18,25 @@ export interface Browser {
     body?: object,
     headers?: Record<string, string>,
   ): Promise<LightMyRequestResponse>;
+  /** Sends a file as it is. */
+  upload(url: string, content: string | Buffer): Promise<LightMyRequestResponse>;
   signIn(email: string, password?: string): Promise<LightMyRequestResponse>;
   cookies: Map<string, string>;
 }
 
 export function openBrowser({ app }: Harness): Browser {
   const cookies = new Map<string, string>();
+  const headersWith = (headers: Record<string, string>) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    return { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...headers };
+  };
   const browser: Browser = {
     cookies,
     async send(method, url, body, headers = {}) {
-      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
       const response = await app.inject({
         method,
         url,
-        headers: { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...headers },
+        headers: headersWith(headers),
         ...(method !== 'GET' && { payload: body ?? {} }),
       });
       for (const { name, value, maxAge } of response.cookies as {
@@ -40,6 +48,13 @@ export function openBrowser({ app }: Harness): Browser {
         else cookies.set(name, value);
       return response;
     },
+    upload: (url, payload) =>
+      app.inject({
+        method: 'POST',
+        url,
+        headers: headersWith({ 'content-type': 'application/octet-stream' }),
+        payload,
+      }),
     signIn: (email, password = PASSWORD) => browser.send('POST', '/app/sign-in', { email, password }),
   };
   return browser;
@@ -51,11 +66,20 @@ export async function newUser({ db, clock }: Harness, role: Role, email = `${rol
   return createUser(db, { email, name: `The ${role}`, role, password: PASSWORD }, by);
 }
 
+/** Of a hash that takes no time; what one costs is the concern of the suites of accounts. */
+const CHEAP = { log2N: 4, r: 8, p: 1 };
+
 /** An account, and a browser that is signed in with it. */
 export async function signedIn(tipline: Harness, role: Role): Promise<Browser> {
-  const { email } = await newUser(tipline, role);
+  const { db, clock } = tipline;
+  const user = { id: randomUUID(), email: `${role}@example.org`, name: `The ${role}`, role };
+  const hash = await hashPassword(PASSWORD, CHEAP);
+  await db.transaction().execute(async (trx) => {
+    await insertUser(trx, user, clock.now);
+    await writePassword(trx, user.id, hash, clock.now);
+  });
   const browser = openBrowser(tipline);
-  const response = await browser.signIn(email);
+  const response = await browser.signIn(user.email);
   if (response.statusCode !== 200) throw new Error(`sign-in: ${response.statusCode} ${response.body}`);
   return browser;
 }

@@ -53,6 +53,9 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     rateLimit: { points: 1_000_000, windowSeconds: 60 },
     trustedProxies: [],
     metricsNetworks: ['127.0.0.1'],
+    webDirectory: null,
+    uploadDirectory: temporaryDirectory(),
+    uploadBytes: 1024 * 1024,
     sessionSecret: 'a secret of the tests, long enough',
     ...overrides,
   });

@@ -6,7 +6,17 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What the product needs beside its compiled code, and what `npm run` needs to compile it. */
-const COPIED = ['src', 'scripts', 'migrations', 'sample', 'whitelist', 'package.json', 'tsconfig.json'];
+const COPIED = [
+  'src',
+  'web',
+  'scripts',
+  'migrations',
+  'sample',
+  'whitelist',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 
 /** A copy of the tree as a user has it before his first build: what is built in it does not touch ours. */
 export function copyTree(directory: string): void {

@@ -1,7 +1,8 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
-import type { Account, Role } from '../../model/account.ts';
+import { type Account, ROLES, type Role } from '../../model/account.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 
 export interface User {
   id: string;
@@ -223,4 +224,16 @@ export async function findFirstStart(db: Db): Promise<string | null> {
     .forUpdate()
     .executeTakeFirst();
   return row?.value ?? null;
+}
+
+export async function listRoles(db: Db): Promise<{ role: Role; tlpCeiling: Tlp }[]> {
+  const rows = await db
+    .selectFrom('app_role')
+    .select(['name as role', 'tlp_ceiling as tlpCeiling'])
+    .execute();
+  return rows.sort((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role));
+}
+
+export async function writeCeiling(trx: Transaction<Tables>, role: Role, tlpCeiling: Tlp): Promise<void> {
+  await trx.updateTable('app_role').set({ tlp_ceiling: tlpCeiling }).where('name', '=', role).execute();
 }

@@ -2,9 +2,17 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
+import { ROLES } from '../../model/account.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
-import { AccountError, acceptFirstStart, audit, changeUser, createUser } from './accounts.service.ts';
+import {
+  AccountError,
+  acceptFirstStart,
+  audit,
+  changeUser,
+  createUser,
+  setCeiling,
+} from './accounts.service.ts';
 import type { Authentication } from './authentication.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 import { confirmSignIn, noteRefusal, type SignInResult, signIn } from './sign-in.ts';
@@ -173,6 +181,22 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     handler: async (request) => ({
       data: await changeUser(db, idOf(request), request.body, by(request)).catch(asConflict),
     }),
+  });
+
+  app.route({
+    ...routeOf(operations.listRoles, 'administrator'),
+    handler: async () => ({ data: await accounts.listRoles(db) }),
+  });
+
+  app.route({
+    ...routeOf(operations.changeRole, 'administrator'),
+    handler: async (request) => {
+      const role = ROLES.find((known) => known === request.params.role);
+      if (!role) throw new ApiError('not_found', `There is no such role; there are: ${ROLES.join(', ')}.`);
+      const { tlpCeiling } = request.body;
+      await setCeiling(db, role, tlpCeiling, by(request));
+      return { data: { role, tlpCeiling } };
+    },
   });
 }
 

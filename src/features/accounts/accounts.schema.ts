@@ -108,3 +108,14 @@ export const changeUser = operation('PATCH /app/users/:id', {
   ),
   answer: Type.Object({ data: User }),
 });
+
+const RoleCeiling = Type.Object({ role: stringEnum(ROLES), tlpCeiling: stringEnum(TLPS) });
+/** From the least to the most. */
+export const listRoles = operation('GET /app/roles', {
+  answer: Type.Object({ data: Type.Array(RoleCeiling) }),
+});
+/** What everybody with this role sees at most, from the next request on. */
+export const changeRole = operation('PATCH /app/roles/:role', {
+  body: Type.Object({ tlpCeiling: stringEnum(TLPS) }, strict),
+  answer: Type.Object({ data: RoleCeiling }),
+});

@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import { isEmail, normalizeEmail, PASSWORD_LENGTH, type Role } from '../../model/account.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import { type By, writeAudit } from '../audit/audit.queries.ts';
 import {
   countAdministrators,
@@ -11,9 +12,11 @@ import {
   findUser,
   insertUser,
   isAnybodyThere,
+  listRoles,
   removeTwoFactor,
   type User,
   updateUser,
+  writeCeiling,
   writeFirstStart,
   writePassword,
 } from './accounts.queries.ts';
@@ -134,6 +137,22 @@ export async function audit(
 ): Promise<void> {
   const object = { kind: 'user' as const, id: userId };
   await writeAudit(trx, by, { action, object, before, after, reason: null });
+}
+
+/** Whoever has the role sees no more than that, from the next request on. */
+export async function setCeiling(db: Db, role: Role, tlpCeiling: Tlp, by: By): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const before = (await listRoles(trx)).find((known) => known.role === role);
+    if (before?.tlpCeiling === tlpCeiling) return;
+    await writeCeiling(trx, role, tlpCeiling);
+    await writeAudit(trx, by, {
+      action: 'role.change',
+      object: { kind: 'role', id: role },
+      before: { tlpCeiling: before?.tlpCeiling },
+      after: { tlpCeiling },
+      reason: null,
+    });
+  });
 }
 
 const FIRST_START_MS = 3_600_000;

@@ -1,23 +1,34 @@
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** OWASP Password Storage Cheat Sheet: N=2^15, r=8, p=3. It takes 32 MiB and runs outside of the event loop. */
-const COST = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
-const SALT_BYTES = 16;
-const KEY_BYTES = 32;
-const FORM = 'scrypt-15-8-3';
-
-/** @returns the form, the salt and the derived key, with `$` between */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(SALT_BYTES);
-  const key = await derive(password, salt, COST);
-  return [FORM, salt.toString('base64url'), key.toString('base64url')].join('$');
+/** What makes a hash dear to try: N is 2 to the power of `log2N`. */
+interface Cost {
+  log2N: number;
+  r: number;
+  p: number;
 }
 
+/** OWASP Password Storage Cheat Sheet: N=2^15, r=8, p=3. It takes 32 MiB and runs outside of the event loop. */
+const COST: Cost = { log2N: 15, r: 8, p: 3 };
+const MAX_MEMORY = 64 * 1024 * 1024;
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+
+/** @returns what it cost, the salt and the derived key, with `$` between */
+export async function hashPassword(password: string, cost = COST): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const key = await derive(password, salt, cost);
+  const form = `scrypt-${cost.log2N}-${cost.r}-${cost.p}`;
+  return [form, salt.toString('base64url'), key.toString('base64url')].join('$');
+}
+
+/** By the cost that the hash was made with, which may be another than today's. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
-  const [form, salt = '', key = ''] = hash.split('$');
-  if (form !== FORM) return false;
+  const [form = '', salt = '', key = ''] = hash.split('$');
+  const [, log2N, r, p] = form.match(/^scrypt-(\d+)-(\d+)-(\d+)$/) ?? [];
+  if (!log2N) return false;
   const expected = Buffer.from(key, 'base64url');
-  const derived = await derive(password, Buffer.from(salt, 'base64url'), COST);
+  const cost = { log2N: Number(log2N), r: Number(r), p: Number(p) };
+  const derived = await derive(password, Buffer.from(salt, 'base64url'), cost);
   return expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
@@ -27,7 +38,8 @@ export async function verifyNothing(password: string): Promise<false> {
   return false;
 }
 
-function derive(password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> {
+function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
+  const options = { N: 2 ** log2N, r, p, maxmem: MAX_MEMORY };
   return new Promise((done, fail) =>
     // NFKC: the same password, typed on another keyboard (NIST SP 800-63B §5.1.1.2).
     scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) =>

@@ -1,11 +1,12 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import { joinedFrom } from '../../db/joined.ts';
+import { containing } from '../../db/containing.ts';
+import { joinedFrom, joinedTo } from '../../db/joined.ts';
 import type { Db } from '../../db/open.ts';
 import { inOrder } from '../../db/order.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
-import { actorActive } from '../../db/time-rules.ts';
+import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 
 const COLUMNS = [
@@ -39,11 +40,12 @@ const byName = inOrder('actor.name');
 export async function listActors(
   db: Db,
   viewer: Viewer,
-  filters: { active?: boolean },
+  filters: { active?: boolean; q?: string },
   { page, pageSize }: PageRequest,
 ): Promise<{ total: number; rows: ActorRow[] }> {
   let matching = db.selectFrom('actor').where(visible('actor', viewer));
   if (filters.active !== undefined) matching = matching.where(actorActive(viewer.now), '=', filters.active);
+  if (filters.q !== undefined) matching = matching.where(named(filters.q));
   const ids = matching
     .select('actor.id')
     .orderBy(byName)
@@ -65,6 +67,47 @@ export async function listActors(
     rows: rows.filter((row): row is typeof row & ActorRow => row.id !== null),
   };
 }
+
+/** By a part of its name, of one of its other names, or of its ATT&CK id. */
+function named(text: string) {
+  const pattern = containing(text);
+  return sql<SqlBool>`(actor.name ilike ${pattern} or actor.attack_group_id ilike ${pattern}
+    or exists (select from jsonb_array_elements(actor.aliases) as other where other->>'alias' ilike ${pattern}))`;
+}
+
+/** What stands on the actor's page beside its detail, as far as it is visible. */
+export async function findActorLinks(db: Db, viewer: Viewer, id: string) {
+  return db
+    .selectFrom('actor')
+    .select((eb) => [
+      sql<number>`(select count(*) from indicator where ${joinedTo('actor', 'indicator', viewer)})`.as(
+        'indicatorCount',
+      ),
+      jsonArrayFrom(
+        eb
+          .selectFrom('campaign')
+          .select(['campaign.id', 'campaign.name', campaignStatus(viewer.now).as('status')])
+          .where(joinedTo('actor', 'campaign', viewer))
+          .orderBy(inOrder('campaign.name'))
+          .orderBy('campaign.id'),
+      ).as('campaigns'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('report')
+          .select(['report.id', 'report.title', 'report.url', 'report.published_at as publishedAt'])
+          .where(joinedTo('actor', 'report', viewer))
+          .orderBy('report.published_at', (order) => order.desc().nullsLast())
+          .orderBy('report.id')
+          .limit(MOST_REPORTS),
+      ).as('reports'),
+    ])
+    .where('actor.id', '=', id)
+    .where(visible('actor', viewer))
+    .executeTakeFirst();
+}
+
+/** The latest ones; hundreds tell a reader no more. */
+const MOST_REPORTS = 50;
 
 /** The actor with the techniques and software it uses, as far as they are visible, of one snapshot. */
 export async function findActor(db: Db, viewer: Viewer, id: string) {

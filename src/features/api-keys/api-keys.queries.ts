@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
-import type { ApiKey, Scope } from '../../model/api-key.ts';
+import type { ApiKey } from '../../model/api-key.ts';
+import type { Scope } from '../../model/scopes.ts';
 
 function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
   return {

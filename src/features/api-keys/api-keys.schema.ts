@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { moment, momentOrNull, operation } from '../../http/operation.ts';
 import { nullable, stringEnum } from '../../http/schema.ts';
-import { SCOPES } from '../../model/api-key.ts';
+import { SCOPES } from '../../model/scopes.ts';
 import { TLPS } from '../../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };

@@ -14,7 +14,7 @@ export interface By {
 interface AuditEntry {
   action: AuditAction;
   object: {
-    kind: 'indicator' | 'campaign' | 'source' | 'whitelist' | 'provider' | 'user' | 'key';
+    kind: 'indicator' | 'campaign' | 'source' | 'whitelist' | 'provider' | 'user' | 'key' | 'import' | 'role';
     id: string;
   };
   before: unknown;
@@ -32,11 +32,16 @@ export type AuditAction =
   | 'whitelist.load'
   | 'whitelist.enable'
   | 'whitelist.disable'
+  | 'import.start'
+  | 'import.end'
+  | 'indicator.enrich'
   | 'source.add'
   | 'source.change'
+  | 'source.fetch'
   | 'provider.change'
   | 'user.create'
   | 'user.change'
+  | 'role.change'
   | 'session.create'
   | 'session.refuse'
   | 'session.end'

@@ -1,6 +1,9 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { containing } from '../../db/containing.ts';
 import { joinedFrom, joinedTo } from '../../db/joined.ts';
 import type { Db } from '../../db/open.ts';
+import { inOrder } from '../../db/order.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
 import { campaignStatus } from '../../db/time-rules.ts';
@@ -47,11 +50,12 @@ function counts(viewer: Viewer) {
 export async function listCampaigns(
   db: Db,
   viewer: Viewer,
-  filters: { status?: CampaignStatus },
+  filters: { status?: CampaignStatus; q?: string },
   { page, pageSize }: PageRequest,
 ): Promise<{ total: number; rows: CampaignRow[] }> {
   let matching = db.selectFrom('campaign').where(visible('campaign', viewer));
   if (filters.status) matching = matching.where(campaignStatus(viewer.now), '=', filters.status);
+  if (filters.q !== undefined) matching = matching.where(named(filters.q));
   const ids = matching
     .select('campaign.id')
     .orderBy('campaign.start_date', (order) => order.desc().nullsLast())
@@ -73,6 +77,62 @@ export async function listCampaigns(
     rows: rows.filter((row): row is typeof row & CampaignRow => row.id !== null),
   };
 }
+
+/** By a part of its name or of one of its other names. */
+function named(text: string) {
+  const pattern = containing(text);
+  return sql<SqlBool>`(campaign.name ilike ${pattern}
+    or exists (select from unnest(campaign.aliases) as other where other ilike ${pattern}))`;
+}
+
+/** What stands on the campaign's page beside its detail, as far as it is visible. */
+export async function findCampaignLinks(db: Db, viewer: Viewer, id: string) {
+  return db
+    .selectFrom('campaign')
+    .select('campaign.aliases')
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('actor')
+          .select(['actor.id', 'actor.name', 'actor.attack_group_id as attackGroupId'])
+          .where(joinedFrom('campaign', 'actor', viewer))
+          .orderBy(inOrder('actor.name'))
+          .orderBy('actor.id'),
+      ).as('actors'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('technique')
+          .select(['technique.id', 'technique.attack_id as attackId', 'technique.name', 'technique.tactics'])
+          .where(joinedFrom('campaign', 'technique', viewer))
+          .orderBy(inOrder('technique.attack_id'))
+          .orderBy('technique.id'),
+      ).as('techniques'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('software')
+          .select(['software.id', 'software.attack_id as attackId', 'software.name'])
+          .select('software.software_type as softwareType')
+          .where(joinedFrom('campaign', 'software', viewer))
+          .orderBy(inOrder('software.name'))
+          .orderBy('software.id'),
+      ).as('software'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('report')
+          .select(['report.id', 'report.title', 'report.url', 'report.published_at as publishedAt'])
+          .where(joinedTo('campaign', 'report', viewer))
+          .orderBy('report.published_at', (order) => order.desc().nullsLast())
+          .orderBy('report.id')
+          .limit(MOST_REPORTS),
+      ).as('reports'),
+    ])
+    .where('campaign.id', '=', id)
+    .where(visible('campaign', viewer))
+    .executeTakeFirst();
+}
+
+/** The latest ones; hundreds tell a reader no more. */
+const MOST_REPORTS = 50;
 
 export async function findCampaign(db: Db, viewer: Viewer, id: string): Promise<CampaignRow | undefined> {
   return db

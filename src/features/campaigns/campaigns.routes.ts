@@ -4,9 +4,9 @@ import type { Db } from '../../db/open.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
-import { slugOf } from '../../model/slug.ts';
-import { type CampaignRow, findCampaign, listCampaigns } from './campaigns.queries.ts';
-import { type CampaignAnswer, CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
+import { toCampaign } from './campaigns.answers.ts';
+import { findCampaign, listCampaigns } from './campaigns.queries.ts';
+import { CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
 
 export const campaignRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { db }) => {
   app.get(
@@ -53,22 +53,3 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app,
     },
   );
 };
-
-function toCampaign(row: CampaignRow): CampaignAnswer {
-  return {
-    id: row.id,
-    name: row.name,
-    slug: slugOf(row.name),
-    description: row.description,
-    status: row.status,
-    startDate: row.start_date?.toISOString() ?? null,
-    endDate: row.end_date?.toISOString() ?? null,
-    targetSectors: row.target_sectors,
-    targetCountries: row.target_countries,
-    confidence: row.confidence,
-    tlp: row.tlp,
-    actorCount: row.actor_count,
-    techniqueCount: row.technique_count,
-    indicatorCount: row.indicator_count,
-  };
-}

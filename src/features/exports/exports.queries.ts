@@ -1,17 +1,21 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import type { PageRequest } from '../../db/page.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import type { ExportIndicator, ExportShape, Indication } from '../../formats/format.ts';
 import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
-import { type IndicatorFilters, matching } from '../indicators/indicators.queries.ts';
+import {
+  type IndicatorFilters,
+  matching,
+  type SortedPage,
+  sorted,
+} from '../indicators/indicators.queries.ts';
 
 /** What an export is of. */
 export interface Selection {
   viewer: Viewer;
   filters: IndicatorFilters;
-  /** Only this page of the list; absent: every match. */
-  page?: PageRequest;
+  /** Only this page; absent: every match. */
+  page?: SortedPage;
   /** Only these numbers, both ends included. */
   numbers?: { first: number; last: number };
 }
@@ -23,8 +27,7 @@ export function selected(db: Db, { viewer, filters, page, numbers }: Selection) 
   if (!page) return all;
   const ids = all
     .select('indicator.id')
-    .orderBy('indicator.last_seen', 'desc')
-    .orderBy('indicator.id')
+    .orderBy(sorted(page))
     .limit(page.pageSize)
     .offset((page.page - 1) * page.pageSize);
   return db.selectFrom('indicator').where('indicator.id', 'in', ids);

@@ -16,7 +16,7 @@ export interface KindTally {
 
 /** Reasons kept apart; a hostile file must not fill the memory with them. */
 const MAX_REASONS = 200;
-const MAX_EXAMPLES = 20;
+const FEW_EXAMPLES = 20;
 
 export interface Tally {
   kinds: Map<Counted, KindTally>;
@@ -28,7 +28,8 @@ export interface Tally {
   reject(kind: Counted, reason: string, where: string): void;
 }
 
-export function newTally(): Tally {
+/** @param mostExamples how many rejections are kept with where they are */
+export function newTally(mostExamples = FEW_EXAMPLES): Tally {
   const kinds = new Map<Counted, KindTally>();
   const of = (kind: Counted): KindTally => {
     const tally = kinds.get(kind) ?? emptyTally();
@@ -52,7 +53,7 @@ export function newTally(): Tally {
       const { reasons } = tally;
       const name = reason in reasons || Object.keys(reasons).length < MAX_REASONS ? reason : 'other reasons';
       reasons[name] = (reasons[name] ?? 0) + 1;
-      if (examples.length < MAX_EXAMPLES) examples.push({ where, reason });
+      if (examples.length < mostExamples) examples.push({ where, reason });
     },
   };
 }

@@ -1,5 +1,6 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { containing } from '../../db/containing.ts';
 import { joinedFrom, joinedTo } from '../../db/joined.ts';
 import type { Db } from '../../db/open.ts';
 import { inOrder } from '../../db/order.ts';
@@ -22,6 +23,24 @@ export interface IndicatorFilters {
   minConfidence?: number;
   /** ISO 8601. */
   since?: string;
+  /** Something is known of it from this source. */
+  sourceId?: string;
+}
+
+/** What a list can be in the order of; ties by the list's own order. */
+export const SORTS = ['lastSeen', 'firstSeen', 'confidence', 'severity'] as const;
+export type Sort = (typeof SORTS)[number];
+
+const SORT_COLUMNS = {
+  lastSeen: 'last_seen',
+  firstSeen: 'first_seen',
+  confidence: 'confidence',
+  severity: 'severity',
+} as const satisfies Record<Sort, string>;
+
+/** A page in an order; without one, the list's own: the newest sighting first. */
+export interface SortedPage extends PageRequest {
+  sort?: { by: Sort; ascending: boolean };
 }
 
 export interface IndicatorRow {
@@ -52,31 +71,36 @@ const COLUMNS = [
   'indicator.expires_at',
 ] as const;
 
-/** Every indicator that the viewer may see and the filters let through. All filters combine with AND. */
-export function matching(db: Db, viewer: Viewer, filters: IndicatorFilters) {
-  const conditions = [visible('indicator', viewer), ...filterConditions(filters, viewer)];
+/**
+ * Every indicator that the viewer may see and the filters let through. All filters combine with AND.
+ * @param door what of all may be seen
+ */
+export function matching(
+  db: Db,
+  viewer: Viewer,
+  filters: IndicatorFilters,
+  door = visible('indicator', viewer),
+) {
+  const conditions = [door, ...filterConditions(filters, viewer)];
   return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
 }
 
 function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
-  const { q, type, types, severity, tag, actorId, campaignId, minConfidence, since } = filters;
+  const { q, type, types, severity, tag, actorId, campaignId, minConfidence, since, sourceId } = filters;
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
     types && sql<SqlBool>`indicator.type in (${sql.join(types)})`,
     severity && sql<SqlBool>`indicator.severity = ${severity}`,
     tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
-    q && sql<SqlBool>`coalesce(indicator.search_text, indicator.normalized) like ${containing(q)}`,
+    q &&
+      sql<SqlBool>`coalesce(indicator.search_text, indicator.normalized) like ${containing(searchText(q))}`,
     minConfidence !== undefined && sql<SqlBool>`indicator.confidence >= ${minConfidence}`,
     since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
     actorId && linkedTo('actor', actorId, viewer),
     campaignId && linkedTo('campaign', campaignId, viewer),
+    sourceId && statedBy(sourceId, viewer),
   ];
   return conditions.filter((condition) => typeof condition === 'object');
-}
-
-/** LIKE's wildcards stand for themselves. */
-function containing(text: string): string {
-  return `%${searchText(text).replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {
@@ -86,23 +110,46 @@ function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {
       and ${visible('relationship', viewer, 'r')} and ${visible(kind, viewer)})`;
 }
 
+/** What is said under a marking above the ceiling is not known to the viewer. */
+function statedBy(sourceId: string, viewer: Viewer) {
+  return sql<SqlBool>`indicator.id in (
+    select said.indicator_id from indicator_source as said
+    where said.source_id = ${sourceId} and ${visible('indicator_source', viewer, 'said')})`;
+}
+
+/** The page's rows in its order, of those that match. */
+export function sorted({ sort }: SortedPage) {
+  const own = sql`indicator.last_seen desc, indicator.id`;
+  if (!sort) return own;
+  const column = sql.ref(`indicator.${SORT_COLUMNS[sort.by]}`);
+  return sql`${column} ${sql.raw(sort.ascending ? 'asc' : 'desc')}, ${own}`;
+}
+
 /**
- * A page of the list, newest sighting first, and how many match in all, of one snapshot. The page is found by ids
- * alone, and only its rows are read.
+ * A page of the list and how many match in all, of one snapshot. The page is found by ids alone, and only its rows are
+ * read; a page past the end is one row that holds the total alone.
+ * @param door what of all may be seen
  */
-export async function listIndicators(
+export function pageQuery(
   db: Db,
   viewer: Viewer,
   filters: IndicatorFilters,
-  { page, pageSize }: PageRequest,
-): Promise<{ total: number; rows: IndicatorRow[] }> {
-  const rows = await db
+  page: SortedPage,
+  door?: RawBuilder<SqlBool>,
+) {
+  return db
     .with(
       (cte) => (readsOnce(filters) ? cte('matched').materialized() : cte('matched').notMaterialized()),
-      () => matching(db, viewer, filters).select(['indicator.id', 'indicator.last_seen']),
+      () =>
+        matching(db, viewer, filters, door)
+          .select(['indicator.id', 'indicator.last_seen'])
+          // An index alone answers without them.
+          .$if(page.sort !== undefined, (query) =>
+            query.select(['indicator.first_seen', 'indicator.confidence', 'indicator.severity']),
+          ),
     )
     .with('counted', (within) =>
-      isSummed(filters)
+      isSummed(filters) && !door
         ? within
             .selectFrom(sql<Part>`(${sums(viewer, filters)})`.as('sums'))
             .select(sql<number>`coalesce(sum(sums.count), 0)::bigint`.as('total'))
@@ -110,12 +157,11 @@ export async function listIndicators(
     )
     .with('shown', (within) =>
       within
-        .selectFrom('matched')
-        .select('matched.id')
-        .orderBy('matched.last_seen', 'desc')
-        .orderBy('matched.id')
-        .limit(pageSize)
-        .offset((page - 1) * pageSize),
+        .selectFrom('matched as indicator')
+        .select('indicator.id')
+        .orderBy(sorted(page))
+        .limit(page.pageSize)
+        .offset((page.page - 1) * page.pageSize),
     )
     .selectFrom('counted')
     .leftJoin('shown', (join) => join.onTrue())
@@ -123,12 +169,19 @@ export async function listIndicators(
     .leftJoin('source', 'source.id', 'indicator.source_id')
     .select('counted.total')
     .select(COLUMNS)
-    .orderBy('indicator.last_seen', 'desc')
-    .orderBy('indicator.id')
-    .execute();
+    .orderBy(sorted(page));
+}
+
+/** A page of the list, newest sighting first, and how many match in all. */
+export async function listIndicators(
+  db: Db,
+  viewer: Viewer,
+  filters: IndicatorFilters,
+  page: PageRequest,
+): Promise<{ total: number; rows: IndicatorRow[] }> {
+  const rows = await pageQuery(db, viewer, filters, page).execute();
   return {
     total: rows[0]?.total ?? 0,
-    // A page past the end is one row that holds the total alone.
     rows: rows.filter((row): row is typeof row & IndicatorRow => row.id !== null),
   };
 }
@@ -138,8 +191,8 @@ export async function listIndicators(
  * is taken from that. Walking the list for it could pass by every indicator before the first that matches. Without
  * them, the page is read from the index in the list's order, however far back, and the total from the sums or an index.
  */
-function readsOnce({ q, tag, actorId, campaignId }: IndicatorFilters): boolean {
-  return [q, tag, actorId, campaignId].some((filter) => filter !== undefined);
+function readsOnce({ q, tag, actorId, campaignId, sourceId }: IndicatorFilters): boolean {
+  return [q, tag, actorId, campaignId, sourceId].some((filter) => filter !== undefined);
 }
 
 export async function findIndicator(db: Db, viewer: Viewer, id: string): Promise<IndicatorRow | undefined> {
@@ -166,8 +219,11 @@ export async function findForAnalyst(
     .executeTakeFirst();
 }
 
-/** The indicator and all that is linked to it and visible, in one statement and so of one snapshot. */
-export async function findContext(db: Db, viewer: Viewer, id: string) {
+/**
+ * The indicator and all that is linked to it and visible, in one statement and so of one snapshot.
+ * @param door whether it may be seen itself
+ */
+export async function findContext(db: Db, viewer: Viewer, id: string, door = visible('indicator', viewer)) {
   return db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
@@ -210,6 +266,6 @@ export async function findContext(db: Db, viewer: Viewer, id: string) {
       ).as('reports'),
     ])
     .where('indicator.id', '=', id)
-    .where(visible('indicator', viewer))
+    .where(door)
     .executeTakeFirst();
 }

@@ -26,14 +26,15 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
     app.get(
       `/api/sigma/${kind}/:id`,
       {
-        config: { access: `${kind}s:read`, mediaTypes: YAML_TYPES },
+        config: { access: `${kind}s:read`, mediaTypes: YAML_TYPES, orSession: true },
         schema: {
           operationId: kind === 'actor' ? 'getActorSigma' : 'getCampaignSigma',
           tags: ['Sigma'],
           summary: `Read detection rules for ${kind === 'actor' ? 'an actor' : 'a campaign'}`,
           description:
             'A bundle in YAML, a document a rule: network, file hash and host artifact rules for its indicators, and rules ' +
-            'for its techniques. Empty but for a comment where nothing is known to detect.',
+            'for its techniques. Empty but for a comment where nothing is known to detect. A session of the application ' +
+            'does in place of a key.',
           params: idParameter,
           querystring: SigmaQuery,
           response: textResponses('application/yaml', 'The rules.', [400, 404], {

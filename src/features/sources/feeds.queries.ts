@@ -61,6 +61,21 @@ export async function dueSources(db: Db, now: Date): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Has it fetched with the next look.
+ * @returns false: there is none that is fetched
+ */
+export async function makeDue(trx: Transaction<Tables>, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('source')
+    .set({ next_run_at: now })
+    .where('id', '=', id)
+    .where('enabled', '=', true)
+    .where('address', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 /** Writes what is set. What the last run left behind holds only for the same question: it is forgotten. */
 export async function writeSource(
   trx: Transaction<Tables>,

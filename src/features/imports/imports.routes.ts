@@ -1,0 +1,141 @@
+import type { Readable } from 'node:stream';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../db/open.ts';
+import { ApiError } from '../../http/errors.ts';
+import { idOf, routeOf } from '../../http/operation.ts';
+import { type Importer, UnreadableInput } from '../../importers/importer.ts';
+import { IMPORTERS, recognizeFormat } from '../../importers/recognize.ts';
+import type { By } from '../audit/audit.queries.ts';
+import { countRuns, findRejected, findRun, findRuns } from './import-runs.queries.ts';
+import { recordRun } from './import-runs.service.ts';
+import * as operations from './imports.schema.ts';
+import { runUpload } from './run-upload.ts';
+import { newTally } from './tally.ts';
+import { receiveUpload, removeOldUploads, type Upload } from './uploads.ts';
+
+interface Deps {
+  database: Pick<Database, 'db' | 'refreshStatistics'>;
+  clock: Clock;
+  by(request: FastifyRequest): By;
+  /** Where files are laid aside. */
+  directory: string;
+  maxBytes: number;
+}
+
+/** Each holds memory and writes in turns with the others. */
+const MOST_AT_ONCE = 2;
+/** Rejected records that are kept with where they are. */
+const MOST_REJECTED = 1_000;
+
+export async function importRoutes(instance: FastifyInstance, deps: Deps): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+  const { db } = deps.database;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  let receiving = 0;
+  await removeOldUploads(deps.directory, deps.clock());
+  app.addHook('onClose', async () => {
+    stopping.abort();
+    await Promise.all(running);
+  });
+  app.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload));
+
+  const { schema: upload, ...start } = routeOf(operations.startImport, 'analyst');
+  const { body: _, ...schema } = upload;
+  app.route({
+    ...start,
+    bodyLimit: Number.MAX_SAFE_INTEGER,
+    schema,
+    handler: async (request) => {
+      if (running.size + receiving >= MOST_AT_ONCE)
+        throw new ApiError('not_possible', `${MOST_AT_ONCE} imports are under way; wait for one to end.`);
+      receiving++;
+      try {
+        return { data: await begin(request.query, request) };
+      } finally {
+        receiving--;
+      }
+    },
+  });
+
+  async function begin(query: Query, request: FastifyRequest) {
+    if (typeof (request.body as Readable | undefined)?.pipe !== 'function')
+      throw new ApiError('bad_request', 'The file is the body of the request, as application/octet-stream.');
+    const file = await receiveUpload(request.body as Readable, deps.directory, deps.maxBytes);
+    try {
+      const importer = await importerFor(file, query);
+      const { source, fileName, dryRun, format: __, ...defaults } = query;
+      const wanted = { source, fileName, fileBytes: file.bytes, format: importer.name, dryRun };
+      const tally = newTally(MOST_REJECTED);
+      const log = (err: unknown) => request.log.error({ err }, 'import');
+      const run = await recordRun(db, wanted, tally, deps.by(request), log);
+      const work = runUpload(
+        { ...deps, signal: stopping.signal, log },
+        { ...wanted, file, importer, defaults, tally, run },
+      );
+      running.add(work);
+      void work.finally(() => running.delete(work));
+      return await found(run.id);
+    } catch (error) {
+      await file.dispose();
+      throw error;
+    }
+  }
+
+  async function found(id: string) {
+    const run = await findRun(db, id);
+    if (!run) throw new ApiError('not_found', 'There is no such import.');
+    return run;
+  }
+
+  app.route({
+    ...routeOf(operations.listImports, 'viewer'),
+    handler: async (request) => {
+      const { page, pageSize } = request.query;
+      const data = await findRuns(db, { limit: pageSize, offset: (page - 1) * pageSize });
+      return { data, page, pageSize, total: await countRuns(db) };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.readImport, 'viewer'),
+    handler: async (request) => ({ data: await found(idOf(request)) }),
+  });
+
+  app.route({
+    ...routeOf(operations.listRejected, 'analyst'),
+    handler: async (request) => {
+      const { page, pageSize } = request.query;
+      const { id, rejectedKept } = await found(idOf(request));
+      const data = await findRejected(db, id, { limit: pageSize, offset: (page - 1) * pageSize });
+      return { data, page, pageSize, total: rejectedKept };
+    },
+  });
+}
+
+interface Query {
+  fileName: string;
+  source: string;
+  format: string;
+  dryRun: boolean;
+  tlp: Parameters<typeof runUpload>[1]['defaults']['tlp'];
+  confidence: number;
+  severity: Parameters<typeof runUpload>[1]['defaults']['severity'];
+}
+
+/** @throws {ApiError} when it is of no format that is known */
+async function importerFor(file: Upload, { format, fileName }: Query): Promise<Importer> {
+  const known = IMPORTERS.find(({ name }) => name === format);
+  if (known) return known;
+  const unknown = 'The file is not of a format that can be recognized; choose its format.';
+  try {
+    const importer = await recognizeFormat({ fileName, open: file.open });
+    if (importer) return importer;
+  } catch (error) {
+    if (!(error instanceof UnreadableInput)) throw error;
+    throw new ApiError('invalid_parameter', `${fileName}: ${error.message}.`);
+  }
+  throw new ApiError('invalid_parameter', unknown);
+}

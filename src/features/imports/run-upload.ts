@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../db/open.ts';
+import type { Importer } from '../../importers/importer.ts';
+import type { SourceDefaults } from '../../model/statement.ts';
+import type { RecordedRun } from './import-runs.service.ts';
+import { importFiles } from './imports.service.ts';
+import { dropUnusedSource, ensureSource, findSource, newSource } from './sources.queries.ts';
+import type { Tally } from './tally.ts';
+import type { Upload } from './uploads.ts';
+
+interface Deps {
+  database: Pick<Database, 'db' | 'refreshStatistics'>;
+  clock: Clock;
+  signal: AbortSignal;
+  log(error: unknown): void;
+}
+
+interface Work {
+  file: Upload;
+  fileName: string;
+  importer: Importer;
+  source: string;
+  dryRun: boolean;
+  /** Of the source, when it is new. */
+  defaults: SourceDefaults;
+  tally: Tally;
+  run: RecordedRun;
+}
+
+/** Imports a file that was uploaded, writes how it went, and takes the file away. Never fails. */
+export async function runUpload({ database, clock, signal, log }: Deps, work: Work): Promise<void> {
+  const { file, run } = work;
+  const end = (state: 'done' | 'failed' | 'stopped', problem: string | null) =>
+    run.end({ state, problem, at: clock() }).catch(log);
+  try {
+    const problem = await read(database, clock(), signal, work);
+    await end(problem === null ? 'done' : 'failed', problem);
+  } catch (error) {
+    if (!signal.aborted) log(error);
+    await end(
+      signal.aborted ? 'stopped' : 'failed',
+      signal.aborted
+        ? 'The server ended while it ran. What was read whole was kept; import the file again for the rest.'
+        : 'Tipline itself failed; its log says how. What was read whole was kept.',
+    );
+  } finally {
+    await file.dispose().catch(log);
+  }
+}
+
+/** @returns why it could not be read to its end */
+async function read(
+  { db, refreshStatistics }: Deps['database'],
+  now: Date,
+  signal: AbortSignal,
+  { file, fileName, importer, source: name, dryRun, defaults, tally, run }: Work,
+): Promise<string | null> {
+  const known = await findSource(db, name);
+  const source = dryRun
+    ? (known ?? newSource(randomUUID(), name, defaults))
+    : await ensureSource(db, name, 'import', defaults, now);
+  const open = () => {
+    run.readBytes = 0;
+    const stream = file.open();
+    stream.on('data', (chunk: Buffer) => {
+      run.readBytes += chunk.length;
+    });
+    stream.pause();
+    return stream;
+  };
+  try {
+    const [unread] = await importFiles(db, [{ importer, input: { fileName, open } }], {
+      source,
+      now,
+      dryRun,
+      tally,
+      signal,
+    });
+    if (!dryRun) await refreshStatistics();
+    return unread?.message ?? null;
+  } finally {
+    if (!known && !dryRun) await dropUnusedSource(db, source.id);
+  }
+}

@@ -1,0 +1,90 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Db } from '../../db/open.ts';
+import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
+import type { STATES } from './analyst.schema.ts';
+import {
+  type IndicatorFilters,
+  type IndicatorRow,
+  matching,
+  pageQuery,
+  type SortedPage,
+} from './indicators.queries.ts';
+
+export type State = (typeof STATES)[number];
+
+/** What of all a state means. Without one: what the API gives. */
+function doorOf(state: State, viewer: Viewer) {
+  if (state === 'visible') return undefined;
+  if (state === 'pinned')
+    return sql<SqlBool>`(${visible('indicator', viewer)} and indicator.pinned_confidence is not null)`;
+  const under = visibleToAnalyst('indicator', viewer);
+  if (state === 'whitelisted') return sql<SqlBool>`(${under} and indicator.whitelisted)`;
+  return sql<SqlBool>`(${under} and not indicator.whitelisted and indicator.expires_at <= ${viewer.now}::timestamptz)`;
+}
+
+export type AnalystRow = IndicatorRow & { pinned: boolean };
+
+/** A page of those in a state, and how many there are. */
+export async function listInState(
+  db: Db,
+  viewer: Viewer,
+  filters: IndicatorFilters,
+  page: SortedPage,
+  state: State,
+): Promise<{ total: number; rows: AnalystRow[] }> {
+  const rows = await pageQuery(db, viewer, filters, page, doorOf(state, viewer))
+    .select(sql<boolean>`indicator.pinned_confidence is not null`.as('pinned'))
+    .execute();
+  return {
+    total: rows[0]?.total ?? 0,
+    rows: rows.filter((row): row is typeof row & AnalystRow => row.id !== null),
+  };
+}
+
+/** What is known of one indicator beyond its context; of one that the caller may see. */
+export async function findMore(db: Db, id: string) {
+  return db
+    .selectFrom('indicator')
+    .select(['created_at as createdAt', 'modified_at as modifiedAt', 'whitelisted'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+/** The list, or the operator's entry, that hides it. */
+export async function findHider(db: Db, id: string) {
+  return db
+    .selectFrom('whitelist_hit as hit')
+    .leftJoin('whitelist as list', 'list.id', 'hit.list_id')
+    .leftJoin('whitelist_entry as own', (join) => join.on(sql<SqlBool>`own.id::text = hit.list_id::text`))
+    .select(['hit.entry', 'list.name as list', 'own.id as entryId', 'own.reason'])
+    .select(['own.added_by as addedBy', 'own.added_at as addedAt'])
+    .where('hit.indicator_id', '=', id)
+    .executeTakeFirst();
+}
+
+/** The providers that are yet to be asked about it. */
+export async function findWaiting(db: Db, id: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('enrichment_request')
+    .select('provider')
+    .where('indicator_id', '=', id)
+    .orderBy('provider')
+    .execute();
+  return rows.map(({ provider }) => provider);
+}
+
+/** Those with these ids that the viewer may see, and then others that hold this text; found without counting them. */
+export async function firstMatching(db: Db, viewer: Viewer, q: string, ids: readonly string[], most: number) {
+  const columns = ['id', 'type', 'value'] as const;
+  const exact = await matching(db, viewer, {})
+    .select(columns)
+    .where(sql<SqlBool>`id = any(${ids}::uuid[])`)
+    .orderBy('id')
+    .execute();
+  const others = await matching(db, viewer, { q })
+    .select(columns)
+    .limit(most + exact.length)
+    .execute();
+  const known = new Set(exact.map(({ id }) => id));
+  return [...exact, ...others.filter(({ id }) => !known.has(id))].slice(0, most);
+}

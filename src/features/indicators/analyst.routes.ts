@@ -1,0 +1,103 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Db } from '../../db/open.ts';
+import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
+import { ApiError } from '../../http/errors.ts';
+import { idOf, routeOf } from '../../http/operation.ts';
+import { mayActAs } from '../../model/account.ts';
+import { refang } from '../../model/refang.ts';
+import type { Exporter } from '../exports/exports.service.ts';
+import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
+import { sendExport } from '../exports/send-export.ts';
+import { loadIndicators } from '../imports/indicators.write.queries.ts';
+import { toDetail, toRow } from './analyst.answers.ts';
+import { findHider, findMore, findWaiting, listInState } from './analyst.queries.ts';
+import { exportIndicators, listIndicators, readIndicator } from './analyst.schema.ts';
+import { findContext, type IndicatorFilters, type Sort } from './indicators.queries.ts';
+
+interface Deps {
+  db: Db;
+  exporter: Exporter;
+}
+
+/** The indicators, for whoever is signed in; what is hidden from the API, for analysts. */
+export async function indicatorPageRoutes(instance: FastifyInstance, { db, exporter }: Deps): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+
+  app.route({
+    ...routeOf(listIndicators, 'viewer'),
+    handler: async (request) => {
+      const { page, pageSize, sort, order, state, ...given } = request.query;
+      const filters = refanged(given);
+      const isHidden = state === 'whitelisted' || state === 'expired';
+      if (isHidden && !mayActAs(request.account.role, 'analyst'))
+        throw new ApiError('insufficient_role', 'What is hidden is shown to analysts and administrators.');
+      const wanted = { page, pageSize, ...sorting(sort, order) };
+      const { total, rows } = await listInState(db, request.viewer, filters, wanted, state);
+      return { data: rows.map(toRow), page, pageSize, total };
+    },
+  });
+
+  app.get(
+    '/app/indicators/export',
+    {
+      ...routeOf(exportIndicators, 'viewer'),
+      schema: { ...routeOf(exportIndicators, 'viewer').schema, response: {} },
+    },
+    async (request, reply) => {
+      const { page, pageSize, sort, order, format, csvGuard, style, include, ...filters } = request.query;
+      const options = optionsFor(format, { csvGuard, style, include });
+      if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+      return sendExport(request, reply, exporter, {
+        selection: {
+          viewer: request.viewer,
+          filters: refanged(filters),
+          ...(page !== undefined && { page: { page, pageSize, ...sorting(sort, order) } }),
+        },
+        format: formatOf(format, options),
+        variant: variantOf(format, options),
+        fileName: `tipline-indicators-${format}`,
+      });
+    },
+  );
+
+  app.route({
+    ...routeOf(readIndicator, 'viewer'),
+    handler: async (request) => {
+      const id = idOf(request);
+      const { account, viewer } = request;
+      const seesHidden = mayActAs(account.role, 'analyst');
+      const parts = await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute((trx) => readParts(trx, viewer, id, seesHidden));
+      if (!parts) throw new ApiError('not_found', 'There is no such indicator.');
+      return { data: toDetail(parts, viewer) };
+    },
+  });
+}
+
+/** What is pasted out of a report finds what it means. */
+function refanged({ q, ...filters }: IndicatorFilters): IndicatorFilters {
+  return { ...filters, ...(q !== undefined && { q: refang(q) || q }) };
+}
+
+/** The list's own order is that without a word about it: it has an index. */
+function sorting(by: Sort, order: string) {
+  const ascending = order === 'asc';
+  return by === 'lastSeen' && !ascending ? {} : { sort: { by, ascending } };
+}
+
+async function readParts(db: Db, viewer: Viewer, id: string, seesHidden: boolean) {
+  const door = seesHidden ? visibleToAnalyst('indicator', viewer) : visible('indicator', viewer);
+  const context = await findContext(db, viewer, id, door);
+  const known = context && (await loadIndicators(db, [id])).get(id);
+  if (!context || !known) return undefined;
+  return {
+    context,
+    known,
+    more: await findMore(db, id),
+    hider: await findHider(db, id),
+    waitingFor: await findWaiting(db, id),
+  };
+}

@@ -1,0 +1,50 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Db } from '../../db/open.ts';
+import { routeOf } from '../../http/operation.ts';
+import { defang } from '../../model/defang.ts';
+import { indicatorId } from '../../model/identity.ts';
+import { normalize } from '../../model/normalize.ts';
+import { refang } from '../../model/refang.ts';
+import { INDICATOR_TYPES } from '../../model/vocabulary.ts';
+import { listActors } from '../actors/actors.queries.ts';
+import { listCampaigns } from '../campaigns/campaigns.queries.ts';
+import { firstMatching } from '../indicators/analyst.queries.ts';
+import { isTag } from './search.queries.ts';
+import { search } from './search.schema.ts';
+
+const MOST = 5;
+
+export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+
+  app.route({
+    ...routeOf(search, 'viewer'),
+    handler: async (request) => {
+      const { viewer } = request;
+      const q = request.query.q.trim() || request.query.q;
+      const page = { page: 1, pageSize: MOST };
+      const indicators = await firstMatching(db, viewer, refang(q) || q, idsOf(q), MOST);
+      const actors = await listActors(db, viewer, { q }, page);
+      const campaigns = await listCampaigns(db, viewer, { q }, page);
+      return {
+        indicators: indicators.map(({ id, type, value }) => ({ id, type, defanged: defang(type, value) })),
+        actors: actors.rows.map(({ id, name, attack_group_id }) => ({
+          id,
+          name,
+          attackGroupId: attack_group_id,
+        })),
+        campaigns: campaigns.rows.map(({ id, name, status }) => ({ id, name, status })),
+        tags: (await isTag(db, viewer, q)) ? [q] : [],
+      };
+    },
+  });
+}
+
+/** Of indicators that this may be the value of, whatever their type. */
+function idsOf(text: string): string[] {
+  return INDICATOR_TYPES.flatMap((type) => {
+    const value = normalize(type, text);
+    return 'rejected' in value ? [] : [indicatorId(type, value.normalized)];
+  });
+}

@@ -1,0 +1,20 @@
+import { Type } from 'typebox';
+import { operation } from '../../http/operation.ts';
+import { nullable, stringEnum } from '../../http/schema.ts';
+import { CAMPAIGN_STATUSES, INDICATOR_TYPES } from '../../model/vocabulary.ts';
+
+const named = { id: Type.String(), name: Type.String() };
+
+/** The first few of each kind that hold this text. */
+export const search = operation('GET /app/search', {
+  query: Type.Object({ q: Type.String({ minLength: 1, maxLength: 1024 }) }, { additionalProperties: false }),
+  answer: Type.Object({
+    indicators: Type.Array(
+      Type.Object({ id: Type.String(), type: stringEnum(INDICATOR_TYPES), defanged: Type.String() }),
+    ),
+    actors: Type.Array(Type.Object({ ...named, attackGroupId: nullable(Type.String()) })),
+    campaigns: Type.Array(Type.Object({ ...named, status: stringEnum(CAMPAIGN_STATUSES) })),
+    /** The text itself, where an indicator has it for a tag. */
+    tags: Type.Array(Type.String()),
+  }),
+});

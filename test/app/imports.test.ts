@@ -1,0 +1,150 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { auditOf, type Browser, signedIn } from './browser.ts';
+
+const CSV = [
+  'type,value,confidence',
+  'DOMAIN,one.test-feed.net,70',
+  'DOMAIN,two.test-feed.net,70',
+  'IPV4,999.1.1.1,70',
+  'DOMAIN,one.test-feed.net,70',
+].join('\n');
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let analyst: Browser;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+    analyst = await signedIn(tipline, 'analyst');
+  });
+  afterEach(() => tipline.close());
+
+  const start = (content: string | Buffer, query: Record<string, string> = {}, browser = analyst) =>
+    browser.upload(
+      `/app/imports?${new URLSearchParams({ fileName: 'ours.csv', source: 'Ours', dryRun: 'false', ...query })}`,
+      content,
+    );
+  const read = async (path: string) => (await analyst.send('GET', path)).json();
+  const ended = (id: string) =>
+    vi.waitFor(
+      async () => {
+        const { data } = await read(`/app/imports/${id}`);
+        if (data.state === 'running') throw new Error('running');
+        return data;
+      },
+      { timeout: 20_000, interval: 20 },
+    );
+  const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
+  const run = async (...given: Parameters<typeof start>) => ended((await start(...given)).json().data.id);
+
+  it('tells what would happen and writes nothing', async () => {
+    const answer = await start(CSV, { dryRun: 'true' });
+    expect(answer.json().data).toMatchObject({
+      state: 'running',
+      format: 'csv',
+      fileBytes: CSV.length,
+      dryRun: true,
+    });
+    const end = await ended(answer.json().data.id);
+    expect(end).toMatchObject({ state: 'done', problem: null, readBytes: CSV.length, rejectedKept: 1 });
+    expect(end.counts.indicator).toMatchObject({ read: 4, new: 2, unchanged: 1, rejected: 1 });
+    expect(await total()).toBe(0);
+    expect((await read('/app/sources')).data).toEqual([]);
+    expect((await auditOf(tipline)).filter(({ action }) => action.startsWith('import'))).toEqual([]);
+  });
+
+  it('imports, tells why records were rejected and where, and keeps the history', async () => {
+    const end = await run(CSV, { tlp: 'GREEN', confidence: '80', severity: 'HIGH' });
+    expect(end.counts.indicator).toMatchObject({ read: 4, new: 2, unchanged: 1, rejected: 1 });
+    expect(await total()).toBe(2);
+    expect((await read('/app/sources')).data).toMatchObject([
+      { name: 'Ours', kind: 'import', defaults: { tlp: 'GREEN', confidence: 80, severity: 'HIGH' } },
+    ]);
+    expect(await read(`/app/imports/${end.id}/rejected`)).toMatchObject({
+      total: 1,
+      data: [{ where: 'ours.csv, line 4', reason: 'not an IPv4 address' }],
+    });
+    expect(await read('/app/imports')).toMatchObject({
+      total: 1,
+      data: [{ id: end.id, who: 'analyst@example.org', source: 'Ours', state: 'done' }],
+    });
+    const audit = (await auditOf(tipline)).filter(({ action }) => action.startsWith('import'));
+    expect(audit).toMatchObject([
+      { action: 'import.start', who: 'analyst@example.org', after: { fileName: 'ours.csv', source: 'Ours' } },
+      { action: 'import.end', after: { state: 'done', counts: { indicator: { new: 2, rejected: 1 } } } },
+    ]);
+  });
+
+  it('reads gzip, and says how far it came in a file that breaks off', async () => {
+    expect((await run(gzipSync(CSV), { fileName: 'ours.csv.gz' })).counts.indicator.new).toBe(2);
+    const broken = '{"type":"bundle","id":"bundle--1","objects":[{"type":"indicator"';
+    const end = await run(broken, { fileName: 'b.json' });
+    expect([end.state, end.problem]).toEqual(['failed', expect.stringMatching(/./)]);
+  });
+
+  it('pages what was rejected', async () => {
+    const rows = Array.from({ length: 30 }, (_, i) => `IPV4,300.0.0.${i}`);
+    const { id } = await run(['type,value', ...rows].join('\n'));
+    const second = await read(`/app/imports/${id}/rejected?pageSize=20&page=2`);
+    expect([second.total, second.data.length, second.data[0].where]).toEqual([30, 10, 'ours.csv, line 22']);
+  });
+
+  it.each([
+    ['an empty file', '', {}, 400, /empty/],
+    ['what nobody knows', '\u0001\u0002', { fileName: 'x.bin' }, 400, /format/],
+    ['a web page', '<!DOCTYPE html><html></html>', { fileName: 'x.html' }, 400, /x\.html/],
+    ['a format that there is not', CSV, { format: 'pdf' }, 400, /format must be one of/],
+    ['what is larger than allowed', Buffer.alloc(1024 * 1024 + 1, 'a'), {}, 413, /larger than 1 MB/],
+  ])('refuses %s, and leaves nothing', async (_, content, query, status, message) => {
+    const response = await start(content, query);
+    expect([response.statusCode, response.json().error]).toEqual([status, expect.stringMatching(message)]);
+    expect((await read('/app/imports')).total).toBe(0);
+    expect((await read('/app/sources')).data).toEqual([]);
+  });
+
+  it('refuses a body that is no file', async () => {
+    const response = await analyst.send('POST', '/app/imports?fileName=a&source=b', { a: 1 });
+    expect(response.statusCode).toBe(400);
+  });
+
+  it('is nothing for viewers', async () => {
+    const viewer = await signedIn(tipline, 'viewer');
+    expect((await start(CSV, {}, viewer)).statusCode).toBe(403);
+    expect(await total()).toBe(0);
+  });
+
+  it('ends between batches when the server does, and says so', async () => {
+    const many = [
+      'type,value',
+      ...Array.from({ length: 20_000 }, (_, i) => `DOMAIN,n${i}.test-feed.net`),
+    ].join('\n');
+    const { id } = (await start(many)).json().data;
+    await tipline.app.close();
+    const row = await tipline.db
+      .selectFrom('import_run')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(row).toMatchObject({
+      state: 'stopped',
+      problem: expect.stringContaining('import the file again'),
+    });
+    const { count } = await tipline.db
+      .selectFrom('indicator')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    expect(count).toBeLessThan(20_000);
+  });
+
+  it('shows one whose server was killed as stopped', async () => {
+    const { id } = await run(CSV);
+    await tipline.db
+      .updateTable('import_run')
+      .set({ state: 'running', heard_at: new Date('2020-01-01') })
+      .where('id', '=', id)
+      .execute();
+    expect((await read(`/app/imports/${id}`)).data.state).toBe('stopped');
+  });
+});

@@ -1,0 +1,85 @@
+import { notifications } from '@mantine/notifications';
+import {
+  keepPreviousData,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  useSuspenseQuery,
+} from '@tanstack/react-query';
+import { CallError, call } from './call.ts';
+import type { Answer, Given, Key } from './operations.ts';
+
+const SIGN_IN = '/sign-in';
+
+/** Whose session has ended is asked to sign in, and comes back to where they were. */
+function leaveWhenSignedOut(error: unknown): void {
+  if (!(error instanceof CallError) || error.code !== 'not_signed_in') return;
+  const { pathname, search } = window.location;
+  if (pathname === SIGN_IN) return;
+  window.location.assign(`${SIGN_IN}?${new URLSearchParams({ to: pathname + search })}`);
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
+  mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What was refused is refused again.
+      retry: (count, error) =>
+        count < 2 && error instanceof CallError && (error.status === 0 || error.status >= 500),
+    },
+  },
+});
+
+export function answerOf<K extends Key>(key: K, given: Given<K> = {}) {
+  return queryOptions({
+    queryKey: [key, given],
+    queryFn: ({ signal }) => call(key, given, signal),
+  });
+}
+
+/** What the server answers; while another page of it comes, the one before is shown. */
+export function useAnswer<K extends Key>(
+  key: K,
+  given: Given<K> = {},
+  refetchMs: (answer?: Answer<K>) => number | false = () => false,
+  enabled = true,
+) {
+  return useQuery({
+    ...answerOf(key, given),
+    enabled,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => refetchMs(state.data as Answer<K> | undefined),
+  });
+}
+
+/** Something that changes the server's state: all that is shown is asked for anew. What goes wrong is told. */
+export function useChange<K extends Key>(key: K, done?: (answer: Answer<K>) => string | undefined) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (given: Given<K>) => call(key, given),
+    onSuccess: async (answer) => {
+      await client.invalidateQueries();
+      const message = done?.(answer);
+      if (message) notifications.show({ message, color: 'green' });
+    },
+    onError: (error) =>
+      notifications.show({ title: 'That did not work', message: error.message, color: 'red' }),
+  });
+}
+
+const session = answerOf('GET /app/session');
+
+/** Who is signed in; on every page but those of signing in. */
+export function useAccount() {
+  const { account } = useSuspenseQuery(session).data;
+  if (!account) throw new CallError(401, 'not_signed_in', 'Sign in first.');
+  return account;
+}
+
+export const readSession = () => queryClient.fetchQuery(session);

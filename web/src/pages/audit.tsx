@@ -1,0 +1,121 @@
+import { Button, Select, Stack, TextInput } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { addressOf } from '../client/call.ts';
+import type { Query } from '../client/operations.ts';
+import { useAnswer } from '../client/queries.ts';
+import { FilterBar, FilterText, SearchBox } from '../parts/filters.tsx';
+import { Entries } from '../parts/history.tsx';
+import { Page } from '../parts/page.tsx';
+import { Paging } from '../parts/paging.tsx';
+import { Answered, Nothing } from '../parts/states.tsx';
+import { plural, readable } from '../parts/words.tsx';
+import type { Search } from '../router.tsx';
+
+const KINDS = [
+  'confidence',
+  'whitelist',
+  'import',
+  'indicator',
+  'campaign',
+  'source',
+  'provider',
+  'key',
+  'user',
+  'session',
+];
+
+export function Audit() {
+  const search: Search = useSearch({ from: '/shell/audit' });
+  const go = useNavigate({ from: '/audit' });
+  const { page = '1', ...filters } = search;
+  const query = useAnswer('GET /app/audit', {
+    query: { ...filters, page: Number(page), pageSize: 50 } as Query<'GET /app/audit'>,
+  });
+  const filter = (change: Search) =>
+    void go({ search: (before: Search) => ({ ...before, page: undefined, ...change }) });
+  return (
+    <Page
+      title="Audit"
+      about={query.data && plural(query.data.total, 'entry', 'entries')}
+      actions={
+        <Button
+          component="a"
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+          href={addressOf('GET /app/audit.csv', { query: filters as Query<'GET /app/audit.csv'> })}
+          download
+        >
+          CSV
+        </Button>
+      }
+    >
+      <FilterBar
+        search={
+          <SearchBox
+            label="Who"
+            placeholder="An e-mail address, or cli:name"
+            value={search.who ?? ''}
+            onChange={(who) => filter({ who })}
+          />
+        }
+        inUse={Object.keys(filters).some((name) => name !== 'who')}
+      >
+        <Select
+          label="What"
+          placeholder="Anything"
+          data={KINDS.map((value) => ({ value, label: readable(value) }))}
+          value={search.action ?? null}
+          onChange={(action) => filter({ action: action ?? undefined })}
+          clearable
+          w={150}
+        />
+        <FilterText
+          label="To what"
+          placeholder="An id"
+          value={search.objectId ?? ''}
+          onChange={(objectId) => filter({ objectId })}
+          w={200}
+        />
+        <DayInput label="From" value={search.since} onChange={(since) => filter({ since })} />
+        <DayInput label="Before" value={search.until} onChange={(until) => filter({ until })} />
+      </FilterBar>
+      <Answered query={query}>
+        {({ data, page: shown, pageSize, total }) =>
+          data.length === 0 ? (
+            <Nothing title="Nothing was done that matches" />
+          ) : (
+            <Stack gap="sm">
+              <Entries entries={data} withObject />
+              <Paging
+                page={shown}
+                pageSize={pageSize}
+                total={total}
+                onChange={(to) => void go({ search: { ...search, page: String(to) } })}
+              />
+            </Stack>
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+function DayInput({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange(day?: string): void;
+}) {
+  return (
+    <TextInput
+      type="date"
+      label={label}
+      value={value ?? ''}
+      onChange={(event) => onChange(event.currentTarget.value || undefined)}
+    />
+  );
+}

@@ -1,0 +1,99 @@
+import { Group, Stack, Table, Text } from '@mantine/core';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import type { Answer } from '../client/operations.ts';
+import { useAccount, useAnswer } from '../client/queries.ts';
+import { ImportSummary, StateBadge } from '../parts/import-summary.tsx';
+import { Page } from '../parts/page.tsx';
+import { Paging } from '../parts/paging.tsx';
+import { ScrollTable } from '../parts/scroll-table.tsx';
+import { Section } from '../parts/section.tsx';
+import { Answered } from '../parts/states.tsx';
+import { bytes, fullTime, number, visibleText } from '../parts/words.tsx';
+import type { Search } from '../router.tsx';
+import { may } from '../shell/shell.tsx';
+
+type Run = Answer<'GET /app/imports/:id'>['data'];
+
+const LOOK_MS = 500;
+
+export function ImportRun() {
+  const { id } = useParams({ from: '/shell/imports/$id' });
+  const account = useAccount();
+  const query = useAnswer('GET /app/imports/:id', { params: { id } }, (answer) =>
+    answer?.data.state === 'running' ? LOOK_MS : false,
+  );
+  return (
+    <Answered query={query}>
+      {({ data }) => (
+        <Page title={visibleText(data.fileName)} about={<About run={data} />}>
+          <Section
+            title={data.dryRun ? 'What would happen' : 'What came of it'}
+            actions={<StateBadge run={data} />}
+          >
+            <ImportSummary run={data} />
+          </Section>
+          {data.rejectedKept > 0 && may(account.role, 'analyst') && <Rejected run={data} />}
+        </Page>
+      )}
+    </Answered>
+  );
+}
+
+function About({ run }: { run: Run }) {
+  return (
+    <Group gap="xs">
+      {visibleText(run.source)} · {run.format} · {bytes(run.fileBytes)} · by {visibleText(run.who)} ·{' '}
+      {fullTime(run.startedAt)}
+    </Group>
+  );
+}
+
+function Rejected({ run }: { run: Run }) {
+  const search: Search = useSearch({ from: '/shell/imports/$id' });
+  const go = useNavigate({ from: '/imports/$id' });
+  const query = useAnswer('GET /app/imports/:id/rejected', {
+    params: { id: run.id },
+    query: { page: Number(search.page ?? 1), pageSize: 50 },
+  });
+  const all = Object.values(run.counts).reduce((sum, { rejected }) => sum + rejected, 0);
+  return (
+    <Section title="Rejected records">
+      {all > run.rejectedKept && (
+        <Text size="sm" c="dimmed">
+          The first {number(run.rejectedKept)} of {number(all)}.
+        </Text>
+      )}
+      <Answered query={query}>
+        {({ data, page, pageSize, total }) => (
+          <Stack gap="sm">
+            <ScrollTable minWidth={480}>
+              <Table>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Where</Table.Th>
+                    <Table.Th>Why</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {data.map(({ where, reason }, place) => (
+                    // The same may stand twice, and nothing moves.
+                    <Table.Tr key={place}>
+                      <Table.Td className="value">{visibleText(where)}</Table.Td>
+                      <Table.Td>{visibleText(reason)}</Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </ScrollTable>
+            <Paging
+              page={page}
+              pageSize={pageSize}
+              total={total}
+              onChange={(to) => void go({ search: { page: String(to) } })}
+            />
+          </Stack>
+        )}
+      </Answered>
+    </Section>
+  );
+}

@@ -1,0 +1,325 @@
+import {
+  Alert,
+  Badge,
+  Button,
+  FileButton,
+  Group,
+  NumberInput,
+  Paper,
+  Select,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { IconUpload } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type DragEvent, useState } from 'react';
+import { SEVERITIES, type Severity, TLPS, type Tlp } from '../../../src/model/vocabulary.ts';
+import { call } from '../client/call.ts';
+import type { Query } from '../client/operations.ts';
+import { useAccount, useAnswer } from '../client/queries.ts';
+import { ImportSummary, StateBadge } from '../parts/import-summary.tsx';
+import { PageLink } from '../parts/links.tsx';
+import { Page } from '../parts/page.tsx';
+import { Paging } from '../parts/paging.tsx';
+import { ScrollTable } from '../parts/scroll-table.tsx';
+import { Section } from '../parts/section.tsx';
+import { Answered, Nothing } from '../parts/states.tsx';
+import { bytes, number, readable, Time, tlpName, visibleText } from '../parts/words.tsx';
+import type { Search } from '../router.tsx';
+import { may } from '../shell/shell.tsx';
+
+const FORMATS = [
+  { value: 'auto', label: 'Recognized by itself' },
+  { value: 'stix', label: 'STIX 2.0 or 2.1' },
+  { value: 'misp', label: 'MISP event' },
+  { value: 'csv', label: 'CSV' },
+  { value: 'text', label: 'List, one value a line' },
+  { value: 'urlhaus', label: 'abuse.ch URLhaus' },
+  { value: 'threatfox', label: 'abuse.ch ThreatFox' },
+  { value: 'malwarebazaar', label: 'abuse.ch MalwareBazaar' },
+  { value: 'feodo', label: 'abuse.ch Feodo Tracker' },
+  { value: 'kev', label: 'CISA KEV' },
+  { value: 'otx', label: 'OTX pulses' },
+  { value: 'galaxy', label: 'MISP galaxy cluster' },
+];
+
+export function Imports() {
+  const account = useAccount();
+  return (
+    <Page
+      title="Imports"
+      about="Files that people bring in: STIX, MISP, CSV, lists and feeds’ own formats, also gzipped."
+    >
+      {may(account.role, 'analyst') && <NewImport />}
+      <Section title="History">
+        <History />
+      </Section>
+    </Page>
+  );
+}
+
+/** First what would happen, then the import itself. */
+function NewImport() {
+  const [file, setFile] = useState<File | null>(null);
+  const [checked, setChecked] = useState<string | null>(null);
+  const [source, setSource] = useState('');
+  const [format, setFormat] = useState('auto');
+  const [tlp, setTlp] = useState<Tlp>('AMBER');
+  const [confidence, setConfidence] = useState<number | string>(50);
+  const [severity, setSeverity] = useState<Severity>('MEDIUM');
+  const go = useNavigate();
+  const client = useQueryClient();
+  const known = useAnswer('GET /app/sources').data?.data ?? [];
+  const isNew = source.trim() !== '' && !known.some(({ name }) => name === source.trim());
+  const send = useMutation({
+    mutationFn: async (dryRun: boolean) => {
+      if (!file) throw new Error('Choose a file.');
+      const query = {
+        fileName: file.name,
+        source: source.trim(),
+        format,
+        dryRun,
+        tlp,
+        confidence: Number(confidence),
+        severity,
+      };
+      return (await call('POST /app/imports', { query: query as Query<'POST /app/imports'>, file })).data;
+    },
+    onSuccess: async (run) => {
+      await client.invalidateQueries();
+      if (run.dryRun) setChecked(run.id);
+      else await go({ to: '/imports/$id', params: { id: run.id } });
+    },
+  });
+  /** What was checked is no longer what would be imported. */
+  const changed =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      setChecked(null);
+      send.reset();
+      set(value);
+    };
+  const choose = changed(setFile);
+  return (
+    <Section title="Import a file">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          send.mutate(true);
+        }}
+      >
+        <Stack>
+          <Drop onFile={choose} file={file} />
+          <Group align="flex-end" gap="sm">
+            <TextInput
+              label="Source"
+              description="Who says so."
+              placeholder="A name"
+              required
+              maxLength={200}
+              value={source}
+              onChange={(event) => changed(setSource)(event.currentTarget.value)}
+              list="known-sources"
+              flex="1 1 200px"
+            />
+            <datalist id="known-sources">
+              {known.map(({ id, name }) => (
+                <option key={id} value={name} />
+              ))}
+            </datalist>
+            <Select
+              label="Format"
+              data={FORMATS}
+              value={format}
+              onChange={(value) => changed(setFormat)(value ?? 'auto')}
+              allowDeselect={false}
+            />
+          </Group>
+          {isNew && (
+            <Group align="flex-end" gap="sm">
+              <Text size="sm" w="100%">
+                This source is new. What holds where its records say nothing:
+              </Text>
+              <Select
+                label="TLP"
+                data={TLPS.map((value) => ({ value, label: tlpName(value) }))}
+                value={tlp}
+                onChange={(value) => changed(setTlp)((value ?? 'AMBER') as Tlp)}
+                allowDeselect={false}
+                w={160}
+              />
+              <NumberInput
+                label="Confidence"
+                min={0}
+                max={100}
+                clampBehavior="strict"
+                value={confidence}
+                onChange={changed(setConfidence)}
+                w={120}
+              />
+              <Select
+                label="Severity"
+                data={SEVERITIES.map((value) => ({ value, label: readable(value) }))}
+                value={severity}
+                onChange={(value) => changed(setSeverity)((value ?? 'MEDIUM') as Severity)}
+                allowDeselect={false}
+                w={130}
+              />
+            </Group>
+          )}
+          {send.error && (
+            <Alert color="red" role="alert" title="This file is not imported">
+              {send.error.message}
+            </Alert>
+          )}
+          <Group>
+            <Button
+              type="submit"
+              disabled={!file || source.trim() === ''}
+              loading={send.isPending && send.variables}
+            >
+              See what would happen
+            </Button>
+            {checked && (
+              <Button
+                color="green.9"
+                onClick={() => send.mutate(false)}
+                loading={send.isPending && !send.variables}
+              >
+                Import it
+              </Button>
+            )}
+          </Group>
+          {checked && <DryRun id={checked} />}
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+const LOOK_MS = 500;
+
+function DryRun({ id }: { id: string }) {
+  const query = useAnswer('GET /app/imports/:id', { params: { id } }, (answer) =>
+    answer?.data.state === 'running' ? LOOK_MS : false,
+  );
+  return (
+    <Paper withBorder p="md">
+      <Answered query={query}>{({ data }) => <ImportSummary run={data} />}</Answered>
+    </Paper>
+  );
+}
+
+function Drop({ file, onFile }: { file: File | null; onFile(file: File | null): void }) {
+  const [over, setOver] = useState(false);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    onFile(event.dataTransfer.files[0] ?? null);
+  };
+  return (
+    <Paper
+      withBorder
+      p="lg"
+      bg={over ? 'var(--mantine-primary-color-light)' : undefined}
+      style={{ borderStyle: 'dashed' }}
+      onDragOver={(event: DragEvent) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <Group justify="center">
+        <IconUpload size={20} aria-hidden />
+        <Text size="sm">
+          {file ? `${visibleText(file.name)}, ${bytes(file.size)}` : 'Drop a file here, or'}
+        </Text>
+        <FileButton onChange={onFile} inputProps={{ 'aria-label': 'File' }}>
+          {(props) => (
+            <Button {...props} variant="default" size="xs">
+              {file ? 'Choose another' : 'Choose a file'}
+            </Button>
+          )}
+        </FileButton>
+      </Group>
+    </Paper>
+  );
+}
+
+function History() {
+  const search: Search = useSearch({ from: '/shell/imports' });
+  const go = useNavigate({ from: '/imports' });
+  const query = useAnswer(
+    'GET /app/imports',
+    { query: { page: Number(search.page ?? 1), pageSize: 25 } },
+    (answer) => (answer?.data.some(({ state }) => state === 'running') ? 1000 : false),
+  );
+  return (
+    <Answered query={query}>
+      {({ data, page, pageSize, total }) =>
+        data.length === 0 ? (
+          <Nothing title="Nothing was imported yet" />
+        ) : (
+          <Stack gap="sm">
+            <ScrollTable minWidth={800}>
+              <Table>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>File</Table.Th>
+                    <Table.Th>Source</Table.Th>
+                    <Table.Th>State</Table.Th>
+                    <Table.Th ta="right">New</Table.Th>
+                    <Table.Th ta="right">Updated</Table.Th>
+                    <Table.Th ta="right">Unchanged</Table.Th>
+                    <Table.Th ta="right">Rejected</Table.Th>
+                    <Table.Th>Who</Table.Th>
+                    <Table.Th>When</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {data.map((run) => (
+                    <Table.Tr key={run.id}>
+                      <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>
+                        <PageLink to="/imports/$id" params={{ id: run.id }} fz="sm">
+                          {visibleText(run.fileName)}
+                        </PageLink>{' '}
+                        {run.dryRun && (
+                          <Badge color="gray.7" size="xs">
+                            Dry run
+                          </Badge>
+                        )}
+                      </Table.Td>
+                      <Table.Td>{visibleText(run.source)}</Table.Td>
+                      <Table.Td>
+                        <StateBadge run={run} />
+                      </Table.Td>
+                      {(['new', 'updated', 'unchanged', 'rejected'] as const).map((name) => (
+                        <Table.Td key={name} ta="right">
+                          {number(run.counts.indicator?.[name] ?? 0)}
+                        </Table.Td>
+                      ))}
+                      <Table.Td>{visibleText(run.who)}</Table.Td>
+                      <Table.Td>
+                        <Time at={run.startedAt} />
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </ScrollTable>
+            <Paging
+              page={page}
+              pageSize={pageSize}
+              total={total}
+              onChange={(to) => void go({ search: { page: String(to) } })}
+            />
+          </Stack>
+        )
+      }
+    </Answered>
+  );
+}

@@ -1,0 +1,137 @@
+import { Button, Group, NumberInput, SemiCircleProgress, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconLock, IconLockOpen } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useChange } from '../client/queries.ts';
+import { ReasonModal } from '../parts/confirm.tsx';
+import { Section } from '../parts/section.tsx';
+import { visibleText } from '../parts/words.tsx';
+import type { Detail } from './indicator.tsx';
+
+function colorOf(confidence: number): string {
+  if (confidence >= 70) return 'red.8';
+  return confidence >= 30 ? 'orange.7' : 'blue.7';
+}
+
+/** The confidence, who decides it, and the lock. */
+export function Confidence({ indicator, canPin }: { indicator: Detail; canPin: boolean }) {
+  const { decides, confidence } = indicator;
+  return (
+    <Section title="Confidence" actions={canPin && <Lock indicator={indicator} />}>
+      <Group align="flex-start" wrap="nowrap" gap="lg">
+        <SemiCircleProgress
+          value={confidence}
+          size={140}
+          thickness={14}
+          filledSegmentColor={colorOf(confidence)}
+          label={
+            <Text fz={28} fw={700}>
+              {confidence}
+            </Text>
+          }
+          aria-label={`Confidence ${confidence} of 100`}
+          role="img"
+        />
+        <Stack gap={4} miw={0}>
+          <Text size="sm" fw={600}>
+            {decides.by === 'analyst' && 'Pinned by an analyst: nothing automatic changes it.'}
+            {decides.by === 'provider' && `The highest score decides: ${decides.name}.`}
+            {decides.by === 'source' &&
+              `No provider has judged it; the source ${visibleText(decides.name ?? '')} decides.`}
+          </Text>
+          {decides.by === 'analyst' && (
+            <Text size="sm">
+              Without the pin it would be {decides.unpinned}, by the {decides.unpinnedBy}{' '}
+              {visibleText(decides.unpinnedName)}.
+            </Text>
+          )}
+          <Grounds indicator={indicator} />
+        </Stack>
+      </Group>
+    </Section>
+  );
+}
+
+/** All that speaks for a value. */
+function Grounds({ indicator: { enrichments, said } }: { indicator: Detail }) {
+  const scores = enrichments.filter(({ score, error }) => score !== null && error === null);
+  return (
+    <Text size="sm" component="ul" m={0} pl="md" c="dimmed">
+      {scores.map(({ provider, score }) => (
+        <li key={provider}>
+          {provider} scores {score}
+        </li>
+      ))}
+      {said.map(({ sourceId, source, confidence, defaultConfidence }) => (
+        <li key={sourceId}>
+          {visibleText(source)} says {confidence ?? `${defaultConfidence} (its default)`}
+        </li>
+      ))}
+    </Text>
+  );
+}
+
+function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail }) {
+  const [pinning, pinModal] = useDisclosure(false);
+  const [unpinning, unpinModal] = useDisclosure(false);
+  const [value, setValue] = useState<number | string>(decides.pinned ?? confidence);
+  const pin = useChange('POST /app/indicators/:id/pin', ({ after }) => {
+    pinModal.close();
+    return `Pinned at ${after.confidence}.`;
+  });
+  const unpin = useChange('POST /app/indicators/:id/unpin', ({ after }) => {
+    unpinModal.close();
+    return `Unpinned: it is ${after.confidence} now.`;
+  });
+  const isPinned = decides.pinned !== null;
+  return (
+    <Group gap="xs">
+      <Button size="xs" variant="default" leftSection={<IconLock size={14} />} onClick={pinModal.open}>
+        {isPinned ? 'Change the pin' : 'Pin'}
+      </Button>
+      {isPinned && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconLockOpen size={14} />}
+          onClick={unpinModal.open}
+        >
+          Unpin
+        </Button>
+      )}
+      <ReasonModal
+        title={isPinned ? 'Change the pinned confidence' : 'Pin the confidence'}
+        action="Pin"
+        opened={pinning}
+        onClose={pinModal.close}
+        busy={pin.isPending}
+        onConfirm={(reason) => pin.mutate({ params: { id }, body: { confidence: Number(value), reason } })}
+      >
+        <NumberInput
+          label="Confidence"
+          description="0 to 100. Providers and sources change it no more until it is unpinned."
+          min={0}
+          max={100}
+          allowDecimal={false}
+          clampBehavior="strict"
+          required
+          value={value}
+          onChange={setValue}
+        />
+      </ReasonModal>
+      <ReasonModal
+        title="Unpin the confidence"
+        action="Unpin"
+        opened={unpinning}
+        onClose={unpinModal.close}
+        busy={unpin.isPending}
+        onConfirm={(reason) => unpin.mutate({ params: { id }, body: { reason } })}
+      >
+        <Text size="sm">
+          It becomes {decides.unpinned} at once, as the {decides.unpinnedBy}{' '}
+          {visibleText(decides.unpinnedName)} says.
+        </Text>
+      </ReasonModal>
+    </Group>
+  );
+}

@@ -1,0 +1,61 @@
+import { Button, Code, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconEye, IconEyeOff } from '@tabler/icons-react';
+import { useChange } from '../client/queries.ts';
+import { ReasonModal } from '../parts/confirm.tsx';
+import { plural, visibleText } from '../parts/words.tsx';
+import type { Detail } from './indicator.tsx';
+
+/** Puts its value on the whitelist, or takes the operator's entry back that hides it. */
+export function Hiding({ indicator: { id, hiddenBy, defanged } }: { indicator: Detail }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  const hide = useChange('POST /app/indicators/:id/whitelist', ({ changed }) => {
+    close();
+    return `Whitelisted: ${plural(changed, 'indicator')} hidden.`;
+  });
+  const show = useChange('POST /app/whitelist/:id/remove', ({ changed }) => {
+    close();
+    return `Taken back: ${plural(changed, 'indicator')} shown again.`;
+  });
+  if (hiddenBy && hiddenBy.entryId === null) return null;
+  const entryId = hiddenBy?.entryId;
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={entryId ? <IconEye size={14} /> : <IconEyeOff size={14} />}
+        onClick={open}
+      >
+        {entryId ? 'Take off the whitelist' : 'Whitelist'}
+      </Button>
+      <ReasonModal
+        title={entryId ? 'Take it off the whitelist' : 'Put it on the whitelist'}
+        action={entryId ? 'Take off' : 'Whitelist'}
+        color={entryId ? 'indigo' : 'red'}
+        opened={opened}
+        onClose={close}
+        busy={hide.isPending || show.isPending}
+        onConfirm={(reason) =>
+          entryId
+            ? show.mutate({ params: { id: entryId }, body: { reason } })
+            : hide.mutate({ params: { id }, body: { reason } })
+        }
+      >
+        <Text size="sm">
+          {entryId ? (
+            <>
+              All that the entry <Code className="value">{visibleText(hiddenBy?.entry ?? '')}</Code> hides is
+              given out again at once.
+            </>
+          ) : (
+            <>
+              <Code className="value">{visibleText(defanged)}</Code>, and what lies in it, leaves the API,
+              exports and rules at once.
+            </>
+          )}
+        </Text>
+      </ReasonModal>
+    </>
+  );
+}

@@ -1,0 +1,221 @@
+import { Alert, Group, Paper, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import type { Answer } from '../client/operations.ts';
+import { useAnswer } from '../client/queries.ts';
+import { Bars } from '../parts/bars.tsx';
+import { ProviderHealth, SourceHealth } from '../parts/health.tsx';
+import { PageLink } from '../parts/links.tsx';
+import { Page } from '../parts/page.tsx';
+import { Section } from '../parts/section.tsx';
+import { Answered } from '../parts/states.tsx';
+import { typeName } from '../parts/type-name.ts';
+import { fullTime, number, readable, SEVERITY_BARS, Time, visibleText } from '../parts/words.tsx';
+
+type Found = Answer<'GET /app/overview'>;
+
+export function Overview() {
+  const query = useAnswer('GET /app/overview', {}, () => 60_000);
+  return (
+    <Page title="Overview" about={query.data && `As of ${fullTime(query.data.asOf)}`}>
+      <Answered query={query}>{(found) => <Known found={found} />}</Answered>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Section title="Sources" actions={<PageLink to="/sources">All</PageLink>}>
+          <Sources />
+        </Section>
+        <Section title="Providers">
+          <Providers />
+        </Section>
+      </SimpleGrid>
+    </Page>
+  );
+}
+
+function Known({ found }: { found: Found }) {
+  const { created, expiring } = found;
+  return (
+    <Stack>
+      <SimpleGrid cols={{ base: 2, sm: 4 }}>
+        <Figure name="Indicators" value={found.indicators} to="/indicators" />
+        <Figure name="New since yesterday" value={created.total} />
+        <Figure name="Actors" value={found.actors} to="/actors" />
+        <Figure name="Campaigns" value={found.campaigns} to="/campaigns" />
+      </SimpleGrid>
+      {found.indicators === 0 && (
+        <Alert title="Nothing is known yet">
+          <PageLink to="/imports">Import a file</PageLink>, or set up a source with{' '}
+          <code>tipline sources add</code>.
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 1, md: 3 }}>
+        <Section title="New by type">
+          <New count={created.total}>
+            <Bars
+              bars={created.byType.map(({ type, count }) => ({
+                name: type,
+                count,
+                label: (
+                  <PageLink to="/indicators" search={{ type }} inherit>
+                    {typeName(type)}
+                  </PageLink>
+                ),
+              }))}
+            />
+          </New>
+        </Section>
+        <Section title="New by severity">
+          <New count={created.total}>
+            <Bars
+              bars={created.bySeverity.map(({ severity, count }) => ({
+                name: severity,
+                count,
+                color: SEVERITY_BARS[severity],
+                label: (
+                  <PageLink to="/indicators" search={{ severity }} inherit>
+                    {readable(severity)}
+                  </PageLink>
+                ),
+              }))}
+            />
+          </New>
+        </Section>
+        <Section title="Top tags of what is new">
+          <New count={created.tags.length}>
+            <Bars
+              bars={created.tags.map(({ tag, count }) => ({
+                name: tag,
+                count,
+                label: (
+                  <PageLink to="/indicators" search={{ tag }} inherit style={{ overflowWrap: 'anywhere' }}>
+                    {visibleText(tag)}
+                  </PageLink>
+                ),
+              }))}
+            />
+          </New>
+        </Section>
+      </SimpleGrid>
+      <Section title={`Expiring within seven days: ${number(expiring.total)}`}>
+        {expiring.first.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            None.
+          </Text>
+        ) : (
+          <Table>
+            <Table.Tbody>
+              {expiring.first.map(({ id, type, defanged, expiresAt }) => (
+                <Table.Tr key={id}>
+                  <Table.Td>
+                    <PageLink to="/indicators/$id" params={{ id }} className="value" fz="sm">
+                      {visibleText(defanged)}
+                    </PageLink>
+                  </Table.Td>
+                  <Table.Td>{typeName(type)}</Table.Td>
+                  <Table.Td>
+                    <Time at={expiresAt} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </Section>
+    </Stack>
+  );
+}
+
+function New({ count, children }: { count: number; children: React.ReactNode }) {
+  if (count > 0) return children;
+  return (
+    <Text size="sm" c="dimmed">
+      Nothing came in the last 24 hours.
+    </Text>
+  );
+}
+
+function Figure({
+  name,
+  value,
+  to,
+}: {
+  name: string;
+  value: number;
+  to?: '/indicators' | '/actors' | '/campaigns';
+}) {
+  return (
+    <Paper withBorder p="md">
+      <Text size="sm" c="dimmed">
+        {to ? (
+          <PageLink to={to} inherit>
+            {name}
+          </PageLink>
+        ) : (
+          name
+        )}
+      </Text>
+      <Text fz={26} fw={700}>
+        {number(value)}
+      </Text>
+    </Paper>
+  );
+}
+
+const FEW = 6;
+
+/** Those in trouble first. */
+function Sources() {
+  const query = useAnswer('GET /app/sources', {}, () => 60_000);
+  return (
+    <Answered query={query}>
+      {({ data }) => {
+        const fetched = data.filter(({ address }) => address !== '');
+        const shown = [...fetched]
+          .sort((a, b) => b.health.errorsInARow - a.health.errorsInARow)
+          .slice(0, FEW);
+        if (fetched.length === 0)
+          return (
+            <Text size="sm" c="dimmed">
+              None is fetched by itself. Set one up with <code>tipline sources add</code>.
+            </Text>
+          );
+        return (
+          <Stack gap="xs">
+            {shown.map((source) => (
+              <Group key={source.id} justify="space-between" gap="xs">
+                <Text size="sm">{visibleText(source.name)}</Text>
+                <SourceHealth source={source} />
+              </Group>
+            ))}
+          </Stack>
+        );
+      }}
+    </Answered>
+  );
+}
+
+function Providers() {
+  const query = useAnswer('GET /app/providers', {}, () => 60_000);
+  return (
+    <Answered query={query}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            None is asked. Set one up with <code>tipline providers set</code>.
+          </Text>
+        ) : (
+          <Stack gap="xs">
+            {data.map((provider) => (
+              <Group key={provider.name} justify="space-between" gap="xs">
+                <Text size="sm">
+                  {provider.name}{' '}
+                  <Text span inherit c="dimmed">
+                    {number(provider.waiting)} waiting
+                  </Text>
+                </Text>
+                <ProviderHealth provider={provider} />
+              </Group>
+            ))}
+          </Stack>
+        )
+      }
+    </Answered>
+  );
+}

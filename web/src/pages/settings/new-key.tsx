@@ -1,0 +1,130 @@
+import { Alert, Button, Checkbox, Group, Modal, Select, Stack, TagsInput, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { SCOPES, type Scope } from '../../../../src/model/scopes.ts';
+import { TLPS, type Tlp } from '../../../../src/model/vocabulary.ts';
+import type { Answer } from '../../client/operations.ts';
+import { useAccount, useChange } from '../../client/queries.ts';
+import { tlpName } from '../../parts/words.tsx';
+
+/** What each scope opens. */
+const OPENS: Record<Scope, string> = {
+  'indicators:read': 'Indicators: lists, details, context, exports and the MISP feed',
+  'actors:read': 'Threat actors, and their Sigma rules',
+  'campaigns:read': 'Campaigns, and their Sigma rules',
+};
+
+const DAY = 86_400;
+const EXPIRIES = [
+  { value: String(30 * DAY), label: 'In 30 days' },
+  { value: String(90 * DAY), label: 'In 90 days' },
+  { value: String(365 * DAY), label: 'In a year' },
+  { value: 'never', label: 'Never' },
+];
+
+interface Props {
+  opened: boolean;
+  onClose(): void;
+  onMade(made: Answer<'POST /app/keys'>): void;
+}
+
+export function NewKey({ opened, onClose, onMade }: Props) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Create an API key" size="lg">
+      {opened && <Form onClose={onClose} onMade={onMade} />}
+    </Modal>
+  );
+}
+
+function Form({ onClose, onMade }: Omit<Props, 'opened'>) {
+  const { tlpCeiling } = useAccount();
+  const allowed = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<string[]>(['indicators:read']);
+  const [expiry, setExpiry] = useState(String(365 * DAY));
+  const [ceiling, setCeiling] = useState<Tlp>(allowed.includes('AMBER') ? 'AMBER' : tlpCeiling);
+  const [networks, setNetworks] = useState<string[]>([]);
+  const create = useChange('POST /app/keys', (made) => {
+    onClose();
+    onMade(made);
+    return undefined;
+  });
+  const submit = () =>
+    create.mutate({
+      body: {
+        name: name.trim(),
+        // All of them is said by naming none: then what is new is opened, too. A person means those that are shown.
+        scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+        expiresInSeconds: expiry === 'never' ? null : Number(expiry),
+        tlpCeiling: ceiling,
+        networks,
+      },
+    });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Stack>
+        {create.error && (
+          <Alert color="red" role="alert">
+            {create.error.message}
+          </Alert>
+        )}
+        <TextInput
+          label="Name"
+          description="What will use it: one key for each script or device."
+          required
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          data-autofocus
+        />
+        <Checkbox.Group label="What it opens" value={scopes} onChange={setScopes} required>
+          <Stack gap="xs" mt="xs">
+            {SCOPES.map((scope) => (
+              <Checkbox key={scope} value={scope} label={scope} description={OPENS[scope]} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+        <Group grow align="flex-start">
+          <Select
+            label="Expires"
+            data={EXPIRIES}
+            value={expiry}
+            onChange={(value) => setExpiry(value ?? 'never')}
+            allowDeselect={false}
+          />
+          <Select
+            label="TLP ceiling"
+            description="It sees nothing more restricted."
+            data={allowed.map((value) => ({ value, label: tlpName(value) }))}
+            value={ceiling}
+            onChange={(value) => setCeiling((value ?? 'CLEAR') as Tlp)}
+            allowDeselect={false}
+          />
+        </Group>
+        <TagsInput
+          label="Networks"
+          description="Where it may be used from, as 10.0.0.0/8; none: from anywhere."
+          placeholder="Type a network and press Enter"
+          value={networks}
+          onChange={setNetworks}
+        />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            type="submit"
+            disabled={name.trim() === '' || scopes.length === 0}
+            loading={create.isPending}
+          >
+            Create
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,251 @@
+import { Alert, Button, Code, Group, PasswordInput, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { PASSWORD_LENGTH } from '../../../../src/model/account.ts';
+import type { Answer } from '../../client/operations.ts';
+import { useAccount, useAnswer, useChange } from '../../client/queries.ts';
+import { CopyText } from '../../parts/copy.tsx';
+import { FactTable } from '../../parts/entity.tsx';
+import { QrCode } from '../../parts/qr-code.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered } from '../../parts/states.tsx';
+import { fullTime, readable, tlpName, visibleText } from '../../parts/words.tsx';
+
+export function Profile() {
+  const account = useAccount();
+  return (
+    <Stack>
+      <Section title="You">
+        <FactTable
+          rows={[
+            ['Name', visibleText(account.name)],
+            ['E-mail', account.email],
+            ['Role', readable(account.role)],
+            ['Sees up to', tlpName(account.tlpCeiling)],
+          ]}
+        />
+      </Section>
+      <Password />
+      <TwoFactor isOn={account.twoFactor} />
+      <Sessions ownId={account.sessionId} />
+    </Stack>
+  );
+}
+
+function Password() {
+  const [password, setPassword] = useState('');
+  const [newPassword, setNewPassword] = useState('');
+  const change = useChange('POST /app/password', () => {
+    setPassword('');
+    setNewPassword('');
+    return 'The password is changed; all other sessions have ended.';
+  });
+  return (
+    <Section title="Password">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ body: { password, newPassword } });
+        }}
+      >
+        <Stack maw={420}>
+          {change.error && (
+            <Alert color="red" role="alert">
+              {change.error.message}
+            </Alert>
+          )}
+          <PasswordInput
+            label="Password now"
+            required
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label="New password"
+            description={`At least ${PASSWORD_LENGTH.minLength} characters.`}
+            required
+            minLength={PASSWORD_LENGTH.minLength}
+            maxLength={PASSWORD_LENGTH.maxLength}
+            autoComplete="new-password"
+            value={newPassword}
+            onChange={(event) => setNewPassword(event.currentTarget.value)}
+          />
+          <Group>
+            <Button type="submit" loading={change.isPending}>
+              Change the password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+/** An authenticator's six digits beside the password (TOTP, RFC 6238). */
+function TwoFactor({ isOn }: { isOn: boolean }) {
+  const [password, setPassword] = useState('');
+  const [started, setStarted] = useState<Answer<'POST /app/two-factor/start'> | null>(null);
+  const start = useChange('POST /app/two-factor/start', (answer) => {
+    setStarted(answer);
+    setPassword('');
+    return undefined;
+  });
+  const end = useChange('POST /app/two-factor/end', () => {
+    setPassword('');
+    return 'The second factor is off.';
+  });
+  if (started) return <Confirm started={started} onDone={() => setStarted(null)} />;
+  const change = isOn ? end : start;
+  return (
+    <Section title="Second factor">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ body: { password } });
+        }}
+      >
+        <Stack maw={420}>
+          <Text size="sm">
+            {isOn
+              ? 'Signing in asks for a code of your authenticator.'
+              : 'With it, a stolen password alone opens nothing. Any authenticator application will do.'}
+          </Text>
+          {change.error && (
+            <Alert color="red" role="alert">
+              {change.error.message}
+            </Alert>
+          )}
+          <PasswordInput
+            label="Your password"
+            required
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          <Group>
+            <Button type="submit" variant={isOn ? 'default' : 'filled'} loading={change.isPending}>
+              {isOn ? 'Turn it off' : 'Set it up'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+function Confirm({ started, onDone }: { started: Answer<'POST /app/two-factor/start'>; onDone(): void }) {
+  const [code, setCode] = useState('');
+  const confirm = useChange('POST /app/two-factor/confirm', () => {
+    onDone();
+    return 'The second factor is on.';
+  });
+  return (
+    <Section title="Second factor">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          confirm.mutate({ body: { code: code.trim() } });
+        }}
+      >
+        <Stack maw={520}>
+          <Text size="sm">1. Read this with your authenticator, or give it the key by hand.</Text>
+          <QrCode text={started.uri} label="Set-up code for an authenticator" />
+          <Code className="value" data-testid="totp-secret">
+            {new URL(started.uri).searchParams.get('secret')}
+          </Code>
+          <Text size="sm">
+            2. Keep these backup codes where you find them without your phone. Each works once.
+          </Text>
+          <Code block>{started.backupCodes.join('\n')}</Code>
+          <Group>
+            <CopyText value={started.backupCodes.join('\n')}>Copy the backup codes</CopyText>
+          </Group>
+          {confirm.error && (
+            <Alert color="red" role="alert">
+              {confirm.error.message}
+            </Alert>
+          )}
+          <TextInput
+            label="3. The code that it shows now"
+            required
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            value={code}
+            onChange={(event) => setCode(event.currentTarget.value)}
+          />
+          <Group>
+            <Button type="submit" loading={confirm.isPending}>
+              Turn it on
+            </Button>
+            <Button variant="default" onClick={onDone}>
+              Not now
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+function Sessions({ ownId }: { ownId: string }) {
+  const query = useAnswer('GET /app/sessions');
+  const end = useChange('DELETE /app/sessions/:id', () => 'That session has ended.');
+  const endAll = useChange('POST /app/sign-out-everywhere', () => {
+    window.location.assign('/sign-in');
+    return undefined;
+  });
+  return (
+    <Section
+      title="Sessions"
+      actions={
+        <Button size="xs" variant="default" onClick={() => endAll.mutate({})} loading={endAll.isPending}>
+          Sign out everywhere
+        </Button>
+      }
+    >
+      <Answered query={query}>
+        {({ data }) => (
+          <ScrollTable minWidth={560}>
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>From</Table.Th>
+                  <Table.Th>With</Table.Th>
+                  <Table.Th>Since</Table.Th>
+                  <Table.Th>Until</Table.Th>
+                  <Table.Th>End</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.map((session) => (
+                  <Table.Tr key={session.id}>
+                    <Table.Td>{session.address ?? '–'}</Table.Td>
+                    <Table.Td maw={280} style={{ overflowWrap: 'anywhere' }}>
+                      {visibleText(session.userAgent ?? '–')}
+                    </Table.Td>
+                    <Table.Td>{fullTime(session.createdAt)}</Table.Td>
+                    <Table.Td>{fullTime(session.expiresAt)}</Table.Td>
+                    <Table.Td>
+                      {session.id === ownId ? (
+                        'This one'
+                      ) : (
+                        <Button
+                          size="compact-xs"
+                          variant="default"
+                          onClick={() => end.mutate({ params: { id: session.id } })}
+                        >
+                          End
+                        </Button>
+                      )}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </ScrollTable>
+        )}
+      </Answered>
+    </Section>
+  );
+}

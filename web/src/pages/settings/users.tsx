@@ -1,0 +1,261 @@
+import {
+  Alert,
+  Badge,
+  Button,
+  Group,
+  Modal,
+  PasswordInput,
+  Select,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import { PASSWORD_LENGTH, ROLES, type Role } from '../../../../src/model/account.ts';
+import { TLPS, type Tlp } from '../../../../src/model/vocabulary.ts';
+import type { Body, Item } from '../../client/operations.ts';
+import { useAccount, useAnswer, useChange } from '../../client/queries.ts';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Answered } from '../../parts/states.tsx';
+import { readable, Time, tlpName, visibleText } from '../../parts/words.tsx';
+
+type User = Item<'GET /app/users'>;
+
+const ROLE_NAMES = ROLES.map((value) => ({ value, label: readable(value) }));
+
+export function Users() {
+  const query = useAnswer('GET /app/users');
+  const [adding, modal] = useDisclosure(false);
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed" maw={640}>
+          A viewer reads. An analyst pins, whitelists, imports and has keys. An administrator does everything.
+        </Text>
+        <Button onClick={modal.open}>Add a user</Button>
+      </Group>
+      <Answered query={query}>{({ data }) => <UserTable users={data} />}</Answered>
+      <Roles />
+      <Modal opened={adding} onClose={modal.close} title="Add a user">
+        {adding && <NewUser onDone={modal.close} />}
+      </Modal>
+    </Stack>
+  );
+}
+
+function UserTable({ users }: { users: User[] }) {
+  return (
+    <ScrollTable minWidth={760}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>User</Table.Th>
+            <Table.Th>Role</Table.Th>
+            <Table.Th>Second factor</Table.Th>
+            <Table.Th>Since</Table.Th>
+            <Table.Th>Change</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {users.map((user) => (
+            <Row key={user.id} user={user} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollTable>
+  );
+}
+
+function Row({ user }: { user: User }) {
+  const account = useAccount();
+  const [opened, { open, close }] = useDisclosure(false);
+  const change = useChange('PATCH /app/users/:id', () => 'Changed.');
+  const set = (body: Body<'PATCH /app/users/:id'>) => change.mutate({ params: { id: user.id }, body });
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Text size="sm">{visibleText(user.name)}</Text>
+        <Text size="xs" c="dimmed">
+          {user.email}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Select
+          aria-label={`Role of ${user.email}`}
+          data={ROLE_NAMES}
+          value={user.role}
+          onChange={(role) => role && set({ role: role as Role })}
+          disabled={user.id === account.id}
+          allowDeselect={false}
+          size="xs"
+          w={150}
+        />
+      </Table.Td>
+      <Table.Td>{user.twoFactor ? 'On' : 'Off'}</Table.Td>
+      <Table.Td>
+        {user.disabledAt ? <Badge color="gray.7">Switched off</Badge> : <Time at={user.createdAt} />}
+      </Table.Td>
+      <Table.Td>
+        <Group gap={4} wrap="nowrap">
+          <Button
+            size="compact-xs"
+            variant="default"
+            onClick={open}
+            aria-label={`Set the password of ${user.email}`}
+          >
+            Password
+          </Button>
+          {user.twoFactor && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => set({ withoutTwoFactor: true })}
+              aria-label={`Take the second factor of ${user.email} away`}
+            >
+              No second factor
+            </Button>
+          )}
+          {user.id !== account.id && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => set({ disabled: user.disabledAt === null })}
+              aria-label={`Switch ${user.email} ${user.disabledAt ? 'on' : 'off'}`}
+            >
+              {user.disabledAt ? 'Switch on' : 'Switch off'}
+            </Button>
+          )}
+        </Group>
+        <Modal opened={opened} onClose={close} title={`A new password for ${user.email}`}>
+          <NewPassword
+            onSet={(password) => {
+              set({ password });
+              close();
+            }}
+          />
+        </Modal>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function NewPassword({ onSet }: { onSet(password: string): void }) {
+  const [password, setPassword] = useState('');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSet(password);
+      }}
+    >
+      <Stack>
+        <Text size="sm">All of their sessions end.</Text>
+        <PasswordInput
+          label="Password"
+          description={`At least ${PASSWORD_LENGTH.minLength} characters.`}
+          required
+          minLength={PASSWORD_LENGTH.minLength}
+          maxLength={PASSWORD_LENGTH.maxLength}
+          autoComplete="new-password"
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          data-autofocus
+        />
+        <Group justify="flex-end">
+          <Button type="submit">Set the password</Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function NewUser({ onDone }: { onDone(): void }) {
+  const [given, setGiven] = useState({ name: '', email: '', password: '' });
+  const [role, setRole] = useState<Role>('analyst');
+  const add = useChange('POST /app/users', ({ data }) => {
+    onDone();
+    return `${data.email} can sign in now.`;
+  });
+  const set = (name: keyof typeof given) => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget;
+    setGiven((before) => ({ ...before, [name]: value }));
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        add.mutate({ body: { ...given, role } });
+      }}
+    >
+      <Stack>
+        {add.error && (
+          <Alert color="red" role="alert">
+            {add.error.message}
+          </Alert>
+        )}
+        <TextInput label="Name" required value={given.name} onChange={set('name')} data-autofocus />
+        <TextInput
+          label="E-mail"
+          type="email"
+          required
+          value={given.email}
+          onChange={set('email')}
+          autoComplete="off"
+        />
+        <Select
+          label="Role"
+          data={ROLE_NAMES}
+          value={role}
+          onChange={(value) => setRole((value ?? 'viewer') as Role)}
+          allowDeselect={false}
+        />
+        <PasswordInput
+          label="First password"
+          description={`At least ${PASSWORD_LENGTH.minLength} characters. They change it at their profile.`}
+          required
+          minLength={PASSWORD_LENGTH.minLength}
+          maxLength={PASSWORD_LENGTH.maxLength}
+          autoComplete="new-password"
+          value={given.password}
+          onChange={set('password')}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={add.isPending}>
+            Add
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** What each role sees at most. */
+function Roles() {
+  const query = useAnswer('GET /app/roles');
+  const change = useChange('PATCH /app/roles/:role', () => 'Changed.');
+  return (
+    <Section title="What each role sees">
+      <Answered query={query}>
+        {({ data }) => (
+          <Group align="flex-end">
+            {data.map(({ role, tlpCeiling }) => (
+              <Select
+                key={role}
+                label={readable(role)}
+                data={TLPS.map((value) => ({ value, label: `Up to ${tlpName(value)}` }))}
+                value={tlpCeiling}
+                onChange={(value) =>
+                  value && change.mutate({ params: { role }, body: { tlpCeiling: value as Tlp } })
+                }
+                allowDeselect={false}
+              />
+            ))}
+          </Group>
+        )}
+      </Answered>
+    </Section>
+  );
+}

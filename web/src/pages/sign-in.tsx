@@ -1,0 +1,121 @@
+import { Alert, Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Navigate, useSearch } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
+import { call } from '../client/call.ts';
+import { answerOf } from '../client/queries.ts';
+
+/** Only to a place in here: never to where a link from elsewhere says. */
+function safeTarget(to: string | undefined): string {
+  return to?.startsWith('/') && !to.startsWith('//') && !to.startsWith('/\\') ? to : '/';
+}
+
+export function SignIn() {
+  const { to } = useSearch({ from: '/sign-in' });
+  const session = useQuery(answerOf('GET /app/session'));
+  const [asksForCode, setAsksForCode] = useState(false);
+  const enter = () => window.location.assign(safeTarget(to));
+  useEffect(() => {
+    document.title = 'Sign in · Tipline';
+  }, []);
+  if (session.data?.firstStart) return <Navigate to="/first-start" />;
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Paper withBorder p="xl" w="100%" maw={400}>
+        <Stack>
+          <Title order={1} size="h3">
+            {asksForCode ? 'One more step' : 'Sign in to Tipline'}
+          </Title>
+          {asksForCode ? (
+            <Code onDone={enter} />
+          ) : (
+            <Password onDone={enter} onCode={() => setAsksForCode(true)} />
+          )}
+        </Stack>
+      </Paper>
+    </Center>
+  );
+}
+
+function Password({ onDone, onCode }: { onDone(): void; onCode(): void }) {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const attempt = useMutation({
+    mutationFn: () => call('POST /app/sign-in', { body: { email, password } }),
+    onSuccess: ({ twoFactor }) => (twoFactor ? onCode() : onDone()),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    attempt.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {attempt.error && (
+          <Alert color="red" role="alert">
+            {attempt.error.message}
+          </Alert>
+        )}
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        <Button type="submit" loading={attempt.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+function Code({ onDone }: { onDone(): void }) {
+  const [code, setCode] = useState('');
+  const isBackup = !/^\d{0,6}$/.test(code.trim());
+  const attempt = useMutation({
+    mutationFn: () => {
+      const text = code.trim();
+      return call('POST /app/sign-in/code', { body: isBackup ? { backupCode: text } : { code: text } });
+    },
+    onSuccess: onDone,
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        attempt.mutate();
+      }}
+    >
+      <Stack>
+        <Text size="sm">The six digits that your authenticator shows, or one of your backup codes.</Text>
+        {attempt.error && (
+          <Alert color="red" role="alert">
+            {attempt.error.message}
+          </Alert>
+        )}
+        <TextInput
+          label="Code"
+          autoComplete="one-time-code"
+          required
+          autoFocus
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+        />
+        <Button type="submit" loading={attempt.isPending}>
+          Continue
+        </Button>
+      </Stack>
+    </form>
+  );
+}

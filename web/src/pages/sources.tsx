@@ -1,0 +1,151 @@
+import { Button, Table, Text } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
+import type { Item } from '../client/operations.ts';
+import { useAccount, useAnswer, useChange } from '../client/queries.ts';
+import { ProviderHealth, SourceHealth } from '../parts/health.tsx';
+import { PageLink } from '../parts/links.tsx';
+import { Page } from '../parts/page.tsx';
+import { ScrollTable } from '../parts/scroll-table.tsx';
+import { Section } from '../parts/section.tsx';
+import { Answered, Nothing } from '../parts/states.tsx';
+import { number, Time, tlpName, visibleText } from '../parts/words.tsx';
+import { may } from '../shell/shell.tsx';
+
+export function Sources() {
+  const query = useAnswer('GET /app/sources', {}, () => 10_000);
+  return (
+    <Page title="Sources" about="Where it all comes from, and how each of them is.">
+      <Answered query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Nothing
+              title="There are no sources yet"
+              hint="The first import makes one; “tipline sources add” sets up one that is fetched."
+            />
+          ) : (
+            <SourceTable sources={data} />
+          )
+        }
+      </Answered>
+      <Section title="Providers">
+        <Providers />
+      </Section>
+    </Page>
+  );
+}
+
+function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
+  const account = useAccount();
+  const canFetch = may(account.role, 'administrator');
+  const fetch = useChange('POST /app/sources/:id/fetch', () => 'It is fetched within a minute.');
+  return (
+    <ScrollTable minWidth={900}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Source</Table.Th>
+            <Table.Th>Kind</Table.Th>
+            <Table.Th>Health</Table.Th>
+            <Table.Th>Last run</Table.Th>
+            <Table.Th>Next run</Table.Th>
+            <Table.Th ta="right">New</Table.Th>
+            <Table.Th ta="right">Updated</Table.Th>
+            <Table.Th ta="right">Known already</Table.Th>
+            <Table.Th ta="right">Rejected</Table.Th>
+            {canFetch && <Table.Th>Fetch</Table.Th>}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {sources.map((source) => {
+            const { lastCounts: counts } = source.health;
+            const isFetched = source.address !== '';
+            return (
+              <Table.Tr key={source.id}>
+                <Table.Td>
+                  <PageLink to="/indicators" search={{ sourceId: source.id }} fz="sm">
+                    {visibleText(source.name)}
+                  </PageLink>
+                  <Text size="xs" c="dimmed">
+                    {tlpName(source.defaults.tlp)}, confidence {source.defaults.confidence} where it does not
+                    say
+                  </Text>
+                </Table.Td>
+                <Table.Td>{source.kind}</Table.Td>
+                <Table.Td maw={300}>
+                  {isFetched ? <SourceHealth source={source} /> : 'Imported by hand'}
+                </Table.Td>
+                <Table.Td>
+                  <Time at={source.health.lastRunAt} never="–" />
+                </Table.Td>
+                <Table.Td>
+                  <Time at={source.health.nextRunAt} never="–" />
+                </Table.Td>
+                <Table.Td ta="right">{counts ? number(counts.new) : '–'}</Table.Td>
+                <Table.Td ta="right">{counts ? number(counts.updated) : '–'}</Table.Td>
+                <Table.Td ta="right">{counts ? number(counts.unchanged) : '–'}</Table.Td>
+                <Table.Td ta="right">{counts ? number(counts.rejected) : '–'}</Table.Td>
+                {canFetch && (
+                  <Table.Td>
+                    {isFetched && source.enabled && (
+                      <Button
+                        size="compact-xs"
+                        variant="default"
+                        leftSection={<IconRefresh size={12} />}
+                        onClick={() => fetch.mutate({ params: { id: source.id } })}
+                        aria-label={`Fetch ${source.name} now`}
+                      >
+                        Now
+                      </Button>
+                    )}
+                  </Table.Td>
+                )}
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </ScrollTable>
+  );
+}
+
+function Providers() {
+  const query = useAnswer('GET /app/providers', {}, () => 10_000);
+  return (
+    <Answered query={query}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            None is set up. An operator does that with <code>tipline providers set</code>.
+          </Text>
+        ) : (
+          <ScrollTable minWidth={600}>
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Provider</Table.Th>
+                  <Table.Th>Health</Table.Th>
+                  <Table.Th>Asked by itself</Table.Th>
+                  <Table.Th>Told up to</Table.Th>
+                  <Table.Th ta="right">Waiting</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.map((provider) => (
+                  <Table.Tr key={provider.name}>
+                    <Table.Td>{provider.name}</Table.Td>
+                    <Table.Td>
+                      <ProviderHealth provider={provider} />
+                    </Table.Td>
+                    <Table.Td>{provider.automatic ? 'Yes' : 'No'}</Table.Td>
+                    <Table.Td>{tlpName(provider.tlpCeiling)}</Table.Td>
+                    <Table.Td ta="right">{number(provider.waiting)}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </ScrollTable>
+        )
+      }
+    </Answered>
+  );
+}

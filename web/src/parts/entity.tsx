@@ -1,0 +1,152 @@
+import { Anchor, Button, Group, NumberInput, Popover, Spoiler, Stack, Table, Text } from '@mantine/core';
+import { IconDownload, IconExternalLink } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { PageLink } from './links.tsx';
+import { Section } from './section.tsx';
+import { Day, number, visibleLines, visibleText } from './words.tsx';
+
+export function Description({ text }: { text: string | null }) {
+  if (!text) return null;
+  return (
+    <Spoiler maxHeight={120} showLabel="Read on" hideLabel="Less">
+      <Text size="sm" maw={900} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {visibleLines(text)}
+      </Text>
+    </Spoiler>
+  );
+}
+
+export function FactTable({ rows }: { rows: [string, ReactNode][] }) {
+  return (
+    <Table variant="vertical" layout="fixed">
+      <Table.Tbody>
+        {rows.map(([name, value]) => (
+          <Table.Tr key={name}>
+            <Table.Th w={130}>{name}</Table.Th>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+export function IndicatorsLink({ count, search }: { count: number; search: Record<string, string> }) {
+  if (count === 0) return <>None</>;
+  return (
+    <PageLink to="/indicators" search={search}>
+      {number(count)}
+    </PageLink>
+  );
+}
+
+interface Named {
+  id: string;
+  attackId: string | null;
+  name: string;
+}
+
+export function Software({ malware, tools }: { malware: Named[]; tools: Named[] }) {
+  const list = (title: string, items: Named[]) =>
+    items.length > 0 && (
+      <div>
+        <Text size="sm" fw={600}>
+          {title}
+        </Text>
+        <Text size="sm">
+          {items
+            .map(
+              ({ name, attackId }) => `${visibleText(name)}${attackId ? ` (${visibleText(attackId)})` : ''}`,
+            )
+            .join(', ')}
+        </Text>
+      </div>
+    );
+  return (
+    <Section title="Software">
+      <Stack gap="xs">
+        {malware.length + tools.length === 0 && (
+          <Text size="sm" c="dimmed">
+            None is known.
+          </Text>
+        )}
+        {list('Malware', malware)}
+        {list('Tools', tools)}
+      </Stack>
+    </Section>
+  );
+}
+
+interface Report {
+  id: string;
+  title: string;
+  url: string | null;
+  publishedAt: string | null;
+}
+
+/** The address is somebody else's: only what is of the web is a link, and it is told nothing of us. */
+export function Reports({ reports }: { reports: Report[] }) {
+  if (reports.length === 0) return null;
+  return (
+    <Section title="Reports">
+      <Stack gap={4}>
+        {reports.map(({ id, title, url, publishedAt }) => (
+          <Group key={id} gap="xs">
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {visibleText(title)}{' '}
+              <Text span inherit c="dimmed">
+                <Day at={publishedAt} never="" />
+              </Text>
+            </Text>
+            {url && /^https?:\/\//i.test(url) && (
+              <Anchor
+                href={url}
+                target="_blank"
+                rel="noreferrer noopener nofollow"
+                size="sm"
+                aria-label={`Open ${visibleText(title)}`}
+              >
+                <IconExternalLink size={14} />
+              </Anchor>
+            )}
+          </Group>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+/** Rules for what is known of it, as a file. */
+export function SigmaDownload({ kind, id }: { kind: 'actor' | 'campaign'; id: string }) {
+  const [least, setLeast] = useState<number | string>(50);
+  return (
+    <Popover withArrow trapFocus position="bottom-end">
+      <Popover.Target>
+        <Button variant="default" leftSection={<IconDownload size={16} />}>
+          Sigma rules
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="xs">
+          <NumberInput
+            label="Least confidence"
+            description="Of the indicators in the rules."
+            min={0}
+            max={100}
+            allowDecimal={false}
+            clampBehavior="strict"
+            value={least}
+            onChange={setLeast}
+          />
+          <Button
+            component="a"
+            href={`/api/sigma/${kind}/${id}?minConfidence=${Number(least) || 0}`}
+            download
+          >
+            Download
+          </Button>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

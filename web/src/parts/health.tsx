@@ -1,0 +1,57 @@
+import { Badge, Group, Text } from '@mantine/core';
+import type { Item } from '../client/operations.ts';
+import { Time, visibleText } from './words.tsx';
+
+export function SourceHealth({
+  source: { enabled, health, everySeconds },
+}: {
+  source: Item<'GET /app/sources'>;
+}) {
+  const { lastRunAt, lastSuccessAt, lastError, errorsInARow } = health;
+  if (!enabled) return <Badge color="gray.7">Off</Badge>;
+  if (errorsInARow > 0)
+    return (
+      <Group gap="xs">
+        <Badge color="red.9">{errorsInARow} failed in a row</Badge>
+        <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+          {visibleText(lastError ?? '')}
+        </Text>
+      </Group>
+    );
+  if (!lastRunAt)
+    return <Badge color="blue.8">{everySeconds === null ? 'Fetched on demand' : 'Not fetched yet'}</Badge>;
+  return (
+    <Group gap="xs">
+      <Badge color="green.9">Well</Badge>
+      <Text size="xs">
+        <Time at={lastSuccessAt} />
+      </Text>
+    </Group>
+  );
+}
+
+export function ProviderHealth({ provider }: { provider: Item<'GET /app/providers'> }) {
+  const { lastError, waitsUntil, lastAskedAt } = provider;
+  if (lastError)
+    return (
+      <Group gap="xs">
+        <Badge color={waitsUntil ? '#c2410c' : 'red.9'}>{waitsUntil ? 'Waits' : 'In trouble'}</Badge>
+        <Text size="xs">
+          {visibleText(lastError)}
+          {waitsUntil && (
+            <>
+              , asked again <Time at={waitsUntil} />
+            </>
+          )}
+        </Text>
+      </Group>
+    );
+  return (
+    <Group gap="xs">
+      <Badge color="green.9">Well</Badge>
+      <Text size="xs">
+        asked <Time at={lastAskedAt} />
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,103 @@
+import { Alert, Badge, Progress, Stack, Table, Text } from '@mantine/core';
+import type { Item } from '../client/operations.ts';
+import { ScrollTable } from './scroll-table.tsx';
+import { bytes, number, plural, readable, visibleText } from './words.tsx';
+
+type Run = Item<'GET /app/imports'>;
+
+const STATES: Record<Run['state'], [string, string]> = {
+  running: ['blue.8', 'Running'],
+  done: ['green.9', 'Done'],
+  failed: ['red.9', 'Failed'],
+  stopped: ['#c2410c', 'Stopped'],
+};
+
+export function StateBadge({ run: { state } }: { run: Run }) {
+  const [color, text] = STATES[state];
+  return <Badge color={color}>{text}</Badge>;
+}
+
+/** How far it is, what came of it, and why records were rejected. */
+export function ImportSummary({ run }: { run: Run }) {
+  const kinds = Object.entries(run.counts);
+  const done = run.fileBytes > 0 ? Math.min(100, (run.readBytes / run.fileBytes) * 100) : 0;
+  return (
+    <Stack gap="sm">
+      {run.state === 'running' && (
+        <div>
+          <Progress value={done} animated aria-label="Read so far" />
+          <Text size="sm" role="status">
+            {bytes(run.readBytes)} of {bytes(run.fileBytes)} read
+          </Text>
+        </div>
+      )}
+      {run.dryRun && run.state === 'done' && (
+        <Alert title="This is what would happen. Nothing was written.">
+          Relationships are counted by the import itself.
+        </Alert>
+      )}
+      {run.problem && (
+        <Alert
+          color="red"
+          title={run.state === 'stopped' ? 'It did not end' : 'It could not be read to its end'}
+        >
+          {visibleText(run.problem)}
+        </Alert>
+      )}
+      {run.state === 'stopped' && !run.problem && (
+        <Alert color="orange" title="It did not end">
+          The server ended meanwhile. What was read whole was kept; import the file again for the rest.
+        </Alert>
+      )}
+      {kinds.length > 0 && (
+        <ScrollTable minWidth={480}>
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>What</Table.Th>
+                {['Read', 'New', 'Updated', 'Unchanged', 'Rejected'].map((name) => (
+                  <Table.Th key={name} ta="right">
+                    {name}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {kinds.map(([kind, counts]) => (
+                <Table.Tr key={kind}>
+                  <Table.Td>{readable(kind)}</Table.Td>
+                  {(['read', 'new', 'updated', 'unchanged', 'rejected'] as const).map((name) => (
+                    <Table.Td key={name} ta="right">
+                      {number(counts[name])}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollTable>
+      )}
+      {run.hidden > 0 && (
+        <Text size="sm">
+          Of the new and updated ones the whitelist hides {plural(run.hidden, 'indicator')}.
+        </Text>
+      )}
+      {kinds.some(([, { reasons }]) => Object.keys(reasons).length > 0) && (
+        <div>
+          <Text size="sm" fw={600}>
+            Why records were rejected
+          </Text>
+          <Text size="sm" component="ul" m={0} pl="md">
+            {kinds.flatMap(([kind, { reasons }]) =>
+              Object.entries(reasons).map(([reason, count]) => (
+                <li key={`${kind} ${reason}`}>
+                  {number(count)} × {kind}: {visibleText(reason)}
+                </li>
+              )),
+            )}
+          </Text>
+        </div>
+      )}
+    </Stack>
+  );
+}

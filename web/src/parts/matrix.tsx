@@ -1,0 +1,85 @@
+import { Anchor, Paper, Stack, Text } from '@mantine/core';
+import { readable, visibleText } from './words.tsx';
+
+/** ATT&CK's tactics of Enterprise in its own order (https://attack.mitre.org/tactics/enterprise/); others follow. */
+const TACTICS = [
+  'reconnaissance',
+  'resource-development',
+  'initial-access',
+  'execution',
+  'persistence',
+  'privilege-escalation',
+  'defense-evasion',
+  'stealth',
+  'defense-impairment',
+  'credential-access',
+  'discovery',
+  'lateral-movement',
+  'collection',
+  'command-and-control',
+  'exfiltration',
+  'impact',
+];
+
+interface Technique {
+  id: string;
+  attackId: string | null;
+  name: string;
+  tactics: string[];
+}
+
+const UNKNOWN = 'tactic not told';
+
+function columnsOf(techniques: Technique[]): [string, Technique[]][] {
+  const columns = new Map<string, Technique[]>();
+  for (const technique of techniques)
+    for (const tactic of technique.tactics.length > 0 ? technique.tactics : [UNKNOWN])
+      columns.set(tactic, [...(columns.get(tactic) ?? []), technique]);
+  const place = (tactic: string) => TACTICS.indexOf(tactic) + 1 || TACTICS.length + 1;
+  return [...columns].sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1));
+}
+
+/** Techniques under their tactics, as ATT&CK shows them. */
+export function Matrix({ techniques }: { techniques: Technique[] }) {
+  if (techniques.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        None is known.
+      </Text>
+    );
+  return (
+    // What scrolls must be reached by the keyboard (WCAG 2.1.1).
+    <section className="matrix" aria-label="Techniques by tactic" tabIndex={0}>
+      {columnsOf(techniques).map(([tactic, own]) => (
+        <Stack key={tactic} gap={4}>
+          <Text size="xs" fw={700}>
+            {readable(visibleText(tactic).replaceAll('-', ' '))} ({own.length})
+          </Text>
+          {own.map(({ id, attackId, name }) => (
+            <Paper key={id} withBorder p={6} radius="sm">
+              <Text size="xs" fw={600}>
+                <AttackLink attackId={attackId} />
+              </Text>
+              <Text size="xs">{visibleText(name)}</Text>
+            </Paper>
+          ))}
+        </Stack>
+      ))}
+    </section>
+  );
+}
+
+/** Only what is an id of ATT&CK leads there. */
+function AttackLink({ attackId }: { attackId: string | null }) {
+  if (!attackId || !/^T\d{4}(\.\d{3})?$/.test(attackId)) return <>{visibleText(attackId ?? '')}</>;
+  return (
+    <Anchor
+      href={`https://attack.mitre.org/techniques/${attackId.replace('.', '/')}/`}
+      target="_blank"
+      rel="noreferrer noopener"
+      inherit
+    >
+      {attackId}
+    </Anchor>
+  );
+}

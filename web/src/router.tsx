@@ -1,0 +1,163 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { searchOf } from './client/call.ts';
+import { readSession } from './client/queries.ts';
+import { Failed, Loading, NotFound } from './parts/states.tsx';
+import { Shell } from './shell/shell.tsx';
+
+/** What stands in the address after the question mark: text, each name once. */
+export type Search = Record<string, string | undefined>;
+
+const asText = (search: Record<string, unknown>): Search =>
+  Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)]));
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search): { to?: string } => ({ ...(typeof search.to === 'string' && { to: search.to }) }),
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
+});
+
+const firstStart = createRoute({
+  getParentRoute: () => root,
+  path: '/first-start',
+  component: lazyRouteComponent(() => import('./pages/first-start.tsx'), 'FirstStart'),
+});
+
+/** All pages for whoever is signed in. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    const { account, firstStart } = await readSession();
+    if (firstStart) throw redirect({ to: '/first-start' });
+    if (!account)
+      throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } });
+  },
+});
+
+const inShell = { getParentRoute: () => shell };
+
+const overview = createRoute({
+  ...inShell,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'Overview'),
+});
+const indicators = createRoute({
+  ...inShell,
+  path: '/indicators',
+  validateSearch: asText,
+  component: lazyRouteComponent(() => import('./pages/indicators.tsx'), 'Indicators'),
+});
+const indicator = createRoute({
+  ...inShell,
+  path: '/indicators/$id',
+  component: lazyRouteComponent(() => import('./pages/indicator.tsx'), 'Indicator'),
+});
+const actors = createRoute({
+  ...inShell,
+  path: '/actors',
+  validateSearch: asText,
+  component: lazyRouteComponent(() => import('./pages/actors.tsx'), 'Actors'),
+});
+const actor = createRoute({
+  ...inShell,
+  path: '/actors/$id',
+  component: lazyRouteComponent(() => import('./pages/actor.tsx'), 'Actor'),
+});
+const campaigns = createRoute({
+  ...inShell,
+  path: '/campaigns',
+  validateSearch: asText,
+  component: lazyRouteComponent(() => import('./pages/campaigns.tsx'), 'Campaigns'),
+});
+const campaign = createRoute({
+  ...inShell,
+  path: '/campaigns/$id',
+  component: lazyRouteComponent(() => import('./pages/campaign.tsx'), 'Campaign'),
+});
+const imports = createRoute({
+  ...inShell,
+  path: '/imports',
+  validateSearch: asText,
+  component: lazyRouteComponent(() => import('./pages/imports.tsx'), 'Imports'),
+});
+const importRun = createRoute({
+  ...inShell,
+  path: '/imports/$id',
+  validateSearch: asText,
+  component: lazyRouteComponent(() => import('./pages/import-run.tsx'), 'ImportRun'),
+});
+const sources = createRoute({
+  ...inShell,
+  path: '/sources',
+  component: lazyRouteComponent(() => import('./pages/sources.tsx'), 'Sources'),
+});
+const whitelist = createRoute({
+  ...inShell,
+  path: '/whitelist',
+  component: lazyRouteComponent(() => import('./pages/whitelist.tsx'), 'Whitelist'),
+});
+const audit = createRoute({
+  ...inShell,
+  path: '/audit',
+  validateSearch: asText,
+  component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'Audit'),
+});
+const settings = createRoute({
+  ...inShell,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+});
+const settingsSection = createRoute({
+  ...inShell,
+  path: '/settings/$section',
+  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    firstStart,
+    shell.addChildren([
+      overview,
+      indicators,
+      indicator,
+      actors,
+      actor,
+      campaigns,
+      campaign,
+      imports,
+      importRun,
+      sources,
+      whitelist,
+      audit,
+      settings,
+      settingsSection,
+    ]),
+  ]),
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const text = searchOf(search);
+    return text ? `?${text}` : '';
+  },
+  defaultPreload: 'intent',
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: Failed,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

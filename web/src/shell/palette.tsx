@@ -1,0 +1,112 @@
+import { Loader } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { Spotlight } from '@mantine/spotlight';
+import { IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { answerOf, useAccount } from '../client/queries.ts';
+import { readable, visibleText } from '../parts/words.tsx';
+import { may, PLACES, signOut } from './shell.tsx';
+
+interface Hit {
+  id: string;
+  label: string;
+  description?: string;
+  onClick(): void;
+}
+
+/** Everything by its name: pages, indicators, actors, campaigns, tags. */
+export function Palette() {
+  const [text, setText] = useState('');
+  const [query] = useDebouncedValue(text.trim(), 150);
+  const account = useAccount();
+  const go = useNavigate();
+  const found = useQuery({ ...answerOf('GET /app/search', { query: { q: query } }), enabled: query !== '' });
+  const places = PLACES.filter(
+    ({ needs, name }) => may(account.role, needs) && name.toLowerCase().includes(text.trim().toLowerCase()),
+  ).map(({ to, name }): Hit => ({ id: to, label: name, onClick: () => void go({ to }) }));
+  const actions: Hit[] = 'sign out'.includes(text.trim().toLowerCase())
+    ? [{ id: 'sign-out', label: 'Sign out', onClick: () => void signOut() }]
+    : [];
+  const { indicators = [], actors = [], campaigns = [], tags = [] } = (query !== '' && found.data) || {};
+  const groups: [string, Hit[]][] = [
+    ['Pages', places],
+    [
+      'Indicators',
+      indicators.map(({ id, type, defanged }) => ({
+        id,
+        label: visibleText(defanged),
+        description: type,
+        onClick: () => void go({ to: '/indicators/$id', params: { id } }),
+      })),
+    ],
+    [
+      'Actors',
+      actors.map(({ id, name, attackGroupId }) => ({
+        id,
+        label: visibleText(name),
+        ...(attackGroupId && { description: attackGroupId }),
+        onClick: () => void go({ to: '/actors/$id', params: { id } }),
+      })),
+    ],
+    [
+      'Campaigns',
+      campaigns.map(({ id, name, status }) => ({
+        id,
+        label: visibleText(name),
+        description: readable(status),
+        onClick: () => void go({ to: '/campaigns/$id', params: { id } }),
+      })),
+    ],
+    [
+      'Indicators with this tag',
+      tags.map((tag) => ({
+        id: `tag:${tag}`,
+        label: visibleText(tag),
+        onClick: () => void go({ to: '/indicators', search: { tag } }),
+      })),
+    ],
+    [
+      'More',
+      query === ''
+        ? actions
+        : [
+            {
+              id: 'all',
+              label: `All indicators that hold “${visibleText(query)}”`,
+              onClick: () => void go({ to: '/indicators', search: { q: query } }),
+            },
+            ...actions,
+          ],
+    ],
+  ];
+  return (
+    <Spotlight.Root
+      query={text}
+      onQueryChange={setText}
+      shortcut={['mod + K']}
+      scrollable
+      maxHeight={420}
+      attributes={{ content: { 'aria-label': 'Search everything' } }}
+    >
+      <Spotlight.Search
+        placeholder="Search indicators, actors, campaigns, tags, pages"
+        aria-label="Search everything"
+        leftSection={found.isFetching ? <Loader size={16} /> : <IconSearch size={18} />}
+      />
+      <Spotlight.ActionsList>{groups.map(([name, hits]) => group(name, hits))}</Spotlight.ActionsList>
+    </Spotlight.Root>
+  );
+}
+
+function group(name: string, hits: Hit[]): ReactNode {
+  if (hits.length === 0) return null;
+  return (
+    <Spotlight.ActionsGroup key={name} label={name}>
+      {hits.map(({ id, ...hit }) => (
+        <Spotlight.Action key={id} {...hit} />
+      ))}
+    </Spotlight.ActionsGroup>
+  );
+}
