@@ -10,6 +10,7 @@ import type { Database } from './db/open.ts';
 import { pingDatabase } from './db/ping.ts';
 import { accountRoutes } from './features/accounts/accounts.routes.ts';
 import { type Authentication, authentication } from './features/accounts/authentication.ts';
+import type { OidcProvider } from './features/accounts/oidc.ts';
 import { actorPageRoutes } from './features/actors/actor-pages.routes.ts';
 import { actorRoutes } from './features/actors/actors.routes.ts';
 import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/actors.schema.ts';
@@ -80,6 +81,8 @@ export interface AppDeps {
   uploadBytes: number;
   /** Signs the cookies of sessions. */
   sessionSecret: string;
+  /** Who signs people in beside their passwords; null: nobody. */
+  oidc: OidcProvider | null;
   logger?: FastifyBaseLogger;
 }
 

@@ -26,8 +26,19 @@ export interface Config {
   feedBytes: number;
   /** Of a file that is imported in the application, in bytes. */
   uploadBytes: number;
+  /** Who signs people in beside their passwords; null: nobody. */
+  oidc: OidcConfig | null;
   /** Whether a server does the worker's jobs too. */
   worker: boolean;
+}
+
+export interface OidcConfig {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  name: string;
+  publicAddress: string;
+  trustEmail: boolean;
 }
 
 export class ConfigError extends Error {
@@ -90,6 +101,42 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     problems.push('TIPLINE_SECRET must have at least 32 characters');
   }
 
+  /** TLS vouches for the provider: without it only on this machine. */
+  const provider = (): string | undefined => {
+    const value = text('OIDC_ISSUER');
+    if (
+      value === undefined ||
+      (isUrl(value) && /^(https:\/\/|http:\/\/(127\.0\.0\.1|localhost)[:/])/.test(value))
+    )
+      return value;
+    wrong('OIDC_ISSUER', 'an address that begins with https://');
+    return undefined;
+  };
+  const oidc = (): OidcConfig | null => {
+    const issuer = provider();
+    const publicAddress = url('TIPLINE_PUBLIC_ADDRESS', ['http:', 'https:'])?.replace(/\/+$/, '');
+    const [clientId, clientSecret] = [text('OIDC_CLIENT_ID'), text('OIDC_CLIENT_SECRET')];
+    const trustEmail = onOrOff('OIDC_TRUST_EMAIL', false);
+    if (!issuer) {
+      if (clientId || clientSecret)
+        problems.push('OIDC_ISSUER must be set when OIDC_CLIENT_ID or OIDC_CLIENT_SECRET is');
+      return null;
+    }
+    if (clientId && clientSecret && publicAddress)
+      return {
+        issuer,
+        clientId,
+        clientSecret,
+        publicAddress,
+        trustEmail,
+        name: text('OIDC_NAME') ?? 'single sign-on',
+      };
+    problems.push(
+      'OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and TIPLINE_PUBLIC_ADDRESS must be set when OIDC_ISSUER is',
+    );
+    return null;
+  };
+
   const config: Config = {
     host: text('HOST') ?? '127.0.0.1',
     port: integer('PORT', 8080, 0, 65_535),
@@ -109,6 +156,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     outboundNetworks: networks('OUTBOUND_NETWORKS', []),
     feedBytes: integer('TIPLINE_FEED_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     uploadBytes: integer('TIPLINE_UPLOAD_MB', 512, 1, 1_000_000) * 1024 * 1024,
+    oidc: oidc(),
     worker: onOrOff('TIPLINE_WORKER', true),
   };
   if (serving && config.databaseUrl && !secret)

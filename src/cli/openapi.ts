@@ -50,6 +50,7 @@ async function describe() {
     uploadDirectory: '',
     uploadBytes: 0,
     sessionSecret: '',
+    oidc: null,
   });
   await app.ready();
   const files = { 'openapi.json': openApiJson(app), 'openapi.yaml': openApiYaml(app) };

@@ -6,9 +6,10 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, type OidcConfig, readConfig } from '../config.ts';
 import type { Database } from '../db/open.ts';
 import { offerFirstStart } from '../features/accounts/accounts.service.ts';
+import { openOidc } from '../features/accounts/oidc.ts';
 import { trackLastUsed } from '../features/api-keys/last-used.ts';
 import { trackInterest } from '../features/enrichments/wanted.ts';
 import { openSpool } from '../features/exports/spool.ts';
@@ -17,7 +18,7 @@ import { redactKeys } from '../http/redact.ts';
 import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
 import { openStore, print } from './dependencies.ts';
-import { sessionSecret } from './outside.ts';
+import { openOutside, sessionSecret } from './outside.ts';
 import { stopOnSignals } from './signals.ts';
 import { keepOpening, openWorker } from './worker.ts';
 
@@ -85,8 +86,10 @@ export async function startServer(
     const spool = openSpool(join(config.dataDirectory, 'spool'), config.spoolBytes);
     open.unshift(spool.close);
     const community = readCommunityRules(config.sigmaRules, logger);
+    const oidc = config.oidc && openIdentities(config, config.oidc, open);
     const app = await buildApp({
       ...config,
+      oidc,
       database,
       spool,
       communityRules: community,
@@ -119,6 +122,13 @@ export async function startServer(
     await close();
     throw portMessage(error as NodeJS.ErrnoException, config);
   }
+}
+
+/** The way to whoever signs people in, under the operator's rules. */
+function openIdentities(config: Config, oidc: OidcConfig, open: (() => Promise<void>)[]) {
+  const outbound = openOutside(config);
+  open.unshift(outbound.close);
+  return openOidc(oidc, outbound, systemClock);
 }
 
 /** Thousands of files: read while the first requests are answered. */

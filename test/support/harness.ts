@@ -56,6 +56,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     webDirectory: null,
     uploadDirectory: temporaryDirectory(),
     uploadBytes: 1024 * 1024,
+    oidc: null,
     sessionSecret: 'a secret of the tests, long enough',
     ...overrides,
   });

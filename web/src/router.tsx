@@ -22,7 +22,10 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search): { to?: string } => ({ ...(typeof search.to === 'string' && { to: search.to }) }),
+  validateSearch: ({ to, error }): { to?: string; error?: string } => ({
+    ...(typeof to === 'string' && { to }),
+    ...(typeof error === 'string' && { error }),
+  }),
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
 });
 

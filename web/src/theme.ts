@@ -2,7 +2,7 @@ import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 export const theme = createTheme({
   primaryColor: 'indigo',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 8 },
   autoContrast: true,
   defaultRadius: 'md',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
@@ -10,6 +10,7 @@ export const theme = createTheme({
   headings: { fontWeight: '650' },
   components: {
     Table: { defaultProps: { verticalSpacing: 6, highlightOnHover: true } },
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Badge: { defaultProps: { miw: 'max-content' } },
     Tooltip: { defaultProps: { openDelay: 300 } },
   },

@@ -237,3 +237,14 @@ export async function listRoles(db: Db): Promise<{ role: Role; tlpCeiling: Tlp }
 export async function writeCeiling(trx: Transaction<Tables>, role: Role, tlpCeiling: Tlp): Promise<void> {
   await trx.updateTable('app_role').set({ tlp_ceiling: tlpCeiling }).where('name', '=', role).execute();
 }
+
+/** Whose session a token is of, disabled or not. */
+export async function findBySession(db: Db, token: string): Promise<User | undefined> {
+  const row = await db
+    .selectFrom('app_user')
+    .innerJoin('app_session', 'app_session.user_id', 'app_user.id')
+    .selectAll('app_user')
+    .where('app_session.token', '=', token)
+    .executeTakeFirst();
+  return row && toUser(row);
+}

@@ -15,7 +15,15 @@ import {
 } from './accounts.service.ts';
 import type { Authentication } from './authentication.ts';
 import { hashPassword, verifyPassword } from './password.ts';
-import { confirmSignIn, noteRefusal, type SignInResult, signIn } from './sign-in.ts';
+import {
+  confirmSignIn,
+  finishOidc,
+  noteRefusal,
+  type SignInResult,
+  signIn,
+  startOidc,
+  tooManyAttempts,
+} from './sign-in.ts';
 
 const DONE = { done: true } as const;
 
@@ -28,6 +36,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     handler: async (request, reply) => ({
       account: await auth.findAccount(request, reply),
       firstStart: !(await accounts.isAnybodyThere(db)),
+      signInWith: auth.oidc?.name ?? null,
     }),
   });
 
@@ -62,6 +71,44 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       return DONE;
     },
   });
+
+  /** Away, and back with an answer: neither is JSON. */
+  const redirecting = <T extends { schema: object }>(route: T) => ({
+    ...route,
+    schema: { ...route.schema, response: {} },
+  });
+
+  app.get('/app/oidc/start', redirecting(routeOf(operations.startOidc, 'public')), async (request, reply) => {
+    if (!auth.oidc) throw new ApiError('not_found');
+    const { to = '/' } = request.query;
+    const from = auth.fromOf(request);
+    await auth.limitAddress(request);
+    const started = await startOidc(auth.oidcDeps(request), isOwnPath(to) ? to : '/', from).catch((err) => {
+      request.log.error({ err }, 'the provider of identities cannot be asked');
+      return null;
+    });
+    if (!started) return reply.redirect('/sign-in?error=provider');
+    return reply.header('set-cookie', started.cookies).redirect(started.url);
+  });
+
+  app.get(
+    '/app/oidc/callback',
+    redirecting(routeOf(operations.finishOidc, 'public')),
+    async (request, reply) => {
+      if (!auth.oidc) throw new ApiError('not_found');
+      await auth.limitAddress(request);
+      const query = new URLSearchParams(request.query as Record<string, string>).toString();
+      const result = await finishOidc(auth.oidcDeps(request), query, auth.fromOf(request)).catch((err) => {
+        request.log.error({ err }, 'signing in with the provider failed');
+        return { outcome: 'refused' as const, why: 'provider' };
+      });
+      if (result.outcome === 'refused') {
+        request.log.warn({ why: result.why }, 'signing in with the provider was refused');
+        return reply.redirect(`/sign-in?error=${result.why === 'provider' ? 'provider' : 'refused'}`);
+      }
+      return reply.header('set-cookie', result.cookies).redirect(isOwnPath(result.to) ? result.to : '/');
+    },
+  );
 
   const endSessions = (request: FastifyRequest, which: string | 'all' | 'others') =>
     db.transaction().execute(async (trx) => {
@@ -124,7 +171,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       points: 10,
       windowSeconds: 900,
     });
-    if (consumed > 10) throw tooMany(Math.ceil(msBeforeNext / 1000));
+    if (consumed > 10) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
     const hash = await accounts.findPasswordHash(db, email);
     if (hash === null || !(await verifyPassword(password, hash)))
       throw new ApiError('invalid_parameter', 'The password is wrong.');
@@ -200,6 +247,11 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   });
 }
 
+/** A page of ours: never where a link from elsewhere says. */
+function isOwnPath(to: string): boolean {
+  return /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(to);
+}
+
 function asConflict(error: unknown): never {
   throw error instanceof AccountError ? new ApiError('not_possible', error.message) : error;
 }
@@ -207,17 +259,7 @@ function asConflict(error: unknown): never {
 /** @throws {ApiError} for what is not signed in */
 function answered(reply: FastifyReply, result: SignInResult): 'signed-in' | 'two-factor' {
   if (result.outcome === 'refused') throw new ApiError('sign_in_refused');
-  if (result.outcome === 'too-many') throw tooMany(result.seconds);
+  if (result.outcome === 'too-many') throw tooManyAttempts(result.seconds);
   reply.header('set-cookie', result.cookies);
   return result.outcome;
-}
-
-function tooMany(seconds: number): ApiError {
-  return new ApiError(
-    'rate_limit_exceeded',
-    `Too many attempts. Try again in ${Math.ceil(seconds / 60)} minutes.`,
-    {
-      'retry-after': String(seconds),
-    },
-  );
 }

@@ -24,9 +24,34 @@ const SignedIn = Type.Object({
   sessionId: Type.String(),
 });
 
-/** `firstStart`: there is no account yet. */
+/** `firstStart`: there is no account yet. `signInWith`: the name of the provider that signs in, too. */
 export const readSession = operation('GET /app/session', {
-  answer: Type.Object({ account: Type.Union([SignedIn, Type.Null()]), firstStart: Type.Boolean() }),
+  answer: Type.Object({
+    account: Type.Union([SignedIn, Type.Null()]),
+    firstStart: Type.Boolean(),
+    signInWith: nullable(Type.String()),
+  }),
+});
+
+/** Leads to the provider; `to` is where in the application to go afterwards. */
+export const startOidc = operation('GET /app/oidc/start', {
+  query: Type.Object({ to: Type.Optional(text(2000)) }, strict),
+  answer: Type.String(),
+});
+
+/** Where the provider leads back to. What it says beside is its own. */
+export const finishOidc = operation('GET /app/oidc/callback', {
+  query: Type.Object({
+    code: Type.Optional(text(4000)),
+    state: Type.Optional(text(1000)),
+    error: Type.Optional(text(1000)),
+    error_description: Type.Optional(text(4000)),
+    error_uri: Type.Optional(text(4000)),
+    iss: Type.Optional(text(1000)),
+    session_state: Type.Optional(text(1000)),
+    scope: Type.Optional(text(4000)),
+  }),
+  answer: Type.String(),
 });
 
 export const firstStart = operation('POST /app/first-start', {

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import type { GenericOAuthConfig } from 'better-auth/plugins/generic-oauth';
 import type { Db } from '../../db/open.ts';
 import { PASSWORD_LENGTH } from '../../model/account.ts';
+import type { Identity, OidcProvider } from './oidc.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 
 /** Where better-auth's own paths stand; requests are made for it here, none is handed through as it came. */
 const AUTH_ORIGIN = 'http://tipline.internal';
 const AUTH_PATH = '/auth';
+
+export const OIDC_PROVIDER = 'oidc';
 
 const SESSION_SECONDS = 7 * 86_400;
 const RENEWED_AFTER_SECONDS = 86_400;
@@ -15,6 +19,8 @@ export interface AuthSettings {
   secret: string;
   /** Cookies for TLS alone. */
   secure: boolean;
+  /** null: passwords alone. */
+  oidc: OidcProvider | null;
 }
 
 /** better-auth on a database or, to write what it does together with the audit, on a transaction. */
@@ -24,11 +30,12 @@ export type Auth = Awaited<ReturnType<typeof openAuth>>;
  * @param verified the stored hash of a password that was found right just now: deriving it again would hold the
  *   transaction
  */
-export async function openAuth(db: Db, { secret, secure }: AuthSettings, verified?: string) {
+export async function openAuth(db: Db, { secret, secure, oidc }: AuthSettings, verified?: string) {
   // Half a second of modules that only a server needs.
-  const [{ betterAuth }, { twoFactor }] = await Promise.all([
+  const [{ betterAuth }, { twoFactor }, { genericOAuth }] = await Promise.all([
     import('better-auth'),
     import('better-auth/plugins/two-factor'),
+    import('better-auth/plugins/generic-oauth'),
   ]);
   const dates = { createdAt: 'created_at', updatedAt: 'updated_at' };
   return betterAuth({
@@ -48,6 +55,8 @@ export async function openAuth(db: Db, { secret, secure }: AuthSettings, verifie
       disableOriginCheck: true,
       database: { generateId: () => randomUUID() },
       defaultCookieAttributes: { httpOnly: true, sameSite: 'strict' },
+      // The provider sends browsers back: from elsewhere.
+      cookies: { state: { attributes: { sameSite: 'lax' } } },
     },
     emailAndPassword: {
       enabled: true,
@@ -76,6 +85,8 @@ export async function openAuth(db: Db, { secret, secure }: AuthSettings, verifie
       updateAge: RENEWED_AFTER_SECONDS,
     },
     account: {
+      // Only whose address the provider vouches for is taken for the owner of an account.
+      accountLinking: { enabled: true, trustedProviders: [] },
       modelName: 'app_credential',
       fields: {
         ...dates,
@@ -91,6 +102,7 @@ export async function openAuth(db: Db, { secret, secure }: AuthSettings, verifie
     },
     verification: { modelName: 'app_verification', fields: { ...dates, expiresAt: 'expires_at' } },
     plugins: [
+      genericOAuth({ config: oidc ? [await oidcConfig(oidc)] : [] }),
       twoFactor({
         issuer: 'Tipline',
         twoFactorTable: 'app_two_factor',
@@ -106,20 +118,43 @@ export async function openAuth(db: Db, { secret, secure }: AuthSettings, verifie
   });
 }
 
+/** Accounts are made by administrators: who has none does not get one by signing in. */
+async function oidcConfig(oidc: OidcProvider): Promise<GenericOAuthConfig> {
+  const { authorization, token } = await oidc.endpoints();
+  return {
+    providerId: OIDC_PROVIDER,
+    clientId: oidc.clientId,
+    authorizationUrl: authorization,
+    tokenUrl: token,
+    redirectURI: oidc.redirectUri,
+    scopes: ['openid', 'email', 'profile'],
+    pkce: true,
+    disableSignUp: true,
+    // What it sends is used up here; nothing of it is kept.
+    getToken: async ({ code, codeVerifier }) => ({
+      raw: { identity: await oidc.exchange(code, codeVerifier) },
+    }),
+    getUserInfo: async ({ raw }) => {
+      const { subject, ...identity } = raw?.identity as Identity;
+      return { id: subject, ...identity };
+    },
+  };
+}
+
 /** A request for one of better-auth's paths, with nothing of the caller's but cookies and what stands in `from`. */
 export function authRequest(
   path: string,
   from: { cookie: string | undefined; address: string; userAgent: string },
-  body: object = {},
+  body: object | null = {},
 ): Request {
   return new Request(`${AUTH_ORIGIN}${AUTH_PATH}${path}`, {
-    method: 'POST',
+    method: body ? 'POST' : 'GET',
     headers: {
       'content-type': 'application/json',
       'x-forwarded-for': from.address,
       'user-agent': from.userAgent,
       ...(from.cookie !== undefined && { cookie: from.cookie }),
     },
-    body: JSON.stringify(body),
+    body: body && JSON.stringify(body),
   });
 }

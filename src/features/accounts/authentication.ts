@@ -8,8 +8,9 @@ import type { KeyValueStore } from '../../kv/kv.ts';
 import type { Account } from '../../model/account.ts';
 import type { By } from '../audit/audit.queries.ts';
 import { type Auth, authRequest, openAuth } from './auth.ts';
+import type { OidcProvider } from './oidc.ts';
 import { findAccount } from './session.ts';
-import type { From, SignInDeps } from './sign-in.ts';
+import { type From, type SignInDeps, tooMany, tooManyAttempts } from './sign-in.ts';
 
 export interface AuthenticationDeps {
   db: Db;
@@ -18,6 +19,7 @@ export interface AuthenticationDeps {
   trustedProxies: readonly string[];
   /** Signs cookies, encrypts two-factor secrets. */
   secret: string;
+  oidc: OidcProvider | null;
 }
 
 /** Who is signed in, and the ways to better-auth, for one request. */
@@ -28,6 +30,9 @@ export interface Authentication extends AuthenticationDeps {
   fromOf(request: FastifyRequest): From;
   findAccount(request: FastifyRequest, reply: FastifyReply): Promise<Account | null>;
   signInDeps(request: FastifyRequest): SignInDeps;
+  oidcDeps(request: FastifyRequest): SignInDeps;
+  /** @throws {ApiError} when this address has tried too often */
+  limitAddress(request: FastifyRequest): Promise<void>;
   /**
    * Has better-auth do what it does under one of its own paths, in a transaction with what is written `beside` it when it
    * goes well; its cookies go with the reply. `verified`: the stored hash of a password that was found right.
@@ -42,8 +47,10 @@ export interface Authentication extends AuthenticationDeps {
 }
 
 export function authentication(deps: AuthenticationDeps): Authentication {
-  const { db, trustedProxies, secret } = deps;
-  const settings = (request: FastifyRequest) => ({ secret, secure: isSecure(request, trustedProxies) });
+  const { db, trustedProxies, secret, oidc } = deps;
+  const secure = (request: FastifyRequest) => isSecure(request, trustedProxies);
+  /** Who signs in with a password, or is signed in, waits for no provider. */
+  const settings = (request: FastifyRequest) => ({ secret, secure: secure(request), oidc: null });
   const shared = new Map<boolean, Promise<Auth>>();
   const authOf = (request: FastifyRequest) => {
     const given = settings(request);
@@ -64,6 +71,11 @@ export function authentication(deps: AuthenticationDeps): Authentication {
     by: (request) => ({ who: request.account.email, address: addressOf(request), now: deps.clock() }),
     fromOf,
     signInDeps: (request) => ({ ...deps, settings: settings(request) }),
+    async limitAddress(request) {
+      const seconds = await tooMany(deps, [`address:${addressOf(request)}`]);
+      if (seconds !== null) throw tooManyAttempts(seconds);
+    },
+    oidcDeps: (request) => ({ ...deps, settings: { secret, secure: secure(request), oidc } }),
     async findAccount(request, reply) {
       const found = await findAccount(db, await authOf(request), request.headers.cookie);
       if (found && found.cookies.length > 0) reply.header('set-cookie', found.cookies);

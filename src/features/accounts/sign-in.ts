@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../db/open.ts';
+import { ApiError } from '../../http/errors.ts';
 import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
 import { normalizeEmail } from '../../model/account.ts';
 import type { By } from '../audit/audit.queries.ts';
-import { findPasswordHash, findSigningIn, findUser } from './accounts.queries.ts';
+import {
+  deleteSessions,
+  findBySession,
+  findPasswordHash,
+  findSigningIn,
+  findUser,
+} from './accounts.queries.ts';
 import { audit } from './accounts.service.ts';
-import { type AuthSettings, authRequest, openAuth } from './auth.ts';
+import { type AuthSettings, authRequest, OIDC_PROVIDER, openAuth } from './auth.ts';
+import { OidcError } from './oidc.ts';
 import { verifyNothing, verifyPassword } from './password.ts';
 
 /** Attempts in a quarter of an hour, right ones included: of an account, wherever they come from, and of an address. */
@@ -91,14 +99,63 @@ export async function confirmSignIn(
   });
 }
 
+/**
+ * Begins to sign somebody in with the provider.
+ * @param to where to go afterwards: a path of ours
+ */
+export async function startOidc(
+  deps: SignInDeps,
+  to: string,
+  from: From,
+): Promise<{ url: string; cookies: string[] }> {
+  const auth = await openAuth(deps.db, deps.settings);
+  const body = { providerId: OIDC_PROVIDER, callbackURL: to };
+  const response = await auth.handler(authRequest('/sign-in/oauth2', from, body));
+  if (response.status !== 200) throw new OidcError(`signing in could not begin: ${response.status}`);
+  const { url } = (await response.json()) as { url: string };
+  return { url, cookies: response.headers.getSetCookie() };
+}
+
+export type OidcResult =
+  | { outcome: 'signed-in'; to: string; cookies: string[] }
+  | { outcome: 'refused'; why: string };
+
+/** The browser is back, with what the provider gave it. */
+export async function finishOidc(deps: SignInDeps, query: string, from: From): Promise<OidcResult> {
+  const path = `/oauth2/callback/${OIDC_PROVIDER}?${query}`;
+  return deps.db.transaction().execute(async (trx) => {
+    const auth = await openAuth(trx, deps.settings);
+    const response = await auth.handler(authRequest(path, from, null));
+    const to = response.headers.get('location') ?? '';
+    const cookies = response.headers.getSetCookie();
+    const [, signed = ''] = /tipline\.session_token=([^;]+)/.exec(cookies.join('\n')) ?? [];
+    const user = await findBySession(trx, decodeURIComponent(signed).split('.')[0] ?? '');
+    if (!user)
+      return { outcome: 'refused' as const, why: new URL(to, 'http://a').searchParams.get('error') ?? '' };
+    if (user.disabledAt) {
+      await deleteSessions(trx, user.id);
+      return { outcome: 'refused' as const, why: 'disabled' };
+    }
+    await audit(trx, 'session.create', user.id, null, { with: 'oidc' }, by(deps, user.email, from));
+    return { outcome: 'signed-in' as const, to, cookies };
+  });
+}
+
 /** @returns how many seconds to wait; null: go on */
-async function tooMany({ kv }: SignInDeps, keys: string[]): Promise<number | null> {
+export async function tooMany({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<number | null> {
   for (const key of keys) {
     const limit = key.startsWith('account:') ? ATTEMPTS.account : ATTEMPTS.address;
     const { consumed, msBeforeNext } = await kv.consume(`sign-in:${key}`, limit);
     if (consumed > limit.points) return Math.max(1, Math.ceil(msBeforeNext / 1000));
   }
   return null;
+}
+
+export function tooManyAttempts(seconds: number): ApiError {
+  const minutes = Math.ceil(seconds / 60);
+  return new ApiError('rate_limit_exceeded', `Too many attempts. Try again in ${minutes} minutes.`, {
+    'retry-after': String(seconds),
+  });
 }
 
 /**

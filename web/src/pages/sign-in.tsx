@@ -1,8 +1,19 @@
-import { Alert, Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Center,
+  Divider,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Navigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
-import { call } from '../client/call.ts';
+import { addressOf, call } from '../client/call.ts';
 import { answerOf } from '../client/queries.ts';
 
 /** Only to a place in here: never to where a link from elsewhere says. */
@@ -10,8 +21,15 @@ function safeTarget(to: string | undefined): string {
   return to?.startsWith('/') && !to.startsWith('//') && !to.startsWith('/\\') ? to : '/';
 }
 
+/** What went wrong with the provider, as the server says in the address. */
+const ERRORS: Record<string, string> = {
+  refused:
+    'Nobody here is known by that identity. An administrator makes accounts, by their e-mail addresses.',
+  provider: 'Signing in with the provider did not work. Try again, or use your password.',
+};
+
 export function SignIn() {
-  const { to } = useSearch({ from: '/sign-in' });
+  const { to, error } = useSearch({ from: '/sign-in' });
   const session = useQuery(answerOf('GET /app/session'));
   const [asksForCode, setAsksForCode] = useState(false);
   const enter = () => window.location.assign(safeTarget(to));
@@ -29,7 +47,26 @@ export function SignIn() {
           {asksForCode ? (
             <Code onDone={enter} />
           ) : (
-            <Password onDone={enter} onCode={() => setAsksForCode(true)} />
+            <>
+              {error && (
+                <Alert color="red" role="alert">
+                  {ERRORS[error] ?? ERRORS.provider}
+                </Alert>
+              )}
+              <Password onDone={enter} onCode={() => setAsksForCode(true)} />
+              {session.data?.signInWith && (
+                <>
+                  <Divider label="or" />
+                  <Button
+                    component="a"
+                    variant="default"
+                    href={addressOf('GET /app/oidc/start', { query: { to: safeTarget(to) } })}
+                  >
+                    Sign in with {session.data.signInWith}
+                  </Button>
+                </>
+              )}
+            </>
           )}
         </Stack>
       </Paper>

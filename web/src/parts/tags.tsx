@@ -16,6 +16,7 @@ export function TagList({ tags, most = Number.POSITIVE_INFINITY }: { tags: strin
           size="sm"
           radius="sm"
           tt="none"
+          miw={0}
           maw={200}
           style={{ cursor: 'pointer' }}
         >

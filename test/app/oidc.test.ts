@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openOidc } from '../../src/features/accounts/oidc.ts';
+import { openOutbound } from '../../src/outbound/outbound.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
+import { type Harness, NOW, startHarness } from '../support/harness.ts';
+import { auditOf, type Browser, newUser, openBrowser } from './browser.ts';
+
+const CLIENT = { clientId: 'tip line', clientSecret: 'se:cret' };
+const PUBLIC = 'https://tipline.example.org';
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let provider: FeedServer;
+  let browser: Browser;
+  let claims: Record<string, unknown>;
+  const outbound = openOutbound({ allowedNetworks: ['127.0.0.1/32'], userAgent: 'test' });
+  beforeAll(async () => {
+    provider = await startFeedServer();
+  });
+  afterAll(async () => {
+    await provider.close();
+    await outbound.close();
+  });
+  beforeEach(async () => {
+    claims = {
+      iss: provider.address,
+      aud: CLIENT.clientId,
+      sub: 'person-1',
+      exp: NOW.getTime() / 1000 + 60,
+      email: 'Analyst@example.org',
+      email_verified: true,
+      name: 'Somebody',
+    };
+    provider.asked.length = 0;
+    provider.answer(({ url }) => ({
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(
+        url.startsWith('/.well-known')
+          ? {
+              issuer: provider.address,
+              authorization_endpoint: `${provider.address}/authorize`,
+              token_endpoint: `${provider.address}/token`,
+            }
+          : { id_token: ['e30', Buffer.from(JSON.stringify(claims)).toString('base64url'), ''].join('.') },
+      ),
+    }));
+    tipline = await startHarness(engine, {
+      oidc: {
+        ...openOidc(
+          { ...CLIENT, issuer: provider.address, name: 'Example', publicAddress: PUBLIC, trustEmail: false },
+          outbound,
+          () => NOW,
+        ),
+      },
+    });
+    await newUser(tipline, 'analyst');
+    browser = openBrowser(tipline);
+  });
+  afterEach(() => tipline.close());
+
+  /** Goes to the provider, and comes back with a code. */
+  async function goThere(to = '/indicators?type=URL') {
+    const start = await browser.send('GET', `/app/oidc/start?${new URLSearchParams({ to })}`);
+    const url = new URL(String(start.headers.location));
+    return { start, url, state: url.searchParams.get('state') ?? '' };
+  }
+  const comeBack = (state: string, query: Record<string, string> = { code: 'a code' }) =>
+    browser.send('GET', `/app/oidc/callback?${new URLSearchParams({ state, ...query })}`, undefined, {
+      'sec-fetch-site': 'cross-site',
+    });
+  const account = async () => (await browser.send('GET', '/app/session')).json().account;
+
+  it('signs in whoever has an account by the address that the provider vouches for', async () => {
+    const { start, url, state } = await goThere();
+    expect(start.statusCode).toBe(302);
+    expect(url.origin + url.pathname).toBe(`${provider.address}/authorize`);
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      client_id: CLIENT.clientId,
+      redirect_uri: `${PUBLIC}/app/oidc/callback`,
+      response_type: 'code',
+      scope: 'openid email profile',
+      code_challenge_method: 'S256',
+    });
+    const back = await comeBack(state);
+    expect([back.statusCode, back.headers.location]).toEqual([302, '/indicators?type=URL']);
+    expect(await account()).toMatchObject({ email: 'analyst@example.org', role: 'analyst' });
+    const asked = provider.asked.find(({ url: path }) => path === '/token');
+    const body = new URLSearchParams(asked?.body);
+    const challenge = createHash('sha256')
+      .update(body.get('code_verifier') ?? '')
+      .digest('base64url');
+    expect(challenge).toBe(url.searchParams.get('code_challenge'));
+    expect(body.get('redirect_uri')).toBe(`${PUBLIC}/app/oidc/callback`);
+    expect(asked?.headers.authorization).toBe(
+      `Basic ${Buffer.from('tip+line:se%3Acret').toString('base64')}`,
+    );
+    const written = (await auditOf(tipline)).filter(({ action }) => action === 'session.create');
+    expect(written).toMatchObject([
+      { who: 'analyst@example.org', after: { with: 'oidc' }, address: '127.0.0.1' },
+    ]);
+    const kept = await tipline.db
+      .selectFrom('app_credential')
+      .selectAll()
+      .where('provider_id', '=', 'oidc')
+      .execute();
+    expect(JSON.stringify(kept)).not.toContain('id_token":"');
+  });
+
+  it('knows the person again, whatever their address is by then, and not another with that address', async () => {
+    await comeBack((await goThere()).state);
+    claims.email = 'married@example.org';
+    browser = openBrowser(tipline);
+    await comeBack((await goThere()).state);
+    expect((await account()).email).toBe('analyst@example.org');
+  });
+
+  it('sets the state’s cookie so that it comes back from elsewhere, and that of the session strictly', async () => {
+    const { start, state } = await goThere();
+    expect(String(start.headers['set-cookie'])).toMatch(/tipline\.state=.*HttpOnly; SameSite=Lax/);
+    const back = await comeBack(state);
+    expect(String(back.headers['set-cookie'])).toMatch(/tipline\.session_token=.*HttpOnly; SameSite=Strict/);
+  });
+
+  const refused: [string, () => void][] = [
+    ['has no account', () => (claims.email = 'stranger@example.org')],
+    ['has an address that nobody has made sure of', () => (claims.email_verified = false)],
+    ['has an address of which the provider says nothing', () => delete claims.email_verified],
+  ];
+  it.each(refused)('refuses whoever %s', async (_, change) => {
+    change();
+    const back = await comeBack((await goThere()).state);
+    expect(back.headers.location).toBe('/sign-in?error=refused');
+    expect(await account()).toBeNull();
+    expect(await tipline.db.selectFrom('app_user').select('email').execute()).toHaveLength(1);
+  });
+
+  const broken: [string, () => void][] = [
+    ['of another issuer', () => (claims.iss = 'https://elsewhere.example')],
+    ['for another client', () => (claims.aud = ['other'])],
+    ['that another client asked for', () => (claims.azp = 'other')],
+    ['that has expired', () => (claims.exp = NOW.getTime() / 1000 - 61)],
+    ['of nobody', () => delete claims.sub],
+    ['without an address', () => delete claims.email],
+  ];
+  it.each(broken)('refuses a token %s', async (_, change) => {
+    change();
+    const back = await comeBack((await goThere()).state);
+    expect(back.headers.location).toBe('/sign-in?error=refused');
+    expect(await account()).toBeNull();
+  });
+
+  it('refuses an account that is switched off', async () => {
+    await tipline.db.updateTable('app_user').set({ disabled_at: NOW }).execute();
+    const back = await comeBack((await goThere()).state);
+    expect(back.headers.location).toBe('/sign-in?error=refused');
+    expect(await tipline.db.selectFrom('app_session').select('id').execute()).toEqual([]);
+    expect((await auditOf(tipline)).filter(({ action }) => action === 'session.create')).toEqual([]);
+  });
+
+  it('refuses a state that is not this browser’s, or used up, and what the provider refuses', async () => {
+    const { state } = await goThere();
+    const theirs = openBrowser(tipline);
+    const stolen = await theirs.send('GET', `/app/oidc/callback?code=a&state=${state}`);
+    expect(stolen.headers.location).toMatch(/^\/sign-in\?error=/);
+    expect((await theirs.send('GET', '/app/session')).json().account).toBeNull();
+    const denied = await comeBack((await goThere()).state, { error: 'access_denied' });
+    expect(denied.headers.location).toBe('/sign-in?error=refused');
+    expect(await account()).toBeNull();
+  });
+
+  it('leads nowhere but into the application', async () => {
+    for (const to of [
+      '//elsewhere.example',
+      '/\\elsewhere.example',
+      'https://elsewhere.example',
+      'javascript:alert(1)',
+    ]) {
+      const back = await comeBack((await goThere(to)).state);
+      expect(back.headers.location, to).toBe('/');
+    }
+  });
+
+  it('says so where the provider is away, or is another than the one that is meant, and passwords go on', async () => {
+    provider.answer({ status: 503 });
+    const start = await browser.send('GET', '/app/oidc/start');
+    expect(start.headers.location).toBe('/sign-in?error=provider');
+    provider.answer({ body: JSON.stringify({ issuer: 'https://elsewhere.example' }) });
+    expect((await browser.send('GET', '/app/oidc/start')).headers.location).toBe('/sign-in?error=provider');
+    expect((await browser.signIn('analyst@example.org')).statusCode).toBe(200);
+  });
+
+  it('tells the page the name of the provider; without one there is nothing', async () => {
+    expect((await browser.send('GET', '/app/session')).json().signInWith).toBe('Example');
+    const without = await startHarness(engine);
+    expect((await without.app.inject({ url: '/app/oidc/start' })).statusCode).toBe(404);
+    expect((await without.app.inject({ url: '/app/oidc/callback?code=a&state=b' })).statusCode).toBe(404);
+    expect((await without.app.inject({ url: '/app/session' })).json().signInWith).toBeNull();
+    await without.close();
+  });
+});

@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, expect } from 'vitest';
+
+const CANDIDATES = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
+  ['/usr/bin', '/usr/local/bin', '/snap/bin'].map((directory) => join(directory, name)),
+);
+/** The system's; undefined: there is none, and what needs one is left out. */
+export const CHROMIUM = process.env.CHROMIUM ?? CANDIDATES.find((path) => existsSync(path));
+
+/** Screenshots of a run, for people. */
+const ARTEFACTS = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
+
+export const WIDE = { width: 1280, height: 900 };
+export const NARROW = { width: 390, height: 844 };
+
+let browser: Browser | undefined;
+const contexts: BrowserContext[] = [];
+
+afterAll(async () => {
+  for (const context of contexts) await context.close();
+  await browser?.close();
+});
+
+export interface Opened {
+  page: Page;
+  /** What a page may not do: errors, and what its policy forbids. */
+  complaints: string[];
+}
+
+/** A browser of its own, without cookies unless a state is given. */
+export async function openPage(
+  state?: Awaited<ReturnType<BrowserContext['storageState']>>,
+): Promise<Opened & { context: BrowserContext }> {
+  browser ??= await chromium.launch({
+    executablePath: CHROMIUM ?? '',
+    // Containers have no user namespaces, and run as root.
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+  const context = await browser.newContext({
+    viewport: WIDE,
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...(state && { storageState: state }),
+  });
+  context.setDefaultTimeout(20_000);
+  contexts.push(context);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    // The browser itself tells of every status that is no success: pages are made to meet them.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
+  });
+  page.on('dialog', (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return { page, complaints, context };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+
+/** Nothing on the page keeps anybody from using it (axe, "serious" and "critical"). */
+export async function expectAccessible(page: Page, what: string): Promise<void> {
+  await page.evaluate(axe);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { impact: string; id: string; nodes: { html: string }[] }[] }> };
+    };
+    return (await axe.run()).violations.map(({ impact, id, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`);
+  });
+  expect(
+    violations.filter((text) => /^(serious|critical)/.test(text)),
+    what,
+  ).toEqual([]);
+}
+
+/** For people, at both widths; nothing may be wider than the window. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(ARTEFACTS, { recursive: true });
+  for (const size of [NARROW, WIDE]) {
+    await page.setViewportSize(size);
+    await page.waitForTimeout(150);
+    await page.screenshot({ path: join(ARTEFACTS, `${name}-${size.width}.png`), fullPage: true });
+    expect(await tooWide(page), `${name} at ${size.width}`).toEqual([]);
+  }
+}
+
+/** What reaches out of the window on the right, and what it is in. */
+function tooWide(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const wide = [...document.querySelectorAll('body *')].filter(
+      (element) =>
+        element.getBoundingClientRect().right > clientWidth && !element.closest('table, pre, .matrix'),
+    );
+    return [`${scrollWidth} px`, ...wide.slice(-6).map((element) => element.outerHTML.slice(0, 150))];
+  });
+}

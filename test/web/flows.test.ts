@@ -1,0 +1,399 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
+import { run, until } from '../support/processes.ts';
+import { type Service, serve } from '../support/service.ts';
+import { addUser, confirm, emailOf, PASSWORD, signedInAs, signIn } from './application.ts';
+import { CHROMIUM, type Opened, openPage } from './chromium.ts';
+
+describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => {
+  let service: Service;
+  let provider: FeedServer;
+  let key: string;
+  let link: string;
+  let asAnalyst: ReturnType<typeof signedInAs>;
+  let asAdministrator: ReturnType<typeof signedInAs>;
+  let asViewer: ReturnType<typeof signedInAs>;
+  let opened: Opened;
+
+  beforeAll(async () => {
+    provider = await startFeedServer();
+    provider.answer({ body: JSON.stringify({ data: { abuseConfidenceScore: 97, totalReports: 5 } }) });
+    service = await serve({ OUTBOUND_NETWORKS: '127.0.0.1/32', LOG_LEVEL: 'warn' }, 'demo');
+    await service.says(/first-start#\S+/);
+    key = service.stdout().match(/tip_[\w-]+/)?.[0] ?? '';
+    link = service.stdout().match(/http\S+first-start#\S+/)?.[0] ?? '';
+    // The first account is made through the link.
+    opened = await openPage();
+    await opened.page.goto(link);
+    await opened.page.getByLabel('Name').fill('The administrator');
+    await opened.page.getByLabel('E-mail').fill(emailOf('administrator'));
+    await opened.page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await opened.page.getByRole('button', { name: 'Make the account' }).click();
+    await opened.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const options = ['--key', '-', '--address', provider.address];
+    const set = await run(['providers', 'set', 'abuseipdb', ...options], {
+      env: service.env,
+      input: 'a key\n',
+    });
+    if (set.code !== 0) throw new Error(set.stderr);
+    asAdministrator = signedInAs(service, emailOf('administrator'));
+    asAnalyst = signedInAs(service, await addUser(service, 'analyst'));
+    asViewer = signedInAs(service, await addUser(service, 'viewer'));
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await provider?.close();
+  });
+  afterEach(() => expect(opened.complaints).toEqual([]));
+
+  const api = async (path: string, bearer = key) => service.get(path, bearer);
+  const firstOf = async (query: string) => {
+    const { data } = (await (await api(`/api/v1/indicators?${query}`)).json()) as {
+      data: { id: string; value: string; confidence: number }[];
+    };
+    const [one] = data;
+    if (!one) throw new Error(`the sample has none of ${query}`);
+    return one;
+  };
+  const confidenceOf = async (id: string) =>
+    ((await (await api(`/api/v1/indicators/${id}`)).json()) as { data: { confidence: number } }).data
+      .confidence;
+
+  it('first start: the link made the administrator, and is used up', async () => {
+    opened = await openPage();
+    const { page } = opened;
+    await page.goto(link);
+    await page.waitForURL(/sign-in/);
+    const { status, code } = await page.evaluate(async (token) => {
+      const response = await fetch('/app/first-start', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token, email: 'b@example.org', name: 'B', password: 'correct horse battery' }),
+      });
+      return { status: response.status, code: ((await response.json()) as { code: string }).code };
+    }, link.split('#')[1]);
+    expect([status, code]).toEqual([409, 'not_possible']);
+  });
+
+  it('signs in, comes back to where it was, and signs out', async () => {
+    opened = await openPage();
+    const { page } = opened;
+    await page.goto(`${service.address}/actors?q=APT29`);
+    await page.waitForURL(/sign-in\?to=/);
+    await page.getByLabel('E-mail').fill(emailOf('viewer'));
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`${service.address}/actors?q=APT29`);
+    await page.getByRole('link', { name: 'APT29' }).waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL(/sign-in/);
+    await page.goto(`${service.address}/indicators`);
+    await page.waitForURL(/sign-in/);
+  });
+
+  it('does not lead elsewhere after signing in', async () => {
+    opened = await openPage();
+    const { page } = opened;
+    await page.goto(`${service.address}/sign-in?to=${encodeURIComponent('//elsewhere.example/')}`);
+    await page.getByLabel('E-mail').fill(emailOf('viewer'));
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(page.url()).toBe(`${service.address}/`);
+  });
+
+  it('tells a wrong password, and locks the account out that is guessed at', async () => {
+    const email = await addUser(service, 'viewer', 'guessed');
+    opened = await openPage();
+    const { page } = opened;
+    await signIn(page, service.address, email, 'wrong horse battery');
+    await expectText(page.getByRole('alert'), 'The e-mail address or the password is wrong.');
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const answered = page.waitForResponse(/app\/sign-in/);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await answered;
+    }
+    await expectText(page.getByRole('alert'), /Too many attempts/);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expectText(page.getByRole('alert'), /Too many attempts/);
+  });
+
+  it('a key is created, used with the curl line that is shown, seen in use, and revoked', async () => {
+    opened = await asAnalyst('/settings');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Name').fill('firewall');
+    await page.getByRole('checkbox', { name: 'actors:read' }).check();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    const made = (await page.getByTestId('new-key').textContent()) ?? '';
+    expect(made).toMatch(/^tip_[\w-]{43}$/);
+    await page.getByRole('button', { name: 'Copy the key' }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(made);
+    await page.getByRole('button', { name: 'Copy the curl line' }).click();
+    const curl = await page.evaluate(() => navigator.clipboard.readText());
+    expect(JSON.parse(execFileSync('sh', ['-c', curl], { encoding: 'utf8' })).data).toHaveLength(3);
+    await page.getByRole('button', { name: 'I have it' }).click();
+    const row = page.getByRole('row', { name: /firewall/ });
+    await expectText(row, /1 of [\d,]+ in 60 s/);
+    await expectText(row, /indicators:read, actors:read/);
+    await until('its last use is shown', async () =>
+      /second|now/.test((await row.innerText()).split('TLP')[1] ?? ''),
+    );
+    await row.getByRole('button', { name: 'Revoke firewall' }).click();
+    await confirm(page, 'Revoke');
+    await expectText(row, /revoked/i);
+    expect((await api('/api/v1/indicators', made)).status).toBe(401);
+  });
+
+  it('a key is rotated, both are good for a while', async () => {
+    opened = await asAnalyst('/settings/keys');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Name').fill('soar');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    const old = (await page.getByTestId('new-key').textContent()) ?? '';
+    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('button', { name: 'Rotate soar' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }).click();
+    const rotated = (await page.getByTestId('new-key').textContent()) ?? '';
+    expect(rotated).not.toBe(old);
+    for (const each of [old, rotated]) expect((await api('/api/v1/indicators', each)).status).toBe(200);
+  });
+
+  it('a pin holds against an enrichment; unpinned, what providers say decides at once', async () => {
+    const { id } = await firstOf('type=IPV4&pageSize=1');
+    opened = await asAnalyst(`/indicators/${id}`);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Confidence').fill('7');
+    await confirm(page, 'Pin', 'our own scanner');
+    await page.getByText('Pinned by an analyst').waitFor();
+    expect(await confidenceOf(id)).toBe(7);
+    await page.getByRole('button', { name: 'Ask the providers' }).click();
+    await page.getByText('abuseipdb scores 97').waitFor({ timeout: 90_000 });
+    expect(await confidenceOf(id)).toBe(7);
+    await page.getByRole('button', { name: 'Unpin' }).click();
+    await confirm(page, 'Unpin', 'it was not');
+    await page.getByText('The highest score decides: abuseipdb.').waitFor();
+    expect(await confidenceOf(id)).toBe(97);
+    const history = page.getByRole('region', { name: 'History' });
+    for (const action of ['confidence.pin', 'indicator.enrich', 'confidence.unpin'])
+      await history.getByText(action, { exact: true }).waitFor();
+  });
+
+  it('what is whitelisted is gone from the API at once, and comes back at once', async () => {
+    const { id, value } = await firstOf('type=DOMAIN&pageSize=1');
+    opened = await asAnalyst(`/indicators/${id}`);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Whitelist' }).click();
+    await confirm(page, 'Whitelist', 'a customer of ours');
+    await page.getByText('Hidden: the API, exports and rules do not give it').waitFor();
+    expect((await api(`/api/v1/indicators/${id}`)).status).toBe(404);
+    const csv = await (await api(`/api/v1/indicators?format=csv&q=${encodeURIComponent(value)}`)).text();
+    expect(csv).not.toContain(`,${value},`);
+    await page.getByText('a customer of ours').first().waitFor();
+    await page.getByRole('button', { name: 'Take off the whitelist' }).click();
+    await confirm(page, 'Take off', 'no longer');
+    await page.getByText('Hidden: the API').waitFor({ state: 'hidden' });
+    expect((await api(`/api/v1/indicators/${id}`)).status).toBe(200);
+  });
+
+  it('a file is looked at, imported, and what was rejected can be read', async () => {
+    opened = await asAnalyst('/imports');
+    const { page } = opened;
+    const content = 'type,value\nDOMAIN,fresh.test-feed.net\nIPV4,999.9.9.9\n';
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'ours.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(content),
+    });
+    await page.getByLabel('Source').fill('Our own');
+    await page.getByRole('button', { name: 'See what would happen' }).click();
+    await page.getByText('This is what would happen. Nothing was written.').waitFor();
+    expect((await (await api('/api/v1/indicators?q=fresh.test-feed')).json()) as object).toMatchObject({
+      total: 0,
+    });
+    await page.getByRole('button', { name: 'Import it' }).click();
+    await page.waitForURL(/\/imports\/[0-9a-f-]{36}$/);
+    await page.getByText('Done', { exact: true }).first().waitFor();
+    const rejected = page.getByRole('region', { name: 'Rejected records' });
+    await expectText(rejected, /ours\.csv, line 3\s+not an IPv4 address/);
+    expect((await (await api('/api/v1/indicators?q=fresh.test-feed')).json()) as object).toMatchObject({
+      total: 1,
+    });
+    await page.goto(`${service.address}/imports`);
+    await page.getByRole('row', { name: /ours\.csv Our own Done 1 0 0 1/ }).waitFor();
+  });
+
+  it('filters live in the address, and the export is of what is shown', async () => {
+    opened = await asViewer('/indicators?type=CVE&sort=confidence');
+    const { page } = opened;
+    const shown = (await (await api('/api/v1/indicators?type=CVE&pageSize=1')).json()) as { total: number };
+    await page.getByText(`${shown.total} match`).waitFor();
+    await page.getByRole('textbox', { name: 'Value' }).fill('CVE[-]2021');
+    await page.getByRole('textbox', { name: 'Value' }).fill('2021');
+    await page.waitForURL(/q=2021/);
+    const { total } = (await (await api('/api/v1/indicators?type=CVE&q=2021&pageSize=1')).json()) as {
+      total: number;
+    };
+    await page.getByText(`${total} match`).waitFor();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('tipline-indicators-csv.csv');
+    const lines = await textOf(download);
+    expect(lines.trim().split('\n')).toHaveLength(total + 1);
+    await page.keyboard.press('Escape');
+    await page.reload();
+    expect(await page.getByRole('textbox', { name: 'Value' }).inputValue()).toBe('2021');
+    await page.goBack();
+    await page.getByText(`${shown.total} match`).waitFor();
+  });
+
+  it('is used with the keyboard: / searches, the palette finds everything', async () => {
+    opened = await asViewer('/indicators');
+    const { page } = opened;
+    await page.keyboard.press('/');
+    expect(
+      await page.getByRole('textbox', { name: 'Value' }).evaluate((box) => box === document.activeElement),
+    ).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.goto(`${service.address}/`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill('APT29');
+    await page.getByRole('button', { name: /APT29/ }).first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/actors\/[0-9a-f-]{36}$/);
+    await page.getByRole('heading', { name: 'APT29', level: 1 }).waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), sigmaOf(page)]);
+    expect((await textOf(download)).match(/^title: /gm)?.length).toBeGreaterThan(5);
+  });
+
+  const sigmaOf = async (page: Opened['page']) => {
+    await page.getByRole('button', { name: 'Sigma rules' }).click();
+    await page.getByRole('link', { name: 'Download' }).click();
+  };
+
+  it('a viewer is offered no change, and gets none by calling the operations', async () => {
+    const { id } = await firstOf('type=URL&pageSize=1');
+    opened = await asViewer(`/indicators/${id}`);
+    const { page } = opened;
+    for (const name of ['Pin', 'Whitelist', 'Ask the providers'])
+      expect(await page.getByRole('button', { name }).count(), name).toBe(0);
+    for (const name of ['Whitelist', 'Audit'])
+      expect(await page.getByRole('link', { name }).count(), name).toBe(0);
+    const statuses = await page.evaluate(async (indicator) => {
+      const reason = 'because';
+      const attempts: [string, string, object][] = [
+        ['POST', `/app/indicators/${indicator}/pin`, { confidence: 1, reason }],
+        ['POST', `/app/indicators/${indicator}/unpin`, { reason }],
+        ['POST', `/app/indicators/${indicator}/whitelist`, { reason }],
+        ['POST', `/app/indicators/${indicator}/enrich`, {}],
+        ['POST', '/app/whitelist', { entry: 'a.example', reason }],
+        ['POST', '/app/keys', {}],
+        ['POST', '/app/users', {}],
+        ['PATCH', '/app/roles/viewer', { tlpCeiling: 'RED' }],
+        ['POST', '/app/imports?fileName=a&source=b', {}],
+      ];
+      const answers = attempts.map(([method, url, body]) =>
+        fetch(url, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      );
+      return (await Promise.all(answers)).map(({ status }) => status);
+    }, id);
+    expect(new Set(statuses)).toEqual(new Set([403]));
+    await page.goto(`${service.address}/audit`);
+    await page.getByText('This needs the role administrator; yours is viewer.').waitFor();
+  });
+
+  it('the audit tells an administrator each of these things, and gives them as CSV', async () => {
+    opened = await asAdministrator('/audit');
+    const { page } = opened;
+    const actions = [
+      'user.create',
+      'session.create',
+      'session.refuse',
+      'key.create',
+      'key.rotate',
+      'key.revoke',
+      'confidence.pin',
+      'confidence.unpin',
+      'indicator.enrich',
+      'whitelist.add',
+      'whitelist.remove',
+      'import.start',
+      'import.end',
+      'provider.change',
+    ];
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'CSV' }).click(),
+    ]);
+    const csv = await textOf(download);
+    expect(actions.filter((action) => !csv.includes(`,${action},`))).toEqual([]);
+    await page.getByLabel('Who').fill(emailOf('analyst'));
+    await page.getByRole('row', { name: /import\.end/ }).waitFor();
+    await until(
+      'only theirs are shown',
+      async () => (await page.getByRole('row', { name: /user\.create/ }).count()) === 0,
+    );
+  });
+
+  it('an administrator adds a user, changes the role, and switches the account off', async () => {
+    opened = await asAdministrator('/settings/users');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Add a user' }).click();
+    await page.getByLabel('Name').fill('Somebody new');
+    await page.getByRole('dialog').getByLabel('E-mail').fill(emailOf('new'));
+    await page.getByRole('textbox', { name: 'First password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const row = page.getByRole('row', { name: /new@example\.org/ });
+    await row.getByLabel(/Role of/).click();
+    await page.getByRole('option', { name: 'Viewer' }).click();
+    await until(
+      'the role is changed',
+      async () => (await row.getByLabel(/Role of/).inputValue()) === 'Viewer',
+    );
+    const theirs = await openPage();
+    await signIn(theirs.page, service.address, emailOf('new'));
+    await theirs.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await row.getByRole('button', { name: 'Switch new@example.org off' }).click();
+    await row.getByText('Switched off').waitFor();
+    await theirs.page.goto(`${service.address}/actors`);
+    await theirs.page.waitForURL(/sign-in/);
+  });
+
+  it('an unknown address says so, as does what is not there', async () => {
+    opened = await asViewer('/indicators');
+    const { page } = opened;
+    await page.goto(`${service.address}/indicators/00000000-0000-4000-8000-000000000000`);
+    await page.getByText('There is no such indicator.').waitFor();
+  });
+});
+
+async function expectText(
+  locator: { innerText(): Promise<string>; waitFor(): Promise<void> },
+  expected: string | RegExp,
+): Promise<void> {
+  await locator.waitFor();
+  await until(
+    String(expected),
+    async () => {
+      const text = await locator.innerText();
+      return typeof expected === 'string' ? text.includes(expected) : expected.test(text);
+    },
+    15_000,
+  );
+}
+
+async function textOf(download: { createReadStream(): Promise<NodeJS.ReadableStream> }): Promise<string> {
+  let text = '';
+  for await (const chunk of await download.createReadStream()) text += chunk;
+  return text;
+}

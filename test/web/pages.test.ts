@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, serve } from '../support/service.ts';
+import { addUser, signedInAs } from './application.ts';
+import { CHROMIUM, expectAccessible, openPage, shoot } from './chromium.ts';
+
+/** Every page, as somebody meets it on the sample. */
+const PAGES: [string, string][] = [
+  ['overview', '/'],
+  ['indicators', '/indicators'],
+  ['indicators-none', '/indicators?q=nothing-holds-this'],
+  ['indicator', '/indicators/INDICATOR'],
+  ['actors', '/actors'],
+  ['actor', '/actors/ACTOR'],
+  ['campaigns', '/campaigns'],
+  ['campaign', '/campaigns/CAMPAIGN'],
+  ['imports', '/imports'],
+  ['sources', '/sources'],
+  ['whitelist', '/whitelist'],
+  ['audit', '/audit'],
+  ['settings-keys', '/settings/keys'],
+  ['settings-profile', '/settings/profile'],
+  ['settings-users', '/settings/users'],
+];
+
+describe.skipIf(!CHROMIUM)('every page', () => {
+  let service: Service;
+  let open: ReturnType<typeof signedInAs>;
+  const ids: Record<string, string> = {};
+
+  beforeAll(async () => {
+    service = await serve({ LOG_LEVEL: 'warn' }, 'demo');
+    await service.says(/Stop with/);
+    open = signedInAs(service, await addUser(service, 'administrator'));
+    const key = service.stdout().match(/tip_[\w-]+/)?.[0] ?? '';
+    const firstOf = async (path: string) =>
+      ((await (await service.get(path, key)).json()) as { data: { id: string }[] }).data[0]?.id ?? '';
+    ids.INDICATOR = service.stdout().match(/indicators\/([0-9a-f-]{36})\/context/)?.[1] ?? '';
+    ids.ACTOR = await firstOf('/api/v1/actors?pageSize=1');
+    ids.CAMPAIGN = await firstOf('/api/v1/campaigns?pageSize=1');
+  });
+  afterAll(async () => {
+    await service?.stop();
+  });
+
+  for (const scheme of ['light', 'dark'] as const) {
+    it.each(PAGES)(
+      `%s is accessible in the ${scheme} colours, at both widths, and breaks no policy`,
+      async (name, path) => {
+        const { page, context, complaints } = await open('/sources');
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+        await page.goto(service.address + path.replace(/[A-Z]{4,}$/, (word) => ids[word] ?? ''));
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+        await expectAccessible(page, name);
+        await shoot(page, `${name}-${scheme}`);
+        await expectAccessible(page, name);
+        expect(complaints).toEqual([]);
+        await context.close();
+      },
+    );
+  }
+
+  it('signing in is accessible without a session', async () => {
+    const { page, complaints } = await openPage();
+    await page.goto(`${service.address}/sign-in`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await expectAccessible(page, 'sign-in');
+    await shoot(page, 'sign-in');
+    expect(complaints).toEqual([]);
+  });
+
+  it('dialogs are accessible: a new key, a pin, the palette', async () => {
+    const { page, complaints } = await open('/settings/keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Name').waitFor();
+    await expectAccessible(page, 'new key');
+    await shoot(page, 'new-key');
+    await page.goto(`${service.address}/indicators/${ids.INDICATOR}`);
+    await page.getByRole('button', { name: 'Pin' }).click();
+    await page.getByLabel('Reason').waitFor();
+    await expectAccessible(page, 'pin');
+    await shoot(page, 'pin');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill('apt');
+    await page.getByText('Campaigns', { exact: true }).last().waitFor();
+    await expectAccessible(page, 'palette');
+    await shoot(page, 'palette');
+    expect(complaints).toEqual([]);
+  });
+});
