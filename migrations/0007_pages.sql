@@ -26,3 +26,7 @@ create index import_run_started on import_run (started_at desc, id);
 
 -- What is new since yesterday.
 create index indicator_created on indicator (created_at);
+
+-- Few of many, for analysts, in the list's order.
+create index indicator_pinned on indicator (last_seen desc, id) where pinned_confidence is not null;
+create index indicator_whitelisted on indicator (last_seen desc, id) where whitelisted;

@@ -14,8 +14,8 @@ export const CHROMIUM = process.env.CHROMIUM ?? CANDIDATES.find((path) => exists
 /** Screenshots of a run, for people. */
 const ARTEFACTS = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
 
-export const WIDE = { width: 1280, height: 900 };
-export const NARROW = { width: 390, height: 844 };
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 390, height: 844 };
 
 let browser: Browser | undefined;
 const contexts: BrowserContext[] = [];

@@ -34,7 +34,7 @@ export interface OidcProvider {
   exchange(code: string, codeVerifier: string | undefined): Promise<Identity>;
 }
 
-export interface Endpoints {
+interface Endpoints {
   authorization: string;
   token: string;
 }
@@ -44,7 +44,7 @@ export class OidcError extends Error {
   override name = 'OidcError';
 }
 
-export const OIDC_CALLBACK = '/app/oidc/callback';
+const OIDC_CALLBACK = '/app/oidc/callback';
 const HOUR_MS = 3_600_000;
 const LIMITS = { maxBytes: 1024 * 1024, timeoutMs: 10_000 };
 /** Clocks of two machines differ. */

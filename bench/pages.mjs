@@ -1,0 +1,112 @@
+// node bench/pages.mjs [--rows N]: what the application asks for, one after the other, at N indicators.
+import { execFileSync } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { findFacts } from './facts.mjs';
+import { generate } from './generate.mjs';
+import * as servers from './servers.mjs';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const EMAIL = 'bench@example.org';
+const PASSWORD = 'correct horse battery';
+const ROUNDS = 15;
+
+const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' } } });
+const rows = Number(values.rows);
+const say = (line) => console.error(line);
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
+try {
+  await bench();
+} finally {
+  await servers.stopAll();
+}
+
+async function bench() {
+  const databaseUrl = await servers.startPostgres();
+  const redisUrl = await servers.startRedis();
+  say(`Generating ${rows} indicators …`);
+  await generate(databaseUrl, rows, say);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const url = await servers.startTipline(databaseUrl, redisUrl);
+  const args = ['users', 'create', EMAIL, '--role', 'administrator', '--password', PASSWORD];
+  execFileSync(process.execPath, [MAIN, ...args], { env: servers.settingsOf(databaseUrl), stdio: 'ignore' });
+  const cookie = await signIn(url);
+  const facts = await findFacts(client);
+  const { rows: sources } = await client.query('select id from source order by name limit 1');
+  await client.end();
+  await settled(`${url}/app/indicators?pageSize=1`, cookie);
+  console.log('| request | total | median ms | slowest ms |\n|---|--:|--:|--:|');
+  for (const [name, path] of Object.entries(paths(facts, sources[0]?.id))) {
+    const { median, slowest, total } = await measure(url + path, cookie);
+    console.log(`| ${name} | ${total} | ${median.toFixed(1)} | ${slowest.toFixed(1)} |`);
+  }
+}
+
+function paths({ q3, q8, commonTag, rareTag, ids }, sourceId) {
+  const list = '/app/indicators?pageSize=50';
+  return {
+    'the list': list,
+    'its last page': `${list}&page=${Math.floor((rows * 0.8) / 50)}`,
+    'by confidence': `${list}&sort=confidence`,
+    'by severity': `${list}&sort=severity`,
+    'by first seen': `${list}&sort=firstSeen`,
+    'by first seen, ascending, page 1,000': `${list}&sort=firstSeen&order=asc&page=1000`,
+    'one type, by confidence': `${list}&type=DOMAIN&sort=confidence`,
+    'three letters': `${list}&q=${q3.text ?? q3}`,
+    'eight letters': `${list}&q=${q8.text ?? q8}`,
+    'a common tag': `${list}&tag=${encodeURIComponent(commonTag.tag ?? commonTag)}`,
+    'a rare tag': `${list}&tag=${encodeURIComponent(rareTag.tag ?? rareTag)}`,
+    'one source': `${list}&sourceId=${sourceId}`,
+    pinned: `${list}&state=pinned`,
+    whitelisted: `${list}&state=whitelisted`,
+    expired: `${list}&state=expired`,
+    'an indicator': `/app/indicators/${ids[0]}`,
+    'search, three letters': `/app/search?q=${q3.text ?? q3}`,
+    'search, what is not there': '/app/search?q=zz-nothing-holds-this',
+    overview: '/app/overview',
+    actors: '/app/actors',
+    campaigns: '/app/campaigns',
+    sources: '/app/sources',
+    audit: '/app/audit',
+  };
+}
+
+/** The worker marks what has expired and hides what is whitelisted: it is waited for. */
+async function settled(address, cookie) {
+  const total = async () => (await (await fetch(address, { headers: { cookie } })).json()).total;
+  for (let before = -1, now = await total(); before !== now; before = now, now = await total())
+    await delay(15_000);
+}
+
+async function signIn(url) {
+  const response = await fetch(`${url}/app/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
+  });
+  if (!response.ok) throw new Error(`sign-in: ${response.status} ${await response.text()}`);
+  return response.headers
+    .getSetCookie()
+    .map((text) => text.split(';')[0])
+    .join('; ');
+}
+
+async function measure(address, cookie) {
+  const times = [];
+  let total = '';
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = performance.now();
+    const response = await fetch(address, { headers: { cookie } });
+    const answer = await response.json();
+    times.push(performance.now() - start);
+    if (!response.ok) throw new Error(`${address}: ${JSON.stringify(answer)}`);
+    total = answer.total ?? '';
+  }
+  times.sort((a, b) => a - b);
+  return { median: times[Math.floor(ROUNDS / 2)], slowest: times.at(-1), total };
+}
