@@ -4,7 +4,7 @@ import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, confirm, emailOf, PASSWORD, signedInAs, signIn } from './application.ts';
-import { CHROMIUM, type Opened, openPage } from './chromium.ts';
+import { CHROMIUM, expectAccessible, type Opened, openPage, shoot } from './chromium.ts';
 
 describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => {
   let service: Service;
@@ -27,6 +27,8 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     opened = await openPage();
     await opened.page.goto(link);
     await opened.page.getByLabel('Name').fill('The administrator');
+    await expectAccessible(opened.page, 'first start');
+    await shoot(opened.page, 'first-start');
     await opened.page.getByLabel('E-mail').fill(emailOf('administrator'));
     await opened.page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await opened.page.getByRole('button', { name: 'Make the account' }).click();

@@ -6,7 +6,7 @@ import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, signedInAs } from './application.ts';
-import { CHROMIUM, shoot } from './chromium.ts';
+import { CHROMIUM, expectAccessible, shoot } from './chromium.ts';
 
 /** What others may write into anything that they are asked for. */
 const SCRIPT = '<script>window.hit=1</script>';
@@ -134,6 +134,7 @@ describe.skipIf(!CHROMIUM)('what others wrote', () => {
     await opened.page.waitForURL(/[0-9a-f-]{36}/);
     await opened.page.waitForLoadState('networkidle');
     await shoot(opened.page, `hostile-${name}`);
+    await expectAccessible(opened.page, name);
     return opened;
   }
 

@@ -5,7 +5,8 @@ import { IMPORTERS } from '../../importers/recognize.ts';
 import { SEVERITIES, TLPS } from '../../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
-const FORMATS = ['auto', ...IMPORTERS.map(({ name }) => name)] as const;
+/** Without JSON of any form: that needs a map, which sources have. */
+const FORMATS = ['auto', ...IMPORTERS.flatMap(({ name }) => (name === 'json' ? [] : [name]))] as const;
 
 const Kind = Type.Object({
   read: Type.Integer(),

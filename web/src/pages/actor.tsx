@@ -5,7 +5,7 @@ import { useAnswer } from '../client/queries.ts';
 import {
   Description,
   FactTable,
-  IndicatorsLink,
+  LinkedIndicators,
   Reports,
   SigmaDownload,
   Software,
@@ -56,10 +56,6 @@ function Known({ actor }: { actor: Detail }) {
                 [...actor.targetSectors, ...actor.targetCountries].map(visibleText).join(', ') || '–',
               ],
               ['Confidence', String(actor.confidence)],
-              [
-                'Indicators',
-                <IndicatorsLink key="i" count={actor.indicatorCount} search={{ actorId: actor.id }} />,
-              ],
             ]}
           />
         </Section>
@@ -90,6 +86,7 @@ function Known({ actor }: { actor: Detail }) {
           ))}
         </Section>
       </SimpleGrid>
+      <LinkedIndicators count={actor.indicatorCount} search={{ actorId: actor.id }} />
       <Reports reports={actor.reports} />
     </Page>
   );

@@ -5,7 +5,7 @@ import { useAnswer } from '../client/queries.ts';
 import {
   Description,
   FactTable,
-  IndicatorsLink,
+  LinkedIndicators,
   Reports,
   SigmaDownload,
   Software,
@@ -51,14 +51,6 @@ function Known({ campaign }: { campaign: Detail }) {
                 [...campaign.targetSectors, ...campaign.targetCountries].map(visibleText).join(', ') || '–',
               ],
               ['Confidence', String(campaign.confidence)],
-              [
-                'Indicators',
-                <IndicatorsLink
-                  key="i"
-                  count={campaign.indicatorCount}
-                  search={{ campaignId: campaign.id }}
-                />,
-              ],
             ]}
           />
         </Section>
@@ -84,6 +76,7 @@ function Known({ campaign }: { campaign: Detail }) {
         <Matrix techniques={campaign.techniques} />
       </Section>
       <Software malware={campaign.malware} tools={campaign.tools} />
+      <LinkedIndicators count={campaign.indicatorCount} search={{ campaignId: campaign.id }} />
       <Reports reports={campaign.reports} />
     </Page>
   );

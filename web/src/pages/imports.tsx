@@ -31,20 +31,21 @@ import { bytes, number, readable, Time, tlpName, visibleText } from '../parts/wo
 import type { Search } from '../router.tsx';
 import { may } from '../shell/shell.tsx';
 
-const FORMATS = [
-  { value: 'auto', label: 'Recognized by itself' },
-  { value: 'stix', label: 'STIX 2.0 or 2.1' },
-  { value: 'misp', label: 'MISP event' },
-  { value: 'csv', label: 'CSV' },
-  { value: 'text', label: 'List, one value a line' },
-  { value: 'urlhaus', label: 'abuse.ch URLhaus' },
-  { value: 'threatfox', label: 'abuse.ch ThreatFox' },
-  { value: 'malwarebazaar', label: 'abuse.ch MalwareBazaar' },
-  { value: 'feodo', label: 'abuse.ch Feodo Tracker' },
-  { value: 'kev', label: 'CISA KEV' },
-  { value: 'otx', label: 'OTX pulses' },
-  { value: 'galaxy', label: 'MISP galaxy cluster' },
-];
+type StartQuery = Query<'POST /app/imports'>;
+const FORMATS: Record<NonNullable<StartQuery['format']>, string> = {
+  auto: 'Recognized by itself',
+  stix: 'STIX 2.0 or 2.1',
+  misp: 'MISP event',
+  csv: 'CSV',
+  text: 'List, one value a line',
+  urlhaus: 'abuse.ch URLhaus',
+  threatfox: 'abuse.ch ThreatFox',
+  malwarebazaar: 'abuse.ch MalwareBazaar',
+  feodo: 'abuse.ch Feodo Tracker',
+  kev: 'CISA KEV',
+  otx: 'OTX pulses',
+  galaxy: 'MISP galaxy cluster',
+};
 
 export function Imports() {
   const account = useAccount();
@@ -86,7 +87,7 @@ function NewImport() {
         confidence: Number(confidence),
         severity,
       };
-      return (await call('POST /app/imports', { query: query as Query<'POST /app/imports'>, file })).data;
+      return (await call('POST /app/imports', { query: query as StartQuery, file })).data;
     },
     onSuccess: async (run) => {
       await client.invalidateQueries();
@@ -132,7 +133,7 @@ function NewImport() {
             </datalist>
             <Select
               label="Format"
-              data={FORMATS}
+              data={Object.entries(FORMATS).map(([value, label]) => ({ value, label }))}
               value={format}
               onChange={(value) => changed(setFormat)(value ?? 'auto')}
               allowDeselect={false}

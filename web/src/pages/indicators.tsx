@@ -32,18 +32,19 @@ import { ActorFilter, CampaignFilter, SourceFilter } from './indicator-filters.t
 
 const LIST = 'GET /app/indicators';
 const PAGE_SIZES = ['25', '50', '100', '200'];
-const EXPORTS = [
-  ['csv', 'CSV'],
-  ['stix', 'STIX 2.1 bundle'],
-  ['misp', 'MISP event'],
-  ['snort', 'Snort rules'],
-  ['suricata', 'Suricata rules'],
-  ['zeek', 'Zeek intel file'],
-  ['txt', 'Plain list'],
-  ['rpz', 'DNS response policy zone'],
-  ['ndjson', 'JSON lines'],
-  ['ecs', 'Elastic common schema'],
-] as const;
+type ExportQuery = Query<'GET /app/indicators/export'>;
+const EXPORTS: Record<NonNullable<ExportQuery['format']>, string> = {
+  csv: 'CSV',
+  stix: 'STIX 2.1 bundle',
+  misp: 'MISP event',
+  snort: 'Snort rules',
+  suricata: 'Suricata rules',
+  zeek: 'Zeek intel file',
+  txt: 'Plain list',
+  rpz: 'DNS response policy zone',
+  ndjson: 'JSON lines',
+  ecs: 'Elastic common schema',
+};
 
 type Row = Item<typeof LIST>;
 
@@ -120,7 +121,7 @@ interface FilterProps {
   filter(change: Search): void;
 }
 
-const STATES = [
+const STATES: { value: NonNullable<Query<typeof LIST>['state']>; label: string }[] = [
   { value: 'visible', label: 'Published' },
   { value: 'pinned', label: 'Pinned' },
   { value: 'whitelisted', label: 'Whitelisted' },
@@ -221,7 +222,7 @@ function Rows({ rows, search, filter }: { rows: Row[] } & FilterProps) {
         <Table.Tbody>
           {rows.map((row) => (
             <Table.Tr key={row.id}>
-              <Table.Td maw={380} miw={170}>
+              <Table.Td maw={380} miw={190}>
                 <Group gap={4} wrap="nowrap" align="flex-start">
                   <div style={{ minWidth: 0, flex: 1 }}>
                     <PageLink to="/indicators/$id" params={{ id: row.id }} className="value" fz="sm">
@@ -340,7 +341,7 @@ function Export({ search, total }: { search: Search; total: number }) {
         ...words,
         format,
         ...(scope === 'page' && { page: Number(page), pageSize: Number(pageSize) }),
-      } as Query<'GET /app/indicators/export'>,
+      } as ExportQuery,
     });
   return (
     <Menu position="bottom-end">
@@ -361,7 +362,7 @@ function Export({ search, total }: { search: Search; total: number }) {
             { value: 'page', label: 'This page' },
           ]}
         />
-        {EXPORTS.map(([format, name]) => (
+        {Object.entries(EXPORTS).map(([format, name]) => (
           <Menu.Item key={format} component="a" href={link(format)} download>
             {name}
           </Menu.Item>

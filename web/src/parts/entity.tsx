@@ -1,9 +1,12 @@
 import { Anchor, Button, Group, NumberInput, Popover, Spoiler, Stack, Table, Text } from '@mantine/core';
 import { IconDownload, IconExternalLink } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { useAnswer } from '../client/queries.ts';
 import { PageLink } from './links.tsx';
 import { Section } from './section.tsx';
-import { Day, number, visibleLines, visibleText } from './words.tsx';
+import { Answered } from './states.tsx';
+import { typeName } from './type-name.ts';
+import { Day, number, SeverityBadge, Time, visibleLines, visibleText } from './words.tsx';
 
 export function Description({ text }: { text: string | null }) {
   if (!text) return null;
@@ -28,15 +31,6 @@ export function FactTable({ rows }: { rows: [string, ReactNode][] }) {
         ))}
       </Table.Tbody>
     </Table>
-  );
-}
-
-export function IndicatorsLink({ count, search }: { count: number; search: Record<string, string> }) {
-  if (count === 0) return <>None</>;
-  return (
-    <PageLink to="/indicators" search={search}>
-      {number(count)}
-    </PageLink>
   );
 }
 
@@ -148,5 +142,61 @@ export function SigmaDownload({ kind, id }: { kind: 'actor' | 'campaign'; id: st
         </Stack>
       </Popover.Dropdown>
     </Popover>
+  );
+}
+
+const FEW = 10;
+
+/** The latest of those that are linked, and the way to all. */
+export function LinkedIndicators({
+  count,
+  search,
+}: {
+  count: number;
+  search: { actorId?: string; campaignId?: string };
+}) {
+  const query = useAnswer('GET /app/indicators', { query: { ...search, pageSize: FEW } });
+  return (
+    <Section
+      title="Indicators"
+      actions={
+        count > 0 && (
+          <PageLink to="/indicators" search={search}>
+            All {number(count)}
+          </PageLink>
+        )
+      }
+    >
+      <Answered query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              None is linked.
+            </Text>
+          ) : (
+            <Table>
+              <Table.Tbody>
+                {data.map(({ id, defanged, type, severity, lastSeen }) => (
+                  <Table.Tr key={id}>
+                    <Table.Td>
+                      <PageLink to="/indicators/$id" params={{ id }} className="value" fz="sm">
+                        {visibleText(defanged)}
+                      </PageLink>
+                    </Table.Td>
+                    <Table.Td visibleFrom="xs">{typeName(type)}</Table.Td>
+                    <Table.Td>
+                      <SeverityBadge severity={severity} />
+                    </Table.Td>
+                    <Table.Td visibleFrom="xs">
+                      <Time at={lastSeen} />
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          )
+        }
+      </Answered>
+    </Section>
   );
 }

@@ -104,7 +104,12 @@ export function Time({ at, never = 'never' }: { at: string | null | undefined; n
 
 /** A day, of something that is not about the hour. */
 export function Day({ at, never = '–' }: { at: string | null | undefined; never?: string }) {
-  return at ? <time dateTime={at}>{DAY.format(new Date(at))}</time> : <>{never}</>;
+  if (!at) return <>{never}</>;
+  return (
+    <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
+      {DAY.format(new Date(at))}
+    </time>
+  );
 }
 
 const NUMBER = new Intl.NumberFormat('en');
