@@ -30,3 +30,6 @@ create index indicator_created on indicator (created_at);
 -- Few of many, for analysts, in the list's order.
 create index indicator_pinned on indicator (last_seen desc, id) where pinned_confidence is not null;
 create index indicator_whitelisted on indicator (last_seen desc, id) where whitelisted;
+
+-- What was done to the whitelist entry of a value.
+create index audit_whitelist on audit ((coalesce(after->>'entry', before->>'entry'))) where object_kind = 'whitelist';

@@ -40,7 +40,13 @@ import {
 import { mispFeedRoutes } from './features/misp-feed/misp-feed.routes.ts';
 import { MispEvent, MispManifest } from './features/misp-feed/misp-feed.schema.ts';
 import { overviewRoutes } from './features/overview/overview.routes.ts';
-import { ASSETS_PREFIX, pageRoutes } from './features/pages/pages.routes.ts';
+import {
+  ASSETS_PREFIX,
+  isMistyped,
+  openPages,
+  type Pages,
+  pageRoutes,
+} from './features/pages/pages.routes.ts';
 import { searchRoutes } from './features/search/search.routes.ts';
 import type { CommunityRules } from './features/sigma/community-rules.ts';
 import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
@@ -138,8 +144,9 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   registerEtag(app);
   const accounts = authentication({ ...deps, db: deps.database.db, secret: deps.sessionSecret });
-  registerGate(app, deps, accounts, routes);
-  await registerFeatures(app, deps, accounts);
+  const pages = openPages(deps.webDirectory);
+  registerGate(app, deps, accounts, routes, pages);
+  await registerFeatures(app, deps, accounts, pages);
   return app;
 }
 
@@ -149,6 +156,7 @@ function registerGate(
   deps: AppDeps,
   accounts: Authentication,
   routes: ReturnType<typeof routeTable>,
+  pages: Pages | null,
 ): void {
   const [enter, enterInstead] = [sessionGate(accounts), sessionInstead(accounts)];
   const authenticate = authenticator({
@@ -164,6 +172,7 @@ function registerGate(
     reply.header('x-request-id', request.id);
     refuseLongUrl(request.url);
     refuseWithoutHost(request.raw);
+    if (pages && request.is404 && isMistyped(request)) return pages.send(reply.code(404));
     const access = request.routeOptions.config.access;
     if (isAppAccess(access)) return enter(request, reply, access);
     const scope = access === undefined || access === 'public' ? null : access;
@@ -179,6 +188,7 @@ async function registerFeatures(
   app: FastifyInstance,
   deps: AppDeps,
   accounts: Authentication,
+  pages: Pages | null,
 ): Promise<void> {
   await registerOpenApi(app);
   const { kv, clock } = deps;
@@ -214,6 +224,6 @@ async function registerFeatures(
   await app.register(searchRoutes, { db });
   await app.register(apiKeyRoutes, { db, kv, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);
-  await app.register(pageRoutes, { directory: deps.webDirectory });
+  await app.register(pageRoutes, { pages });
   registerMetrics(app, deps.metricsNetworks);
 }

@@ -120,7 +120,7 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
       .catch(() => {});
     throw error;
   } finally {
-    if (!known && !options.dryRun) await dropUnusedSource(db, source.id);
+    if (!known && !options.dryRun) await dropUnusedSource(db, source.id, run?.id ?? null);
   }
 }
 

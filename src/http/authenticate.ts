@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
 import type { Clock } from '../clock.ts';
 import type { Viewer } from '../db/visibility.ts';
 import type { Consumed, KeyValueStore, RateLimit } from '../kv/kv.ts';
 import { type ApiKey, hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import type { Scope } from '../model/scopes.ts';
-import { clientAddress, inNetworks } from './client-address.ts';
+import { clientAddress, inNetworks, networkOf } from './client-address.ts';
 import { ApiError } from './errors.ts';
 import type { AppAccess } from './session-gate.ts';
 
@@ -80,7 +79,7 @@ async function knownKey(
   const text = request.routeOptions.config.looseKey ? looseKey(header) : (header.match(BEARER)?.[1] ?? '');
   const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text)) : null;
   if (key && isUsable(key, now)) return key;
-  const failures = await kv.consume(`failed:${failureNetwork(address)}`, FAILURES);
+  const failures = await kv.consume(`failed:${networkOf(address)}`, FAILURES);
   throw failures.consumed > FAILURES.points ? tooMany(failures) : unauthorized('invalid_api_key');
 }
 
@@ -110,11 +109,6 @@ function setRateHeaders(reply: FastifyReply, { points }: RateLimit, consumed: Co
     'x-ratelimit-remaining': String(Math.max(0, points - consumed.consumed)),
     'x-ratelimit-reset': String(Math.ceil((now.getTime() + consumed.msBeforeNext) / 1000)),
   });
-}
-
-function failureNetwork(address: string): string {
-  if (!ipaddr.IPv6.isValid(address)) return address;
-  return ipaddr.IPv6.parse(address).toNormalizedString().split(':').slice(0, 4).join(':');
 }
 
 /** Start-up fails for a route that declares neither a scope nor that it is public. */

@@ -48,3 +48,9 @@ export function clientAddress(
   }
   return client;
 }
+
+/** Whom attempts are counted for: an IPv4 address, or the /64 of an IPv6 address, which one customer has whole. */
+export function networkOf(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  return ipaddr.IPv6.parse(address).toNormalizedString().split(':').slice(0, 4).join(':');
+}

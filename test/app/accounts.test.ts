@@ -4,7 +4,7 @@ import { findUser } from '../../src/features/accounts/accounts.queries.ts';
 import { acceptFirstStart, offerFirstStart } from '../../src/features/accounts/accounts.service.ts';
 import { ROLES } from '../../src/model/account.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, NOW, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { auditOf, newUser, openBrowser, PASSWORD, signedIn } from './browser.ts';
 
 const HOUR = 3_600_000;
@@ -126,6 +126,14 @@ onEveryEngine((engine) => {
     expect((await browser.send('POST', '/app/sign-in/code', { code: '1' }, { cookie })).statusCode).toBe(401);
   });
 
+  it('NUL is refused in whatever is sent', async () => {
+    const response = await openBrowser(tipline).signIn('a\0@example.org');
+    expect([response.statusCode, response.json().error]).toEqual([400, expect.stringContaining('NUL')]);
+    const administrator = await signedIn(tipline, 'administrator');
+    for (const body of [{ networks: ['a\0'] }, { 'a\0': 1 }])
+      expect((await administrator.send('POST', '/app/keys', body)).json().error).toContain('NUL');
+  });
+
   describe('a request that changes something', () => {
     it.each([
       ['from another site', { 'sec-fetch-site': 'cross-site' }],
@@ -232,6 +240,32 @@ onEveryEngine((engine) => {
       expect((await openBrowser(tipline).signIn('analyst@example.org')).json()).toEqual({ twoFactor: false });
     });
 
+    it('is not set up anew while it is on: that would take the place of the one in use', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      const second = await browser.send('POST', '/app/two-factor/start', { password: PASSWORD });
+      expect([second.statusCode, second.json().code]).toEqual([409, 'not_possible']);
+      const again = openBrowser(tipline);
+      await again.signIn('analyst@example.org');
+      expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri) })).statusCode).toBe(200);
+    });
+
+    it('that is wrong is told as such, and written down', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      const again = openBrowser(tipline);
+      await again.signIn('analyst@example.org');
+      const wrong = await again.send('POST', '/app/sign-in/code', { code: '000000' });
+      expect(wrong.json()).toEqual({
+        code: 'sign_in_refused',
+        error: expect.stringContaining('code is wrong'),
+      });
+      const written = (await auditOf(tipline)).filter(({ action }) => action === 'session.refuse');
+      expect(written).toMatchObject([{ who: 'analyst@example.org', after: { twoFactor: true } }]);
+    });
+
     it('is no way to turn itself on with a session alone, unwritten', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const start = await browser.send('POST', '/app/two-factor/start', { password: PASSWORD });
@@ -320,6 +354,30 @@ onEveryEngine((engine) => {
     });
   });
 
+  describe('the ceiling of a role', () => {
+    it('holds from the next request on, for whoever has it, and is written down', async () => {
+      const administrator = await signedIn(tipline, 'administrator');
+      const viewer = await signedIn(tipline, 'viewer');
+      await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { tlp: 'AMBER' })]);
+      const total = async () => (await viewer.send('GET', '/app/indicators')).json().total;
+      expect(await total()).toBe(1);
+      const set = (role: string, tlpCeiling: string, browser = administrator) =>
+        browser.send('PATCH', `/app/roles/${role}`, { tlpCeiling });
+      expect((await set('viewer', 'GREEN')).json().data).toEqual({ role: 'viewer', tlpCeiling: 'GREEN' });
+      expect(await total()).toBe(0);
+      expect((await viewer.send('GET', '/app/overview')).json().indicators).toBe(0);
+      await set('viewer', 'GREEN');
+      const written = (await auditOf(tipline)).filter(({ action }) => action === 'role.change');
+      expect(written).toMatchObject([{ before: { tlpCeiling: 'AMBER' }, after: { tlpCeiling: 'GREEN' } }]);
+      expect((await set('viewer', 'RED', viewer)).statusCode).toBe(403);
+      expect((await set('root', 'RED')).statusCode).toBe(404);
+      expect((await set('viewer', 'PINK')).statusCode).toBe(400);
+      expect(
+        (await administrator.send('GET', '/app/roles')).json().data.map(({ role }: { role: string }) => role),
+      ).toEqual(['viewer', 'analyst', 'administrator']);
+    });
+  });
+
   describe('the first start', () => {
     const first = { email: 'first@example.org', name: 'First', password: PASSWORD };
 
@@ -327,7 +385,11 @@ onEveryEngine((engine) => {
       const token = await offerFirstStart(tipline.db, NOW);
       expect(token).not.toMatch(/^tip_/);
       const browser = openBrowser(tipline);
-      expect((await browser.send('GET', '/app/session')).json()).toEqual({ account: null, firstStart: true });
+      expect((await browser.send('GET', '/app/session')).json()).toEqual({
+        account: null,
+        firstStart: true,
+        signInWith: null,
+      });
       const wrong = await browser.send('POST', '/app/first-start', { token: 'guessed', ...first });
       expect(wrong.statusCode).toBe(409);
       expect((await browser.send('POST', '/app/first-start', { token, ...first })).statusCode).toBe(200);

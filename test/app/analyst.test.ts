@@ -90,13 +90,29 @@ onEveryEngine((engine) => {
 
     it('takes what an operator writes, and says what is wrong with what is none', async () => {
       const add = (entry: string) => analyst.send('POST', '/app/whitelist', { entry, reason });
-      expect((await add('test-feed[.]net')).json()).toMatchObject({ changed: 3 });
+      expect((await add('test-feed[.]net')).json()).toMatchObject({ changed: 2 });
       const wrong = await add('0.0.0.0/0');
       expect([wrong.statusCode, wrong.json().error]).toEqual([
         409,
         expect.stringMatching(/not a whitelist entry/),
       ]);
     });
+  });
+
+  it('what is above the ceiling is not told of by the whitelist', async () => {
+    const administrator = await signedIn(tipline, 'administrator');
+    const made = await administrator.send('POST', `/app/indicators/${SECRET}/whitelist`, {
+      reason: 'falcon',
+    });
+    expect(made.json().changed).toBe(1);
+    expect((await analyst.send('GET', '/app/whitelist')).json().data).toEqual([]);
+    expect((await administrator.send('GET', '/app/whitelist')).json().data).toHaveLength(1);
+    const { id } = made.json().entry;
+    const take = (browser: Browser) => browser.send('POST', `/app/whitelist/${id}/remove`, { reason });
+    expect((await take(analyst)).statusCode).toBe(404);
+    expect((await take(administrator)).json().changed).toBe(1);
+    const blind = await analyst.send('POST', '/app/whitelist', { entry: 'secret.test-feed.net', reason });
+    expect(blind.json().changed).toBe(0);
   });
 
   it('is nothing for viewers, who change nothing', async () => {
@@ -138,6 +154,16 @@ onEveryEngine((engine) => {
       expect((await list({ until: after, action: 'confidence' })).total).toBe(1);
       expect((await analyst.send('GET', '/app/audit')).statusCode).toBe(403);
       expect((await analyst.send('GET', '/app/audit.csv')).statusCode).toBe(403);
+    });
+
+    it('tells of the whitelist entry of its value, too', async () => {
+      const made = await analyst.send('POST', `/app/indicators/${BAD}/whitelist`, { reason });
+      await analyst.send('POST', `/app/whitelist/${made.json().entry.id}/remove`, { reason });
+      const { data } = (await analyst.send('GET', `/app/indicators/${BAD}/history`)).json();
+      expect(data.map(({ action }: { action: string }) => action)).toEqual([
+        'whitelist.remove',
+        'whitelist.add',
+      ]);
     });
 
     it('tells an analyst what was done to one indicator', async () => {

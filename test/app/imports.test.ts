@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { auditOf, type Browser, signedIn } from './browser.ts';
 
 const CSV = [
@@ -42,7 +42,6 @@ onEveryEngine((engine) => {
   it('tells what would happen and writes nothing', async () => {
     const answer = await start(CSV, { dryRun: 'true' });
     expect(answer.json().data).toMatchObject({
-      state: 'running',
       format: 'csv',
       fileBytes: CSV.length,
       dryRun: true,
@@ -106,13 +105,38 @@ onEveryEngine((engine) => {
 
   it('refuses a body that is no file', async () => {
     const response = await analyst.send('POST', '/app/imports?fileName=a&source=b', { a: 1 });
-    expect(response.statusCode).toBe(400);
+    expect([response.statusCode, response.json().code]).toEqual([400, 'bad_request']);
+  });
+
+  it.each(['true', 'false'])('does not tell of what is above the ceiling (dry run: %s)', async (dryRun) => {
+    await tipline.load([indicatorRecord('DOMAIN', 'one.test-feed.net', { tlp: 'RED' })], 'Secret');
+    const { counts } = await run('type,value\nDOMAIN,one.test-feed.net\nDOMAIN,two.test-feed.net', {
+      dryRun,
+    });
+    expect(counts.indicator).toMatchObject({ new: 2, updated: 0, unchanged: 0 });
+  });
+
+  it('takes no marking above the ceiling of whoever imports', async () => {
+    const response = await start(CSV, { tlp: 'RED' });
+    expect([response.statusCode, response.json().code]).toEqual([403, 'insufficient_role']);
+    expect((await read('/app/imports')).total).toBe(0);
   });
 
   it('is nothing for viewers', async () => {
     const viewer = await signedIn(tipline, 'viewer');
     expect((await start(CSV, {}, viewer)).statusCode).toBe(403);
     expect(await total()).toBe(0);
+  });
+
+  it('of a file that gives nothing leaves no source, unless another is about to speak for it', async () => {
+    await run('type,value\nIPV4,300.1.1.1');
+    expect((await read('/app/sources')).data).toEqual([]);
+    const many = Array.from({ length: 3_000 }, (_, i) => `DOMAIN,n${i}.test-feed.net`);
+    const ids: string[] = [];
+    for (const rows of [many, ['IPV4,300.1.1.1']])
+      ids.push((await start(['type,value', ...rows].join('\n'))).json().data.id);
+    expect((await Promise.all(ids.map(ended))).map(({ state }) => state)).toEqual(['done', 'done']);
+    expect(await total()).toBe(3_000);
   });
 
   it('ends between batches when the server does, and says so', async () => {

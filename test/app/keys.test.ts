@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { auditOf, type Browser, newUser, openBrowser, signedIn } from './browser.ts';
 
 const LIST = '/api/v1/indicators';
@@ -48,6 +48,23 @@ onEveryEngine((engine) => {
       ['key.revoke', '127.0.0.1'],
     ]);
     expect(JSON.stringify(written)).not.toContain(key);
+  });
+
+  it('goes with the account that made it: refused while that is off, and no more than its role sees', async () => {
+    const { key } = await make(analyst, { tlpCeiling: 'AMBER' });
+    await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { tlp: 'AMBER' })]);
+    const total = async () => (await tipline.get(LIST, { key })).json().total;
+    expect(await total()).toBe(1);
+    await tipline.db
+      .updateTable('app_role')
+      .set({ tlp_ceiling: 'GREEN' })
+      .where('name', '=', 'analyst')
+      .execute();
+    expect(await total()).toBe(0);
+    await tipline.db.updateTable('app_user').set({ disabled_at: new Date() }).execute();
+    expect(await status(key)).toBe(401);
+    await tipline.db.updateTable('app_user').set({ disabled_at: null }).execute();
+    expect(await status(key)).toBe(200);
   });
 
   it('is shown once: no list holds one', async () => {

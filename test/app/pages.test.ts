@@ -154,6 +154,12 @@ onEveryEngine((engine) => {
     });
   });
 
+  it('an export of the pinned ones holds those alone', async () => {
+    await analyst.send('POST', `/app/indicators/${BAD}/pin`, { confidence: 5, reason: 'known' });
+    const { body } = await viewer.send('GET', '/app/indicators/export?format=txt&state=pinned');
+    expect(body.trim()).toBe('bad.test-feed.net');
+  });
+
   describe('an indicator', () => {
     it('tells what each source says and which one decides', async () => {
       const { data } = await read(`/app/indicators/${BAD}`);
@@ -279,6 +285,11 @@ onEveryEngine((engine) => {
       (await read(`/app/search?q=${encodeURIComponent('hxxp://mild.test-feed[.]net/a')}`)).indicators,
     ).toMatchObject([{ defanged: 'hxxp://mild[.]test-feed[.]net/a', type: 'URL' }]);
     expect((await read('/app/search?q=test-feed.net')).indicators).toHaveLength(4);
+    expect((await read('/app/search?q=old.test-feed.net')).indicators).toEqual([]);
+    expect((await read('/app/search?q=old.test-feed.net', analyst)).indicators).toMatchObject([
+      { hidden: true },
+    ]);
+    expect((await read('/app/search?q=secret.test-feed.net', analyst)).indicators).toEqual([]);
     expect(await read('/app/search?q=c2')).toMatchObject({ tags: ['c2'], indicators: [] });
     expect((await read('/app/search?q=secret.test-feed.net')).indicators).toEqual([]);
     expect((await viewer.send('GET', '/app/search?q=')).statusCode).toBe(400);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { run } from '../support/processes.ts';
 import { freePort } from '../support/servers.ts';
@@ -18,6 +19,10 @@ describe('a wrong configuration', () => {
     TRUSTED_PROXIES: '10.0.0.0/99',
     METRICS_NETWORKS: 'everybody',
     LOG_LEVEL: 'loud',
+    TIPLINE_UPLOAD_MB: '0',
+    TIPLINE_PUBLIC_ADDRESS: 'tipline.example.org',
+    OIDC_ISSUER: 'http://id.example.org',
+    OIDC_TRUST_EMAIL: 'yes',
   };
 
   it('is reported whole, and ends with code 2', async () => {
@@ -52,6 +57,34 @@ describe('a wrong configuration', () => {
       code: 2,
       stderr: 'The configuration is wrong:\n  TIPLINE_SECRET must be set when DATABASE_URL is\n',
     });
+  });
+});
+
+describe('a provider of identities', () => {
+  const whole = {
+    OIDC_ISSUER: 'https://id.example.org',
+    OIDC_CLIENT_ID: 'tipline',
+    OIDC_CLIENT_SECRET: PASSWORD,
+    TIPLINE_PUBLIC_ADDRESS: 'https://tipline.example.org/',
+  };
+
+  it.each(Object.keys(whole).slice(0, 4))('is wrong without %s, and no secret is told', (name) => {
+    const { [name as keyof typeof whole]: _, ...env } = whole;
+    const read = () => readConfig({ env, envFile: '' });
+    expect(read).toThrow(name === 'TIPLINE_PUBLIC_ADDRESS' ? /TIPLINE_PUBLIC_ADDRESS/ : /OIDC_/);
+    expect(read).not.toThrow(PASSWORD);
+  });
+
+  it('is read as it is meant', () => {
+    expect(readConfig({ env: whole, envFile: '' }).oidc).toEqual({
+      issuer: 'https://id.example.org',
+      clientId: 'tipline',
+      clientSecret: PASSWORD,
+      publicAddress: 'https://tipline.example.org',
+      name: 'single sign-on',
+      trustEmail: false,
+    });
+    expect(readConfig({ env: {}, envFile: '' }).oidc).toBeNull();
   });
 });
 

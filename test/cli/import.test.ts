@@ -36,6 +36,28 @@ describe('tipline import, beside a running server on the embedded store', () => 
   const found = (q: string) => total(service, key, '/api/v1/indicators', { q });
   const facts = () => withStore(service.directory, storeFacts);
 
+  it('stands in the history and in the audit', async () => {
+    await load(inputFile('history.csv', csvOf('history', 3)));
+    const row = await withStore(service.directory, (db) =>
+      db
+        .selectFrom('import_run')
+        .selectAll()
+        .where('file_name', 'like', '%history.csv')
+        .executeTakeFirstOrThrow(),
+    );
+    expect(row).toMatchObject({
+      source: 'Test',
+      state: 'done',
+      dry_run: false,
+      counts: { indicator: { new: 3 } },
+    });
+    expect(row.who).toMatch(/^cli:/);
+    const written = await withStore(service.directory, (db) =>
+      db.selectFrom('audit').select('action').where('object_id', '=', row.id).orderBy('id').execute(),
+    );
+    expect(written.map(({ action }) => action)).toEqual(['import.start', 'import.end']);
+  });
+
   it('shows what it imported at once', async () => {
     await load(inputFile('shown.csv', csvOf('shown', 3)));
     const answer = await service.get('/api/v1/indicators?q=shown', key);

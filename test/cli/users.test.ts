@@ -28,6 +28,20 @@ describe('tipline users, beside a running server', () => {
     expect((await signIn('admin@example.org')).status).toBe(200);
   });
 
+  it('was offered a link for the first account, on standard output alone, that is void by now', async () => {
+    const [link = ''] = service.stdout().match(/http\S+\/first-start#\S+/) ?? [];
+    expect(link.startsWith(service.address)).toBe(true);
+    const token = link.split('#')[1] ?? '';
+    expect(token).toMatch(/^(?!tip_)[\w-]{43}$/);
+    expect(service.stderr()).not.toContain(token);
+    const response = await fetch(`${service.address}/app/first-start`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: service.address },
+      body: JSON.stringify({ token, email: 'late@example.org', name: 'Late', password: PASSWORD }),
+    });
+    expect(response.status).toBe(409);
+  });
+
   it('changes an account, and ends it', async () => {
     const { command } = service;
     await command('users', 'create', 'a@example.org', '--role', 'viewer', '--password', PASSWORD);

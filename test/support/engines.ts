@@ -43,6 +43,9 @@ async function empty({ db }: Database): Promise<void> {
   await sql`truncate app_user, app_session, app_credential, app_two_factor, app_verification, indicator, indicator_source, enrichment, actor, campaign, technique, software, report,
     relationship, external_id, entity_source, entity_key, api_key, source, answer_state, import_run, whitelist,
     whitelist_entry, whitelist_hit, provider, enrichment_request, audit`.execute(db);
+  await sql`update app_role set tlp_ceiling = (case name when 'viewer' then 'AMBER' when 'analyst' then 'AMBER_STRICT' else 'RED' end)::tlp`.execute(
+    db,
+  );
   await sql`delete from meta where name <> 'installation'`.execute(db);
   await sql`update whitelist_state set edition = gen_random_uuid(), applied = null, position = null`.execute(
     db,

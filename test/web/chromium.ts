@@ -14,7 +14,7 @@ export const CHROMIUM = process.env.CHROMIUM ?? CANDIDATES.find((path) => exists
 /** Screenshots of a run, for people. */
 const ARTEFACTS = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
 
-const WIDE = { width: 1280, height: 900 };
+export const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
 let browser: Browser | undefined;
@@ -65,7 +65,7 @@ export async function openPage(
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
 /** Nothing on the page keeps anybody from using it (axe, "serious" and "critical"). */
-export async function expectAccessible(page: Page, what: string): Promise<void> {
+async function expectAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(axe);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
@@ -79,14 +79,16 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
   ).toEqual([]);
 }
 
-/** For people, at both widths; nothing may be wider than the window. */
-export async function shoot(page: Page, name: string): Promise<void> {
+/** A page as it is at each width: accessible, no wider than the window, and as a screenshot for people. */
+export async function look(page: Page, name: string, sizes = [NARROW, WIDE]): Promise<void> {
   mkdirSync(ARTEFACTS, { recursive: true });
-  for (const size of [NARROW, WIDE]) {
+  for (const size of sizes) {
+    const here = `${name} at ${size.width}`;
     await page.setViewportSize(size);
     await page.waitForTimeout(150);
     await page.screenshot({ path: join(ARTEFACTS, `${name}-${size.width}.png`), fullPage: true });
-    expect(await tooWide(page), `${name} at ${size.width}`).toEqual([]);
+    expect(await tooWide(page), here).toEqual([]);
+    await expectAccessible(page, here);
   }
 }
 

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, confirm, emailOf, PASSWORD, signedInAs, signIn } from './application.ts';
-import { CHROMIUM, expectAccessible, type Opened, openPage, shoot } from './chromium.ts';
+import { CHROMIUM, look, type Opened, openPage } from './chromium.ts';
 
 describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => {
   let service: Service;
@@ -27,8 +28,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     opened = await openPage();
     await opened.page.goto(link);
     await opened.page.getByLabel('Name').fill('The administrator');
-    await expectAccessible(opened.page, 'first start');
-    await shoot(opened.page, 'first-start');
+    await look(opened.page, 'first-start');
     await opened.page.getByLabel('E-mail').fill(emailOf('administrator'));
     await opened.page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await opened.page.getByRole('button', { name: 'Make the account' }).click();
@@ -253,8 +253,54 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.keyboard.press('Escape');
     await page.reload();
     expect(await page.getByRole('textbox', { name: 'Value' }).inputValue()).toBe('2021');
-    await page.goBack();
-    await page.getByText(`${shown.total} match`).waitFor();
+  });
+
+  it('another indicator is another page: nothing typed for the one is left on the other', async () => {
+    const [a, b] = [await firstOf('type=MD5&pageSize=1'), await firstOf('type=SHA256&pageSize=1')];
+    opened = await asAnalyst(`/indicators/${a.id}`);
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('for the first alone');
+    await page.getByRole('dialog').getByLabel('Confidence').fill('3');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.route(`**/app/indicators/${b.id}`, async (route) => {
+      await until('the page is looked at', () => looked);
+      await route.continue();
+    });
+    let looked = false;
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill(b.value);
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /SHA256/ })
+      .click();
+    await page.waitForURL(new RegExp(b.id));
+    await page.getByRole('status', { name: 'Loading' }).waitFor();
+    expect(await page.getByRole('heading', { name: a.value }).count()).toBe(0);
+    looked = true;
+    await page.getByRole('heading', { name: b.value }).waitFor();
+    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Reason').inputValue()).toBe('');
+    expect(await dialog.getByLabel('Confidence').inputValue()).toBe(String(b.confidence));
+  });
+
+  it('what is typed is not overtaken by what comes back, and is one step to go back', async () => {
+    opened = await asViewer('/indicators');
+    const { page } = opened;
+    await page.route('**/app/**', async (route) => {
+      await delay(300);
+      await route.continue();
+    });
+    const box = page.getByRole('textbox', { name: 'Value' });
+    await box.pressSequentially('malware-domain', { delay: 90 });
+    await page.waitForURL(/q=malware-domain$/);
+    expect(await box.inputValue()).toBe('malware-domain');
+    await box.press('x');
+    await page.getByRole('button', { name: 'Clear value' }).click();
+    await page.waitForURL((url) => !url.search.includes('q='));
+    expect(await box.inputValue()).toBe('');
   });
 
   it('is used with the keyboard: / searches, the palette finds everything', async () => {
@@ -269,7 +315,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder(/Search indicators/).fill('APT29');
-    await page.getByRole('button', { name: /APT29/ }).first().waitFor();
+    await page.getByRole('button', { name: /G0016/ }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/actors\/[0-9a-f-]{36}$/);
@@ -376,6 +422,13 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     const { page } = opened;
     await page.goto(`${service.address}/indicators/00000000-0000-4000-8000-000000000000`);
     await page.getByText('There is no such indicator.').waitFor();
+    expect((await page.goto(`${service.address}/indicators/mistyped/further`))?.status()).toBe(404);
+    await page.getByText('There is no such page').waitFor();
+    const program = await service.get('/no-such-thing');
+    expect([program.status, await program.json()]).toEqual([
+      404,
+      { code: 'not_found', error: 'There is nothing here.' },
+    ]);
   });
 });
 

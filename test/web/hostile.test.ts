@@ -6,7 +6,7 @@ import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, signedInAs } from './application.ts';
-import { CHROMIUM, expectAccessible, shoot } from './chromium.ts';
+import { CHROMIUM, look } from './chromium.ts';
 
 /** What others may write into anything that they are asked for. */
 const SCRIPT = '<script>window.hit=1</script>';
@@ -133,8 +133,7 @@ describe.skipIf(!CHROMIUM)('what others wrote', () => {
       .click();
     await opened.page.waitForURL(/[0-9a-f-]{36}/);
     await opened.page.waitForLoadState('networkidle');
-    await shoot(opened.page, `hostile-${name}`);
-    await expectAccessible(opened.page, name);
+    await look(opened.page, `hostile-${name}`);
     return opened;
   }
 
@@ -166,7 +165,7 @@ describe.skipIf(!CHROMIUM)('what others wrote', () => {
     const text = await page.locator('pre').innerText();
     expect(text).toContain('<script>window.hit=1</script>');
     expect(text).not.toMatch(/[\u202e\u001b]/u);
-    await shoot(page, 'hostile-enrichment');
+    await look(page, 'hostile-enrichment');
     expect(await page.evaluate(() => (window as { hit?: number }).hit)).toBeUndefined();
     expect(complaints).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, signedInAs } from './application.ts';
-import { CHROMIUM, expectAccessible, openPage, shoot } from './chromium.ts';
+import { CHROMIUM, look, openPage, WIDE } from './chromium.ts';
 
 /** Every page, as somebody meets it on the sample. */
 const PAGES: [string, string][] = [
@@ -43,29 +43,23 @@ describe.skipIf(!CHROMIUM)('every page', () => {
   });
 
   for (const scheme of ['light', 'dark'] as const) {
-    it.each(PAGES)(
-      `%s is accessible in the ${scheme} colours, at both widths, and breaks no policy`,
-      async (name, path) => {
-        const { page, context, complaints } = await open('/sources');
-        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-        await page.goto(service.address + path.replace(/[A-Z]{4,}$/, (word) => ids[word] ?? ''));
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await page.waitForLoadState('networkidle');
-        await expectAccessible(page, name);
-        await shoot(page, `${name}-${scheme}`);
-        await expectAccessible(page, name);
-        expect(complaints).toEqual([]);
-        await context.close();
-      },
-    );
+    it.each(PAGES)(`%s is accessible in the ${scheme} colours, and breaks no policy`, async (name, path) => {
+      const { page, context, complaints } = await open('/sources');
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+      await page.goto(service.address + path.replace(/[A-Z]{4,}$/, (word) => ids[word] ?? ''));
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      await look(page, `${name}-${scheme}`, scheme === 'light' ? undefined : [WIDE]);
+      expect(complaints).toEqual([]);
+      await context.close();
+    });
   }
 
   it('signing in is accessible without a session', async () => {
     const { page, complaints } = await openPage();
     await page.goto(`${service.address}/sign-in`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await expectAccessible(page, 'sign-in');
-    await shoot(page, 'sign-in');
+    await look(page, 'sign-in');
     expect(complaints).toEqual([]);
   });
 
@@ -73,20 +67,17 @@ describe.skipIf(!CHROMIUM)('every page', () => {
     const { page, complaints } = await open('/settings/keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
     await page.getByLabel('Name').waitFor();
-    await expectAccessible(page, 'new key');
-    await shoot(page, 'new-key');
+    await look(page, 'new-key');
     await page.goto(`${service.address}/indicators/${ids.INDICATOR}`);
     await page.getByRole('button', { name: 'Pin' }).click();
     await page.getByLabel('Reason').waitFor();
-    await expectAccessible(page, 'pin');
-    await shoot(page, 'pin');
+    await look(page, 'pin');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder(/Search indicators/).fill('apt');
     await page.getByText('Campaigns', { exact: true }).last().waitFor();
-    await expectAccessible(page, 'palette');
-    await shoot(page, 'palette');
+    await look(page, 'palette');
     expect(complaints).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ export const theme = createTheme({
   components: {
     Table: { defaultProps: { verticalSpacing: 6, highlightOnHover: true } },
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Badge: { defaultProps: { miw: 'max-content' } },
     Tooltip: { defaultProps: { openDelay: 300 } },
   },

@@ -248,3 +248,14 @@ export async function findBySession(db: Db, token: string): Promise<User | undef
     .executeTakeFirst();
   return row && toUser(row);
 }
+
+/** The PKCE verifier (RFC 7636) that better-auth keeps with the state of a sign-in that has begun. */
+export async function findCodeVerifier(db: Db, state: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('app_verification')
+    .select('value')
+    .where('identifier', '=', state)
+    .executeTakeFirst();
+  const { codeVerifier } = (row ? JSON.parse(row.value) : {}) as { codeVerifier?: unknown };
+  return typeof codeVerifier === 'string' ? codeVerifier : undefined;
+}

@@ -67,7 +67,13 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   app.route({
     ...routeOf(operations.confirmSignIn, 'public'),
     handler: async (request, reply) => {
-      answered(reply, await confirmSignIn(auth.signInDeps(request), request.body, auth.fromOf(request)));
+      const result = await confirmSignIn(auth.signInDeps(request), request.body, auth.fromOf(request));
+      if (result.outcome === 'refused')
+        throw new ApiError(
+          'sign_in_refused',
+          'The code is wrong, used up or too old. Sign in again for another try.',
+        );
+      answered(reply, result);
       return DONE;
     },
   });
@@ -97,7 +103,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     async (request, reply) => {
       if (!auth.oidc) throw new ApiError('not_found');
       await auth.limitAddress(request);
-      const query = new URLSearchParams(request.query as Record<string, string>).toString();
+      const query = new URLSearchParams(request.query as Record<string, string>);
       const result = await finishOidc(auth.oidcDeps(request), query, auth.fromOf(request)).catch((err) => {
         request.log.error({ err }, 'signing in with the provider failed');
         return { outcome: 'refused' as const, why: 'provider' };
@@ -181,6 +187,9 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   app.route({
     ...routeOf(operations.startTwoFactor, 'viewer'),
     handler: async (request, reply) => {
+      // Another secret would take the place of the one that is in use, before anybody has confirmed it.
+      if (request.account.twoFactor)
+        throw new ApiError('not_possible', 'The second factor is on: turn it off first.');
       const verified = await requirePassword(request, request.body.password);
       const { status, body } = await auth.pass(request, reply, '/two-factor/enable', request.body, {
         verified,

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
-import { clientAddress, inNetworks } from '../../http/client-address.ts';
+import { clientAddress, inNetworks, networkOf } from '../../http/client-address.ts';
 import type { KeyValueStore } from '../../kv/kv.ts';
 import type { Account } from '../../model/account.ts';
 import type { By } from '../audit/audit.queries.ts';
@@ -72,7 +72,7 @@ export function authentication(deps: AuthenticationDeps): Authentication {
     fromOf,
     signInDeps: (request) => ({ ...deps, settings: settings(request) }),
     async limitAddress(request) {
-      const seconds = await tooMany(deps, [`address:${addressOf(request)}`]);
+      const seconds = await tooMany(deps, [`address:${networkOf(addressOf(request))}`]);
       if (seconds !== null) throw tooManyAttempts(seconds);
     },
     oidcDeps: (request) => ({ ...deps, settings: { secret, secure: secure(request), oidc } }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../db/open.ts';
+import { networkOf } from '../../http/client-address.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
 import { normalizeEmail } from '../../model/account.ts';
@@ -8,6 +9,7 @@ import type { By } from '../audit/audit.queries.ts';
 import {
   deleteSessions,
   findBySession,
+  findCodeVerifier,
   findPasswordHash,
   findSigningIn,
   findUser,
@@ -50,7 +52,7 @@ export async function signIn(
 ): Promise<SignInResult> {
   const { db, settings } = deps;
   const email = normalizeEmail(given.email);
-  const seconds = await tooMany(deps, [`account:${digest(email)}`, `address:${from.address}`]);
+  const seconds = await tooMany(deps, [`account:${digest(email)}`, `address:${networkOf(from.address)}`]);
   if (seconds !== null) return { outcome: 'too-many', seconds };
   const hash = await findPasswordHash(db, email);
   const right =
@@ -86,13 +88,17 @@ export async function confirmSignIn(
   // Of the account, not of the cookie: each right password gives another one.
   const userId = await findSigningIn(deps.db, signed.split('.')[0] ?? '');
   if (cookie === undefined || userId === undefined) return { outcome: 'refused' };
-  const seconds = await tooMany(deps, [`account:code:${userId}`, `address:${from.address}`]);
+  const seconds = await tooMany(deps, [`account:code:${userId}`, `address:${networkOf(from.address)}`]);
   if (seconds !== null) return { outcome: 'too-many', seconds };
   const path = code === undefined ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp';
   return deps.db.transaction().execute(async (trx) => {
     const auth = await openAuth(trx, deps.settings);
     const response = await auth.handler(authRequest(path, { ...from, cookie }, { code: code ?? backupCode }));
-    if (response.status !== 200) return { outcome: 'refused' };
+    if (response.status !== 200) {
+      const email = (await findUser(trx, userId))?.email ?? userId;
+      await audit(trx, 'session.refuse', userId, null, { twoFactor: true }, by(deps, email, from));
+      return { outcome: 'refused' };
+    }
     const { user } = (await response.json()) as { user: { id: string; email: string } };
     await audit(trx, 'session.create', user.id, null, { twoFactor: true }, by(deps, user.email, from));
     return { outcome: 'signed-in', cookies: response.headers.getSetCookie() };
@@ -121,10 +127,21 @@ export type OidcResult =
   | { outcome: 'refused'; why: string };
 
 /** The browser is back, with what the provider gave it. */
-export async function finishOidc(deps: SignInDeps, query: string, from: From): Promise<OidcResult> {
+export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from: From): Promise<OidcResult> {
   const path = `/oauth2/callback/${OIDC_PROVIDER}?${query}`;
+  const { oidc } = deps.settings;
+  const [code, state] = [query.get('code'), query.get('state')];
+  const verifier = state === null ? undefined : await findCodeVerifier(deps.db, state);
+  if (!oidc || code === null || verifier === undefined) return { outcome: 'refused', why: 'no such state' };
+  // The provider takes its time: no transaction waits for it.
+  const identity = await oidc.exchange(code, verifier).catch((error: unknown) => {
+    if (error instanceof OidcError) return error;
+    throw error;
+  });
+  if (identity instanceof OidcError) return { outcome: 'refused', why: identity.message };
+  const settings = { ...deps.settings, oidc: { ...oidc, exchange: async () => identity } };
   return deps.db.transaction().execute(async (trx) => {
-    const auth = await openAuth(trx, deps.settings);
+    const auth = await openAuth(trx, settings);
     const response = await auth.handler(authRequest(path, from, null));
     const to = response.headers.get('location') ?? '';
     const cookies = response.headers.getSetCookie();

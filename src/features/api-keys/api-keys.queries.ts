@@ -3,6 +3,7 @@ import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { ApiKey } from '../../model/api-key.ts';
 import type { Scope } from '../../model/scopes.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 
 function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
   return {
@@ -20,8 +21,17 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
   };
 }
 
+/** As it holds now: a key sees no more than the role of whoever made it, and is none while that account is disabled. */
 export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
-  const row = await db.selectFrom('api_key').selectAll().where('hash', '=', hash).executeTakeFirst();
+  const row = await db
+    .selectFrom('api_key')
+    .leftJoin('app_user', 'app_user.id', 'api_key.owner_id')
+    .leftJoin('app_role', 'app_role.name', 'app_user.role')
+    .selectAll('api_key')
+    .select(sql<Tlp>`least(api_key.tlp_ceiling, app_role.tlp_ceiling)`.as('tlp_ceiling'))
+    .where('api_key.hash', '=', hash)
+    .where('app_user.disabled_at', 'is', null)
+    .executeTakeFirst();
   return row ? toApiKey(row) : null;
 }
 

@@ -112,6 +112,19 @@ function matching(db: Db, { who, action, objectId, since, until }: AuditFilters)
     .$if(until !== undefined, (query) => query.where('at', '<', new Date(until ?? 0)));
 }
 
+const COLUMNS = [
+  'id',
+  'at',
+  'who',
+  'address',
+  'action',
+  'before',
+  'after',
+  'reason',
+  'object_kind as objectKind',
+  'object_id as objectId',
+] as const;
+
 /** The latest first; `before`: older than the entry of this id. */
 export async function findAudit(
   db: Db,
@@ -119,12 +132,28 @@ export async function findAudit(
   { limit, offset = 0, before }: { limit: number; offset?: number; before?: number | undefined },
 ): Promise<AuditRow[]> {
   return matching(db, filters)
-    .select(['id', 'at', 'who', 'address', 'action', 'before', 'after', 'reason'])
-    .select(['object_kind as objectKind', 'object_id as objectId'])
+    .select(COLUMNS)
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
     .offset(offset)
+    .execute();
+}
+
+/** What was done to one indicator, and to the whitelist entry of its value; the latest first. */
+export async function findHistory(
+  db: Db,
+  { id, normalized }: { id: string; normalized: string },
+  limit: number,
+): Promise<AuditRow[]> {
+  const ofEntry = sql<boolean>`(object_kind = 'whitelist'
+    and coalesce(after->>'entry', before->>'entry') = ${normalized})`;
+  return db
+    .selectFrom('audit')
+    .select(COLUMNS)
+    .where((eb) => eb.or([eb('object_id', '=', id), ofEntry]))
+    .orderBy('id', 'desc')
+    .limit(limit)
     .execute();
 }
 

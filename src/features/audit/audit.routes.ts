@@ -6,7 +6,7 @@ import { csvLine } from '../../formats/csv.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
 import { findForAnalyst } from '../indicators/indicators.queries.ts';
-import { type AuditFilters, type AuditRow, countAudit, findAudit } from './audit.queries.ts';
+import { type AuditFilters, type AuditRow, countAudit, findAudit, findHistory } from './audit.queries.ts';
 import { exportAudit, listAudit, listHistory } from './audit.schema.ts';
 
 const BATCH = 1_000;
@@ -44,7 +44,7 @@ export async function auditRoutes(instance: FastifyInstance, { db }: { db: Db })
     handler: async (request) => {
       const indicator = await findForAnalyst(db, request.viewer, idOf(request));
       if (!indicator) throw new ApiError('not_found');
-      return { data: await findAudit(db, { objectId: indicator.id }, { limit: BATCH }) };
+      return { data: await findHistory(db, indicator, BATCH) };
     },
   });
 }

@@ -5,6 +5,7 @@ import type { Tables } from '../../db/tables.ts';
 import type { IndicatorRecord } from '../../importers/importer.ts';
 import { indicatorId } from '../../model/identity.ts';
 import {
+  compareTlp,
   mergeStatements,
   restate,
   type SourceStatement,
@@ -12,6 +13,7 @@ import {
   sameStatement,
   uniqueTags,
 } from '../../model/statement.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import type { WhitelistMatcher } from '../../whitelist/matcher.ts';
 import { PRIORITY } from '../enrichments/requests.queries.ts';
 import { requestAutomatic } from '../enrichments/wanted.ts';
@@ -54,13 +56,14 @@ export async function importIndicators(
   now: Date,
   tally: Tally,
   guard: Guard = unguarded,
+  seesUpTo: Tlp = 'RED',
 ): Promise<void> {
-  let plan = await planBatch(db, source, records, now);
+  let plan = await planBatch(db, source, records, now, seesUpTo);
   if (changesAnything(plan)) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
       await guard(trx);
-      if (lock.previous !== plan.revision) plan = await planBatch(trx, source, records, now);
+      if (lock.previous !== plan.revision) plan = await planBatch(trx, source, records, now, seesUpTo);
       if (changesAnything(plan)) await write(trx, plan, lock, now);
     });
   }
@@ -75,8 +78,9 @@ export async function rehearseIndicators(
   now: Date,
   tally: Tally,
   rehearsal: Rehearsal,
+  seesUpTo: Tlp = 'RED',
 ): Promise<void> {
-  const plan = await planBatch(db, source, records, now, rehearsal);
+  const plan = await planBatch(db, source, records, now, seesUpTo, rehearsal);
   for (const outcome of plan.outcomes) tally.count('indicator', outcome);
 }
 
@@ -85,6 +89,7 @@ async function planBatch(
   given: Source,
   records: readonly IndicatorRecord[],
   now: Date,
+  seesUpTo: Tlp,
   rehearsal?: Rehearsal,
 ): Promise<Plan> {
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
@@ -103,6 +108,9 @@ async function planBatch(
     const entry = known.get(id);
     const current = entry ?? unknownIndicator(record);
     const before = current.statements.get(source.id);
+    // What is above the ceiling of whoever imports is told of as what is not there.
+    const isSecret = entry?.stored != null && compareTlp(entry.stored.tlp, seesUpTo) > 0;
+    const isNew = !entry || (isSecret && (!before || compareTlp(before.tlp, seesUpTo) > 0));
     const after = withRecord(before, record, source, now);
     const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
     for (const externalId of newIds) {
@@ -110,13 +118,14 @@ async function planBatch(
       externalIds.push({ externalId, id, kind: 'indicator' });
     }
     const sameValue = current.value <= record.value;
-    if (before && sameStatement(before, after) && newIds.length === 0 && sameValue) return 'unchanged';
+    if (before && sameStatement(before, after) && newIds.length === 0 && sameValue)
+      return isNew ? 'new' : 'unchanged';
     if (!sameValue) current.value = record.value;
     current.statements.set(source.id, { ...after, source });
     known.set(id, current);
     rehearsal?.keep(id, current);
     changed.add(id);
-    return entry ? 'updated' : 'new';
+    return isNew ? 'new' : 'updated';
   });
   return { revision, ...writesFor(changed, fresh, known, source, matcher), externalIds, outcomes };
 }

@@ -7,13 +7,14 @@ import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
 import { type Importer, UnreadableInput } from '../../importers/importer.ts';
 import { IMPORTERS, recognizeFormat } from '../../importers/recognize.ts';
+import { compareTlp } from '../../model/statement.ts';
 import type { By } from '../audit/audit.queries.ts';
 import { countRuns, findRejected, findRun, findRuns } from './import-runs.queries.ts';
 import { recordRun } from './import-runs.service.ts';
 import * as operations from './imports.schema.ts';
 import { runUpload } from './run-upload.ts';
 import { newTally } from './tally.ts';
-import { receiveUpload, removeOldUploads, type Upload } from './uploads.ts';
+import { receiveUpload, removeOldUploads, tooLarge, type Upload } from './uploads.ts';
 
 interface Deps {
   database: Pick<Database, 'db' | 'refreshStatistics'>;
@@ -40,6 +41,8 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     stopping.abort();
     await Promise.all(running);
   });
+  // A file comes as a stream; what is read into memory whole has no place here.
+  app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload));
 
   const { schema: upload, ...start } = routeOf(operations.startImport, 'analyst');
@@ -63,6 +66,12 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   async function begin(query: Query, request: FastifyRequest) {
     if (typeof (request.body as Readable | undefined)?.pipe !== 'function')
       throw new ApiError('bad_request', 'The file is the body of the request, as application/octet-stream.');
+    if (compareTlp(query.tlp, request.viewer.tlpCeiling) > 0)
+      throw new ApiError(
+        'insufficient_role',
+        'What is imported cannot be more restricted than what your role sees.',
+      );
+    if (Number(request.headers['content-length']) > deps.maxBytes) throw tooLarge(deps.maxBytes);
     const file = await receiveUpload(request.body as Readable, deps.directory, deps.maxBytes);
     try {
       const importer = await importerFor(file, query);
@@ -71,9 +80,10 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       const tally = newTally(MOST_REJECTED);
       const log = (err: unknown) => request.log.error({ err }, 'import');
       const run = await recordRun(db, wanted, tally, deps.by(request), log);
+      const seesUpTo = request.viewer.tlpCeiling;
       const work = runUpload(
         { ...deps, signal: stopping.signal, log },
-        { ...wanted, file, importer, defaults, tally, run },
+        { ...wanted, file, importer, defaults, tally, run, seesUpTo },
       );
       running.add(work);
       void work.finally(() => running.delete(work));
@@ -95,7 +105,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     handler: async (request) => {
       const { page, pageSize } = request.query;
       const data = await findRuns(db, { limit: pageSize, offset: (page - 1) * pageSize });
-      return { data, page, pageSize, total: await countRuns(db) };
+      return { data, page, pageSize, total: await countRuns(db), mostBytes: deps.maxBytes };
     },
   });
 

@@ -66,6 +66,8 @@ export const listImports = operation('GET /app/imports', {
     page: Type.Integer(),
     pageSize: Type.Integer(),
     total: Type.Integer(),
+    /** The largest file that can be imported here, in bytes. */
+    mostBytes: Type.Integer(),
   }),
 });
 

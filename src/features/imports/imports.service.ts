@@ -7,6 +7,7 @@ import {
   type RelationshipRecord,
   UnreadableInput,
 } from '../../importers/importer.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import { type Backlog, newBacklog } from './backlog.ts';
 import type { EntityRecord } from './entity-kinds.ts';
 import type { Guard } from './guard.ts';
@@ -28,6 +29,8 @@ export interface ImportOptions {
   /** Tells what would happen and writes nothing. Relationships are not counted then. */
   dryRun: boolean;
   tally: Tally;
+  /** The counts tell nothing of indicators above it: they count as new. Left out: of all. */
+  seesUpTo?: Tlp;
   /** For whoever may lose the right to write. */
   guard?: Guard;
   /** Ends the import between batches. */
@@ -70,7 +73,11 @@ export async function importFiles(
     for await (const { importer, input } of files) {
       const write = batchWriter(db, options, rehearsal, waiting);
       try {
-        for await (const record of importer.read(input)) await write.add(record, input.fileName);
+        for await (const record of importer.read(input)) {
+          // What is rejected fills no batch.
+          options.signal?.throwIfAborted();
+          await write.add(record, input.fileName);
+        }
       } catch (error) {
         if (!(error instanceof UnreadableInput)) throw error;
         interruptions.push({ fileName: input.fileName, message: error.message });
@@ -163,10 +170,10 @@ async function importBatch(
   options: ImportOptions,
   rehearsal: Rehearsal,
 ): Promise<void> {
-  const { source, now, dryRun, tally, guard } = options;
+  const { source, now, dryRun, tally, guard, seesUpTo } = options;
   for (const [kind, records] of batch.entities)
     await importEntities(db, source, kind, records, now, tally, dryRun, guard);
   if (batch.indicators.length === 0) return;
-  if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal);
-  else await importIndicators(db, source, batch.indicators, now, tally, guard);
+  if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal, seesUpTo);
+  else await importIndicators(db, source, batch.indicators, now, tally, guard, seesUpTo);
 }

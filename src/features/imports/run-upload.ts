@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Database } from '../../db/open.ts';
 import type { Importer } from '../../importers/importer.ts';
 import type { SourceDefaults } from '../../model/statement.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import type { RecordedRun } from './import-runs.service.ts';
 import { importFiles } from './imports.service.ts';
 import { dropUnusedSource, ensureSource, findSource, newSource } from './sources.queries.ts';
@@ -26,6 +27,8 @@ interface Work {
   defaults: SourceDefaults;
   tally: Tally;
   run: RecordedRun;
+  /** Of whoever imports. */
+  seesUpTo: Tlp;
 }
 
 /** Imports a file that was uploaded, writes how it went, and takes the file away. Never fails. */
@@ -54,7 +57,7 @@ async function read(
   { db, refreshStatistics }: Deps['database'],
   now: Date,
   signal: AbortSignal,
-  { file, fileName, importer, source: name, dryRun, defaults, tally, run }: Work,
+  { file, fileName, importer, source: name, dryRun, defaults, tally, run, seesUpTo }: Work,
 ): Promise<string | null> {
   const known = await findSource(db, name);
   const source = dryRun
@@ -76,10 +79,11 @@ async function read(
       dryRun,
       tally,
       signal,
+      seesUpTo,
     });
     if (!dryRun) await refreshStatistics();
     return unread?.message ?? null;
   } finally {
-    if (!known && !dryRun) await dropUnusedSource(db, source.id);
+    if (!known && !dryRun) await dropUnusedSource(db, source.id, run.id);
   }
 }

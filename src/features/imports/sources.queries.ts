@@ -42,10 +42,18 @@ export async function ensureSource(
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** Takes a source away of which nothing is kept; one that anything is kept of stays. */
-export async function dropUnusedSource(db: Db, id: string): Promise<void> {
+/**
+ * Takes a source away of which nothing is kept; one that anything is kept of stays, and so does one that another import is
+ * about to speak for.
+ * @param runId the import that has made it
+ */
+export async function dropUnusedSource(db: Db, id: string, runId: string | null): Promise<void> {
   try {
-    await db.deleteFrom('source').where('id', '=', id).execute();
+    await sql`
+      delete from source where id = ${id}::uuid and not exists (
+        select from import_run where import_run.source = source.name and not dry_run
+          and state = 'running' and import_run.id is distinct from ${runId}::uuid)
+    `.execute(db);
   } catch (error) {
     if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
   }

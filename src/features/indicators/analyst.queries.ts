@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
-import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
+import { type Viewer, visibleToAnalyst } from '../../db/visibility.ts';
 import type { STATES } from './analyst.schema.ts';
 import {
   type IndicatorFilters,
@@ -12,11 +12,9 @@ import {
 
 export type State = (typeof STATES)[number];
 
-/** What of all a state means. Without one: what the API gives. */
+/** What of all a state shows; undefined: what the API gives. */
 function doorOf(state: State, viewer: Viewer) {
-  if (state === 'visible') return undefined;
-  if (state === 'pinned')
-    return sql<SqlBool>`(${visible('indicator', viewer)} and indicator.pinned_confidence is not null)`;
+  if (state === 'visible' || state === 'pinned') return undefined;
   const under = visibleToAnalyst('indicator', viewer);
   if (state === 'whitelisted') return sql<SqlBool>`(${under} and indicator.whitelisted)`;
   return sql<SqlBool>`(${under} and not indicator.whitelisted and indicator.expires_at <= ${viewer.now}::timestamptz)`;
@@ -32,7 +30,8 @@ export async function listInState(
   page: SortedPage,
   state: State,
 ): Promise<{ total: number; rows: AnalystRow[] }> {
-  const rows = await pageQuery(db, viewer, filters, page, doorOf(state, viewer))
+  const wanted = state === 'pinned' ? { ...filters, pinned: true as const } : filters;
+  const rows = await pageQuery(db, viewer, wanted, page, doorOf(state, viewer))
     .select(sql<boolean>`indicator.pinned_confidence is not null`.as('pinned'))
     .execute();
   return {
@@ -73,16 +72,27 @@ export async function findWaiting(db: Db, id: string): Promise<string[]> {
   return rows.map(({ provider }) => provider);
 }
 
-/** Those with these ids that the viewer may see, and then others that hold this text; found without counting them. */
-export async function firstMatching(db: Db, viewer: Viewer, q: string, ids: readonly string[], most: number) {
+/**
+ * Those with these ids, and then others that hold this text; found without counting them.
+ * @param seesHidden whether of these ids also what is hidden from the API is told
+ */
+export async function firstMatching(
+  db: Db,
+  viewer: Viewer,
+  { q, ids, seesHidden, most }: { q: string; ids: readonly string[]; seesHidden: boolean; most: number },
+) {
   const columns = ['id', 'type', 'value'] as const;
-  const exact = await matching(db, viewer, {})
+  const isHidden = sql<boolean>`(indicator.whitelisted
+    or (indicator.expires_at is not null and indicator.expires_at <= ${viewer.now}::timestamptz))`;
+  const exact = await matching(db, viewer, {}, seesHidden ? visibleToAnalyst('indicator', viewer) : undefined)
     .select(columns)
-    .where(sql<SqlBool>`id = any(${ids}::uuid[])`)
+    .select(isHidden.as('hidden'))
+    .where(sql<SqlBool>`id = any(${[...ids]}::uuid[])`)
     .orderBy('id')
     .execute();
   const others = await matching(db, viewer, { q })
     .select(columns)
+    .select(sql<boolean>`false`.as('hidden'))
     .limit(most + exact.length)
     .execute();
   const known = new Set(exact.map(({ id }) => id));

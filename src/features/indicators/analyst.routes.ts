@@ -45,13 +45,14 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
       schema: { ...routeOf(exportIndicators, 'viewer').schema, response: {} },
     },
     async (request, reply) => {
-      const { page, pageSize, sort, order, format, csvGuard, style, include, ...filters } = request.query;
+      const { page, pageSize, sort, order, format, csvGuard, style, include, state, ...filters } =
+        request.query;
       const options = optionsFor(format, { csvGuard, style, include });
       if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
       return sendExport(request, reply, exporter, {
         selection: {
           viewer: request.viewer,
-          filters: refanged(filters),
+          filters: { ...refanged(filters), ...(state === 'pinned' && { pinned: true as const }) },
           ...(page !== undefined && { page: { page, pageSize, ...sorting(sort, order) } }),
         },
         format: formatOf(format, options),

@@ -48,6 +48,7 @@ export const exportIndicators = operation('GET /app/indicators/export', {
       csvGuard,
       style,
       include,
+      state: stringEnum(['visible', 'pinned'], { default: 'visible' }),
       page: Type.Optional(page),
       pageSize,
     },

@@ -25,6 +25,8 @@ export interface IndicatorFilters {
   since?: string;
   /** Something is known of it from this source. */
   sourceId?: string;
+  /** An analyst has pinned its confidence. */
+  pinned?: true;
 }
 
 /** What a list can be in the order of; ties by the list's own order. */
@@ -86,7 +88,8 @@ export function matching(
 }
 
 function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
-  const { q, type, types, severity, tag, actorId, campaignId, minConfidence, since, sourceId } = filters;
+  const { q, type, types, severity, tag, actorId, campaignId, minConfidence, since, sourceId, pinned } =
+    filters;
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
     types && sql<SqlBool>`indicator.type in (${sql.join(types)})`,
@@ -99,6 +102,7 @@ function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
     actorId && linkedTo('actor', actorId, viewer),
     campaignId && linkedTo('campaign', campaignId, viewer),
     sourceId && statedBy(sourceId, viewer),
+    pinned && sql<SqlBool>`indicator.pinned_confidence is not null`,
   ];
   return conditions.filter((condition) => typeof condition === 'object');
 }
@@ -191,8 +195,8 @@ export async function listIndicators(
  * is taken from that. Walking the list for it could pass by every indicator before the first that matches. Without
  * them, the page is read from the index in the list's order, however far back, and the total from the sums or an index.
  */
-function readsOnce({ q, tag, actorId, campaignId, sourceId }: IndicatorFilters): boolean {
-  return [q, tag, actorId, campaignId, sourceId].some((filter) => filter !== undefined);
+function readsOnce({ q, tag, actorId, campaignId, sourceId, pinned }: IndicatorFilters): boolean {
+  return [q, tag, actorId, campaignId, sourceId, pinned].some((filter) => filter !== undefined);
 }
 
 export async function findIndicator(db: Db, viewer: Viewer, id: string): Promise<IndicatorRow | undefined> {

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../../db/open.ts';
+import { readRevision } from '../../db/revision.ts';
 import type { Viewer } from '../../db/visibility.ts';
 import { routeOf } from '../../http/operation.ts';
 import { defang } from '../../model/defang.ts';
@@ -9,26 +10,37 @@ import * as queries from './overview.queries.ts';
 import { type Overview, readOverview } from './overview.schema.ts';
 
 const HOUR_MS = 3_600_000;
-/** Counting all that is new costs; everybody's page opens with it, and says of when it is. */
+/** Counting all that is new costs, and everybody's page opens with it: kept so long, while nothing changes. */
 const KEPT_MS = 30_000;
 const FEW = 8;
 
 export async function overviewRoutes(instance: FastifyInstance, { db }: { db: Db }): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
-  const kept = new Map<Tlp, { from: Date; overview: Promise<Overview> }>();
+  const kept = new Map<Tlp, { from: Date; revision: number; overview: Promise<Overview> }>();
 
   app.route({
     ...routeOf(readOverview, 'viewer'),
     handler: async ({ viewer }) => {
       const { tlpCeiling, now } = viewer;
       const known = kept.get(tlpCeiling);
-      if (known && now >= known.from && now.getTime() - known.from.getTime() < KEPT_MS) return known.overview;
+      const revision = await readRevision(db);
+      const age = known ? now.getTime() - known.from.getTime() : -1;
+      if (known?.revision === revision && age >= 0 && age < KEPT_MS)
+        return stillThere(await known.overview, now);
       const overview = look(db, viewer);
-      kept.set(tlpCeiling, { from: now, overview });
+      kept.set(tlpCeiling, { from: now, revision, overview });
       overview.catch(() => kept.delete(tlpCeiling));
       return overview;
     },
   });
+}
+
+/** Without what has expired since. */
+function stillThere({ expiring, ...overview }: Overview, now: Date): Overview {
+  return {
+    ...overview,
+    expiring: { ...expiring, first: expiring.first.filter(({ expiresAt }) => expiresAt > now) },
+  };
 }
 
 async function look(db: Db, viewer: Viewer): Promise<Overview> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DOCS_PREFIX } from '../../http/openapi.ts';
 
 export const ASSETS_PREFIX = '/assets/';
@@ -30,22 +30,38 @@ const PAGES = [
 const NONCE = /__NONCE__/g;
 const YEAR_SECONDS = 31_536_000;
 
-interface Options {
-  /** As it was built; null: there is none. */
-  directory: string | null;
+/** The application as it was built. */
+export interface Pages {
+  directory: string;
+  send(reply: FastifyReply): FastifyReply;
 }
 
-/** The application: one document for all its pages, and its files, whose names change with what is in them. */
-export async function pageRoutes(app: FastifyInstance, { directory }: Options): Promise<void> {
+/** @returns null where there is none */
+export function openPages(directory: string | null): Pages | null {
+  if (directory === null || !existsSync(join(directory, 'index.html'))) return null;
+  const document = readFileSync(join(directory, 'index.html'), 'utf8');
+  return { directory, send: (reply) => sendPage(reply, document) };
+}
+
+/** Programs are told in JSON that there is nothing; somebody who has mistyped an address gets a page that says so. */
+export function isMistyped({ method, url, headers }: FastifyRequest): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return (
+    isRead && !/^\/(api|app|assets|metrics)(\/|\?|$)/.test(url) && /text\/html/.test(headers.accept ?? '')
+  );
+}
+
+/** One document for all pages, and its files, whose names change with what is in them. */
+export async function pageRoutes(app: FastifyInstance, { pages }: { pages: Pages | null }): Promise<void> {
   const hidden = { config: { access: 'public' as const }, schema: { hide: true } };
-  if (directory === null || !existsSync(join(directory, 'index.html'))) {
+  if (!pages) {
     // Who opens the bare address in a browser gets something to read.
     app.get('/', hidden, (_request, reply) => reply.redirect(DOCS_PREFIX));
     return;
   }
-  const document = readFileSync(join(directory, 'index.html'), 'utf8');
+  const { directory } = pages;
   const icon = readFileSync(join(directory, 'favicon.svg'));
-  for (const url of PAGES) app.get(url, hidden, (_request, reply) => sendPage(reply, document));
+  for (const url of PAGES) app.get(url, hidden, (_request, reply) => pages.send(reply));
   app.get('/favicon.svg', hidden, (_request, reply) =>
     reply.type('image/svg+xml').header('cache-control', 'max-age=86400').send(icon),
   );

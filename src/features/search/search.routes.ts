@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../../db/open.ts';
 import { routeOf } from '../../http/operation.ts';
+import { mayActAs } from '../../model/account.ts';
 import { defang } from '../../model/defang.ts';
 import { indicatorId } from '../../model/identity.ts';
 import { normalize } from '../../model/normalize.ts';
@@ -24,11 +25,13 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
       const { viewer } = request;
       const q = request.query.q.trim() || request.query.q;
       const page = { page: 1, pageSize: MOST };
-      const indicators = await firstMatching(db, viewer, refang(q) || q, idsOf(q), MOST);
+      const seesHidden = mayActAs(request.account.role, 'analyst');
+      const wanted = { q: refang(q) || q, ids: idsOf(q), seesHidden, most: MOST };
+      const indicators = await firstMatching(db, viewer, wanted);
       const actors = await listActors(db, viewer, { q }, page);
       const campaigns = await listCampaigns(db, viewer, { q }, page);
       return {
-        indicators: indicators.map(({ id, type, value }) => ({ id, type, defanged: defang(type, value) })),
+        indicators: indicators.map(({ value, ...one }) => ({ ...one, defanged: defang(one.type, value) })),
         actors: actors.rows.map(({ id, name, attack_group_id }) => ({
           id,
           name,

@@ -10,7 +10,13 @@ export const search = operation('GET /app/search', {
   query: Type.Object({ q: Type.String({ minLength: 1, maxLength: 1024 }) }, { additionalProperties: false }),
   answer: Type.Object({
     indicators: Type.Array(
-      Type.Object({ id: Type.String(), type: stringEnum(INDICATOR_TYPES), defanged: Type.String() }),
+      Type.Object({
+        id: Type.String(),
+        type: stringEnum(INDICATOR_TYPES),
+        defanged: Type.String(),
+        /** From the API: it is whitelisted, or has expired. Told to analysts, of exact values. */
+        hidden: Type.Boolean(),
+      }),
     ),
     actors: Type.Array(Type.Object({ ...named, attackGroupId: nullable(Type.String()) })),
     campaigns: Type.Array(Type.Object({ ...named, status: stringEnum(CAMPAIGN_STATUSES) })),

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
+import { type Viewer, visibleToAnalyst } from '../../db/visibility.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import type { OperatorEntryRule } from '../../whitelist/operator-entry.ts';
 
@@ -157,6 +158,29 @@ export async function countHits(db: Db): Promise<Map<string, number>> {
     .groupBy('list_id')
     .execute();
   return new Map(rows.map(({ list_id, count }) => [list_id, count]));
+}
+
+/** How many indicators an operator's entry hides, of those up to the viewer's ceiling. */
+export async function countHitsOf(db: Db, entryId: string, viewer: Viewer): Promise<number> {
+  const { count } = await db
+    .selectFrom('whitelist_hit as hit')
+    .innerJoin('indicator', 'indicator.id', 'hit.indicator_id')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('hit.list_id', '=', entryId)
+    .where(visibleToAnalyst('indicator', viewer))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Which of these indicators are above the viewer's ceiling. */
+export async function findAbove(db: Db, ids: readonly string[], viewer: Viewer): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('indicator')
+    .select('id')
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+    .where((eb) => eb.not(visibleToAnalyst('indicator', viewer)))
+    .execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** An indicator, and what hides it now. */

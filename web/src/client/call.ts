@@ -20,6 +20,16 @@ export async function call<K extends Key>(
   signal?: AbortSignal,
 ): Promise<Answer<K>> {
   const [method = 'GET'] = key.split(' ');
+  await given.file
+    ?.slice(0, 1)
+    .arrayBuffer()
+    .catch(() => {
+      throw new CallError(
+        0,
+        'file_changed',
+        'The file was changed or moved since it was chosen. Choose it again.',
+      );
+    });
   const body = given.file ?? (method === 'GET' ? undefined : JSON.stringify(given.body ?? {}));
   const type = given.file ? 'application/octet-stream' : 'application/json';
   const init = {

@@ -1,6 +1,5 @@
 import { notifications } from '@mantine/notifications';
 import {
-  keepPreviousData,
   MutationCache,
   QueryCache,
   QueryClient,
@@ -53,10 +52,15 @@ export function useAnswer<K extends Key>(
   return useQuery({
     ...answerOf(key, given),
     enabled,
-    placeholderData: keepPreviousData,
+    // Of another thing nothing is shown in its place.
+    placeholderData: (before, query) =>
+      isOfSame(query?.queryKey[1] as Given<K> | undefined, given) ? before : undefined,
     refetchInterval: ({ state }) => refetchMs(state.data as Answer<K> | undefined),
   });
 }
+
+const isOfSame = <K extends Key>(a: Given<K> | undefined, b: Given<K>) =>
+  JSON.stringify(a?.params) === JSON.stringify(b.params);
 
 /** Something that changes the server's state: all that is shown is asked for anew. What goes wrong is told. */
 export function useChange<K extends Key>(key: K, done?: (answer: Answer<K>) => string | undefined) {
@@ -82,4 +86,5 @@ export function useAccount() {
   return account;
 }
 
-export const readSession = () => queryClient.fetchQuery(session);
+/** What is known of it at once, where it is known; looked at again beside that. */
+export const readSession = () => queryClient.ensureQueryData({ ...session, revalidateIfStale: true });

@@ -23,7 +23,11 @@ type Detail = Answer<'GET /app/actors/:id'>['data'];
 export function Actor() {
   const { id } = useParams({ from: '/shell/actors/$id' });
   const query = useAnswer('GET /app/actors/:id', { params: { id } });
-  return <Answered query={query}>{({ data }) => <Known actor={data} />}</Answered>;
+  return (
+    <Answered query={query} page="Actor">
+      {({ data }) => <Known key={data.id} actor={data} />}
+    </Answered>
+  );
 }
 
 function Known({ actor }: { actor: Detail }) {

@@ -17,8 +17,9 @@ export function Actors() {
   const query = useAnswer('GET /app/actors', {
     query: { ...search, page: Number(search.page ?? 1), pageSize: 50 } as Query<'GET /app/actors'>,
   });
-  const filter = (change: Search) =>
-    void go({ search: (before: Search) => ({ ...before, page: undefined, ...change }) });
+  /** `replace`: it is no step to go back to, as a letter that is typed. */
+  const filter = (change: Search, replace = false) =>
+    void go({ search: (before: Search) => ({ ...before, page: undefined, ...change }), replace });
   return (
     <Page title="Actors" about={query.data && `${number(query.data.total)} known`}>
       <FilterBar
@@ -27,7 +28,7 @@ export function Actors() {
             label="Name"
             placeholder="Any of its names, or its ATT&CK id"
             value={search.q ?? ''}
-            onChange={(q) => filter({ q })}
+            onChange={(q) => filter({ q }, true)}
           />
         }
         inUse={search.active !== undefined}

@@ -23,6 +23,7 @@ const KINDS = [
   'key',
   'user',
   'session',
+  'role',
 ];
 
 export function Audit() {
@@ -32,8 +33,9 @@ export function Audit() {
   const query = useAnswer('GET /app/audit', {
     query: { ...filters, page: Number(page), pageSize: 50 } as Query<'GET /app/audit'>,
   });
-  const filter = (change: Search) =>
-    void go({ search: (before: Search) => ({ ...before, page: undefined, ...change }) });
+  /** `replace`: it is no step to go back to, as a letter that is typed. */
+  const filter = (change: Search, replace = false) =>
+    void go({ search: (before: Search) => ({ ...before, page: undefined, ...change }), replace });
   return (
     <Page
       title="Audit"
@@ -56,7 +58,7 @@ export function Audit() {
             label="Who"
             placeholder="An e-mail address, or cli:name"
             value={search.who ?? ''}
-            onChange={(who) => filter({ who })}
+            onChange={(who) => filter({ who }, true)}
           />
         }
         inUse={Object.keys(filters).some((name) => name !== 'who')}
@@ -74,7 +76,7 @@ export function Audit() {
           label="To what"
           placeholder="An id"
           value={search.objectId ?? ''}
-          onChange={(objectId) => filter({ objectId })}
+          onChange={(objectId) => filter({ objectId }, true)}
           w={200}
         />
         <DayInput label="From" value={search.since} onChange={(since) => filter({ since })} />

@@ -23,7 +23,11 @@ type Detail = Answer<'GET /app/campaigns/:id'>['data'];
 export function Campaign() {
   const { id } = useParams({ from: '/shell/campaigns/$id' });
   const query = useAnswer('GET /app/campaigns/:id', { params: { id } });
-  return <Answered query={query}>{({ data }) => <Known campaign={data} />}</Answered>;
+  return (
+    <Answered query={query} page="Campaign">
+      {({ data }) => <Known key={data.id} campaign={data} />}
+    </Answered>
+  );
 }
 
 function Known({ campaign }: { campaign: Detail }) {

@@ -19,8 +19,9 @@ export function Campaigns() {
   const query = useAnswer('GET /app/campaigns', {
     query: { ...search, page: Number(search.page ?? 1), pageSize: 50 } as Query<'GET /app/campaigns'>,
   });
-  const filter = (change: Search) =>
-    void go({ search: (before: Search) => ({ ...before, page: undefined, ...change }) });
+  /** `replace`: it is no step to go back to, as a letter that is typed. */
+  const filter = (change: Search, replace = false) =>
+    void go({ search: (before: Search) => ({ ...before, page: undefined, ...change }), replace });
   return (
     <Page title="Campaigns" about={query.data && `${number(query.data.total)} known`}>
       <FilterBar
@@ -29,7 +30,7 @@ export function Campaigns() {
             label="Name"
             placeholder="Any of its names"
             value={search.q ?? ''}
-            onChange={(q) => filter({ q })}
+            onChange={(q) => filter({ q }, true)}
           />
         }
         inUse={search.status !== undefined}

@@ -23,7 +23,7 @@ export function ImportRun() {
     answer?.data.state === 'running' ? LOOK_MS : false,
   );
   return (
-    <Answered query={query}>
+    <Answered query={query} page="Import">
       {({ data }) => (
         <Page title={visibleText(data.fileName)} about={<About run={data} />}>
           <Section

@@ -2,6 +2,7 @@ import {
   Alert,
   Badge,
   Button,
+  Fieldset,
   FileButton,
   Group,
   NumberInput,
@@ -15,7 +16,7 @@ import {
 import { IconUpload } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type DragEvent, useState } from 'react';
+import { type DragEvent, useRef, useState } from 'react';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../../../src/model/vocabulary.ts';
 import { call } from '../client/call.ts';
 import type { Query } from '../client/operations.ts';
@@ -74,10 +75,16 @@ function NewImport() {
   const go = useNavigate();
   const client = useQueryClient();
   const known = useAnswer('GET /app/sources').data?.data ?? [];
+  const mostBytes =
+    useAnswer('GET /app/imports', { query: { pageSize: 1 } }).data?.mostBytes ?? Number.POSITIVE_INFINITY;
   const isNew = source.trim() !== '' && !known.some(({ name }) => name === source.trim());
   const send = useMutation({
     mutationFn: async (dryRun: boolean) => {
       if (!file) throw new Error('Choose a file.');
+      if (file.size > mostBytes)
+        throw new Error(
+          `The file is larger than ${bytes(mostBytes)}. The command “tipline import” takes any size.`,
+        );
       const query = {
         fileName: file.name,
         source: source.trim(),
@@ -112,90 +119,85 @@ function NewImport() {
           send.mutate(true);
         }}
       >
-        <Stack>
-          <Drop onFile={choose} file={file} />
-          <Group align="flex-end" gap="sm">
-            <TextInput
-              label="Source"
-              description="Who says so."
-              placeholder="A name"
-              required
-              maxLength={200}
-              value={source}
-              onChange={(event) => changed(setSource)(event.currentTarget.value)}
-              list="known-sources"
-              flex="1 1 200px"
-            />
-            <datalist id="known-sources">
-              {known.map(({ id, name }) => (
-                <option key={id} value={name} />
-              ))}
-            </datalist>
-            <Select
-              label="Format"
-              data={Object.entries(FORMATS).map(([value, label]) => ({ value, label }))}
-              value={format}
-              onChange={(value) => changed(setFormat)(value ?? 'auto')}
-              allowDeselect={false}
-            />
-          </Group>
-          {isNew && (
+        <Fieldset variant="unstyled" disabled={send.isPending}>
+          <Stack>
+            <Drop onFile={send.isPending ? () => {} : choose} file={file} />
             <Group align="flex-end" gap="sm">
-              <Text size="sm" w="100%">
-                This source is new. What holds where its records say nothing:
-              </Text>
-              <Select
-                label="TLP"
-                data={TLPS.map((value) => ({ value, label: tlpName(value) }))}
-                value={tlp}
-                onChange={(value) => changed(setTlp)((value ?? 'AMBER') as Tlp)}
-                allowDeselect={false}
-                w={160}
+              <TextInput
+                label="Source"
+                description="Who says so."
+                placeholder="A name"
+                required
+                maxLength={200}
+                value={source}
+                onChange={(event) => changed(setSource)(event.currentTarget.value)}
+                list="known-sources"
+                flex="1 1 200px"
               />
-              <NumberInput
-                label="Confidence"
-                min={0}
-                max={100}
-                clampBehavior="strict"
-                value={confidence}
-                onChange={changed(setConfidence)}
-                w={120}
-              />
+              <datalist id="known-sources">
+                {known.map(({ id, name }) => (
+                  <option key={id} value={name} />
+                ))}
+              </datalist>
               <Select
-                label="Severity"
-                data={SEVERITIES.map((value) => ({ value, label: readable(value) }))}
-                value={severity}
-                onChange={(value) => changed(setSeverity)((value ?? 'MEDIUM') as Severity)}
+                label="Format"
+                data={Object.entries(FORMATS).map(([value, label]) => ({ value, label }))}
+                value={format}
+                onChange={(value) => changed(setFormat)(value ?? 'auto')}
                 allowDeselect={false}
-                w={130}
               />
             </Group>
-          )}
-          {send.error && (
-            <Alert color="red" role="alert" title="This file is not imported">
-              {send.error.message}
-            </Alert>
-          )}
-          <Group>
-            <Button
-              type="submit"
-              disabled={!file || source.trim() === ''}
-              loading={send.isPending && send.variables}
-            >
-              See what would happen
-            </Button>
-            {checked && (
-              <Button
-                color="green.9"
-                onClick={() => send.mutate(false)}
-                loading={send.isPending && !send.variables}
-              >
-                Import it
-              </Button>
+            {isNew && (
+              <Group align="flex-end" gap="sm">
+                <Text size="sm" w="100%">
+                  This source is new. What holds where its records say nothing:
+                </Text>
+                <Select
+                  label="TLP"
+                  data={TLPS.map((value) => ({ value, label: tlpName(value) }))}
+                  value={tlp}
+                  onChange={(value) => changed(setTlp)((value ?? 'AMBER') as Tlp)}
+                  allowDeselect={false}
+                  w={160}
+                />
+                <NumberInput
+                  label="Confidence"
+                  required
+                  allowDecimal={false}
+                  min={0}
+                  max={100}
+                  clampBehavior="strict"
+                  value={confidence}
+                  onChange={changed(setConfidence)}
+                  w={120}
+                />
+                <Select
+                  label="Severity"
+                  data={SEVERITIES.map((value) => ({ value, label: readable(value) }))}
+                  value={severity}
+                  onChange={(value) => changed(setSeverity)((value ?? 'MEDIUM') as Severity)}
+                  allowDeselect={false}
+                  w={130}
+                />
+              </Group>
             )}
-          </Group>
-          {checked && <DryRun id={checked} />}
-        </Stack>
+            {send.error && (
+              <Alert color="red" role="alert" title="This file is not imported">
+                {send.error.message}
+              </Alert>
+            )}
+            <Group>
+              <Button
+                type="submit"
+                disabled={!file || source.trim() === ''}
+                loading={send.isPending && send.variables}
+              >
+                See what would happen
+              </Button>
+            </Group>
+            {checked && <DryRun id={checked} onImport={() => send.mutate(false)} busy={send.isPending} />}
+          </Stack>
+        </Fieldset>
       </form>
     </Section>
   );
@@ -203,19 +205,33 @@ function NewImport() {
 
 const LOOK_MS = 500;
 
-function DryRun({ id }: { id: string }) {
+function DryRun({ id, busy, onImport }: { id: string; busy: boolean; onImport(): void }) {
   const query = useAnswer('GET /app/imports/:id', { params: { id } }, (answer) =>
     answer?.data.state === 'running' ? LOOK_MS : false,
   );
   return (
     <Paper withBorder p="md">
-      <Answered query={query}>{({ data }) => <ImportSummary run={data} />}</Answered>
+      <Answered query={query}>
+        {({ data }) => (
+          <Stack>
+            <ImportSummary run={data} />
+            {data.state === 'done' && (
+              <Group>
+                <Button color="#1f6f34" onClick={onImport} loading={busy}>
+                  Import it
+                </Button>
+              </Group>
+            )}
+          </Stack>
+        )}
+      </Answered>
     </Paper>
   );
 }
 
 function Drop({ file, onFile }: { file: File | null; onFile(file: File | null): void }) {
   const [over, setOver] = useState(false);
+  const reset = useRef<() => void>(null);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -239,9 +255,18 @@ function Drop({ file, onFile }: { file: File | null; onFile(file: File | null): 
         <Text size="sm">
           {file ? `${visibleText(file.name)}, ${bytes(file.size)}` : 'Drop a file here, or'}
         </Text>
-        <FileButton onChange={onFile} inputProps={{ 'aria-label': 'File' }}>
+        <FileButton resetRef={reset} onChange={onFile} inputProps={{ 'aria-label': 'File' }}>
           {(props) => (
-            <Button {...props} variant="default" size="xs">
+            <Button
+              {...props}
+              // The same file once more is a choice, too.
+              onClick={() => {
+                reset.current?.();
+                props.onClick();
+              }}
+              variant="default"
+              size="xs"
+            >
               {file ? 'Choose another' : 'Choose a file'}
             </Button>
           )}

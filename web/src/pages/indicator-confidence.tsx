@@ -84,9 +84,13 @@ function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail })
     return `Unpinned: it is ${after.confidence} now.`;
   });
   const isPinned = decides.pinned !== null;
+  const openPin = () => {
+    setValue(decides.pinned ?? confidence);
+    pinModal.open();
+  };
   return (
     <Group gap="xs">
-      <Button size="xs" variant="default" leftSection={<IconLock size={14} />} onClick={pinModal.open}>
+      <Button size="xs" variant="default" leftSection={<IconLock size={14} />} onClick={openPin}>
         {isPinned ? 'Change the pin' : 'Pin'}
       </Button>
       {isPinned && (

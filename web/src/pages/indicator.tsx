@@ -50,7 +50,11 @@ export function Indicator() {
   const query = useAnswer('GET /app/indicators/:id', { params: { id } }, (answer) =>
     answer && answer.data.waitingFor.length > 0 ? LOOK_AGAIN_MS : false,
   );
-  return <Answered query={query}>{({ data }) => <Known indicator={data} />}</Answered>;
+  return (
+    <Answered query={query} page="Indicator">
+      {({ data }) => <Known key={data.id} indicator={data} />}
+    </Answered>
+  );
 }
 
 function Known({ indicator }: { indicator: Detail }) {
@@ -105,7 +109,7 @@ function Hidden({ indicator: { hiddenBy, expired, expiresAt } }: { indicator: De
           The whitelist entry <Code className="value">{visibleText(hiddenBy.entry)}</Code>{' '}
           {hiddenBy.list === null
             ? `hides it, added by ${hiddenBy.addedBy ?? 'somebody'}: ${visibleText(hiddenBy.reason ?? '')}`
-            : `of the list “${visibleText(hiddenBy.list)}” hides it.`}
+            : `of the list “${visibleText(hiddenBy.list)}” hides it. An operator switches a list off with “tipline whitelist disable”.`}
         </Text>
       )}
       {expired && expiresAt && <Text size="sm">It expired {relative(expiresAt)}.</Text>}

@@ -59,13 +59,17 @@ export function Indicators() {
   const query = queryOf(search);
   const list = useAnswer(LIST, { query });
   /** Other filters begin at the first page again. */
-  const filter = (change: Search) =>
-    void go({ search: (before: Search) => clean({ ...before, page: undefined, ...change }) });
+  const filter: FilterProps['filter'] = (change, replace = false) =>
+    void go({ search: (before: Search) => clean({ ...before, page: undefined, ...change }), replace });
   const total = list.data?.total;
   return (
     <Page
       title="Indicators"
-      about={total === undefined ? 'Counting…' : `${number(total)} ${total === 1 ? 'matches' : 'match'}`}
+      about={
+        total === undefined
+          ? list.isPending && 'Counting…'
+          : `${number(total)} ${total === 1 ? 'matches' : 'match'}`
+      }
       actions={<Export search={search} total={total ?? 0} />}
     >
       <Filters search={search} filter={filter} />
@@ -118,7 +122,8 @@ function clean(search: Search): Search {
 
 interface FilterProps {
   search: Search;
-  filter(change: Search): void;
+  /** `replace`: it is no step to go back to, as a letter that is typed. */
+  filter(change: Search, replace?: boolean): void;
 }
 
 const STATES: { value: NonNullable<Query<typeof LIST>['state']>; label: string }[] = [
@@ -141,7 +146,7 @@ function Filters({ search, filter }: FilterProps) {
           label="Value"
           placeholder="evil[.]example, 198.51.100"
           value={search.q ?? ''}
-          onChange={(q) => filter({ q })}
+          onChange={(q) => filter({ q }, true)}
         />
       }
       inUse={filtersIn(search).some((name) => name !== 'q')}
@@ -169,7 +174,7 @@ function Filters({ search, filter }: FilterProps) {
         label="Tag"
         placeholder="Exactly"
         value={search.tag ?? ''}
-        onChange={(tag) => filter({ tag })}
+        onChange={(tag) => filter({ tag }, true)}
         w={130}
       />
       <SourceFilter value={search.sourceId} onChange={(sourceId) => filter({ sourceId })} />
@@ -231,6 +236,12 @@ function Rows({ rows, search, filter }: { rows: Row[] } & FilterProps) {
                     <Text size="xs" c="dimmed">
                       {typeName(row.type)}
                     </Text>
+                    <Group gap={4} hiddenFrom="sm">
+                      <TlpBadge tlp={row.tlp} />
+                      <Text size="xs">
+                        <Time at={row.lastSeen} />
+                      </Text>
+                    </Group>
                   </div>
                   <CopyForms value={row.value} defanged={row.defanged} />
                 </Group>
@@ -303,6 +314,7 @@ function Sortable({ name, visibleFrom, search, filter, children }: SortableProps
 }
 
 function Empty({ search, filter }: FilterProps) {
+  const mayHide = may(useAccount().role, 'analyst');
   const isFiltered = Object.keys(search).some(
     (name) => !['page', 'pageSize', 'sort', 'order'].includes(name),
   );
@@ -316,7 +328,10 @@ function Empty({ search, filter }: FilterProps) {
     );
   if (isFiltered)
     return (
-      <Nothing title="Nothing matches" hint="Take a filter away, or look for a part of the value only." />
+      <Nothing
+        title="Nothing matches"
+        hint={`Take a filter away, or look for a part of the value only.${mayHide ? ' What is whitelisted or has expired is under State.' : ''}`}
+      />
     );
   return (
     <Nothing title="There are no indicators yet" hint="Import a file, or set up a source that is fetched.">
@@ -327,9 +342,9 @@ function Empty({ search, filter }: FilterProps) {
 
 /** Links of the browser: what comes is a file. */
 function Export({ search, total }: { search: Search; total: number }) {
-  const { state, page = '1', pageSize = '50', ...words } = search;
+  const { page = '1', pageSize = '50', ...words } = search;
   const [scope, setScope] = useState<'all' | 'page'>('all');
-  if (state !== undefined && state !== 'visible')
+  if (search.state === 'whitelisted' || search.state === 'expired')
     return (
       <Text size="sm" c="dimmed">
         Exports are of what is published.

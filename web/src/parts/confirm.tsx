@@ -16,45 +16,51 @@ interface ReasonModalProps {
   onConfirm(reason: string): void;
 }
 
-/** Asks once more, and why. */
-export function ReasonModal(props: ReasonModalProps) {
-  const { title, opened, onClose, action, color, children, withoutReason, busy, onConfirm } = props;
+/** Asks once more, and why. What was typed goes when it is closed. */
+export function ReasonModal({ title, opened, onClose, ...form }: ReasonModalProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title}>
+      <ReasonForm onClose={onClose} {...form} />
+    </Modal>
+  );
+}
+
+function ReasonForm(props: Omit<ReasonModalProps, 'title' | 'opened'>) {
+  const { onClose, action, color, children, withoutReason, busy, onConfirm } = props;
   const [reason, setReason] = useState('');
   const ready = withoutReason || reason.trim() !== '';
   return (
-    <Modal opened={opened} onClose={onClose} title={title}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (ready) onConfirm(reason.trim());
-        }}
-      >
-        <Stack>
-          {children}
-          {!withoutReason && (
-            <Textarea
-              label="Reason"
-              description="For those who read the audit later."
-              required
-              autosize
-              minRows={2}
-              maxLength={1000}
-              value={reason}
-              onChange={(event) => setReason(event.currentTarget.value)}
-              data-autofocus
-            />
-          )}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" {...(color && { color })} disabled={!ready} loading={busy}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (ready) onConfirm(reason.trim());
+      }}
+    >
+      <Stack>
+        {children}
+        {!withoutReason && (
+          <Textarea
+            label="Reason"
+            description="For those who read the audit later."
+            required
+            autosize
+            minRows={2}
+            maxLength={1000}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+            data-autofocus
+          />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" {...(color && { color })} disabled={!ready} loading={busy}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Button, CloseButton, Group, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 
 interface FilterBarProps {
   /** What `/` leads to. */
@@ -45,14 +45,20 @@ export function FilterText({
   ...others
 }: TextProps & Record<string, unknown>) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const box = useRef<HTMLInputElement>(null);
+  // What comes back of what was typed is older than what is being typed.
+  useEffect(() => {
+    if (box.current !== document.activeElement) setText(value);
+  }, [value]);
   const later = useDebouncedCallback(onChange, PAUSE_MS);
   const clear = () => {
+    later.cancel();
     setText('');
     onChange('');
   };
   return (
     <TextInput
+      ref={box}
       label={label}
       placeholder={placeholder}
       value={text}

@@ -22,7 +22,7 @@ export function SourceHealth({
     return <Badge color="blue.8">{everySeconds === null ? 'Fetched on demand' : 'Not fetched yet'}</Badge>;
   return (
     <Group gap="xs">
-      <Badge color="green.9">Well</Badge>
+      <Badge color="#1f6f34">Well</Badge>
       <Text size="xs">
         <Time at={lastSuccessAt} />
       </Text>
@@ -48,7 +48,7 @@ export function ProviderHealth({ provider }: { provider: Item<'GET /app/provider
     );
   return (
     <Group gap="xs">
-      <Badge color="green.9">Well</Badge>
+      <Badge color="#1f6f34">Well</Badge>
       <Text size="xs">
         asked <Time at={lastAskedAt} />
       </Text>

@@ -7,7 +7,7 @@ type Run = Item<'GET /app/imports'>;
 
 const STATES: Record<Run['state'], [string, string]> = {
   running: ['blue.8', 'Running'],
-  done: ['green.9', 'Done'],
+  done: ['#1f6f34', 'Done'],
   failed: ['red.9', 'Failed'],
   stopped: ['#c2410c', 'Stopped'],
 };
@@ -46,7 +46,7 @@ export function ImportSummary({ run }: { run: Run }) {
       )}
       {run.state === 'stopped' && !run.problem && (
         <Alert color="orange" title="It did not end">
-          The server ended meanwhile. What was read whole was kept; import the file again for the rest.
+          Whoever ran it was stopped. What was read whole was kept; import the file again for the rest.
         </Alert>
       )}
       {kinds.length > 0 && (

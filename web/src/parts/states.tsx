@@ -3,11 +3,12 @@ import { IconAlertTriangle, IconMoodEmpty, IconZoomQuestion } from '@tabler/icon
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { Page } from './page.tsx';
 
 export function Loading() {
   return (
     <Center mih={200}>
-      <Loader aria-label="Loading" />
+      <Loader role="status" aria-label="Loading" />
     </Center>
   );
 }
@@ -72,14 +73,21 @@ export function Nothing({ title, hint, icon = <IconMoodEmpty />, children }: Not
 
 interface AnsweredProps<T> {
   query: UseQueryResult<T, Error>;
+  /** The title, where the answer is the whole page and is not there yet. */
+  page?: string;
   children: (data: T) => ReactNode;
 }
 
 /** The answer, or that it is on its way, or what went wrong. */
-export function Answered<T>({ query, children }: AnsweredProps<T>) {
-  if (query.isPending) return <Loading />;
-  if (query.data === undefined)
-    return <Trouble message={query.error?.message ?? ''} retry={() => void query.refetch()} />;
+export function Answered<T>({ query, page, children }: AnsweredProps<T>) {
+  if (query.data === undefined) {
+    const state = query.isPending ? (
+      <Loading />
+    ) : (
+      <Trouble message={query.error?.message ?? ''} retry={() => void query.refetch()} />
+    );
+    return page === undefined ? state : <Page title={page}>{state}</Page>;
+  }
   return (
     <>
       {query.isError && <Trouble message={query.error.message} retry={() => void query.refetch()} />}

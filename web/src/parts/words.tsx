@@ -47,7 +47,7 @@ export function TlpBadge({ tlp }: { tlp: Tlp }) {
 const VERDICT_COLORS: Record<Verdict, string> = {
   MALICIOUS: 'red.9',
   SUSPICIOUS: '#c2410c',
-  BENIGN: 'green.9',
+  BENIGN: '#1f6f34',
   UNKNOWN: 'gray.7',
 };
 
@@ -95,7 +95,7 @@ export function Time({ at, never = 'never' }: { at: string | null | undefined; n
     );
   return (
     <Tooltip label={fullTime(at)}>
-      <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
+      <time dateTime={at} title={fullTime(at)} style={{ whiteSpace: 'nowrap' }}>
         {relative(at)}
       </time>
     </Tooltip>

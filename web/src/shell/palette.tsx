@@ -34,10 +34,10 @@ export function Palette() {
     ['Pages', places],
     [
       'Indicators',
-      indicators.map(({ id, type, defanged }) => ({
+      indicators.map(({ id, type, defanged, hidden }) => ({
         id,
         label: visibleText(defanged),
-        description: type,
+        description: hidden ? `${type}, hidden` : type,
         onClick: () => void go({ to: '/indicators/$id', params: { id } }),
       })),
     ],

@@ -13,6 +13,7 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
 import { spotlight } from '@mantine/spotlight';
 import {
   IconBug,
@@ -31,9 +32,9 @@ import {
   IconUserShield,
 } from '@tabler/icons-react';
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { ROLES, type Role } from '../../../src/model/account.ts';
-import { call } from '../client/call.ts';
+import { CallError, call } from '../client/call.ts';
 import { useAccount } from '../client/queries.ts';
 import { NavItem } from '../parts/links.tsx';
 import { readable } from '../parts/words.tsx';
@@ -70,7 +71,17 @@ export const PLACES: Place[] = [
 export const may = (role: Role, needs: Role) => ROLES.indexOf(role) >= ROLES.indexOf(needs);
 
 export async function signOut(): Promise<void> {
-  await call('POST /app/sign-out').catch(() => {});
+  try {
+    await call('POST /app/sign-out');
+  } catch (error) {
+    // Whose session has ended already is signed out.
+    if (!(error instanceof CallError && error.status === 401))
+      return void notifications.show({
+        color: 'red',
+        title: 'You are still signed in',
+        message: String((error as Error).message),
+      });
+  }
   window.location.assign('/sign-in');
 }
 
@@ -86,8 +97,14 @@ export function Shell() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const account = useAccount();
   useHotkeys([['/', focusSearch]]);
-  // Another page closes the menu of small screens.
-  useEffect(close, [path]);
+  const before = useRef(path);
+  // Another page closes the menu of small screens, and whoever reads by ear begins at its top.
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    close();
+    document.getElementById('main')?.focus({ preventScroll: true });
+  }, [path, close]);
   return (
     <AppShell
       header={{ height: 52 }}

@@ -48,6 +48,8 @@ export function Keys() {
         title="Copy the key now"
         size="lg"
         closeOnClickOutside={false}
+        closeOnEscape={false}
+        withCloseButton={false}
       >
         {made && <ShownKey apiKey={made.key} scopes={made.data.scopes} onDone={() => setMade(null)} />}
       </Modal>

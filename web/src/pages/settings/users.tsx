@@ -72,7 +72,9 @@ function UserTable({ users }: { users: User[] }) {
 function Row({ user }: { user: User }) {
   const account = useAccount();
   const [opened, { open, close }] = useDisclosure(false);
-  const change = useChange('PATCH /app/users/:id', () => 'Changed.');
+  const change = useChange('PATCH /app/users/:id', ({ data }) =>
+    data.disabledAt ? 'Switched off: sessions and API keys of theirs are refused.' : 'Changed.',
+  );
   const set = (body: Body<'PATCH /app/users/:id'>) => change.mutate({ params: { id: user.id }, body });
   return (
     <Table.Tr>
