@@ -19,6 +19,8 @@ create table import_run (
   hidden bigint not null default 0,
   -- Why it is not done.
   problem text,
+  -- Who wants it to end; whoever runs it looks every half second.
+  stop_wanted_by text,
   -- The first rejected records: where, reason.
   rejected jsonb not null default '[]'
 );

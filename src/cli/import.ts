@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Db } from '../db/open.ts';
-import { type RecordedRun, recordRun } from '../features/imports/import-runs.service.ts';
+import { ImportStopped, type RecordedRun, recordRun } from '../features/imports/import-runs.service.ts';
 import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
 import {
   dropUnusedSource,
@@ -107,7 +107,13 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
     ? (known ?? newSource(randomUUID(), options.source, defaults))
     : await ensureSource(db, options.source, 'import', defaults, now);
   const unknown: Interruption[] = [];
-  const importOptions = { source, now, dryRun: options.dryRun ?? false, tally };
+  const importOptions = {
+    source,
+    now,
+    dryRun: options.dryRun ?? false,
+    tally,
+    ...(run && { signal: run.signal }),
+  };
   try {
     const unread = await importFiles(db, recognized(files, options.format, unknown, run), importOptions);
     const problems = [...unknown, ...unread];
@@ -116,7 +122,11 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
     return problems;
   } catch (error) {
     await run
-      ?.end({ state: 'failed', problem: 'The command that ran it says why.', at: new Date() })
+      ?.end({
+        state: error instanceof ImportStopped ? 'stopped' : 'failed',
+        problem: error instanceof ImportStopped ? error.message : 'The command that ran it says why.',
+        at: new Date(),
+      })
       .catch(() => {});
     throw error;
   } finally {

@@ -97,6 +97,7 @@ export interface Tables {
     counts: DefaultedJsonb<Record<string, unknown>>;
     hidden: Generated<number>;
     problem: string | null;
+    stop_wanted_by: string | null;
     rejected: DefaultedJsonb<{ where: string; reason: string }[]>;
   };
   answer_state: { question: string; digest: string; changed_at: Date; asked_at: Date };

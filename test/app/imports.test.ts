@@ -139,6 +139,25 @@ onEveryEngine((engine) => {
     expect(await total()).toBe(3_000);
   });
 
+  it('is stopped by an analyst, keeps what was read, and says who', async () => {
+    const viewer = await signedIn(tipline, 'viewer');
+    const many = [
+      'type,value',
+      ...Array.from({ length: 20_000 }, (_, i) => `DOMAIN,n${i}.test-feed.net`),
+    ].join('\n');
+    const { id } = (await start(many)).json().data;
+    expect((await viewer.send('POST', `/app/imports/${id}/stop`)).statusCode).toBe(403);
+    expect((await analyst.send('POST', `/app/imports/${id}/stop`)).json()).toEqual({ done: true });
+    const end = await ended(id);
+    expect([end.state, end.problem]).toEqual([
+      'stopped',
+      expect.stringContaining('analyst@example.org stopped it'),
+    ]);
+    expect((await analyst.send('POST', `/app/imports/${id}/stop`)).json().code).toBe('not_possible');
+    const written = (await auditOf(tipline)).filter(({ action }) => action.startsWith('import'));
+    expect(written.map(({ action }) => action)).toEqual(['import.start', 'import.stop', 'import.end']);
+  });
+
   it('ends between batches when the server does, and says so', async () => {
     const many = [
       'type,value',

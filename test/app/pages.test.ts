@@ -285,6 +285,7 @@ onEveryEngine((engine) => {
       (await read(`/app/search?q=${encodeURIComponent('hxxp://mild.test-feed[.]net/a')}`)).indicators,
     ).toMatchObject([{ defanged: 'hxxp://mild[.]test-feed[.]net/a', type: 'URL' }]);
     expect((await read('/app/search?q=test-feed.net')).indicators).toHaveLength(4);
+    expect((await read('/app/search?q=OTHE')).sources).toMatchObject([{ name: 'Other' }]);
     expect((await read('/app/search?q=old.test-feed.net')).indicators).toEqual([]);
     expect((await read('/app/search?q=old.test-feed.net', analyst)).indicators).toMatchObject([
       { hidden: true },
@@ -311,6 +312,10 @@ onEveryEngine((engine) => {
       },
       expiring: { total: 1, first: [{ defanged: 'soon[.]test-feed[.]net' }] },
     });
+    const { created, expiring } = await read('/app/overview');
+    expect((await read(`/app/indicators?createdSince=${created.since}`)).total).toBe(created.total);
+    expect((await read(`/app/indicators?expiresBefore=${expiring.until}`)).total).toBe(expiring.total);
+    expect((await read(`/app/indicators?createdSince=${days(1).toISOString()}`)).total).toBe(0);
     tipline.clock.now = days(1);
     expect(await read('/app/overview')).toMatchObject({ indicators: 3, expiring: { total: 0 } });
   });

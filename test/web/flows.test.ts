@@ -412,6 +412,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await signIn(theirs.page, service.address, emailOf('new'));
     await theirs.page.getByRole('heading', { name: 'Overview' }).waitFor();
     await row.getByRole('button', { name: 'Switch new@example.org off' }).click();
+    await confirm(page, 'Switch off');
     await row.getByText('Switched off').waitFor();
     await theirs.page.goto(`${service.address}/actors`);
     await theirs.page.waitForURL(/sign-in/);

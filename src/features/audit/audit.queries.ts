@@ -34,6 +34,7 @@ export type AuditAction =
   | 'whitelist.disable'
   | 'import.start'
   | 'import.end'
+  | 'import.stop'
   | 'indicator.enrich'
   | 'source.add'
   | 'source.change'

@@ -43,14 +43,35 @@ export async function writeRun(trx: Transaction<Tables>, run: NewRun, who: strin
     .execute();
 }
 
-/** How far it is. */
-export async function noteProgress(db: Db, id: string, readBytes: number, tally: Tally): Promise<void> {
-  await db
+/**
+ * How far it is.
+ * @returns who wants it to end; null: nobody
+ */
+export async function noteProgress(
+  db: Db,
+  id: string,
+  readBytes: number,
+  tally: Tally,
+): Promise<string | null> {
+  const row = await db
     .updateTable('import_run')
     .set({ read_bytes: readBytes, heard_at: sql`clock_timestamp()`, ...countsOf(tally) })
     .where('id', '=', id)
     .where('state', '=', 'running')
-    .execute();
+    .returning('stop_wanted_by')
+    .executeTakeFirst();
+  return row?.stop_wanted_by ?? null;
+}
+
+/** @returns false: it does not run */
+export async function wantStop(trx: Transaction<Tables>, id: string, who: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('import_run')
+    .set({ stop_wanted_by: who })
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 export async function writeEnd(

@@ -1,15 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../db/open.ts';
 import { type By, writeAudit } from '../audit/audit.queries.ts';
-import { type NewRun, noteProgress, type RunState, writeEnd, writeRun } from './import-runs.queries.ts';
+import {
+  type NewRun,
+  noteProgress,
+  type RunState,
+  wantStop,
+  writeEnd,
+  writeRun,
+} from './import-runs.queries.ts';
 import type { Tally } from './tally.ts';
 
 const NOTE_EVERY_MS = 500;
+
+/** Somebody wants the import to end. */
+export class ImportStopped extends Error {
+  override name = 'ImportStopped';
+}
 
 export interface RecordedRun {
   id: string;
   /** Of the file, so far. */
   readBytes: number;
+  /** Ends when somebody wants the import to end; its reason says so. */
+  signal: AbortSignal;
   end(how: { state: Exclude<RunState, 'running'>; problem: string | null; at: Date }): Promise<void>;
 }
 
@@ -34,9 +48,14 @@ export async function recordRun(
     const { dryRun, ...after } = wanted;
     if (!dryRun) await writeAudit(trx, by, { ...audit, action: 'import.start', before: null, after });
   });
+  const stopping = new AbortController();
   let noting: Promise<void> | null = null;
   const note = () => {
     noting ??= noteProgress(db, id, run.readBytes, tally)
+      .then((who) => {
+        if (who !== null)
+          stopping.abort(new ImportStopped(`${who} stopped it. What was read whole was kept.`));
+      })
       .catch(onError)
       .finally(() => {
         noting = null;
@@ -47,6 +66,7 @@ export async function recordRun(
   const run: RecordedRun = {
     id,
     readBytes: 0,
+    signal: stopping.signal,
     async end({ state, problem, at }) {
       clearInterval(timer);
       await noting;
@@ -63,4 +83,17 @@ export async function recordRun(
     },
   };
   return run;
+}
+
+/**
+ * Has an import ended, wherever it runs, within a second.
+ * @returns false: it does not run
+ */
+export async function stopRun(db: Db, id: string, by: By): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    if (!(await wantStop(trx, id, by.who))) return false;
+    const object = { kind: 'import' as const, id };
+    await writeAudit(trx, by, { action: 'import.stop', object, before: null, after: null, reason: null });
+    return true;
+  });
 }

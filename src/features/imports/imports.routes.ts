@@ -10,7 +10,7 @@ import { IMPORTERS, recognizeFormat } from '../../importers/recognize.ts';
 import { compareTlp } from '../../model/statement.ts';
 import type { By } from '../audit/audit.queries.ts';
 import { countRuns, findRejected, findRun, findRuns } from './import-runs.queries.ts';
-import { recordRun } from './import-runs.service.ts';
+import { recordRun, stopRun } from './import-runs.service.ts';
 import * as operations from './imports.schema.ts';
 import { runUpload } from './run-upload.ts';
 import { newTally } from './tally.ts';
@@ -41,26 +41,27 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     stopping.abort();
     await Promise.all(running);
   });
-  // A file comes as a stream; what is read into memory whole has no place here.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload));
-
-  const { schema: upload, ...start } = routeOf(operations.startImport, 'analyst');
-  const { body: _, ...schema } = upload;
-  app.route({
-    ...start,
-    bodyLimit: Number.MAX_SAFE_INTEGER,
-    schema,
-    handler: async (request) => {
-      if (running.size + receiving >= MOST_AT_ONCE)
-        throw new ApiError('not_possible', `${MOST_AT_ONCE} imports are under way; wait for one to end.`);
-      receiving++;
-      try {
-        return { data: await begin(request.query, request) };
-      } finally {
-        receiving--;
-      }
-    },
+  await app.register(async (files) => {
+    // A file comes as a stream; what is read into memory whole has no place here.
+    files.removeAllContentTypeParsers();
+    files.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload));
+    const { schema: upload, ...start } = routeOf(operations.startImport, 'analyst');
+    const { body: _, ...schema } = upload;
+    files.withTypeProvider<TypeBoxTypeProvider>().route({
+      ...start,
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      schema,
+      handler: async (request) => {
+        if (running.size + receiving >= MOST_AT_ONCE)
+          throw new ApiError('not_possible', `${MOST_AT_ONCE} imports are under way; wait for one to end.`);
+        receiving++;
+        try {
+          return { data: await begin(request.query, request) };
+        } finally {
+          receiving--;
+        }
+      },
+    });
   });
 
   async function begin(query: Query, request: FastifyRequest) {
@@ -99,6 +100,15 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     if (!run) throw new ApiError('not_found', 'There is no such import.');
     return run;
   }
+
+  app.route({
+    ...routeOf(operations.stopImport, 'analyst'),
+    handler: async (request) => {
+      if (!(await stopRun(db, idOf(request), deps.by(request))))
+        throw new ApiError('not_possible', 'This import does not run.');
+      return { done: true as const };
+    },
+  });
 
   app.route({
     ...routeOf(operations.listImports, 'viewer'),

@@ -73,6 +73,11 @@ export const listImports = operation('GET /app/imports', {
 
 export const readImport = operation('GET /app/imports/:id', { answer: Type.Object({ data: Run }) });
 
+/** Ends it between two batches, wherever it runs. */
+export const stopImport = operation('POST /app/imports/:id/stop', {
+  answer: Type.Object({ done: Type.Literal(true) }),
+});
+
 export const listRejected = operation('GET /app/imports/:id/rejected', {
   query: Type.Object(pageParameters(50, 500), strict),
   answer: Type.Object({

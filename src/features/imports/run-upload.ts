@@ -4,7 +4,7 @@ import type { Database } from '../../db/open.ts';
 import type { Importer } from '../../importers/importer.ts';
 import type { SourceDefaults } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
-import type { RecordedRun } from './import-runs.service.ts';
+import { ImportStopped, type RecordedRun } from './import-runs.service.ts';
 import { importFiles } from './imports.service.ts';
 import { dropUnusedSource, ensureSource, findSource, newSource } from './sources.queries.ts';
 import type { Tally } from './tally.ts';
@@ -37,16 +37,19 @@ export async function runUpload({ database, clock, signal, log }: Deps, work: Wo
   const end = (state: 'done' | 'failed' | 'stopped', problem: string | null) =>
     run.end({ state, problem, at: clock() }).catch(log);
   try {
-    const problem = await read(database, clock(), signal, work);
+    const problem = await read(database, clock(), AbortSignal.any([signal, run.signal]), work);
     await end(problem === null ? 'done' : 'failed', problem);
   } catch (error) {
-    if (!signal.aborted) log(error);
-    await end(
-      signal.aborted ? 'stopped' : 'failed',
-      signal.aborted
-        ? 'The server ended while it ran. What was read whole was kept; import the file again for the rest.'
-        : 'Tipline itself failed; its log says how. What was read whole was kept.',
-    );
+    if (error instanceof ImportStopped) await end('stopped', error.message);
+    else if (signal.aborted)
+      await end(
+        'stopped',
+        'The server ended while it ran. What was read whole was kept; import the file again for the rest.',
+      );
+    else {
+      log(error);
+      await end('failed', 'Tipline itself failed; its log says how. What was read whole was kept.');
+    }
   } finally {
     await file.dispose().catch(log);
   }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { moment, momentOrNull, operation } from '../../http/operation.ts';
-import { nullable, nullableEnum, score, stringEnum } from '../../http/schema.ts';
+import { dateTime, nullable, nullableEnum, score, stringEnum } from '../../http/schema.ts';
 import { SEVERITIES, TLPS } from '../../model/vocabulary.ts';
 import { FORMAT_NAMES } from '../exports/formats.ts';
 import { SORTS } from './indicators.queries.ts';
@@ -10,7 +10,12 @@ import { Indicator, IndicatorContext, IndicatorQuery } from './indicators.schema
 export const STATES = ['visible', 'pinned', 'whitelisted', 'expired'] as const;
 
 const { page, pageSize, format: _, csvGuard, style, include, ...publicFilters } = IndicatorQuery.properties;
-const filters = { ...publicFilters, sourceId: Type.Optional(Type.String({ format: 'uuid' })) };
+const filters = {
+  ...publicFilters,
+  sourceId: Type.Optional(Type.String({ format: 'uuid' })),
+  createdSince: Type.Optional(dateTime()),
+  expiresBefore: Type.Optional(dateTime()),
+};
 const sorting = {
   sort: stringEnum(SORTS, { default: 'lastSeen' }),
   order: stringEnum(['desc', 'asc'], { default: 'desc' }),

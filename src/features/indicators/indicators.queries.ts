@@ -27,6 +27,10 @@ export interface IndicatorFilters {
   sourceId?: string;
   /** An analyst has pinned its confidence. */
   pinned?: true;
+  /** Known here since then, or later; ISO 8601. */
+  createdSince?: string;
+  /** Expires by then; ISO 8601. */
+  expiresBefore?: string;
 }
 
 /** What a list can be in the order of; ties by the list's own order. */
@@ -90,6 +94,7 @@ export function matching(
 function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
   const { q, type, types, severity, tag, actorId, campaignId, minConfidence, since, sourceId, pinned } =
     filters;
+  const { createdSince, expiresBefore } = filters;
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
     types && sql<SqlBool>`indicator.type in (${sql.join(types)})`,
@@ -103,6 +108,8 @@ function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
     campaignId && linkedTo('campaign', campaignId, viewer),
     sourceId && statedBy(sourceId, viewer),
     pinned && sql<SqlBool>`indicator.pinned_confidence is not null`,
+    createdSince && sql<SqlBool>`indicator.created_at >= ${createdSince}::timestamptz`,
+    expiresBefore && sql<SqlBool>`indicator.expires_at <= ${expiresBefore}::timestamptz`,
   ];
   return conditions.filter((condition) => typeof condition === 'object');
 }
@@ -195,8 +202,10 @@ export async function listIndicators(
  * is taken from that. Walking the list for it could pass by every indicator before the first that matches. Without
  * them, the page is read from the index in the list's order, however far back, and the total from the sums or an index.
  */
-function readsOnce({ q, tag, actorId, campaignId, sourceId, pinned }: IndicatorFilters): boolean {
-  return [q, tag, actorId, campaignId, sourceId, pinned].some((filter) => filter !== undefined);
+function readsOnce(filters: IndicatorFilters): boolean {
+  const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore } = filters;
+  const others = [q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore];
+  return others.some((filter) => filter !== undefined);
 }
 
 export async function findIndicator(db: Db, viewer: Viewer, id: string): Promise<IndicatorRow | undefined> {

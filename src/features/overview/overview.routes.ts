@@ -46,12 +46,8 @@ function stillThere({ expiring, ...overview }: Overview, now: Date): Overview {
 async function look(db: Db, viewer: Viewer): Promise<Overview> {
   const since = new Date(viewer.now.getTime() - 24 * HOUR_MS);
   const created = await queries.countCreated(db, viewer, since);
-  const expiring = await queries.findExpiring(
-    db,
-    viewer,
-    new Date(viewer.now.getTime() + 7 * 24 * HOUR_MS),
-    FEW,
-  );
+  const until = new Date(viewer.now.getTime() + 7 * 24 * HOUR_MS);
+  const expiring = await queries.findExpiring(db, viewer, until, FEW);
   return {
     asOf: viewer.now,
     ...(await queries.countAll(db, viewer)),
@@ -63,6 +59,7 @@ async function look(db: Db, viewer: Viewer): Promise<Overview> {
       tags: await queries.topTags(db, viewer, since, FEW),
     },
     expiring: {
+      until,
       total: expiring.total,
       first: expiring.first.map(({ value, ...indicator }) => ({
         ...indicator,

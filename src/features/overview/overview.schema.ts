@@ -22,6 +22,7 @@ export const readOverview = operation('GET /app/overview', {
     }),
     /** In the seven days after; the first few of them. */
     expiring: Type.Object({
+      until: moment,
       total: count,
       first: Type.Array(
         Type.Object({

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { containing } from '../../db/containing.ts';
 import type { Db } from '../../db/open.ts';
 import type { Viewer } from '../../db/visibility.ts';
 import { matching } from '../indicators/indicators.queries.ts';
@@ -10,4 +11,19 @@ export async function isTag(db: Db, viewer: Viewer, tag: string): Promise<boolea
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
+}
+
+/** Sources by a part of their name. */
+export async function findSourcesNamed(
+  db: Db,
+  text: string,
+  most: number,
+): Promise<{ id: string; name: string }[]> {
+  return db
+    .selectFrom('source')
+    .select(['id', 'name'])
+    .where('name', 'ilike', containing(text))
+    .orderBy('name')
+    .limit(most)
+    .execute();
 }

@@ -11,7 +11,7 @@ import { INDICATOR_TYPES } from '../../model/vocabulary.ts';
 import { listActors } from '../actors/actors.queries.ts';
 import { listCampaigns } from '../campaigns/campaigns.queries.ts';
 import { firstMatching } from '../indicators/analyst.queries.ts';
-import { isTag } from './search.queries.ts';
+import { findSourcesNamed, isTag } from './search.queries.ts';
 import { search } from './search.schema.ts';
 
 const MOST = 5;
@@ -38,6 +38,7 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
           attackGroupId: attack_group_id,
         })),
         campaigns: campaigns.rows.map(({ id, name, status }) => ({ id, name, status })),
+        sources: await findSourcesNamed(db, q, MOST),
         tags: (await isTag(db, viewer, q)) ? [q] : [],
       };
     },

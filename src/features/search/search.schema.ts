@@ -20,6 +20,8 @@ export const search = operation('GET /app/search', {
     ),
     actors: Type.Array(Type.Object({ ...named, attackGroupId: nullable(Type.String()) })),
     campaigns: Type.Array(Type.Object({ ...named, status: stringEnum(CAMPAIGN_STATUSES) })),
+    /** By a part of the name. */
+    sources: Type.Array(Type.Object(named)),
     /** The text itself, where an indicator has it for a tag. */
     tags: Type.Array(Type.String()),
   }),

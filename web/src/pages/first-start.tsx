@@ -32,7 +32,9 @@ export function FirstStart() {
   }, []);
   const make = useMutation({
     mutationFn: async () => {
-      await call('POST /app/first-start', { body: given });
+      // Made already, by a click before this one: then it is signing in that is missing.
+      const { firstStart } = await call('GET /app/session');
+      if (firstStart) await call('POST /app/first-start', { body: given });
       await call('POST /app/sign-in', { body: { email: given.email, password: given.password } });
     },
     onSuccess: () => window.location.assign('/'),

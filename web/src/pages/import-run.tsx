@@ -1,7 +1,7 @@
-import { Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Stack, Table, Text } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { Answer } from '../client/operations.ts';
-import { useAccount, useAnswer } from '../client/queries.ts';
+import { useAccount, useAnswer, useChange } from '../client/queries.ts';
 import { ImportSummary, StateBadge } from '../parts/import-summary.tsx';
 import { Page } from '../parts/page.tsx';
 import { Paging } from '../parts/paging.tsx';
@@ -28,7 +28,12 @@ export function ImportRun() {
         <Page title={visibleText(data.fileName)} about={<About run={data} />}>
           <Section
             title={data.dryRun ? 'What would happen' : 'What came of it'}
-            actions={<StateBadge run={data} />}
+            actions={
+              <Group gap="xs">
+                {data.state === 'running' && may(account.role, 'analyst') && <Stop id={data.id} />}
+                <StateBadge run={data} />
+              </Group>
+            }
           >
             <ImportSummary run={data} />
           </Section>
@@ -36,6 +41,20 @@ export function ImportRun() {
         </Page>
       )}
     </Answered>
+  );
+}
+
+function Stop({ id }: { id: string }) {
+  const stop = useChange('POST /app/imports/:id/stop', () => 'It ends with the batch under way.');
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={stop.isPending}
+      onClick={() => stop.mutate({ params: { id } })}
+    >
+      Stop
+    </Button>
   );
 }
 

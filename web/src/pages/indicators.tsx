@@ -2,6 +2,7 @@ import {
   Button,
   Group,
   Menu,
+  Pill,
   SegmentedControl,
   Select,
   Stack,
@@ -25,7 +26,7 @@ import { ScrollTable } from '../parts/scroll-table.tsx';
 import { Answered, Nothing } from '../parts/states.tsx';
 import { TagList } from '../parts/tags.tsx';
 import { typeName } from '../parts/type-name.ts';
-import { number, readable, SeverityBadge, Time, TlpBadge, visibleText } from '../parts/words.tsx';
+import { fullTime, number, readable, SeverityBadge, Time, TlpBadge, visibleText } from '../parts/words.tsx';
 import type { Search } from '../router.tsx';
 import { may } from '../shell/shell.tsx';
 import { ActorFilter, CampaignFilter, SourceFilter } from './indicator-filters.tsx';
@@ -73,6 +74,7 @@ export function Indicators() {
       actions={<Export search={search} total={total ?? 0} />}
     >
       <Filters search={search} filter={filter} />
+      <Unshown search={search} filter={filter} />
       <Answered query={list}>
         {({ data, page, pageSize, total: count }) => (
           <Stack
@@ -135,6 +137,35 @@ const STATES: { value: NonNullable<Query<typeof LIST>['state']>; label: string }
 
 const NOT_FILTERS = ['page', 'pageSize', 'sort', 'order'];
 const filtersIn = (search: Search) => Object.keys(search).filter((name) => !NOT_FILTERS.includes(name));
+
+/** Filters that no box shows; overviews and links set them. */
+const UNSHOWN: Partial<Record<keyof Query<typeof LIST>, (value: string) => string>> = {
+  createdSince: (at) => `known here since ${fullTime(at)}`,
+  expiresBefore: (at) => `expiring before ${fullTime(at)}`,
+  since: (at) => `last seen since ${fullTime(at)}`,
+  minConfidence: (least) => `confidence of at least ${least}`,
+  types: (types) => `of ${types}`,
+};
+
+function Unshown({ search, filter }: FilterProps) {
+  const used = Object.entries(UNSHOWN).filter(([name]) => search[name] !== undefined);
+  if (used.length === 0) return null;
+  return (
+    <Group gap="xs">
+      <Text size="sm">Only those</Text>
+      {used.map(([name, text]) => (
+        <Pill
+          key={name}
+          withRemoveButton
+          onRemove={() => filter({ [name]: undefined })}
+          removeButtonProps={{ 'aria-label': `Without: ${name}`, tabIndex: 0, 'aria-hidden': false }}
+        >
+          {visibleText(text(search[name] ?? ''))}
+        </Pill>
+      ))}
+    </Group>
+  );
+}
 
 function Filters({ search, filter }: FilterProps) {
   const account = useAccount();

@@ -35,7 +35,12 @@ function Known({ found }: { found: Found }) {
     <Stack>
       <SimpleGrid cols={{ base: 2, sm: 4 }}>
         <Figure name="Indicators" value={found.indicators} to="/indicators" />
-        <Figure name="New since yesterday" value={created.total} />
+        <Figure
+          name="New since yesterday"
+          value={created.total}
+          to="/indicators"
+          search={{ createdSince: created.since }}
+        />
         <Figure name="Actors" value={found.actors} to="/actors" />
         <Figure name="Campaigns" value={found.campaigns} to="/campaigns" />
       </SimpleGrid>
@@ -53,7 +58,7 @@ function Known({ found }: { found: Found }) {
                 name: type,
                 count,
                 label: (
-                  <PageLink to="/indicators" search={{ type }} inherit>
+                  <PageLink to="/indicators" search={{ type, createdSince: created.since }} inherit>
                     {typeName(type)}
                   </PageLink>
                 ),
@@ -69,7 +74,7 @@ function Known({ found }: { found: Found }) {
                 count,
                 color: SEVERITY_BARS[severity],
                 label: (
-                  <PageLink to="/indicators" search={{ severity }} inherit>
+                  <PageLink to="/indicators" search={{ severity, createdSince: created.since }} inherit>
                     {readable(severity)}
                   </PageLink>
                 ),
@@ -84,7 +89,12 @@ function Known({ found }: { found: Found }) {
                 name: tag,
                 count,
                 label: (
-                  <PageLink to="/indicators" search={{ tag }} inherit style={{ overflowWrap: 'anywhere' }}>
+                  <PageLink
+                    to="/indicators"
+                    search={{ tag, createdSince: created.since }}
+                    inherit
+                    style={{ overflowWrap: 'anywhere' }}
+                  >
                     {visibleText(tag)}
                   </PageLink>
                 ),
@@ -93,7 +103,16 @@ function Known({ found }: { found: Found }) {
           </New>
         </Section>
       </SimpleGrid>
-      <Section title={`Expiring within seven days: ${number(expiring.total)}`}>
+      <Section
+        title={`Expiring within seven days: ${number(expiring.total)}`}
+        actions={
+          expiring.total > 0 && (
+            <PageLink to="/indicators" search={{ expiresBefore: expiring.until }}>
+              All
+            </PageLink>
+          )
+        }
+      >
         {expiring.first.length === 0 ? (
           <Text size="sm" c="dimmed">
             None.
@@ -131,25 +150,20 @@ function New({ count, children }: { count: number; children: React.ReactNode }) 
   );
 }
 
-function Figure({
-  name,
-  value,
-  to,
-}: {
+interface FigureProps {
   name: string;
   value: number;
-  to?: '/indicators' | '/actors' | '/campaigns';
-}) {
+  to: '/indicators' | '/actors' | '/campaigns';
+  search?: Record<string, string>;
+}
+
+function Figure({ name, value, to, search }: FigureProps) {
   return (
     <Paper withBorder p="md">
       <Text size="sm" c="dimmed">
-        {to ? (
-          <PageLink to={to} inherit>
-            {name}
-          </PageLink>
-        ) : (
-          name
-        )}
+        <PageLink to={to} {...(search && { search })} inherit>
+          {name}
+        </PageLink>
       </Text>
       <Text fz={26} fw={700}>
         {number(value)}

@@ -83,7 +83,10 @@ export function relative(instant: string, now = Date.now()): string {
   return RELATIVE.format(Math.round(seconds / size), unit);
 }
 
-export const fullTime = (instant: string) => `${FULL.format(new Date(instant))} UTC`;
+export function fullTime(instant: string): string {
+  const at = new Date(instant);
+  return Number.isNaN(at.getTime()) ? instant : `${FULL.format(at)} UTC`;
+}
 
 /** An instant: how long ago, and on demand exactly when. */
 export function Time({ at, never = 'never' }: { at: string | null | undefined; never?: string }) {

@@ -29,7 +29,13 @@ export function Palette() {
   const actions: Hit[] = 'sign out'.includes(text.trim().toLowerCase())
     ? [{ id: 'sign-out', label: 'Sign out', onClick: () => void signOut() }]
     : [];
-  const { indicators = [], actors = [], campaigns = [], tags = [] } = (query !== '' && found.data) || {};
+  const {
+    indicators = [],
+    actors = [],
+    campaigns = [],
+    sources = [],
+    tags = [],
+  } = (query !== '' && found.data) || {};
   const groups: [string, Hit[]][] = [
     ['Pages', places],
     [
@@ -57,6 +63,14 @@ export function Palette() {
         label: visibleText(name),
         description: readable(status),
         onClick: () => void go({ to: '/campaigns/$id', params: { id } }),
+      })),
+    ],
+    [
+      'Indicators from this source',
+      sources.map(({ id, name }) => ({
+        id: `source:${id}`,
+        label: visibleText(name),
+        onClick: () => void go({ to: '/indicators', search: { sourceId: id } }),
       })),
     ],
     [
@@ -95,6 +109,7 @@ export function Palette() {
         aria-label="Search everything"
         leftSection={found.isFetching ? <Loader size={16} /> : <IconSearch size={18} />}
       />
+      {found.isError && query !== '' && <Spotlight.Empty role="alert">{found.error.message}</Spotlight.Empty>}
       <Spotlight.ActionsList>{groups.map(([name, hits]) => group(name, hits))}</Spotlight.ActionsList>
     </Spotlight.Root>
   );

@@ -17,6 +17,7 @@ import { PASSWORD_LENGTH, ROLES, type Role } from '../../../../src/model/account
 import { TLPS, type Tlp } from '../../../../src/model/vocabulary.ts';
 import type { Body, Item } from '../../client/operations.ts';
 import { useAccount, useAnswer, useChange } from '../../client/queries.ts';
+import { ReasonModal } from '../../parts/confirm.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Answered } from '../../parts/states.tsx';
@@ -72,6 +73,7 @@ function UserTable({ users }: { users: User[] }) {
 function Row({ user }: { user: User }) {
   const account = useAccount();
   const [opened, { open, close }] = useDisclosure(false);
+  const [asksToSwitch, switching] = useDisclosure(false);
   const change = useChange('PATCH /app/users/:id', ({ data }) =>
     data.disabledAt ? 'Switched off: sessions and API keys of theirs are refused.' : 'Changed.',
   );
@@ -124,13 +126,30 @@ function Row({ user }: { user: User }) {
             <Button
               size="compact-xs"
               variant="default"
-              onClick={() => set({ disabled: user.disabledAt === null })}
+              onClick={() => (user.disabledAt ? set({ disabled: false }) : switching.open())}
               aria-label={`Switch ${user.email} ${user.disabledAt ? 'on' : 'off'}`}
             >
               {user.disabledAt ? 'Switch on' : 'Switch off'}
             </Button>
           )}
         </Group>
+        <ReasonModal
+          title={`Switch ${user.email} off?`}
+          action="Switch off"
+          color="red"
+          withoutReason
+          opened={asksToSwitch}
+          onClose={switching.close}
+          busy={change.isPending}
+          onConfirm={() => {
+            set({ disabled: true });
+            switching.close();
+          }}
+        >
+          <Text size="sm">
+            Their sessions end, and their API keys are refused, until they are switched on again.
+          </Text>
+        </ReasonModal>
         <Modal opened={opened} onClose={close} title={`A new password for ${user.email}`}>
           <NewPassword
             onSet={(password) => {
