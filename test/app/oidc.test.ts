@@ -170,6 +170,18 @@ onEveryEngine((engine) => {
     expect(await account()).toBeNull();
   });
 
+  it('takes an address of which the provider says nothing where the operator trusts it, and no other', async () => {
+    const settings = { ...CLIENT, issuer: provider.address, name: 'Example', publicAddress: PUBLIC };
+    const verified = (trustEmail: boolean) =>
+      openOidc({ ...settings, trustEmail }, outbound, () => NOW)
+        .exchange('code', 'verifier')
+        .then(({ emailVerified }) => emailVerified);
+    delete claims.email_verified;
+    expect([await verified(false), await verified(true)]).toEqual([false, true]);
+    claims.email_verified = false;
+    expect(await verified(true)).toBe(false);
+  });
+
   it('leads nowhere but into the application', async () => {
     for (const to of [
       '//elsewhere.example',

@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
+import { oneSnapshot } from '../../db/one-snapshot.ts';
 import type { Db } from '../../db/open.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
@@ -23,16 +24,14 @@ export async function actorPageRoutes(instance: FastifyInstance, { db }: { db: D
     ...routeOf(readActor, 'viewer'),
     handler: async (request) => {
       const id = idOf(request);
-      const [row, links] = await db
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .execute(
-          async (trx) =>
-            [
-              await actors.findActor(trx, request.viewer, id),
-              await actors.findActorLinks(trx, request.viewer, id),
-            ] as const,
-        );
+      const [row, links] = await oneSnapshot(
+        db,
+        async (snapshot) =>
+          [
+            await actors.findActor(snapshot, request.viewer, id),
+            await actors.findActorLinks(snapshot, request.viewer, id),
+          ] as const,
+      );
       if (!row || !links) throw new ApiError('not_found', 'There is no such actor.');
       return { data: { ...toActorDetail(row), ...links } };
     },

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../db/open.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -135,15 +136,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   });
 }
 
-interface Query {
-  fileName: string;
-  source: string;
-  format: string;
-  dryRun: boolean;
-  tlp: Parameters<typeof runUpload>[1]['defaults']['tlp'];
-  confidence: number;
-  severity: Parameters<typeof runUpload>[1]['defaults']['severity'];
-}
+type Query = Static<typeof operations.startImport.query>;
 
 /** @throws {ApiError} when it is of no format that is known */
 async function importerFor(file: Upload, { format, fileName }: Query): Promise<Importer> {

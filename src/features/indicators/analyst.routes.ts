@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
+import { oneSnapshot } from '../../db/one-snapshot.ts';
 import type { Db } from '../../db/open.ts';
 import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -68,10 +69,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
       const id = idOf(request);
       const { account, viewer } = request;
       const seesHidden = mayActAs(account.role, 'analyst');
-      const parts = await db
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .execute((trx) => readParts(trx, viewer, id, seesHidden));
+      const parts = await oneSnapshot(db, (snapshot) => readParts(snapshot, viewer, id, seesHidden));
       if (!parts) throw new ApiError('not_found', 'There is no such indicator.');
       return { data: toDetail(parts, viewer) };
     },

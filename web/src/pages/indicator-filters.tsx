@@ -1,98 +1,120 @@
-import { Select } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
-import { useAnswer } from '../client/queries.ts';
-import { visibleText } from '../parts/words.tsx';
+import { Button, Group, Pill, Select, Text } from '@mantine/core';
+import { INDICATOR_TYPES, SEVERITIES } from '../../../src/model/vocabulary.ts';
+import type { Query } from '../client/operations.ts';
+import { useAccount } from '../client/queries.ts';
+import { FilterBar, FilterText, SearchBox } from '../parts/filters.tsx';
+import { typeName } from '../parts/type-name.ts';
+import { fullTime, readable, visibleText } from '../parts/words.tsx';
+import type { Search } from '../router.tsx';
+import { may } from '../shell/shell.tsx';
+import { ActorFilter, CampaignFilter, SourceFilter } from './indicator-choosers.tsx';
 
-interface Props {
-  value: string | undefined;
-  onChange(id: string | undefined): void;
+export interface FilterProps {
+  search: Search;
+  /** `replace`: it is no step to go back to, as a letter that is typed. */
+  filter(change: Search, replace?: boolean): void;
 }
 
-interface Named {
-  id: string;
-  name: string;
-}
+const STATES: { value: NonNullable<Query<'GET /app/indicators'>['state']>; label: string }[] = [
+  { value: 'visible', label: 'Published' },
+  { value: 'pinned', label: 'Pinned' },
+  { value: 'whitelisted', label: 'Whitelisted' },
+  { value: 'expired', label: 'Expired' },
+];
 
-interface ChooserProps extends Props {
-  label: string;
-  choices: Named[];
-  /** Looks for others. */
-  onSearch?(text: string): void;
-}
+const NOT_FILTERS = ['page', 'pageSize', 'sort', 'order'];
+export const filtersIn = (search: Search) =>
+  Object.keys(search).filter((name) => !NOT_FILTERS.includes(name));
 
-function Chooser({ label, value, onChange, choices, onSearch }: ChooserProps) {
+/** Filters that no box shows; overviews and links set them. */
+const UNSHOWN: Partial<Record<keyof Query<'GET /app/indicators'>, (value: string) => string>> = {
+  createdSince: (at) => `known here since ${fullTime(at)}`,
+  expiresBefore: (at) => `expiring before ${fullTime(at)}`,
+  since: (at) => `last seen since ${fullTime(at)}`,
+  minConfidence: (least) => `confidence of at least ${least}`,
+  types: (types) => `of ${types}`,
+};
+
+export function Unshown({ search, filter }: FilterProps) {
+  const used = Object.entries(UNSHOWN).filter(([name]) => search[name] !== undefined);
+  if (used.length === 0) return null;
   return (
-    <Select
-      label={label}
-      placeholder="Any"
-      data={choices.map(({ id, name }) => ({ value: id, label: visibleText(name) }))}
-      value={value ?? null}
-      onChange={(id) => onChange(id ?? undefined)}
-      {...(onSearch && { onSearchChange: onSearch, filter: ({ options }) => options })}
-      searchable
-      clearable
-      nothingFoundMessage="None"
-      w={150}
-    />
+    <Group gap="xs">
+      <Text size="sm">Only those</Text>
+      {used.map(([name, text]) => (
+        <Pill
+          key={name}
+          withRemoveButton
+          onRemove={() => filter({ [name]: undefined })}
+          removeButtonProps={{ 'aria-label': `Without: ${name}`, tabIndex: 0, 'aria-hidden': false }}
+        >
+          {visibleText(text(search[name] ?? ''))}
+        </Pill>
+      ))}
+    </Group>
   );
 }
 
-export function SourceFilter(props: Props) {
-  const { data } = useAnswer('GET /app/sources');
-  return <Chooser {...props} label="Source" choices={data?.data ?? []} />;
-}
-
-const FEW = 20;
-
-/** What is typed, unless it is the name of what is chosen, which the box shows by itself. */
-function useTyped(chosen: Named | undefined) {
-  const [text, setText] = useState('');
-  const [q] = useDebouncedValue(chosen && text === visibleText(chosen.name) ? '' : text.trim(), 200);
-  return [q, setText] as const;
-}
-
-const NO_ID = '00000000-0000-0000-0000-000000000000';
-
-/** There may be thousands: those that hold what is typed. */
-export function ActorFilter(props: Props) {
-  const chosen = useAnswer(
-    'GET /app/actors/:id',
-    { params: { id: props.value ?? NO_ID } },
-    undefined,
-    props.value !== undefined,
-  ).data?.data;
-  const [q, setText] = useTyped(props.value ? chosen : undefined);
-  const { data } = useAnswer('GET /app/actors', { query: { pageSize: FEW, ...(q && { q }) } });
+export function Filters({ search, filter }: FilterProps) {
+  const account = useAccount();
+  const states = may(account.role, 'analyst') ? STATES : STATES.slice(0, 2);
   return (
-    <Chooser
-      {...props}
-      label="Actor"
-      choices={withChosen(data?.data, props.value ? chosen : undefined)}
-      onSearch={setText}
-    />
+    <FilterBar
+      search={
+        <SearchBox
+          label="Value"
+          placeholder="evil[.]example, 198.51.100"
+          value={search.q ?? ''}
+          onChange={(q) => filter({ q }, true)}
+        />
+      }
+      inUse={filtersIn(search).some((name) => name !== 'q')}
+    >
+      <Select
+        label="Type"
+        placeholder="Any"
+        data={INDICATOR_TYPES.map((value) => ({ value, label: typeName(value) }))}
+        value={search.type ?? null}
+        onChange={(type) => filter({ type: type ?? undefined })}
+        clearable
+        searchable
+        w={140}
+      />
+      <Select
+        label="Severity"
+        placeholder="Any"
+        data={SEVERITIES.map((value) => ({ value, label: readable(value) })).reverse()}
+        value={search.severity ?? null}
+        onChange={(severity) => filter({ severity: severity ?? undefined })}
+        clearable
+        w={120}
+      />
+      <FilterText
+        label="Tag"
+        placeholder="Exactly"
+        value={search.tag ?? ''}
+        onChange={(tag) => filter({ tag }, true)}
+        w={130}
+      />
+      <SourceFilter value={search.sourceId} onChange={(sourceId) => filter({ sourceId })} />
+      <ActorFilter value={search.actorId} onChange={(actorId) => filter({ actorId })} />
+      <CampaignFilter value={search.campaignId} onChange={(campaignId) => filter({ campaignId })} />
+      <Select
+        label="State"
+        data={states}
+        value={search.state ?? 'visible'}
+        onChange={(state) => filter({ state: state === 'visible' ? undefined : (state ?? undefined) })}
+        allowDeselect={false}
+        w={130}
+      />
+      {filtersIn(search).length > 0 && (
+        <Button
+          variant="subtle"
+          onClick={() => filter(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])))}
+        >
+          Clear
+        </Button>
+      )}
+    </FilterBar>
   );
-}
-
-export function CampaignFilter(props: Props) {
-  const chosen = useAnswer(
-    'GET /app/campaigns/:id',
-    { params: { id: props.value ?? NO_ID } },
-    undefined,
-    props.value !== undefined,
-  ).data?.data;
-  const [q, setText] = useTyped(props.value ? chosen : undefined);
-  const { data } = useAnswer('GET /app/campaigns', { query: { pageSize: FEW, ...(q && { q }) } });
-  return (
-    <Chooser
-      {...props}
-      label="Campaign"
-      choices={withChosen(data?.data, props.value ? chosen : undefined)}
-      onSearch={setText}
-    />
-  );
-}
-
-function withChosen(found: Named[] = [], chosen?: Named): Named[] {
-  return chosen && !found.some(({ id }) => id === chosen.id) ? [chosen, ...found] : found;
 }

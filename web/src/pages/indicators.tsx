@@ -1,24 +1,10 @@
-import {
-  Button,
-  Group,
-  Menu,
-  Pill,
-  SegmentedControl,
-  Select,
-  Stack,
-  Table,
-  Text,
-  UnstyledButton,
-} from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconDownload, IconLock } from '@tabler/icons-react';
+import { Button, Group, Select, Stack, Table, Text, UnstyledButton } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconLock } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
-import { INDICATOR_TYPES, SEVERITIES } from '../../../src/model/vocabulary.ts';
-import { addressOf } from '../client/call.ts';
+import type { ReactNode } from 'react';
 import type { Item, Query } from '../client/operations.ts';
 import { useAccount, useAnswer } from '../client/queries.ts';
 import { CopyForms } from '../parts/copy.tsx';
-import { FilterBar, FilterText, SearchBox } from '../parts/filters.tsx';
 import { PageLink } from '../parts/links.tsx';
 import { Page } from '../parts/page.tsx';
 import { Paging } from '../parts/paging.tsx';
@@ -26,26 +12,14 @@ import { ScrollTable } from '../parts/scroll-table.tsx';
 import { Answered, Nothing } from '../parts/states.tsx';
 import { TagList } from '../parts/tags.tsx';
 import { typeName } from '../parts/type-name.ts';
-import { fullTime, number, readable, SeverityBadge, Time, TlpBadge, visibleText } from '../parts/words.tsx';
+import { number, SeverityBadge, Time, TlpBadge, visibleText } from '../parts/words.tsx';
 import type { Search } from '../router.tsx';
 import { may } from '../shell/shell.tsx';
-import { ActorFilter, CampaignFilter, SourceFilter } from './indicator-filters.tsx';
+import { Export } from './indicator-export.tsx';
+import { type FilterProps, Filters, filtersIn, Unshown } from './indicator-filters.tsx';
 
 const LIST = 'GET /app/indicators';
 const PAGE_SIZES = ['25', '50', '100', '200'];
-type ExportQuery = Query<'GET /app/indicators/export'>;
-const EXPORTS: Record<NonNullable<ExportQuery['format']>, string> = {
-  csv: 'CSV',
-  stix: 'STIX 2.1 bundle',
-  misp: 'MISP event',
-  snort: 'Snort rules',
-  suricata: 'Suricata rules',
-  zeek: 'Zeek intel file',
-  txt: 'Plain list',
-  rpz: 'DNS response policy zone',
-  ndjson: 'JSON lines',
-  ecs: 'Elastic common schema',
-};
 
 type Row = Item<typeof LIST>;
 
@@ -119,115 +93,6 @@ export function Indicators() {
 function clean(search: Search): Search {
   return Object.fromEntries(
     Object.entries(search).filter(([, value]) => value !== undefined && value !== ''),
-  );
-}
-
-interface FilterProps {
-  search: Search;
-  /** `replace`: it is no step to go back to, as a letter that is typed. */
-  filter(change: Search, replace?: boolean): void;
-}
-
-const STATES: { value: NonNullable<Query<typeof LIST>['state']>; label: string }[] = [
-  { value: 'visible', label: 'Published' },
-  { value: 'pinned', label: 'Pinned' },
-  { value: 'whitelisted', label: 'Whitelisted' },
-  { value: 'expired', label: 'Expired' },
-];
-
-const NOT_FILTERS = ['page', 'pageSize', 'sort', 'order'];
-const filtersIn = (search: Search) => Object.keys(search).filter((name) => !NOT_FILTERS.includes(name));
-
-/** Filters that no box shows; overviews and links set them. */
-const UNSHOWN: Partial<Record<keyof Query<typeof LIST>, (value: string) => string>> = {
-  createdSince: (at) => `known here since ${fullTime(at)}`,
-  expiresBefore: (at) => `expiring before ${fullTime(at)}`,
-  since: (at) => `last seen since ${fullTime(at)}`,
-  minConfidence: (least) => `confidence of at least ${least}`,
-  types: (types) => `of ${types}`,
-};
-
-function Unshown({ search, filter }: FilterProps) {
-  const used = Object.entries(UNSHOWN).filter(([name]) => search[name] !== undefined);
-  if (used.length === 0) return null;
-  return (
-    <Group gap="xs">
-      <Text size="sm">Only those</Text>
-      {used.map(([name, text]) => (
-        <Pill
-          key={name}
-          withRemoveButton
-          onRemove={() => filter({ [name]: undefined })}
-          removeButtonProps={{ 'aria-label': `Without: ${name}`, tabIndex: 0, 'aria-hidden': false }}
-        >
-          {visibleText(text(search[name] ?? ''))}
-        </Pill>
-      ))}
-    </Group>
-  );
-}
-
-function Filters({ search, filter }: FilterProps) {
-  const account = useAccount();
-  const states = may(account.role, 'analyst') ? STATES : STATES.slice(0, 2);
-  return (
-    <FilterBar
-      search={
-        <SearchBox
-          label="Value"
-          placeholder="evil[.]example, 198.51.100"
-          value={search.q ?? ''}
-          onChange={(q) => filter({ q }, true)}
-        />
-      }
-      inUse={filtersIn(search).some((name) => name !== 'q')}
-    >
-      <Select
-        label="Type"
-        placeholder="Any"
-        data={INDICATOR_TYPES.map((value) => ({ value, label: typeName(value) }))}
-        value={search.type ?? null}
-        onChange={(type) => filter({ type: type ?? undefined })}
-        clearable
-        searchable
-        w={140}
-      />
-      <Select
-        label="Severity"
-        placeholder="Any"
-        data={SEVERITIES.map((value) => ({ value, label: readable(value) })).reverse()}
-        value={search.severity ?? null}
-        onChange={(severity) => filter({ severity: severity ?? undefined })}
-        clearable
-        w={120}
-      />
-      <FilterText
-        label="Tag"
-        placeholder="Exactly"
-        value={search.tag ?? ''}
-        onChange={(tag) => filter({ tag }, true)}
-        w={130}
-      />
-      <SourceFilter value={search.sourceId} onChange={(sourceId) => filter({ sourceId })} />
-      <ActorFilter value={search.actorId} onChange={(actorId) => filter({ actorId })} />
-      <CampaignFilter value={search.campaignId} onChange={(campaignId) => filter({ campaignId })} />
-      <Select
-        label="State"
-        data={states}
-        value={search.state ?? 'visible'}
-        onChange={(state) => filter({ state: state === 'visible' ? undefined : (state ?? undefined) })}
-        allowDeselect={false}
-        w={130}
-      />
-      {filtersIn(search).length > 0 && (
-        <Button
-          variant="subtle"
-          onClick={() => filter(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])))}
-        >
-          Clear
-        </Button>
-      )}
-    </FilterBar>
   );
 }
 
@@ -368,52 +233,5 @@ function Empty({ search, filter }: FilterProps) {
     <Nothing title="There are no indicators yet" hint="Import a file, or set up a source that is fetched.">
       <PageLink to="/imports">Import a file</PageLink>
     </Nothing>
-  );
-}
-
-/** Links of the browser: what comes is a file. */
-function Export({ search, total }: { search: Search; total: number }) {
-  const { page = '1', pageSize = '50', ...words } = search;
-  const [scope, setScope] = useState<'all' | 'page'>('all');
-  if (search.state === 'whitelisted' || search.state === 'expired')
-    return (
-      <Text size="sm" c="dimmed">
-        Exports are of what is published.
-      </Text>
-    );
-  const link = (format: string) =>
-    addressOf('GET /app/indicators/export', {
-      query: {
-        ...words,
-        format,
-        ...(scope === 'page' && { page: Number(page), pageSize: Number(pageSize) }),
-      } as ExportQuery,
-    });
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} />} disabled={total === 0}>
-          Export
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <SegmentedControl
-          fullWidth
-          size="xs"
-          aria-label="What is exported"
-          value={scope}
-          onChange={setScope}
-          data={[
-            { value: 'all', label: `All ${number(total)}` },
-            { value: 'page', label: 'This page' },
-          ]}
-        />
-        {Object.entries(EXPORTS).map(([format, name]) => (
-          <Menu.Item key={format} component="a" href={link(format)} download>
-            {name}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
   );
 }
