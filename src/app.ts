@@ -47,6 +47,7 @@ import {
   type Pages,
   pageRoutes,
 } from './features/pages/pages.routes.ts';
+import { reportRoutes } from './features/reports/reports.routes.ts';
 import { searchRoutes } from './features/search/search.routes.ts';
 import type { CommunityRules } from './features/sigma/community-rules.ts';
 import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
@@ -221,6 +222,7 @@ async function registerFeatures(
   await app.register(enrichmentRoutes, { db, by: accounts.by });
   await app.register(sourceRoutes, { db, by: accounts.by });
   await app.register(overviewRoutes, { db });
+  await app.register(reportRoutes, { db });
   await app.register(searchRoutes, { db });
   await app.register(apiKeyRoutes, { db, kv, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);

@@ -6,6 +6,8 @@ export interface KeyValueStore {
    * While a shared store does not answer, this node counts on its own.
    */
   consume(key: string, limit: RateLimit): Promise<Consumed>;
+  /** Takes one request of `key` back that `consume` has counted. */
+  giveBack(key: string, limit: RateLimit): Promise<void>;
   /** How many requests of `key` are counted in its current window, as `consume` counts them. */
   used(key: string, limit: RateLimit): Promise<number>;
   /** @throws when the store does not answer */

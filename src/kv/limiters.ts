@@ -1,10 +1,11 @@
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { KeyValueStore, RateLimit } from './kv.ts';
 
-type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get'>;
+type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
+export type Counts = Pick<KeyValueStore, 'consume' | 'giveBack' | 'used'>;
 
 /** Keeps one limiter for each limit asked for, and tells both of its outcomes alike. */
-export function limiters(make: (limit: RateLimit) => Limiter): Pick<KeyValueStore, 'consume' | 'used'> {
+export function limiters(make: (limit: RateLimit) => Limiter): Counts {
   const made = new Map<string, Limiter>();
   const limiterOf = (limit: RateLimit): Limiter => {
     const name = `${limit.points}/${limit.windowSeconds}`;
@@ -21,6 +22,9 @@ export function limiters(make: (limit: RateLimit) => Limiter): Pick<KeyValueStor
         if (rejection instanceof RateLimiterRes) return told(rejection);
         throw rejection;
       }
+    },
+    async giveBack(key, limit) {
+      await limiterOf(limit).reward(key, 1);
     },
     used: async (key, limit) => (await limiterOf(limit).get(key))?.consumedPoints ?? 0,
   };

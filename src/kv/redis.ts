@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { createClient, createCluster } from 'redis';
 import type { KeyValueStore } from './kv.ts';
-import { limiters } from './limiters.ts';
+import { type Counts, limiters } from './limiters.ts';
 
 /** A store that takes longer is as good as down: a request must not wait for it. */
 const ANSWER_MS = 500;
@@ -43,6 +43,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
   return {
     kind: 'redis',
     consume: (key, limit) => limits.consume(key, limit),
+    giveBack: (key, limit) => limits.giveBack(key, limit),
     used: (key, limit) => limits.used(key, limit),
     async ping() {
       // A cluster has no PING of its own; this asks the node that holds the key.
@@ -57,7 +58,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
 
 type Client = ReturnType<typeof newClient> | ReturnType<typeof newCluster>;
 
-function limitsOn(client: Client): Pick<KeyValueStore, 'consume' | 'used'> {
+function limitsOn(client: Client): Counts {
   return limiters(({ points, windowSeconds }) => {
     const shared = new RateLimiterRedis({
       storeClient: client,
@@ -75,6 +76,8 @@ function limitsOn(client: Client): Pick<KeyValueStore, 'consume' | 'used'> {
           if (failure instanceof RateLimiterRes) throw failure;
           return own.consume(key);
         }),
+      reward: (key, points) =>
+        inTime(shared.reward(key, points), ANSWER_MS).catch(() => own.reward(key, points)),
       get: (key) => inTime(shared.get(key), ANSWER_MS).catch(() => own.get(key)),
     };
   });

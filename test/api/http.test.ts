@@ -99,6 +99,7 @@ onEveryEngine((engine) => {
       const kv = {
         kind: 'redis' as const,
         consume: async () => ({ consumed: 1, msBeforeNext: 1 }),
+        giveBack: async () => {},
         used: async () => 0,
         ping: () => Promise.reject(new Error('secret host')),
         close: async () => {},

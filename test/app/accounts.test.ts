@@ -88,6 +88,13 @@ onEveryEngine((engine) => {
       expect((await browser.signIn('analyst@example.org')).statusCode).toBe(200);
     });
 
+    it('is not held up by right passwords before it', async () => {
+      await newUser(tipline, 'viewer');
+      for (let i = 0; i < 12; i++) {
+        expect((await openBrowser(tipline).signIn('viewer@example.org')).statusCode).toBe(200);
+      }
+    });
+
     it('is over after signing out, here or everywhere', async () => {
       const first = await signedIn(tipline, 'viewer');
       const second = openBrowser(tipline);
@@ -225,8 +232,12 @@ onEveryEngine((engine) => {
       expect((await again.signIn('analyst@example.org')).json()).toEqual({ twoFactor: true });
       expect(await accountOf(again)).toBeNull();
       expect((await again.send('POST', '/app/sign-in/code', { code: '000000' })).statusCode).toBe(401);
-      expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri) })).statusCode).toBe(200);
+      const code = totp(uri);
+      expect((await again.send('POST', '/app/sign-in/code', { code })).statusCode).toBe(200);
       expect((await accountOf(again)).role).toBe('analyst');
+      const overTheShoulder = openBrowser(tipline);
+      await overTheShoulder.signIn('analyst@example.org');
+      expect((await overTheShoulder.send('POST', '/app/sign-in/code', { code })).statusCode).toBe(401);
 
       const [backupCode] = backupCodes;
       for (const expected of [200, 401]) {

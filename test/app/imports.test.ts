@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
+import { actorRecord } from '../support/records.ts';
 import { auditOf, type Browser, signedIn } from './browser.ts';
 
 const CSV = [
@@ -114,6 +117,36 @@ onEveryEngine((engine) => {
       dryRun,
     });
     expect(counts.indicator).toMatchObject({ new: 2, updated: 0, unchanged: 0 });
+  });
+
+  it.each(['true', 'false'])('nor of actors that are above it (dry run: %s)', async (dryRun) => {
+    const bundle = (...objects: object[]) =>
+      JSON.stringify({ type: 'bundle', id: `bundle--${randomUUID()}`, objects });
+    const actor = (name: string) => ({
+      type: 'intrusion-set',
+      spec_version: '2.1',
+      id: `intrusion-set--${randomUUID()}`,
+      created: '2026-01-01T00:00:00.000Z',
+      modified: '2026-01-01T00:00:00.000Z',
+      name,
+    });
+    const [secret, known] = [actor('Velvet Heron'), actor('Amber Finch')];
+    await tipline.load([actorRecord('Velvet Heron', { tlp: 'RED', externalIds: [secret.id] })], 'Secret');
+    await tipline.load([actorRecord('Amber Finch', { externalIds: [known.id] })], 'Known');
+    const { counts } = await run(bundle(secret, known), { dryRun, fileName: 'a.json' });
+    expect(counts.actor).toMatchObject({ new: 1, updated: 1, unchanged: 0 });
+  });
+
+  it.each([
+    ['its own marking', 'AMBER', 'type,value,tlp\nIPV4,203.0.113.9,RED\nIPV4,8.8.4.4,GREEN'],
+    ["its source's default", 'RED', 'type,value,tlp\nIPV4,203.0.113.9,\nIPV4,8.8.4.4,GREEN'],
+  ])('rejects what %s takes from the sight of whoever imports', async (_, tlp, csv) => {
+    await tipline.load([indicatorRecord('IPV4', '9.9.9.9')], 'Ours', { tlp: tlp as Tlp });
+    const { id, counts } = await run(csv);
+    expect(counts.indicator).toMatchObject({ read: 2, new: 1, rejected: 1 });
+    expect((await read(`/app/imports/${id}/rejected`)).data).toEqual([
+      { where: 'ours.csv, 203.0.113.9', reason: 'marked above what the role sees' },
+    ]);
   });
 
   it('takes no marking above the ceiling of whoever imports', async () => {

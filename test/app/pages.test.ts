@@ -6,6 +6,7 @@ import {
   actorRecord,
   campaignRecord,
   relationshipRecord,
+  reportRecord,
   softwareRecord,
   techniqueRecord,
 } from '../support/records.ts';
@@ -294,6 +295,64 @@ onEveryEngine((engine) => {
     expect(await read('/app/search?q=c2')).toMatchObject({ tags: ['c2'], indicators: [] });
     expect((await read('/app/search?q=secret.test-feed.net')).indicators).toEqual([]);
     expect((await viewer.send('GET', '/app/search?q=')).statusCode).toBe(400);
+  });
+
+  describe('what has no page of its own', () => {
+    const find = async (q: string) => read(`/app/search?q=${q}`);
+    const users = async (what: string) =>
+      (await read(`/app/actors?uses=${encodeURIComponent(what)}`)).data.map(
+        ({ name }: { name: string }) => name,
+      );
+
+    it('techniques and software lead to the actors that use them', async () => {
+      await tipline.load([
+        actorRecord('Loud Badger'),
+        actorRecord('Quiet Badger'),
+        actorRecord('Secret Badger', { tlp: 'RED' }),
+        techniqueRecord('T1059', { name: 'Scripting' }),
+        techniqueRecord('T1059.001', { name: 'PowerShell' }),
+        softwareRecord('DigRAT', { attackId: 'S9999' }),
+        softwareRecord('HideRAT', { tlp: 'RED' }),
+        ...['Loud Badger', 'Secret Badger'].map((name) =>
+          relationshipRecord(`actor:${name}`, 'uses', 'technique:T1059'),
+        ),
+        relationshipRecord('actor:Quiet Badger', 'uses', 'technique:T1059.001'),
+        relationshipRecord('actor:Quiet Badger', 'uses', 'software:DigRAT'),
+        relationshipRecord('actor:Loud Badger', 'uses', 'software:DigRAT', { tlp: 'RED' }),
+        relationshipRecord('actor:Loud Badger', 'uses', 'software:HideRAT'),
+      ]);
+      expect((await find('t1059')).techniques).toMatchObject([
+        { attackId: 'T1059.001', name: 'PowerShell' },
+        { attackId: 'T1059', name: 'Scripting' },
+      ]);
+      expect((await find('rat')).software).toMatchObject([{ attackId: 'S9999', name: 'DigRAT' }]);
+      expect(await users('T1059')).toEqual(['Loud Badger']);
+      expect(await users('powershell')).toEqual(['Quiet Badger']);
+      expect(await users('digrat')).toEqual(['Quiet Badger']);
+      expect(await users('HideRAT')).toEqual([]);
+      expect(await users('T10%')).toEqual([]);
+    });
+
+    it('reports lead to the indicators they speak of', async () => {
+      await tipline.load([
+        reportRecord('A dig at night', { externalIds: ['report:1'] }),
+        reportRecord('A dig in secret', { externalIds: ['report:2'], tlp: 'RED' }),
+        ...['bad', 'worse', 'secret'].map((name) =>
+          indicatorRecord('DOMAIN', `${name}.test-feed.net`, { externalIds: [name], tlp: null }),
+        ),
+        relationshipRecord('report:1', 'refers-to', 'bad'),
+        relationshipRecord('report:1', 'refers-to', 'secret'),
+        relationshipRecord('report:2', 'refers-to', 'worse'),
+      ]);
+      const [{ id }, ...others] = (await find('A%20DIG')).reports;
+      expect(others).toEqual([]);
+      expect((await read(`/app/reports/${id}`)).data).toMatchObject({ title: 'A dig at night' });
+      expect(await values(`reportId=${id}`)).toEqual(['bad']);
+      const administrator = await signedIn(tipline, 'administrator');
+      const [hidden] = (await read('/app/search?q=secret', administrator)).reports;
+      expect((await viewer.send('GET', `/app/reports/${hidden.id}`)).statusCode).toBe(404);
+      expect(await values(`reportId=${hidden.id}`)).toEqual([]);
+    });
   });
 
   it('the overview counts what is new and what will expire', async () => {

@@ -324,6 +324,38 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     expect((await textOf(download)).match(/^title: /gm)?.length).toBeGreaterThan(5);
   });
 
+  it('finds who uses a technique, and what a report speaks of', async () => {
+    opened = await asViewer('/');
+    const { page } = opened;
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill('T1059.001');
+    await page.getByRole('button', { name: /PowerShell.*T1059\.001/ }).click();
+    await page.waitForURL(/\/actors\?uses=T1059\.001/);
+    await page.getByText('that use T1059.001').waitFor();
+    await page.getByRole('link', { name: 'APT29' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill('ATOM Campaign');
+    await page.getByRole('button', { name: 'ATOM Campaign Report' }).first().click();
+    await page.waitForURL(/\/indicators\?reportId=/);
+    await page.getByText('of the report ATOM Campaign Report').waitFor();
+    await page.getByRole('table').getByRole('link').first().waitFor();
+  });
+
+  it('copies also where the browser gives the page no clipboard, and says so', async () => {
+    opened = await asViewer('/indicators');
+    const { page } = opened;
+    await page.evaluate(() => {
+      (globalThis as { clipboard?: Clipboard }).clipboard = navigator.clipboard;
+      Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });
+    });
+    await page.getByRole('button', { name: /^Copy/ }).first().click();
+    await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor({ state: 'attached' });
+    const copied = await page.evaluate(() =>
+      (globalThis as unknown as { clipboard: Clipboard }).clipboard.readText(),
+    );
+    expect(copied).toMatch(/\[\.\]|^[0-9a-f]{32,}$/);
+  });
+
   const sigmaOf = async (page: Opened['page']) => {
     await page.getByRole('button', { name: 'Sigma rules' }).click();
     await page.getByRole('link', { name: 'Download' }).click();
@@ -404,6 +436,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     const row = page.getByRole('row', { name: /new@example\.org/ });
     await row.getByLabel(/Role of/).click();
     await page.getByRole('option', { name: 'Viewer' }).click();
+    await confirm(page, 'Change the role');
     await until(
       'the role is changed',
       async () => (await row.getByLabel(/Role of/).inputValue()) === 'Viewer',

@@ -173,14 +173,13 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   /** Whoever found a session open may not try all passwords. @returns the stored hash */
   async function requirePassword(request: FastifyRequest, password: string): Promise<string> {
     const { email, id } = request.account;
-    const { consumed, msBeforeNext } = await auth.kv.consume(`password:${id}`, {
-      points: 10,
-      windowSeconds: 900,
-    });
-    if (consumed > 10) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
+    const [key, limit] = [`password:${id}`, { points: 10, windowSeconds: 900 }];
+    const { consumed, msBeforeNext } = await auth.kv.consume(key, limit);
+    if (consumed > limit.points) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
     const hash = await accounts.findPasswordHash(db, email);
     if (hash === null || !(await verifyPassword(password, hash)))
       throw new ApiError('invalid_parameter', 'The password is wrong.');
+    await auth.kv.giveBack(key, limit);
     return hash;
   }
 

@@ -19,11 +19,14 @@ import { type AuthSettings, authRequest, OIDC_PROVIDER, openAuth } from './auth.
 import { OidcError } from './oidc.ts';
 import { verifyNothing, verifyPassword } from './password.ts';
 
-/** Attempts in a quarter of an hour, right ones included: of an account, wherever they come from, and of an address. */
+/** Wrong attempts in a quarter of an hour: of an account, wherever they come from, and of an address. */
 const ATTEMPTS: Record<'account' | 'address', RateLimit> = {
   account: { points: 10, windowSeconds: 900 },
   address: { points: 50, windowSeconds: 900 },
 };
+
+/** A code is good for a minute and a half, and for one time (RFC 6238, §5.2). */
+const CODE_ONCE: RateLimit = { points: 1, windowSeconds: 120 };
 
 export interface SignInDeps {
   db: Db;
@@ -52,12 +55,14 @@ export async function signIn(
 ): Promise<SignInResult> {
   const { db, settings } = deps;
   const email = normalizeEmail(given.email);
-  const seconds = await tooMany(deps, [`account:${digest(email)}`, `address:${networkOf(from.address)}`]);
+  const attempt = [`account:${digest(email)}`, `address:${networkOf(from.address)}`];
+  const seconds = await tooMany(deps, attempt);
   if (seconds !== null) return { outcome: 'too-many', seconds };
   const hash = await findPasswordHash(db, email);
   const right =
     hash === null ? await verifyNothing(given.password) : await verifyPassword(given.password, hash);
   if (!right || hash === null) return { outcome: 'refused' };
+  await wasRight(deps, attempt);
   return db.transaction().execute(async (trx) => {
     const auth = await openAuth(trx, settings, hash);
     const response = await auth.handler(
@@ -88,13 +93,18 @@ export async function confirmSignIn(
   // Of the account, not of the cookie: each right password gives another one.
   const userId = await findSigningIn(deps.db, signed.split('.')[0] ?? '');
   if (cookie === undefined || userId === undefined) return { outcome: 'refused' };
-  const seconds = await tooMany(deps, [`account:code:${userId}`, `address:${networkOf(from.address)}`]);
+  const attempt = [`account:code:${userId}`, `address:${networkOf(from.address)}`];
+  const seconds = await tooMany(deps, attempt);
   if (seconds !== null) return { outcome: 'too-many', seconds };
+  const used =
+    code !== undefined && (await deps.kv.consume(`code:${userId}:${code}`, CODE_ONCE)).consumed > 1;
   const path = code === undefined ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp';
-  return deps.db.transaction().execute(async (trx) => {
+  const result = await deps.db.transaction().execute(async (trx): Promise<SignInResult> => {
     const auth = await openAuth(trx, deps.settings);
-    const response = await auth.handler(authRequest(path, { ...from, cookie }, { code: code ?? backupCode }));
-    if (response.status !== 200) {
+    const response = used
+      ? null
+      : await auth.handler(authRequest(path, { ...from, cookie }, { code: code ?? backupCode }));
+    if (response?.status !== 200) {
       const email = (await findUser(trx, userId))?.email ?? userId;
       await audit(trx, 'session.refuse', userId, null, { twoFactor: true }, by(deps, email, from));
       return { outcome: 'refused' };
@@ -103,6 +113,8 @@ export async function confirmSignIn(
     await audit(trx, 'session.create', user.id, null, { twoFactor: true }, by(deps, user.email, from));
     return { outcome: 'signed-in', cookies: response.headers.getSetCookie() };
   });
+  if (result.outcome === 'signed-in') await wasRight(deps, attempt);
+  return result;
 }
 
 /**
@@ -161,12 +173,19 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
 /** @returns how many seconds to wait; null: go on */
 export async function tooMany({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<number | null> {
   for (const key of keys) {
-    const limit = key.startsWith('account:') ? ATTEMPTS.account : ATTEMPTS.address;
+    const limit = limitOf(key);
     const { consumed, msBeforeNext } = await kv.consume(`sign-in:${key}`, limit);
     if (consumed > limit.points) return Math.max(1, Math.ceil(msBeforeNext / 1000));
   }
   return null;
 }
+
+/** It counts for nothing: many people share an address, and some sign in often. */
+async function wasRight({ kv }: SignInDeps, keys: string[]): Promise<void> {
+  for (const key of keys) await kv.giveBack(`sign-in:${key}`, limitOf(key));
+}
+
+const limitOf = (key: string) => (key.startsWith('account:') ? ATTEMPTS.account : ATTEMPTS.address);
 
 export function tooManyAttempts(seconds: number): ApiError {
   const minutes = Math.ceil(seconds / 60);

@@ -7,9 +7,9 @@ import { Actor, ActorDetail, ActorQuery } from './actors.schema.ts';
 const strict = { additionalProperties: false };
 const q = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 
-/** By name; `q` is a part of one of its names, or of its ATT&CK id. */
+/** By name; `q` is a part of one of its names, or of its ATT&CK id, `uses` the name or ATT&CK id of what it uses. */
 export const listActors = operation('GET /app/actors', {
-  query: Type.Object({ ...ActorQuery.properties, q }, strict),
+  query: Type.Object({ ...ActorQuery.properties, q, uses: q }, strict),
   answer: Type.Object({
     data: Type.Array(Type.Object(Actor.properties)),
     page: Type.Integer(),

@@ -40,12 +40,13 @@ const byName = inOrder('actor.name');
 export async function listActors(
   db: Db,
   viewer: Viewer,
-  filters: { active?: boolean; q?: string },
+  filters: { active?: boolean; q?: string; uses?: string },
   { page, pageSize }: PageRequest,
 ): Promise<{ total: number; rows: ActorRow[] }> {
   let matching = db.selectFrom('actor').where(visible('actor', viewer));
   if (filters.active !== undefined) matching = matching.where(actorActive(viewer.now), '=', filters.active);
   if (filters.q !== undefined) matching = matching.where(named(filters.q));
+  if (filters.uses !== undefined) matching = matching.where(using(filters.uses, viewer));
   const ids = matching
     .select('actor.id')
     .orderBy(byName)
@@ -73,6 +74,14 @@ function named(text: string) {
   const pattern = containing(text);
   return sql<SqlBool>`(actor.name ilike ${pattern} or actor.attack_group_id ilike ${pattern}
     or exists (select from jsonb_array_elements(actor.aliases) as other where other->>'alias' ilike ${pattern}))`;
+}
+
+/** That it uses a technique or software with this name or ATT&CK id, in whatever letter case. */
+function using(what: string, viewer: Viewer) {
+  const used = (kind: 'technique' | 'software') =>
+    sql<SqlBool>`exists (select from ${sql.table(kind)} where ${joinedFrom('actor', kind, viewer)}
+      and lower(${what}) in (lower(${sql.ref(`${kind}.name`)}), lower(${sql.ref(`${kind}.attack_id`)})))`;
+  return sql<SqlBool>`(${used('technique')} or ${used('software')})`;
 }
 
 /** What stands on the actor's page beside its detail, as far as it is visible. */

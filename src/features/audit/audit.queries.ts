@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { containing } from '../../db/containing.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 
@@ -73,6 +74,7 @@ export async function writeAudit(
 }
 
 export interface AuditFilters {
+  /** A part of it. */
   who?: string;
   /** An action, or what stands before its dot. */
   action?: string;
@@ -99,7 +101,7 @@ export interface AuditRow {
 function matching(db: Db, { who, action, objectId, since, until }: AuditFilters) {
   return db
     .selectFrom('audit')
-    .$if(who !== undefined, (query) => query.where('who', '=', who ?? ''))
+    .$if(who !== undefined, (query) => query.where('who', 'ilike', containing(who ?? '')))
     .$if(action !== undefined, (query) =>
       query.where((eb) =>
         eb.or([

@@ -18,6 +18,7 @@ const Entry = Type.Object({
 });
 
 const filters = {
+  /** A part of who did it. */
   who: Type.Optional(Type.String({ maxLength: 254 })),
   /** An action, or what stands before its dot. */
   action: Type.Optional(Type.String({ maxLength: 50 })),

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import { removeShown, writeShown } from './entities.queries.ts';
 import { ENTITY_RULES, type EntityRecord } from './entity-kinds.ts';
 import { writeStatements } from './entity-statements.queries.ts';
@@ -23,13 +24,15 @@ export async function importEntities(
   tally: Tally,
   dryRun: boolean,
   guard: Guard = unguarded,
+  seesUpTo: Tlp = 'RED',
 ): Promise<void> {
-  let plan = await planEntities(db, source, kind, records, now);
+  let plan = await planEntities(db, source, kind, records, now, seesUpTo);
   if (!dryRun && plan.statements.length > 0) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
       await guard(trx);
-      if (lock.previous !== plan.revision) plan = await planEntities(trx, source, kind, records, now);
+      if (lock.previous !== plan.revision)
+        plan = await planEntities(trx, source, kind, records, now, seesUpTo);
       if (plan.statements.length === 0) return;
       await write(trx, kind, plan, lock.next, now);
       await commitRevision(trx, lock);

@@ -7,6 +7,7 @@ import {
   type RelationshipRecord,
   UnreadableInput,
 } from '../../importers/importer.ts';
+import { compareTlp } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { type Backlog, newBacklog } from './backlog.ts';
 import type { EntityRecord } from './entity-kinds.ts';
@@ -29,7 +30,10 @@ export interface ImportOptions {
   /** Tells what would happen and writes nothing. Relationships are not counted then. */
   dryRun: boolean;
   tally: Tally;
-  /** The counts tell nothing of indicators above it: they count as new. Left out: of all. */
+  /**
+   * Of whoever imports: a record that is marked above it is rejected, and the counts tell nothing of what is known above
+   * it, which counts as new. Left out: no bounds.
+   */
   seesUpTo?: Tlp;
   /** For whoever may lose the right to write. */
   guard?: Guard;
@@ -119,7 +123,7 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
   }
   return {
     async add(record: ImportRecord, fileName: string): Promise<void> {
-      sort(record, batch, options.tally, fileName);
+      sort(record, batch, options, fileName);
       if (batch.size >= limit) await handOver();
     },
     async end(): Promise<void> {
@@ -150,9 +154,14 @@ function newBatch(): Batch {
   return { indicators: [], entities: new Map(), relationships: [], size: 0 };
 }
 
-function sort(record: ImportRecord, batch: Batch, tally: Tally, fileName: string): void {
+function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileName: string): void {
+  const { tally, source, seesUpTo } = options;
   if (record.kind === 'rejected') {
     return tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
+  }
+  // Whoever imported it could never see it again, nor could others who saw it until now.
+  if (seesUpTo && compareTlp(record.tlp ?? source.defaults.tlp, seesUpTo) > 0) {
+    return tally.reject(record.kind, 'marked above what the role sees', `${fileName}, ${nameOf(record)}`);
   }
   batch.size++;
   if (record.kind === 'indicator') batch.indicators.push(record);
@@ -164,6 +173,12 @@ function sort(record: ImportRecord, batch: Batch, tally: Tally, fileName: string
   }
 }
 
+function nameOf(record: Exclude<ImportRecord, { kind: 'rejected' }>): string {
+  if (record.kind === 'indicator') return record.value;
+  if (record.kind === 'relationship') return `${record.from} ${record.type} ${record.to}`;
+  return record.kind === 'report' ? record.title : record.name;
+}
+
 async function importBatch(
   db: Db,
   batch: Batch,
@@ -172,7 +187,7 @@ async function importBatch(
 ): Promise<void> {
   const { source, now, dryRun, tally, guard, seesUpTo } = options;
   for (const [kind, records] of batch.entities)
-    await importEntities(db, source, kind, records, now, tally, dryRun, guard);
+    await importEntities(db, source, kind, records, now, tally, dryRun, guard, seesUpTo);
   if (batch.indicators.length === 0) return;
   if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal, seesUpTo);
   else await importIndicators(db, source, batch.indicators, now, tally, guard, seesUpTo);

@@ -2,6 +2,8 @@ import type { Db } from '../../db/open.ts';
 import { readRevision } from '../../db/revision.ts';
 import { uuidv5 } from '../../model/identity.ts';
 import { slugOf } from '../../model/slug.ts';
+import { compareTlp } from '../../model/statement.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 import { loadShown } from './entities.queries.ts';
 import { ENTITY_RULES, type EntityKindRules, type EntityRecord, type EntityState } from './entity-kinds.ts';
 import { loadNeighbourhood, loadObjects } from './entity-neighbourhood.ts';
@@ -34,12 +36,14 @@ export interface EntityPlan {
   outcomes: Outcome[];
 }
 
+/** @param seesUpTo the outcomes tell of what is known above it as of what is not there */
 export async function planEntities(
   db: Db,
   source: Source,
   kind: EntityRecord['kind'],
   records: readonly EntityRecord[],
   now: Date,
+  seesUpTo: Tlp,
 ): Promise<EntityPlan> {
   const rules = ENTITY_RULES[kind];
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
@@ -49,7 +53,10 @@ export async function planEntities(
   const after = new Map(before);
   const changes = stated.map(({ record, said }) => withRecord(after, record, said, source, now));
   const changed = [...new Set(changes.filter((id) => id !== null))];
-  if (changed.length === 0) return unchanged(revision, changes.length);
+  const isSeen = ({ entityId, state }: EntityStatement) =>
+    entityId !== null && compareTlp(state.tlp, seesUpTo) <= 0;
+  const same = stated.map(({ said }) => (before.get(said.id)?.some(isSeen) ? 'unchanged' : 'new'));
+  if (changed.length === 0) return unchanged(revision, same);
   const { objects, dead } = await loadNeighbourhood(db, rules, changed, before, after);
   const entityOf = groupObjects(objects, rules, dead);
   const { touched, successors, moves } = regroup(objects, entityOf);
@@ -61,6 +68,10 @@ export async function planEntities(
   const statements = all
     .filter(isChanged)
     .map((statement) => ({ ...statement, entityId: entityOf.get(statement.objectId) ?? null }));
+  const outcomeOf = outcomes(
+    [...objects.keys()].filter((id) => (before.get(id) ?? objects.get(id))?.some(isSeen)),
+    entityOf,
+  );
   const shown = await changedRows(db, rules, all, entityOf, touched);
   return {
     revision,
@@ -74,12 +85,11 @@ export async function planEntities(
     regrouped: moves.length === 0 ? [] : [...touched],
     moves,
     successors,
-    outcomes: outcomesOf(changes, objects, entityOf),
+    outcomes: changes.map((id, i) => (id === null ? (same[i] ?? 'new') : outcomeOf(id))),
   };
 }
 
-function unchanged(revision: number, count: number): EntityPlan {
-  const outcomes = Array<Outcome>(count).fill('unchanged');
+function unchanged(revision: number, outcomes: Outcome[]): EntityPlan {
   const nothing = { statements: [], shown: [], externalIds: [], regrouped: [], moves: [] };
   return { revision, ...nothing, successors: new Map(), outcomes };
 }
@@ -131,20 +141,14 @@ async function changedRows(
 }
 
 /** Of records that make one new entity together the first is new, and the others say more of it. */
-function outcomesOf(
-  changes: readonly (string | null)[],
-  objects: ReadonlyMap<string, readonly EntityStatement[]>,
-  entityOf: ReadonlyMap<string, string>,
-): Outcome[] {
-  const known = new Set<string | undefined>();
-  for (const [id, [statement]] of objects) if (statement?.entityId) known.add(entityOf.get(id));
-  return changes.map((id) => {
-    if (id === null) return 'unchanged';
+function outcomes(knownObjects: readonly string[], entityOf: ReadonlyMap<string, string>) {
+  const known = new Set(knownObjects.map((id) => entityOf.get(id)));
+  return (id: string): Outcome => {
     const entity = entityOf.get(id);
     if (known.has(entity)) return 'updated';
     known.add(entity);
     return 'new';
-  });
+  };
 }
 
 function stateOf(record: EntityRecord, rules: EntityKindRules, source: Source): EntityState {

@@ -13,6 +13,7 @@ const { page, pageSize, format: _, csvGuard, style, include, ...publicFilters } 
 const filters = {
   ...publicFilters,
   sourceId: Type.Optional(Type.String({ format: 'uuid' })),
+  reportId: Type.Optional(Type.String({ format: 'uuid' })),
   createdSince: Type.Optional(dateTime()),
   expiresBefore: Type.Optional(dateTime()),
 };

@@ -23,6 +23,8 @@ export interface IndicatorFilters {
   minConfidence?: number;
   /** ISO 8601. */
   since?: string;
+  /** A report speaks of it. */
+  reportId?: string;
   /** Something is known of it from this source. */
   sourceId?: string;
   /** An analyst has pinned its confidence. */
@@ -94,7 +96,7 @@ export function matching(
 function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
   const { q, type, types, severity, tag, actorId, campaignId, minConfidence, since, sourceId, pinned } =
     filters;
-  const { createdSince, expiresBefore } = filters;
+  const { createdSince, expiresBefore, reportId } = filters;
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
     types && sql<SqlBool>`indicator.type in (${sql.join(types)})`,
@@ -106,6 +108,7 @@ function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
     since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
     actorId && linkedTo('actor', actorId, viewer),
     campaignId && linkedTo('campaign', campaignId, viewer),
+    reportId && reportedIn(reportId, viewer),
     sourceId && statedBy(sourceId, viewer),
     pinned && sql<SqlBool>`indicator.pinned_confidence is not null`,
     createdSince && sql<SqlBool>`indicator.created_at >= ${createdSince}::timestamptz`,
@@ -119,6 +122,13 @@ function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {
     select r.from_id from relationship as r join ${sql.table(kind)} on ${sql.ref(`${kind}.id`)} = r.to_id
     where r.to_id = ${id} and r.to_kind = ${kind} and r.from_kind = 'indicator'
       and ${visible('relationship', viewer, 'r')} and ${visible(kind, viewer)})`;
+}
+
+function reportedIn(id: string, viewer: Viewer) {
+  return sql<SqlBool>`indicator.id in (
+    select r.to_id from relationship as r join report on report.id = r.from_id
+    where r.from_id = ${id} and r.from_kind = 'report' and r.to_kind = 'indicator'
+      and ${visible('relationship', viewer, 'r')} and ${visible('report', viewer)})`;
 }
 
 /** What is said under a marking above the ceiling is not known to the viewer. */
@@ -203,8 +213,8 @@ export async function listIndicators(
  * them, the page is read from the index in the list's order, however far back, and the total from the sums or an index.
  */
 function readsOnce(filters: IndicatorFilters): boolean {
-  const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore } = filters;
-  const others = [q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore];
+  const { q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore } = filters;
+  const others = [q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore];
   return others.some((filter) => filter !== undefined);
 }
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { containing } from '../../db/containing.ts';
 import type { Db } from '../../db/open.ts';
-import type { Viewer } from '../../db/visibility.ts';
+import { inOrder } from '../../db/order.ts';
+import { type Viewer, visible } from '../../db/visibility.ts';
 import { matching } from '../indicators/indicators.queries.ts';
 
 /** Whether the viewer may see an indicator that has exactly this tag. */
@@ -11,6 +12,26 @@ export async function isTag(db: Db, viewer: Viewer, tag: string): Promise<boolea
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
+}
+
+/** Techniques or software by a part of the name or of the ATT&CK id. */
+export async function findUsed(
+  db: Db,
+  viewer: Viewer,
+  kind: 'technique' | 'software',
+  text: string,
+  most: number,
+): Promise<{ id: string; name: string; attackId: string | null }[]> {
+  const pattern = containing(text);
+  return db
+    .selectFrom(kind)
+    .select(['id', 'name', 'attack_id as attackId'])
+    .where(visible(kind, viewer))
+    .where((eb) => eb.or([eb('name', 'ilike', pattern), eb('attack_id', 'ilike', pattern)]))
+    .orderBy(inOrder(`${kind}.name`))
+    .orderBy('id')
+    .limit(most)
+    .execute();
 }
 
 /** Sources by a part of their name. */

@@ -11,7 +11,8 @@ import { INDICATOR_TYPES } from '../../model/vocabulary.ts';
 import { listActors } from '../actors/actors.queries.ts';
 import { listCampaigns } from '../campaigns/campaigns.queries.ts';
 import { firstMatching } from '../indicators/analyst.queries.ts';
-import { findSourcesNamed, isTag } from './search.queries.ts';
+import { findReportsTitled } from '../reports/reports.queries.ts';
+import { findSourcesNamed, findUsed, isTag } from './search.queries.ts';
 import { search } from './search.schema.ts';
 
 const MOST = 5;
@@ -38,6 +39,9 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
           attackGroupId: attack_group_id,
         })),
         campaigns: campaigns.rows.map(({ id, name, status }) => ({ id, name, status })),
+        techniques: await findUsed(db, viewer, 'technique', q, MOST),
+        software: await findUsed(db, viewer, 'software', q, MOST),
+        reports: await findReportsTitled(db, viewer, q, MOST),
         sources: await findSourcesNamed(db, q, MOST),
         tags: (await isTag(db, viewer, q)) ? [q] : [],
       };

@@ -9,6 +9,7 @@ import type * as enrichments from '../../../src/features/enrichments/enrichments
 import type * as imports from '../../../src/features/imports/imports.schema.ts';
 import type * as indicators from '../../../src/features/indicators/analyst.schema.ts';
 import type * as overview from '../../../src/features/overview/overview.schema.ts';
+import type * as reports from '../../../src/features/reports/reports.schema.ts';
 import type * as search from '../../../src/features/search/search.schema.ts';
 import type * as sources from '../../../src/features/sources/sources.schema.ts';
 import type * as whitelist from '../../../src/features/whitelist/whitelist.schema.ts';
@@ -28,6 +29,7 @@ type Known =
   | In<typeof indicators>
   | In<typeof keys>
   | In<typeof overview>
+  | In<typeof reports>
   | In<typeof search>
   | In<typeof sources>
   | In<typeof whitelist>;

@@ -105,7 +105,7 @@ function Aliases({ aliases }: Pick<Detail, 'aliases'>) {
       </Text>
     );
   return (
-    <ScrollTable minWidth={0} maxHeight={320}>
+    <ScrollTable label="Other names" minWidth={0} maxHeight={320}>
       <Table>
         <Table.Thead>
           <Table.Tr>

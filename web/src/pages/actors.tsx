@@ -1,11 +1,12 @@
-import { Badge, Select, Stack, Table, Text } from '@mantine/core';
+import { Badge, Select, Table, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Query } from '../client/operations.ts';
 import { useAnswer } from '../client/queries.ts';
 import { FilterBar, SearchBox } from '../parts/filters.tsx';
 import { PageLink } from '../parts/links.tsx';
+import { Listed } from '../parts/listed.tsx';
 import { Page } from '../parts/page.tsx';
-import { Paging } from '../parts/paging.tsx';
+import { FilterPills } from '../parts/pills.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import { Answered, Nothing } from '../parts/states.tsx';
 import { number, readable, TlpBadge, visibleText } from '../parts/words.tsx';
@@ -46,16 +47,24 @@ export function Actors() {
           w={130}
         />
       </FilterBar>
+      <FilterPills
+        filters={search.uses ? [{ name: 'uses', text: `that use ${search.uses}` }] : []}
+        onRemove={() => filter({ uses: undefined })}
+      />
       <Answered query={query}>
-        {({ data, page, pageSize, total }) =>
-          data.length === 0 ? (
-            <Nothing
-              title="No actors here"
-              hint="They come with imports: ATT&CK, MISP galaxies, STIX bundles."
-            />
-          ) : (
-            <Stack gap="sm">
-              <ScrollTable minWidth={720}>
+        {(answer) => (
+          <Listed
+            answer={answer}
+            onPage={(to) => void go({ search: (before: Search) => ({ ...before, page: String(to) }) })}
+            nothing={
+              <Nothing
+                title="No actors here"
+                hint="They come with imports: ATT&CK, MISP galaxies, STIX bundles."
+              />
+            }
+          >
+            {(rows) => (
+              <ScrollTable label="Actors" minWidth={720}>
                 <Table>
                   <Table.Thead>
                     <Table.Tr>
@@ -68,7 +77,7 @@ export function Actors() {
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
-                    {data.map((actor) => (
+                    {rows.map((actor) => (
                       <Table.Tr key={actor.id}>
                         <Table.Td>
                           <PageLink to="/actors/$id" params={{ id: actor.id }} fz="sm">
@@ -98,15 +107,9 @@ export function Actors() {
                   </Table.Tbody>
                 </Table>
               </ScrollTable>
-              <Paging
-                page={page}
-                pageSize={pageSize}
-                total={total}
-                onChange={(to) => void go({ search: (before: Search) => ({ ...before, page: String(to) }) })}
-              />
-            </Stack>
-          )
-        }
+            )}
+          </Listed>
+        )}
       </Answered>
     </Page>
   );

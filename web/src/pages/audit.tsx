@@ -1,4 +1,4 @@
-import { Button, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { addressOf } from '../client/call.ts';
@@ -6,8 +6,8 @@ import type { Query } from '../client/operations.ts';
 import { useAnswer } from '../client/queries.ts';
 import { FilterBar, FilterText, SearchBox } from '../parts/filters.tsx';
 import { Entries } from '../parts/history.tsx';
+import { Listed } from '../parts/listed.tsx';
 import { Page } from '../parts/page.tsx';
-import { Paging } from '../parts/paging.tsx';
 import { Answered, Nothing } from '../parts/states.tsx';
 import { plural, readable } from '../parts/words.tsx';
 import type { Search } from '../router.tsx';
@@ -56,7 +56,7 @@ export function Audit() {
         search={
           <SearchBox
             label="Who"
-            placeholder="An e-mail address, or cli:name"
+            placeholder="A part of an e-mail address, or cli:name"
             value={search.who ?? ''}
             onChange={(who) => filter({ who }, true)}
           />
@@ -83,21 +83,15 @@ export function Audit() {
         <DayInput label="Before" value={search.until} onChange={(until) => filter({ until })} />
       </FilterBar>
       <Answered query={query}>
-        {({ data, page: shown, pageSize, total }) =>
-          data.length === 0 ? (
-            <Nothing title="Nothing was done that matches" />
-          ) : (
-            <Stack gap="sm">
-              <Entries entries={data} withObject />
-              <Paging
-                page={shown}
-                pageSize={pageSize}
-                total={total}
-                onChange={(to) => void go({ search: { ...search, page: String(to) } })}
-              />
-            </Stack>
-          )
-        }
+        {(answer) => (
+          <Listed
+            answer={answer}
+            onPage={(to) => void go({ search: { ...search, page: String(to) } })}
+            nothing={<Nothing title="Nothing was done that matches" />}
+          >
+            {(entries) => <Entries entries={entries} withObject />}
+          </Listed>
+        )}
       </Answered>
     </Page>
   );

@@ -1,12 +1,12 @@
-import { Select, Stack, Table, Text } from '@mantine/core';
+import { Select, Table, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CAMPAIGN_STATUSES } from '../../../src/model/vocabulary.ts';
 import type { Query } from '../client/operations.ts';
 import { useAnswer } from '../client/queries.ts';
 import { FilterBar, SearchBox } from '../parts/filters.tsx';
 import { PageLink } from '../parts/links.tsx';
+import { Listed } from '../parts/listed.tsx';
 import { Page } from '../parts/page.tsx';
-import { Paging } from '../parts/paging.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import { Answered, Nothing } from '../parts/states.tsx';
 import { StatusBadge } from '../parts/status.tsx';
@@ -46,15 +46,19 @@ export function Campaigns() {
         />
       </FilterBar>
       <Answered query={query}>
-        {({ data, page, pageSize, total }) =>
-          data.length === 0 ? (
-            <Nothing
-              title="No campaigns here"
-              hint="They come with imports: ATT&CK, STIX bundles, MISP events."
-            />
-          ) : (
-            <Stack gap="sm">
-              <ScrollTable minWidth={720}>
+        {(answer) => (
+          <Listed
+            answer={answer}
+            onPage={(to) => void go({ search: (before: Search) => ({ ...before, page: String(to) }) })}
+            nothing={
+              <Nothing
+                title="No campaigns here"
+                hint="They come with imports: ATT&CK, STIX bundles, MISP events."
+              />
+            }
+          >
+            {(rows) => (
+              <ScrollTable label="Campaigns" minWidth={720}>
                 <Table>
                   <Table.Thead>
                     <Table.Tr>
@@ -69,7 +73,7 @@ export function Campaigns() {
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
-                    {data.map((campaign) => (
+                    {rows.map((campaign) => (
                       <Table.Tr key={campaign.id}>
                         <Table.Td>
                           <PageLink to="/campaigns/$id" params={{ id: campaign.id }} fz="sm">
@@ -100,15 +104,9 @@ export function Campaigns() {
                   </Table.Tbody>
                 </Table>
               </ScrollTable>
-              <Paging
-                page={page}
-                pageSize={pageSize}
-                total={total}
-                onChange={(to) => void go({ search: (before: Search) => ({ ...before, page: String(to) }) })}
-              />
-            </Stack>
-          )
-        }
+            )}
+          </Listed>
+        )}
       </Answered>
     </Page>
   );

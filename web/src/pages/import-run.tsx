@@ -85,7 +85,7 @@ function Rejected({ run }: { run: Run }) {
       <Answered query={query}>
         {({ data, page, pageSize, total }) => (
           <Stack gap="sm">
-            <ScrollTable minWidth={480}>
+            <ScrollTable label="Rejected records" minWidth={480}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>

@@ -23,8 +23,8 @@ import type { Query } from '../client/operations.ts';
 import { useAccount, useAnswer } from '../client/queries.ts';
 import { ImportSummary, StateBadge } from '../parts/import-summary.tsx';
 import { PageLink } from '../parts/links.tsx';
+import { Listed } from '../parts/listed.tsx';
 import { Page } from '../parts/page.tsx';
-import { Paging } from '../parts/paging.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import { Section } from '../parts/section.tsx';
 import { Answered, Nothing } from '../parts/states.tsx';
@@ -286,12 +286,14 @@ function History() {
   );
   return (
     <Answered query={query}>
-      {({ data, page, pageSize, total }) =>
-        data.length === 0 ? (
-          <Nothing title="Nothing was imported yet" />
-        ) : (
-          <Stack gap="sm">
-            <ScrollTable minWidth={800}>
+      {(answer) => (
+        <Listed
+          answer={answer}
+          onPage={(to) => void go({ search: { page: String(to) } })}
+          nothing={<Nothing title="Nothing was imported yet" />}
+        >
+          {(rows) => (
+            <ScrollTable label="Imports" minWidth={800}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>
@@ -307,7 +309,7 @@ function History() {
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>
-                  {data.map((run) => (
+                  {rows.map((run) => (
                     <Table.Tr key={run.id}>
                       <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>
                         <PageLink to="/imports/$id" params={{ id: run.id }} fz="sm">
@@ -337,15 +339,9 @@ function History() {
                 </Table.Tbody>
               </Table>
             </ScrollTable>
-            <Paging
-              page={page}
-              pageSize={pageSize}
-              total={total}
-              onChange={(to) => void go({ search: { page: String(to) } })}
-            />
-          </Stack>
-        )
-      }
+          )}
+        </Listed>
+      )}
     </Answered>
   );
 }

@@ -22,11 +22,14 @@ interface ChooserProps extends Props {
 }
 
 function Chooser({ label, value, onChange, choices, onSearch }: ChooserProps) {
+  const data = choices.map(({ id, name }) => ({ value: id, label: visibleText(name) }));
+  // What one may not see filters, too: to nothing.
+  if (value && !choices.some(({ id }) => id === value)) data.push({ value, label: value });
   return (
     <Select
       label={label}
       placeholder="Any"
-      data={choices.map(({ id, name }) => ({ value: id, label: visibleText(name) }))}
+      data={data}
       value={value ?? null}
       onChange={(id) => onChange(id ?? undefined)}
       {...(onSearch && { onSearchChange: onSearch, filter: ({ options }) => options })}

@@ -1,10 +1,11 @@
-import { Button, Group, Pill, Select, Text } from '@mantine/core';
+import { Button, Select } from '@mantine/core';
 import { INDICATOR_TYPES, SEVERITIES } from '../../../src/model/vocabulary.ts';
 import type { Query } from '../client/operations.ts';
-import { useAccount } from '../client/queries.ts';
+import { useAccount, useAnswer } from '../client/queries.ts';
 import { FilterBar, FilterText, SearchBox } from '../parts/filters.tsx';
+import { FilterPills } from '../parts/pills.tsx';
 import { typeName } from '../parts/type-name.ts';
-import { fullTime, readable, visibleText } from '../parts/words.tsx';
+import { fullTime, readable } from '../parts/words.tsx';
 import type { Search } from '../router.tsx';
 import { may } from '../shell/shell.tsx';
 import { ActorFilter, CampaignFilter, SourceFilter } from './indicator-choosers.tsx';
@@ -36,23 +37,16 @@ const UNSHOWN: Partial<Record<keyof Query<'GET /app/indicators'>, (value: string
 };
 
 export function Unshown({ search, filter }: FilterProps) {
-  const used = Object.entries(UNSHOWN).filter(([name]) => search[name] !== undefined);
-  if (used.length === 0) return null;
-  return (
-    <Group gap="xs">
-      <Text size="sm">Only those</Text>
-      {used.map(([name, text]) => (
-        <Pill
-          key={name}
-          withRemoveButton
-          onRemove={() => filter({ [name]: undefined })}
-          removeButtonProps={{ 'aria-label': `Without: ${name}`, tabIndex: 0, 'aria-hidden': false }}
-        >
-          {visibleText(text(search[name] ?? ''))}
-        </Pill>
-      ))}
-    </Group>
-  );
+  const report = useAnswer(
+    'GET /app/reports/:id',
+    { params: { id: search.reportId ?? '' } },
+    undefined,
+    search.reportId !== undefined,
+  ).data?.data.title;
+  const used = Object.entries({ ...UNSHOWN, reportId: (id: string) => `of the report ${report ?? id}` })
+    .filter(([name]) => search[name] !== undefined)
+    .map(([name, text]) => ({ name, text: text(search[name] ?? '') }));
+  return <FilterPills filters={used} onRemove={(name) => filter({ [name]: undefined })} />;
 }
 
 export function Filters({ search, filter }: FilterProps) {

@@ -161,11 +161,15 @@ function Facts({ indicator }: { indicator: Detail }) {
   );
 }
 
+/** Why nobody was asked. */
+const refusal = ({ hiddenBy, expired }: Detail) =>
+  hiddenBy || expired
+    ? 'Nobody was asked: what is hidden is told to no provider.'
+    : 'No provider takes this type, or may know something this restricted.';
+
 function Enrichments({ indicator, canAsk }: { indicator: Detail; canAsk: boolean }) {
   const ask = useChange('POST /app/indicators/:id/enrich', ({ providers }) =>
-    providers.length > 0
-      ? `Asked: ${providers.join(', ')}.`
-      : 'No provider takes this type, or may know something this restricted.',
+    providers.length > 0 ? `Asked: ${providers.join(', ')}.` : refusal(indicator),
   );
   const { verdict, maxScore, providerCount } = indicator.enrichmentSummary;
   return (
@@ -271,7 +275,14 @@ function Linked({ indicator: { actors, campaigns, reports } }: { indicator: Deta
         {reports.map(({ id, title, publishedAt, tlp }) => (
           <Group key={id} gap="xs">
             <Text size="sm">
-              {visibleText(title)}{' '}
+              <PageLink
+                to="/indicators"
+                search={{ reportId: id }}
+                underline="always"
+                title="Indicators in it"
+              >
+                {visibleText(title)}
+              </PageLink>{' '}
               <Text span inherit c="dimmed">
                 report
                 {publishedAt && (
@@ -334,7 +345,7 @@ function Said({ indicator: { said } }: { indicator: Detail }) {
       {said.length === 0 ? (
         <Nothing title="No source that you may see speaks of it" />
       ) : (
-        <ScrollTable minWidth={700}>
+        <ScrollTable label="What each source says" minWidth={700}>
           <Table>
             <Table.Thead>
               <Table.Tr>

@@ -98,7 +98,7 @@ function clean(search: Search): Search {
 
 function Rows({ rows, search, filter }: { rows: Row[] } & FilterProps) {
   return (
-    <ScrollTable minWidth={0}>
+    <ScrollTable label="Indicators" minWidth={0}>
       <Table>
         <Table.Thead>
           <Table.Tr>

@@ -39,7 +39,7 @@ function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
   const canFetch = may(account.role, 'administrator');
   const fetch = useChange('POST /app/sources/:id/fetch', () => 'It is fetched within a minute.');
   return (
-    <ScrollTable minWidth={900}>
+    <ScrollTable label="Sources" minWidth={900}>
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -118,7 +118,7 @@ function Providers() {
             None is set up. An operator does that with <code>tipline providers set</code>.
           </Text>
         ) : (
-          <ScrollTable minWidth={600}>
+          <ScrollTable label="Providers" minWidth={600}>
             <Table>
               <Table.Thead>
                 <Table.Tr>

@@ -36,7 +36,7 @@ export function Whitelist() {
               hint="Add what is yours: a network, a domain, an address."
             />
           ) : (
-            <ScrollTable minWidth={720}>
+            <ScrollTable label="Entries" minWidth={720}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>

@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, NumberInput, Popover, Spoiler, Stack, Table, Text } from '@mantine/core';
 import { IconDownload, IconExternalLink } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { useAnswer } from '../client/queries.ts';
 import { PageLink } from './links.tsx';
 import { Section } from './section.tsx';
@@ -48,11 +48,21 @@ export function Software({ malware, tools }: { malware: Named[]; tools: Named[] 
           {title}
         </Text>
         <Text size="sm">
-          {items
-            .map(
-              ({ name, attackId }) => `${visibleText(name)}${attackId ? ` (${visibleText(attackId)})` : ''}`,
-            )
-            .join(', ')}
+          {items.map(({ id, name, attackId }, place) => (
+            <Fragment key={id}>
+              {place > 0 && ', '}
+              <PageLink
+                to="/actors"
+                search={{ uses: attackId ?? name }}
+                inherit
+                underline="always"
+                title="Who uses it"
+              >
+                {visibleText(name)}
+              </PageLink>
+              {attackId && ` (${visibleText(attackId)})`}
+            </Fragment>
+          ))}
         </Text>
       </div>
     );
@@ -87,7 +97,15 @@ export function Reports({ reports }: { reports: Report[] }) {
         {reports.map(({ id, title, url, publishedAt }) => (
           <Group key={id} gap="xs">
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {visibleText(title)}{' '}
+              <PageLink
+                to="/indicators"
+                search={{ reportId: id }}
+                inherit
+                underline="always"
+                title="Indicators in it"
+              >
+                {visibleText(title)}
+              </PageLink>{' '}
               <Text span inherit c="dimmed">
                 <Day at={publishedAt} never="" />
               </Text>

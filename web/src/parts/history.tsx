@@ -27,7 +27,7 @@ export function History({ indicatorId }: { indicatorId: string }) {
 
 export function Entries({ entries, withObject = false }: { entries: Entry[]; withObject?: boolean }) {
   return (
-    <ScrollTable minWidth={withObject ? 900 : 640}>
+    <ScrollTable label={withObject ? 'Audit' : 'History'} minWidth={withObject ? 900 : 640}>
       <Table verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>

@@ -50,7 +50,7 @@ export function ImportSummary({ run }: { run: Run }) {
         </Alert>
       )}
       {kinds.length > 0 && (
-        <ScrollTable minWidth={480}>
+        <ScrollTable label="Counts" minWidth={480}>
           <Table>
             <Table.Thead>
               <Table.Tr>

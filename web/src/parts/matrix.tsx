@@ -1,4 +1,5 @@
 import { Anchor, Paper, Stack, Text } from '@mantine/core';
+import { PageLink } from './links.tsx';
 import { readable, visibleText } from './words.tsx';
 
 /** ATT&CK's tactics of Enterprise in its own order (https://attack.mitre.org/tactics/enterprise/); others follow. */
@@ -60,7 +61,16 @@ export function Matrix({ techniques }: { techniques: Technique[] }) {
               <Text size="xs" fw={600}>
                 <AttackLink attackId={attackId} />
               </Text>
-              <Text size="xs">{visibleText(name)}</Text>
+              <PageLink
+                to="/actors"
+                search={{ uses: attackId ?? name }}
+                fz="xs"
+                display="block"
+                lh="xs"
+                title="Who uses it"
+              >
+                {visibleText(name)}
+              </PageLink>
             </Paper>
           ))}
         </Stack>

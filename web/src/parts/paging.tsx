@@ -22,7 +22,7 @@ export function Paging({ page, pageSize, total, onChange }: PagingProps) {
             ? `Past the end of ${number(total)}`
             : `${number(first)} to ${number(last)} of ${number(total)}`}
       </Text>
-      {pages > 1 && (
+      {(pages > 1 || page > pages) && (
         <Pagination
           total={pages}
           value={page}

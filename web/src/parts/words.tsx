@@ -1,4 +1,5 @@
 import { Badge, Text, Tooltip } from '@mantine/core';
+import { useSyncExternalStore } from 'react';
 import type { Severity, Tlp, Verdict } from '../../../src/model/vocabulary.ts';
 
 const SEVERITY_COLORS: Record<Severity, string> = {
@@ -88,8 +89,16 @@ export function fullTime(instant: string): string {
   return Number.isNaN(at.getTime()) ? instant : `${FULL.format(at)} UTC`;
 }
 
-/** An instant: how long ago, and on demand exactly when. */
+const TICK_MS = 30_000;
+
+function onTick(tell: () => void): () => void {
+  const timer = setInterval(tell, TICK_MS);
+  return () => clearInterval(timer);
+}
+
+/** An instant: how long ago, which goes with the time, and on demand exactly when. */
 export function Time({ at, never = 'never' }: { at: string | null | undefined; never?: string }) {
+  useSyncExternalStore(onTick, () => Math.floor(Date.now() / TICK_MS));
   if (!at)
     return (
       <Text span inherit c="dimmed">

@@ -16,7 +16,7 @@ interface Hit {
   onClick(): void;
 }
 
-/** Everything by its name: pages, indicators, actors, campaigns, tags. */
+/** Everything by its name; what has no page of its own leads to those who use it, or to what it speaks of. */
 export function Palette() {
   const [text, setText] = useState('');
   const [query] = useDebouncedValue(text.trim(), 150);
@@ -33,6 +33,9 @@ export function Palette() {
     indicators = [],
     actors = [],
     campaigns = [],
+    techniques = [],
+    software = [],
+    reports = [],
     sources = [],
     tags = [],
   } = (query !== '' && found.data) || {};
@@ -63,6 +66,23 @@ export function Palette() {
         label: visibleText(name),
         description: readable(status),
         onClick: () => void go({ to: '/campaigns/$id', params: { id } }),
+      })),
+    ],
+    [
+      'Actors that use this',
+      [...techniques, ...software].map(({ id, name, attackId }) => ({
+        id: `uses:${id}`,
+        label: visibleText(name),
+        ...(attackId && { description: visibleText(attackId) }),
+        onClick: () => void go({ to: '/actors', search: { uses: attackId ?? name } }),
+      })),
+    ],
+    [
+      'Indicators in this report',
+      reports.map(({ id, title }) => ({
+        id: `report:${id}`,
+        label: visibleText(title),
+        onClick: () => void go({ to: '/indicators', search: { reportId: id } }),
       })),
     ],
     [
@@ -105,7 +125,7 @@ export function Palette() {
       attributes={{ content: { 'aria-label': 'Search everything' } }}
     >
       <Spotlight.Search
-        placeholder="Search indicators, actors, campaigns, tags, pages"
+        placeholder="Search indicators, actors, techniques, reports, pages"
         aria-label="Search everything"
         leftSection={found.isFetching ? <Loader size={16} /> : <IconSearch size={18} />}
       />

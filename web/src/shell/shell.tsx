@@ -36,6 +36,7 @@ import { useEffect, useRef } from 'react';
 import { ROLES, type Role } from '../../../src/model/account.ts';
 import { CallError, call } from '../client/call.ts';
 import { useAccount } from '../client/queries.ts';
+import { Announcer } from '../parts/announce.tsx';
 import { NavItem } from '../parts/links.tsx';
 import { readable } from '../parts/words.tsx';
 import { Palette } from './palette.tsx';
@@ -169,6 +170,7 @@ export function Shell() {
         <Outlet />
       </AppShell.Main>
       <Palette />
+      <Announcer />
     </AppShell>
   );
 }

@@ -66,7 +66,7 @@ interface KeyTableProps {
 
 function KeyTable({ keys, limit, windowSeconds, onRotated }: KeyTableProps) {
   return (
-    <ScrollTable minWidth={1000}>
+    <ScrollTable label="API keys" minWidth={1000}>
       <Table>
         <Table.Thead>
           <Table.Tr>

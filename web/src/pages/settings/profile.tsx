@@ -206,7 +206,7 @@ function Sessions({ ownId }: { ownId: string }) {
     >
       <Answered query={query}>
         {({ data }) => (
-          <ScrollTable minWidth={560}>
+          <ScrollTable label="Sessions" minWidth={560}>
             <Table>
               <Table.Thead>
                 <Table.Tr>

@@ -49,7 +49,7 @@ export function Users() {
 
 function UserTable({ users }: { users: User[] }) {
   return (
-    <ScrollTable minWidth={760}>
+    <ScrollTable label="Users" minWidth={760}>
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -70,10 +70,39 @@ function UserTable({ users }: { users: User[] }) {
   );
 }
 
+interface Question {
+  title: string;
+  action: string;
+  /** What comes of it. */
+  what: string;
+  body: Body<'PATCH /app/users/:id'>;
+}
+
+const questions = {
+  role: ({ email, role: before }: User, role: Role): Question => ({
+    title: `Make ${email} ${role === 'viewer' ? 'a' : 'an'} ${role}?`,
+    action: 'Change the role',
+    what: `They are ${before === 'viewer' ? 'a' : 'an'} ${before} now. Their sessions end, and their API keys see no more than the new role.`,
+    body: { role },
+  }),
+  withoutTwoFactor: ({ email }: User): Question => ({
+    title: `Take the second factor of ${email} away?`,
+    action: 'Take it away',
+    what: 'The password alone signs them in, until they set up another.',
+    body: { withoutTwoFactor: true },
+  }),
+  disabled: ({ email }: User): Question => ({
+    title: `Switch ${email} off?`,
+    action: 'Switch off',
+    what: 'Their sessions end, and their API keys are refused, until they are switched on again.',
+    body: { disabled: true },
+  }),
+};
+
 function Row({ user }: { user: User }) {
   const account = useAccount();
   const [opened, { open, close }] = useDisclosure(false);
-  const [asksToSwitch, switching] = useDisclosure(false);
+  const [asked, setAsked] = useState<Question | null>(null);
   const change = useChange('PATCH /app/users/:id', ({ data }) =>
     data.disabledAt ? 'Switched off: sessions and API keys of theirs are refused.' : 'Changed.',
   );
@@ -91,7 +120,7 @@ function Row({ user }: { user: User }) {
           aria-label={`Role of ${user.email}`}
           data={ROLE_NAMES}
           value={user.role}
-          onChange={(role) => role && set({ role: role as Role })}
+          onChange={(role) => role && role !== user.role && setAsked(questions.role(user, role as Role))}
           disabled={user.id === account.id}
           allowDeselect={false}
           size="xs"
@@ -116,7 +145,7 @@ function Row({ user }: { user: User }) {
             <Button
               size="compact-xs"
               variant="default"
-              onClick={() => set({ withoutTwoFactor: true })}
+              onClick={() => setAsked(questions.withoutTwoFactor(user))}
               aria-label={`Take the second factor of ${user.email} away`}
             >
               No second factor
@@ -126,30 +155,32 @@ function Row({ user }: { user: User }) {
             <Button
               size="compact-xs"
               variant="default"
-              onClick={() => (user.disabledAt ? set({ disabled: false }) : switching.open())}
+              onClick={() =>
+                user.disabledAt ? set({ disabled: false }) : setAsked(questions.disabled(user))
+              }
               aria-label={`Switch ${user.email} ${user.disabledAt ? 'on' : 'off'}`}
             >
               {user.disabledAt ? 'Switch on' : 'Switch off'}
             </Button>
           )}
         </Group>
-        <ReasonModal
-          title={`Switch ${user.email} off?`}
-          action="Switch off"
-          color="red"
-          withoutReason
-          opened={asksToSwitch}
-          onClose={switching.close}
-          busy={change.isPending}
-          onConfirm={() => {
-            set({ disabled: true });
-            switching.close();
-          }}
-        >
-          <Text size="sm">
-            Their sessions end, and their API keys are refused, until they are switched on again.
-          </Text>
-        </ReasonModal>
+        {asked && (
+          <ReasonModal
+            title={asked.title}
+            action={asked.action}
+            color="red"
+            withoutReason
+            opened
+            onClose={() => setAsked(null)}
+            busy={change.isPending}
+            onConfirm={() => {
+              set(asked.body);
+              setAsked(null);
+            }}
+          >
+            <Text size="sm">{asked.what}</Text>
+          </ReasonModal>
+        )}
         <Modal opened={opened} onClose={close} title={`A new password for ${user.email}`}>
           <NewPassword
             onSet={(password) => {
