@@ -20,11 +20,17 @@ const ANSWERS = 1_000;
 const NOT_SENT = ['connection', 'keep-alive', 'date', 'transfer-encoding'];
 
 const say = (line) => console.error(line);
-const options = { rows: { type: 'string' }, quick: { type: 'boolean', default: false } };
+const options = {
+  rows: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string', default: '' },
+};
 const { values } = parseArgs({ options });
 const rows = Number(values.rows ?? (values.quick ? 100_000 : 1_000_000));
 const [rounds, seconds] = values.quick ? [1, 3] : [3, 5];
 
+// What it hides in the middle of a comparison would be a difference.
+process.env.TIPLINE_WORKER = 'off';
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
 try {
@@ -39,6 +45,8 @@ async function bench() {
   say(`Generating ${rows} indicators …`);
   await generate(databaseUrl, rows, say);
   const client = new pg.Client({ connectionString: databaseUrl });
+  // What went wrong first is what is told.
+  client.on('error', () => {});
   await client.connect();
   const url = await servers.startTipline(databaseUrl, redisUrl);
   const key = servers.createKey(databaseUrl);
@@ -54,7 +62,7 @@ async function bench() {
   const machine = describeMachine(await client.query('show server_version'));
   await client.end();
   const results = [];
-  for (const kind of asked) {
+  for (const kind of asked.filter(({ name }) => name.includes(values.only))) {
     say(`Measuring: ${kind.name} …`);
     const measured = await compare(url, key, kind);
     say(`  ${measured.ratios.map((ratio) => ratio.toFixed(4)).join(' ')}`);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import accepts from '@fastify/accepts';
 import helmet from '@fastify/helmet';
@@ -14,8 +15,8 @@ import type { OidcProvider } from './features/accounts/oidc.ts';
 import { actorPageRoutes } from './features/actors/actor-pages.routes.ts';
 import { actorRoutes } from './features/actors/actors.routes.ts';
 import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/actors.schema.ts';
-import { findKeyByHash } from './features/api-keys/api-keys.queries.ts';
 import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
+import { type KnownKeys, knownKeys } from './features/api-keys/known-keys.ts';
 import type { LastUsed } from './features/api-keys/last-used.ts';
 import { auditRoutes } from './features/audit/audit.routes.ts';
 import { campaignPageRoutes } from './features/campaigns/campaign-pages.routes.ts';
@@ -53,12 +54,15 @@ import type { CommunityRules } from './features/sigma/community-rules.ts';
 import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
 import { sourceRoutes } from './features/sources/sources.routes.ts';
 import { whitelistRoutes } from './features/whitelist/whitelist.routes.ts';
+import { type Answering, answering } from './http/answering.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
 import { bodyValidator } from './http/body-validator.ts';
 import { answerClientError, registerErrorHandler } from './http/error-handler.ts';
 import { ApiError } from './http/errors.ts';
 import { registerEtag } from './http/etag.ts';
-import { registerMetrics } from './http/metrics.ts';
+import { type FastLane, fastLane } from './http/fast-lane.ts';
+import { keepAnswers } from './http/kept-answers.ts';
+import { type Metrics, openMetrics } from './http/metrics.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
@@ -69,7 +73,7 @@ import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
 
 export interface AppDeps {
-  database: Pick<Database, 'db' | 'kind' | 'refreshStatistics'>;
+  database: Pick<Database, 'db' | 'kind' | 'refreshStatistics' | 'revisions'>;
   spool: Spool;
   /** Sigma rules of others; null: there are none. */
   communityRules: Promise<CommunityRules | null>;
@@ -146,8 +150,17 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   registerEtag(app);
   const accounts = authentication({ ...deps, db: deps.database.db, secret: deps.sessionSecret });
   const pages = openPages(deps.webDirectory);
-  registerGate(app, deps, accounts, routes, pages);
-  await registerFeatures(app, deps, accounts, pages);
+  const { db, revisions } = deps.database;
+  const metrics = openMetrics();
+  const keys = knownKeys(db, revisions);
+  const answers = keepAnswers(revisions);
+  const noteUse = deps.lastUsed.note;
+  const lane = fastLane({ ...deps, answers, peekKey: keys.peek, noteUse, metrics, log: app.log });
+  registerGate(app, deps, { accounts, routes, pages, keys, lane });
+  await registerFeatures(app, deps, { accounts, pages, answer: answering(answers, lane) });
+  metrics.register(app, deps.metricsNetworks);
+  const [whole] = app.server.listeners('request') as RequestListener[];
+  if (whole) app.server.removeListener('request', whole).on('request', lane.before(whole));
   return app;
 }
 
@@ -155,14 +168,25 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
 function registerGate(
   app: FastifyInstance,
   deps: AppDeps,
-  accounts: Authentication,
-  routes: ReturnType<typeof routeTable>,
-  pages: Pages | null,
+  {
+    accounts,
+    routes,
+    pages,
+    keys,
+    lane,
+  }: {
+    accounts: Authentication;
+    routes: ReturnType<typeof routeTable>;
+    pages: Pages | null;
+    keys: KnownKeys;
+    lane: Pick<FastLane, 'counted'>;
+  },
 ): void {
   const [enter, enterInstead] = [sessionGate(accounts), sessionInstead(accounts)];
   const authenticate = authenticator({
     ...deps,
-    findKey: (hash) => findKeyByHash(deps.database.db, hash),
+    findKey: keys.find,
+    counted: lane.counted,
     noteUse: deps.lastUsed.note,
   });
   // What a plugin's own route does not find.
@@ -188,8 +212,7 @@ function registerGate(
 async function registerFeatures(
   app: FastifyInstance,
   deps: AppDeps,
-  accounts: Authentication,
-  pages: Pages | null,
+  { accounts, pages, answer }: { accounts: Authentication; pages: Pages | null; answer: Answering },
 ): Promise<void> {
   await registerOpenApi(app);
   const { kv, clock } = deps;
@@ -201,7 +224,7 @@ async function registerFeatures(
   await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
   const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');
   const exports = exporter(deps.database, deps.spool, failed);
-  await app.register(indicatorRoutes, { db, exporter: exports, interest: deps.interest });
+  await app.register(indicatorRoutes, { db, exporter: exports, interest: deps.interest, answer });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { db });
@@ -227,5 +250,4 @@ async function registerFeatures(
   await app.register(apiKeyRoutes, { db, kv, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);
   await app.register(pageRoutes, { pages });
-  registerMetrics(app, deps.metricsNetworks);
 }

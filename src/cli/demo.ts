@@ -39,7 +39,7 @@ async function demoKey(db: Db, directory: string, now: Date): Promise<string> {
   const path = join(directory, KEY_FILE);
   const kept = (await readFile(path, 'utf8').catch(() => '')).trim();
   const known = looksLikeApiKey(kept) ? await findKeyByHash(db, hashApiKey(kept)) : null;
-  if (known && isUsable(known, now)) return kept;
+  if (known && isUsable(known.key, now)) return kept;
   const wanted = { name: 'demo', scopes: [], tlpCeiling: 'RED' as const, networks: [], expiresAt: null };
   const { key } = await createKey(db, wanted, byWhoRunsThis(now));
   await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -7,6 +7,12 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+/** Held by this process: every commit goes through it. */
+export interface OwnEngine extends Engine {
+  /** Calls this after each commit, before whoever waits for it goes on. */
+  onCommit(tell: () => void): void;
+}
+
 export interface Lease {
   query(sql: string, parameters: readonly unknown[]): Promise<QueryRows>;
   /** Rolls back what the holder left open, and lets the next one in. */

@@ -2,10 +2,13 @@ import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
+import type { OwnEngine } from './engine.ts';
 import { engineDialect } from './engine-dialect.ts';
 import { migrate } from './migrate.ts';
 import { openPglite } from './pglite.ts';
-import { postgresDialect } from './postgres.ts';
+import { postgresDialect, revisionReader } from './postgres.ts';
+import { READ_REVISIONS } from './revision.ts';
+import { type Revisions, type RevisionWatch, watchRevisions } from './revision-watch.ts';
 import { remoteEngine } from './store-client.ts';
 import { connectToHolder, holderPid, takeStoreLock } from './store-lock.ts';
 import { serveStore } from './store-server.ts';
@@ -23,6 +26,8 @@ export interface Database {
   shared: boolean;
   /** After much was written: what the planner knows is brought up to date. PostgreSQL does it by itself. */
   refreshStatistics(): Promise<void>;
+  /** Which revisions are the latest; it looks while somebody wants to know. */
+  revisions: RevisionWatch;
   close(): Promise<void>;
 }
 
@@ -60,27 +65,54 @@ async function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleErr
   } finally {
     await migrating.destroy();
   }
-  const db: Db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 20, onIdleError }) });
+  const reader = revisionReader(url);
+  const revisions = watchRevisions({ ask: reader.ask });
+  const db: Db = new Kysely({
+    dialect: postgresDialect({ url, maxConnections: 20, onIdleError, onCommit: revisions.forget }),
+  });
   return {
     db,
     kind: 'postgresql',
     shared: false,
     refreshStatistics: async () => {},
-    close: () => db.destroy(),
+    revisions,
+    async close() {
+      revisions.stop();
+      await reader.close();
+      await db.destroy();
+    },
   };
 }
 
 /** The embedded database without a directory, for tests. */
 export async function openInMemory(): Promise<Database> {
-  const db: Db = new Kysely({ dialect: engineDialect(await openPglite()) });
+  const { db, revisions } = embedded(await openPglite());
   await migrate(db);
   return {
     db,
     kind: 'embedded',
     shared: false,
     refreshStatistics: () => analyze(db),
-    close: () => db.destroy(),
+    revisions,
+    async close() {
+      revisions.stop();
+      await db.destroy();
+    },
   };
+}
+
+/** Whatever is committed goes through the engine, for other processes too: nothing has to be looked for. */
+function embedded(engine: OwnEngine): Pick<Database, 'db' | 'revisions'> {
+  const revisions = watchRevisions({ ask: () => readRevisions(db), hearsAll: true });
+  engine.onCommit(revisions.forget);
+  const db: Db = new Kysely({ dialect: engineDialect(engine) });
+  return { db, revisions };
+}
+
+async function readRevisions(db: Db): Promise<Revisions> {
+  const { rows } = await sql.raw<Revisions>(READ_REVISIONS).execute(db);
+  if (!rows[0]) throw new Error('there is no revision');
+  return rows[0];
 }
 
 async function openEmbedded(directory: string, share: boolean): Promise<Database> {
@@ -103,13 +135,15 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
     );
   };
   early.forEach(serve);
-  const db: Db = new Kysely({ dialect: engineDialect(engine) });
+  const { db, revisions } = embedded(engine);
   return {
     db,
     kind: 'embedded',
     shared: false,
     refreshStatistics: () => analyze(db),
+    revisions,
     async close() {
+      revisions.stop();
       // Nobody new comes in; whoever is in the middle of something has a while to finish it.
       serve = (socket) => void socket.destroy();
       await Promise.race([
@@ -131,6 +165,7 @@ function openShared(directory: string): Database {
     kind: 'embedded',
     shared: true,
     refreshStatistics: () => analyze(db),
+    revisions: watchRevisions({ ask: () => readRevisions(db) }),
     close: () => db.destroy(),
   };
 }

@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
-import type { Engine, Lease, QueryRows } from './engine.ts';
+import type { Lease, OwnEngine, QueryRows } from './engine.ts';
 
 const INT8 = 20;
 
@@ -8,7 +8,7 @@ const INT8 = 20;
  * Opens the embedded database in a directory, or in memory for `undefined`. PGlite does not lock its directory:
  * the caller holds the store's lock.
  */
-export async function openPglite(directory?: string): Promise<Engine> {
+export async function openPglite(directory?: string): Promise<OwnEngine> {
   const pglite = await PGlite.create({
     ...(directory ? { dataDir: directory } : {}),
     extensions: { pg_trgm },
@@ -16,6 +16,7 @@ export async function openPglite(directory?: string): Promise<Engine> {
   });
   // Leases are handed out in the order of asking; each waits for the one before it.
   let last: Promise<void> = Promise.resolve();
+  let committed = () => {};
   return {
     async acquire() {
       const before = last;
@@ -24,7 +25,10 @@ export async function openPglite(directory?: string): Promise<Engine> {
         release = resolve;
       });
       await before;
-      return lease(pglite, release);
+      return lease(pglite, release, () => committed());
+    },
+    onCommit(tell) {
+      committed = tell;
     },
     async close() {
       await last;
@@ -33,7 +37,7 @@ export async function openPglite(directory?: string): Promise<Engine> {
   };
 }
 
-function lease(pglite: PGlite, free: () => void): Lease {
+function lease(pglite: PGlite, free: () => void, committed: () => void): Lease {
   let released = false;
   return {
     async query(sql, parameters): Promise<QueryRows> {
@@ -41,6 +45,7 @@ function lease(pglite: PGlite, free: () => void): Lease {
       // Without parameters the simple protocol is used, as node-postgres does: migrations have many statements.
       const result =
         parameters.length === 0 ? (await pglite.exec(sql)).at(-1) : await pglite.query(sql, [...parameters]);
+      if (/^\s*(commit|end)\b/i.test(sql)) committed();
       return { rows: (result?.rows ?? []) as QueryRows['rows'], affectedRows: result?.affectedRows };
     },
     async release() {

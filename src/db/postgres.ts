@@ -1,5 +1,7 @@
-import { PostgresDialect } from 'kysely';
+import { type Dialect, type Driver, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { READ_REVISIONS } from './revision.ts';
+import type { Revisions } from './revision-watch.ts';
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -33,9 +35,11 @@ export interface PostgresOptions {
   /** Migrations may take long, and wait for those of another node. */
   unhurried?: boolean;
   onIdleError: (error: Error) => void;
+  /** A transaction of this process has been committed. */
+  onCommit?: () => void;
 }
 
-export function postgresDialect(options: PostgresOptions): PostgresDialect {
+export function postgresDialect(options: PostgresOptions): Dialect {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections,
@@ -50,5 +54,67 @@ export function postgresDialect(options: PostgresOptions): PostgresDialect {
   // Dates inside JSON are written in the session's zone, old ones with offsets that no standard knows. It is the first
   // statement of its connection; a failure of it shows in the next.
   pool.on('connect', (client) => void client.query("set time zone 'UTC'").catch(() => {}));
-  return new PostgresDialect({ pool });
+  const dialect = new PostgresDialect({ pool });
+  const { onCommit = () => {} } = options;
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createDriver: () => telling(dialect.createDriver(), onCommit),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+  };
+}
+
+/** Whoever waits for a commit goes on after `onCommit`. */
+function telling(driver: Driver, onCommit: () => void): Driver {
+  const commit = driver.commitTransaction.bind(driver);
+  driver.commitTransaction = async (connection) => {
+    await commit(connection);
+    onCommit();
+  };
+  return driver;
+}
+
+/** It is asked many times a second: one that takes so long is given up, with its connection. */
+const ASK_TIMEOUT_MS = 2_000;
+
+/** Reads the revisions over a connection of its own, which no other work holds up. It connects when it is needed. */
+export function revisionReader(url: string): { ask(): Promise<Revisions>; close(): Promise<void> } {
+  let client: pg.Client | null = null;
+  let closed = false;
+  const drop = (broken: pg.Client) => {
+    if (client === broken) client = null;
+    void broken.end().catch(() => {});
+  };
+  const connect = async () => {
+    const fresh = new pg.Client({
+      connectionString: url,
+      types,
+      application_name: 'tipline revisions',
+      connectionTimeoutMillis: ASK_TIMEOUT_MS,
+      query_timeout: ASK_TIMEOUT_MS,
+      keepAlive: true,
+    });
+    fresh.on('error', () => drop(fresh));
+    await fresh.connect();
+    return fresh;
+  };
+  return {
+    async ask() {
+      client ??= await connect();
+      const used = client;
+      if (closed) drop(used);
+      try {
+        const { rows } = await used.query<Revisions>({ name: 'revisions', text: READ_REVISIONS });
+        if (!rows[0]) throw new Error('there is no revision');
+        return rows[0];
+      } catch (error) {
+        drop(used);
+        throw error;
+      }
+    },
+    async close() {
+      closed = true;
+      await client?.end().catch(() => {});
+    },
+  };
 }

@@ -36,6 +36,10 @@ export async function commitRevision(
     .execute();
 }
 
+/** The last ones that are committed, of one snapshot. */
+export const READ_REVISIONS =
+  'select revision.value as answers, access_revision.value as access from revision, access_revision';
+
 /** The last one that is committed. */
 export async function readRevision(db: Db): Promise<number> {
   return (await db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;

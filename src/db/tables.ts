@@ -20,6 +20,8 @@ type NullableJsonb<T> = ColumnType<T | null, string | null | undefined, string |
 type DefaultedJsonb<T> = ColumnType<T, string | undefined, string>;
 
 export interface Tables {
+  /** Counts changes of who may read what. */
+  access_revision: { only_row: Generated<boolean>; value: number };
   revision: { only_row: Generated<boolean>; value: number; last_number: number };
   source: {
     id: string;

@@ -1,8 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Viewer } from '../db/visibility.ts';
 import type { Consumed, KeyValueStore, RateLimit } from '../kv/kv.ts';
-import { type ApiKey, hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
+import { type ApiKey, hashApiKey, looksLikeApiKey } from '../model/api-key.ts';
 import type { Scope } from '../model/scopes.ts';
 import { clientAddress, inNetworks, networkOf } from './client-address.ts';
 import { ApiError } from './errors.ts';
@@ -32,7 +33,10 @@ export interface AuthenticationOptions {
   kv: KeyValueStore;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
-  findKey(hash: string): Promise<ApiKey | null>;
+  /** The key as it holds at this instant; null: there is none that is good. */
+  findKey(hash: string, now: Date): Promise<ApiKey | null>;
+  /** What was counted already for this request, on another way. */
+  counted(request: IncomingMessage): Consumed | undefined;
   noteUse(keyId: string, at: Date): void;
 }
 
@@ -55,9 +59,10 @@ export function authenticator(options: AuthenticationOptions) {
     );
     const key = await knownKey(request, options, address, now);
     options.noteUse(key.id, now);
-    const consumed = await options.kv.consume(`key:${key.id}`, options.rateLimit);
+    const consumed =
+      options.counted(request.raw) ?? (await options.kv.consume(`key:${key.id}`, options.rateLimit));
     // Reckoned from after the count: the window never ends later than was said.
-    setRateHeaders(reply, options.rateLimit, consumed, options.clock());
+    reply.headers(rateHeaders(options.rateLimit, consumed, options.clock()));
     if (consumed.consumed > options.rateLimit.points) throw tooMany(consumed);
     if (key.networks.length > 0 && !inNetworks(address, key.networks))
       throw new ApiError('network_not_allowed');
@@ -77,8 +82,8 @@ async function knownKey(
   const header = request.headers.authorization;
   if (header === undefined) throw unauthorized('missing_api_key');
   const text = request.routeOptions.config.looseKey ? looseKey(header) : (header.match(BEARER)?.[1] ?? '');
-  const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text)) : null;
-  if (key && isUsable(key, now)) return key;
+  const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text), now) : null;
+  if (key) return key;
   const failures = await kv.consume(`failed:${networkOf(address)}`, FAILURES);
   throw failures.consumed > FAILURES.points ? tooMany(failures) : unauthorized('invalid_api_key');
 }
@@ -103,12 +108,12 @@ function tooMany({ msBeforeNext }: Consumed): ApiError {
   });
 }
 
-function setRateHeaders(reply: FastifyReply, { points }: RateLimit, consumed: Consumed, now: Date): void {
-  reply.headers({
+export function rateHeaders({ points }: RateLimit, { consumed, msBeforeNext }: Consumed, now: Date) {
+  return {
     'x-ratelimit-limit': String(points),
-    'x-ratelimit-remaining': String(Math.max(0, points - consumed.consumed)),
-    'x-ratelimit-reset': String(Math.ceil((now.getTime() + consumed.msBeforeNext) / 1000)),
-  });
+    'x-ratelimit-remaining': String(Math.max(0, points - consumed)),
+    'x-ratelimit-reset': String(Math.ceil((now.getTime() + msBeforeNext) / 1000)),
+  };
 }
 
 /** Start-up fails for a route that declares neither a scope nor that it is public. */

@@ -3,11 +3,17 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import { inNetworks } from './client-address.ts';
 import { ApiError } from './errors.ts';
 
-/**
- * Prometheus metrics, for the networks given (loopback by default). A request that came through a proxy is
- * refused: its socket is the proxy's, often loopback, whoever asks.
- */
-export function registerMetrics(app: FastifyInstance, networks: readonly string[]): void {
+/** Prometheus metrics. */
+export interface Metrics {
+  observe(method: string, route: string, status: number, seconds: number): void;
+  /**
+   * Observes all that the service answers, and gives the metrics to the networks given (loopback by default). A request
+   * that came through a proxy is refused: its socket is the proxy's, often loopback, whoever asks.
+   */
+  register(app: FastifyInstance, networks: readonly string[]): void;
+}
+
+export function openMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
@@ -23,16 +29,28 @@ export function registerMetrics(app: FastifyInstance, networks: readonly string[
     help: 'Requests answered with 429.',
     registers,
   });
-  app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'none';
-    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
-    if (reply.statusCode === 429) limited.inc();
-  });
-  app.get('/metrics', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
-    const forwarded = ['x-forwarded-for', 'forwarded', 'via'].some((name) => name in request.headers);
-    if (forwarded || !inNetworks(request.socket.remoteAddress ?? '', networks))
-      throw new ApiError('forbidden');
-    reply.type(registry.contentType).header('cache-control', 'no-store');
-    return registry.metrics();
-  });
+  const observe: Metrics['observe'] = (method, route, status, seconds) => {
+    duration.observe({ method, route, status }, seconds);
+    if (status === 429) limited.inc();
+  };
+  return {
+    observe,
+    register(app, networks) {
+      app.addHook('onResponse', async (request, reply) => {
+        const route = request.routeOptions.url ?? 'none';
+        observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
+      });
+      app.get(
+        '/metrics',
+        { config: { access: 'public' }, schema: { hide: true } },
+        async (request, reply) => {
+          const forwarded = ['x-forwarded-for', 'forwarded', 'via'].some((name) => name in request.headers);
+          if (forwarded || !inNetworks(request.socket.remoteAddress ?? '', networks))
+            throw new ApiError('forbidden');
+          reply.type(registry.contentType).header('cache-control', 'no-store');
+          return registry.metrics();
+        },
+      );
+    },
+  };
 }

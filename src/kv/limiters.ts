@@ -1,35 +1,45 @@
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
-import type { KeyValueStore, RateLimit } from './kv.ts';
+import type { Consumed, KeyValueStore, RateLimit } from './kv.ts';
+import { together } from './together.ts';
 
 type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
 export type Counts = Pick<KeyValueStore, 'consume' | 'giveBack' | 'used'>;
 
-/** Keeps one limiter for each limit asked for, and tells both of its outcomes alike. */
-export function limiters(make: (limit: RateLimit) => Limiter): Counts {
-  const made = new Map<string, Limiter>();
-  const limiterOf = (limit: RateLimit): Limiter => {
+/**
+ * Keeps one limiter for each limit asked for, and tells both of its outcomes alike.
+ * @param far whether the limiters ask a store elsewhere: then requests that come meanwhile are counted together
+ */
+export function limiters(make: (limit: RateLimit) => Limiter, far = false): Counts {
+  const made = new Map<string, { limiter: Limiter; count(key: string): Promise<Consumed> }>();
+  const of = (limit: RateLimit) => {
     const name = `${limit.points}/${limit.windowSeconds}`;
-    const limiter = made.get(name) ?? make(limit);
-    made.set(name, limiter);
-    return limiter;
+    const known = made.get(name);
+    if (known) return known;
+    const limiter = make(limit);
+    const count = (key: string, points = 1) => counted(limiter, key, points);
+    const fresh = { limiter, count: far ? together(count) : count };
+    made.set(name, fresh);
+    return fresh;
   };
   return {
-    async consume(key, limit) {
-      try {
-        return told(await limiterOf(limit).consume(key));
-      } catch (rejection) {
-        // The library rejects with the same kind of result when the limit is spent, with an Error when it failed.
-        if (rejection instanceof RateLimiterRes) return told(rejection);
-        throw rejection;
-      }
-    },
+    consume: (key, limit) => of(limit).count(key),
     async giveBack(key, limit) {
-      await limiterOf(limit).reward(key, 1);
+      await of(limit).limiter.reward(key, 1);
     },
-    used: async (key, limit) => (await limiterOf(limit).get(key))?.consumedPoints ?? 0,
+    used: async (key, limit) => (await of(limit).limiter.get(key))?.consumedPoints ?? 0,
   };
 }
 
-function told({ consumedPoints, msBeforeNext }: RateLimiterRes) {
+async function counted(limiter: Limiter, key: string, points: number): Promise<Consumed> {
+  try {
+    return told(await limiter.consume(key, points));
+  } catch (rejection) {
+    // The library rejects with the same kind of result when the limit is spent, with an Error when it failed.
+    if (rejection instanceof RateLimiterRes) return told(rejection);
+    throw rejection;
+  }
+}
+
+function told({ consumedPoints, msBeforeNext }: RateLimiterRes): Consumed {
   return { consumed: consumedPoints, msBeforeNext: Math.max(0, msBeforeNext) };
 }

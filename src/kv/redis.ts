@@ -70,17 +70,17 @@ function limitsOn(client: Client): Counts {
     });
     const own = new RateLimiterMemory({ points, duration: windowSeconds });
     return {
-      consume: (key) =>
-        inTime(shared.consume(key), ANSWER_MS).catch((failure) => {
+      consume: (key, many) =>
+        inTime(shared.consume(key, many), ANSWER_MS).catch((failure) => {
           // A spent limit is an answer, too.
           if (failure instanceof RateLimiterRes) throw failure;
-          return own.consume(key);
+          return own.consume(key, many);
         }),
       reward: (key, points) =>
         inTime(shared.reward(key, points), ANSWER_MS).catch(() => own.reward(key, points)),
       get: (key) => inTime(shared.get(key), ANSWER_MS).catch(() => own.get(key)),
     };
-  });
+  }, true);
 }
 
 /**

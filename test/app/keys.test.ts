@@ -1,4 +1,6 @@
+import type { Transaction } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Tables } from '../../src/db/tables.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { auditOf, type Browser, newUser, openBrowser, signedIn } from './browser.ts';
@@ -55,15 +57,16 @@ onEveryEngine((engine) => {
     await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { tlp: 'AMBER' })]);
     const total = async () => (await tipline.get(LIST, { key })).json().total;
     expect(await total()).toBe(1);
-    await tipline.db
-      .updateTable('app_role')
-      .set({ tlp_ceiling: 'GREEN' })
-      .where('name', '=', 'analyst')
-      .execute();
+    // As the operations do it, which say so when they have committed.
+    const write = (change: (trx: Transaction<Tables>) => Promise<unknown>) =>
+      tipline.db.transaction().execute(change);
+    await write((trx) =>
+      trx.updateTable('app_role').set({ tlp_ceiling: 'GREEN' }).where('name', '=', 'analyst').execute(),
+    );
     expect(await total()).toBe(0);
-    await tipline.db.updateTable('app_user').set({ disabled_at: new Date() }).execute();
+    await write((trx) => trx.updateTable('app_user').set({ disabled_at: new Date() }).execute());
     expect(await status(key)).toBe(401);
-    await tipline.db.updateTable('app_user').set({ disabled_at: null }).execute();
+    await write((trx) => trx.updateTable('app_user').set({ disabled_at: null }).execute());
     expect(await status(key)).toBe(200);
   });
 

@@ -21,18 +21,19 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
   };
 }
 
-/** As it holds now: a key sees no more than the role of whoever made it, and is none while that account is disabled. */
-export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
+/** As it holds at the access revision that is told with it: a key sees no more than the role of whoever made it, and is none while that account is disabled. */
+export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; access: number } | null> {
   const row = await db
     .selectFrom('api_key')
     .leftJoin('app_user', 'app_user.id', 'api_key.owner_id')
     .leftJoin('app_role', 'app_role.name', 'app_user.role')
     .selectAll('api_key')
     .select(sql<Tlp>`least(api_key.tlp_ceiling, app_role.tlp_ceiling)`.as('tlp_ceiling'))
+    .select(sql<number>`(select value from access_revision)`.as('access'))
     .where('api_key.hash', '=', hash)
     .where('app_user.disabled_at', 'is', null)
     .executeTakeFirst();
-  return row ? toApiKey(row) : null;
+  return row ? { key: toApiKey(row), access: row.access } : null;
 }
 
 export async function findKey(db: Db, id: string): Promise<ApiKey | undefined> {

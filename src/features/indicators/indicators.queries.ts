@@ -193,18 +193,31 @@ export function pageQuery(
     .orderBy(sorted(page));
 }
 
-/** A page of the list, newest sighting first, and how many match in all. */
+/** A page of the list, newest sighting first, how many match in all, and what that is the state of: of one snapshot. */
 export async function listIndicators(
   db: Db,
   viewer: Viewer,
   filters: IndicatorFilters,
   page: PageRequest,
-): Promise<{ total: number; rows: IndicatorRow[] }> {
-  const rows = await pageQuery(db, viewer, filters, page).execute();
+): Promise<{ total: number; rows: IndicatorRow[]; revision: number; validUntil: Date | null }> {
+  const rows = await pageQuery(db, viewer, filters, page)
+    .select(sql<number>`(select value from revision)`.as('revision'))
+    .select(nextExpiry(viewer).as('valid_until'))
+    .execute();
+  const [first] = rows;
+  if (!first) throw new Error('the total is missing');
   return {
-    total: rows[0]?.total ?? 0,
+    total: first.total,
     rows: rows.filter((row): row is typeof row & IndicatorRow => row.id !== null),
+    revision: first.revision,
+    validUntil: first.valid_until,
   };
+}
+
+/** When the next of all that are visible expires: until then nothing changes by time alone. */
+function nextExpiry(viewer: Viewer) {
+  return sql<Date | null>`(select min(expires_at) from indicator
+    where ${visible('indicator', viewer)} and expires_at > ${viewer.now}::timestamptz)`;
 }
 
 /**

@@ -1,6 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { Db } from '../../db/open.ts';
+import type { PageRequest } from '../../db/page.ts';
+import type { Viewer } from '../../db/visibility.ts';
+import type { Answering } from '../../http/answering.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
@@ -11,7 +14,7 @@ import type { Exporter } from '../exports/exports.service.ts';
 import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { toContext, toIndicator } from './indicators.answers.ts';
-import { findContext, findIndicator, listIndicators } from './indicators.queries.ts';
+import { findContext, findIndicator, type IndicatorFilters, listIndicators } from './indicators.queries.ts';
 import { IndicatorContext, IndicatorItem, IndicatorList, IndicatorQuery } from './indicators.schema.ts';
 
 const NOT_FOUND = 'There is no such indicator.';
@@ -20,11 +23,12 @@ interface Options {
   db: Db;
   exporter: Exporter;
   interest: Pick<Interest, 'note'>;
+  answer: Answering;
 }
 
 export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { db, exporter, interest },
+  { db, exporter, interest, answer },
 ) => {
   app.get(
     '/api/v1/indicators',
@@ -57,9 +61,18 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
           fileName: `tipline-indicators-${format}`,
         });
       }
-      const { total, rows } = await listIndicators(db, request.viewer, filters, { page, pageSize });
-      reply.header('cache-control', NO_CACHE);
-      return { data: rows.map(toIndicator), page, pageSize, total };
+      const { viewer } = request;
+      return answer(request, reply, questionOf(viewer, filters, { page, pageSize }), async () => {
+        const { total, rows, ...of } = await listIndicators(db, viewer, filters, { page, pageSize });
+        const payload = String(
+          reply.serializeInput(
+            { data: rows.map(toIndicator), page, pageSize, total },
+            '200',
+            'application/json',
+          ),
+        );
+        return { payload, ...of };
+      });
     },
   );
 
@@ -111,6 +124,12 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
     },
   );
 };
+
+/** What is asked, in one form whatever the order of the parameters. */
+function questionOf({ tlpCeiling }: Viewer, filters: IndicatorFilters, page: PageRequest): string {
+  const asked = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(['indicators', tlpCeiling, page.page, page.pageSize, ...asked]);
+}
 
 /** The defaults of a page are those of the list; an export is cut into pages only where that is asked for. */
 function asksForPage(url: string): boolean {

@@ -1,0 +1,113 @@
+/**
+ * What was read at a revision may be given out again while that revision is the latest, as far as this node knows: it
+ * asks for the latest again and again, and what it hears holds from when it asked.
+ */
+
+/** After a commit elsewhere, older answers are given out for no longer than this. */
+export const MAX_STALE_MS = 250;
+/** How often the latest is asked for: a few times within that, so that one slow answer does no harm. */
+const ASK_MS = 50;
+/** Nobody has wanted to know for so long: nobody asks. */
+const IDLE_MS = 2_000;
+
+/** Counts up with every change: of what is answered, and of who may ask. */
+export interface Revisions {
+  answers: number;
+  access: number;
+}
+
+type Counter = keyof Revisions;
+
+export interface RevisionWatch {
+  /** Whether what was read at this revision may be given out without reading it again. */
+  holds(counter: Counter, revision: number): boolean;
+  /** Whether it is the latest one known, or later. Where it `holds` and is not, it is time to read it again. */
+  isLatest(counter: Counter, revision: number): boolean;
+  /** This process has committed something: nothing that was known before holds. */
+  forget(): void;
+  /** Another number after each `forget`. */
+  generation(): number;
+  stop(): void;
+}
+
+interface Heard {
+  revisions: Revisions;
+  /** When it was asked for: what was committed before that is in it. */
+  askedAt: number;
+}
+
+interface WatchOptions {
+  /** Reads the latest. */
+  ask(): Promise<Revisions>;
+  /** Nobody commits but through this process, which says so each time: what was heard once holds until then. */
+  hearsAll?: boolean;
+  /** Milliseconds that only go up. */
+  clock?: () => number;
+}
+
+export function watchRevisions({
+  ask,
+  hearsAll = false,
+  clock = () => performance.now(),
+}: WatchOptions): RevisionWatch {
+  let latest: Heard | null = null;
+  /** What was the latest before: it holds for a while yet. */
+  let before: Heard | null = null;
+  let generation = 0;
+  let wantedAt = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const hear = (revisions: Revisions, askedAt: number) => {
+    const same =
+      latest?.revisions.answers === revisions.answers && latest.revisions.access === revisions.access;
+    if (!same) before = latest;
+    latest = { revisions, askedAt };
+  };
+  const askOnce = async () => {
+    const [askedAt, asked] = [clock(), generation];
+    const revisions = await ask().catch(() => null);
+    // What was asked before a commit of our own may not know of it.
+    if (revisions && asked === generation) hear(revisions, askedAt);
+  };
+  const run = () => {
+    if (asking || stopped) return;
+    clearTimeout(timer);
+    timer = undefined;
+    const began = generation;
+    asking = askOnce().finally(() => {
+      asking = null;
+      if (stopped) return;
+      if (began !== generation) run();
+      else if (clock() - wantedAt < IDLE_MS && !hearsAll) timer = setTimeout(run, ASK_MS).unref();
+    });
+  };
+  const want = (now: number) => {
+    wantedAt = now;
+    if (!asking && timer === undefined && !(hearsAll && latest)) run();
+  };
+  const isRecent = (heard: Heard | null, now: number): heard is Heard =>
+    heard !== null && (hearsAll || now - heard.askedAt <= MAX_STALE_MS);
+
+  return {
+    holds(counter, revision) {
+      const now = clock();
+      want(now);
+      if (isRecent(latest, now) && revision >= latest.revisions[counter]) return true;
+      return isRecent(before, now) && revision >= before.revisions[counter];
+    },
+    isLatest: (counter, revision) => latest !== null && revision >= latest.revisions[counter],
+    generation: () => generation,
+    forget() {
+      generation++;
+      latest = null;
+      before = null;
+      if (clock() - wantedAt < IDLE_MS) run();
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

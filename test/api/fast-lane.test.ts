@@ -1,0 +1,229 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addEntry } from '../../src/features/whitelist/whitelist.service.ts';
+import { signedIn } from '../app/browser.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+
+const LIST = '/api/v1/indicators?pageSize=10';
+/** What goes the whole way to a route, past plugins and hooks. */
+const WHOLE_WAY = 'tracing:fastify.request.handler:start';
+
+interface Answer {
+  status: number;
+  headers: Record<string, unknown>;
+  body: string;
+}
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let key: string;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let handled: number;
+  const count = () => void handled++;
+
+  const start = async (overrides: Parameters<typeof startHarness>[1] = {}) => {
+    tipline = await startHarness(engine, overrides);
+    await tipline.app.listen({ host: '127.0.0.1', port: 0 });
+    key = await tipline.newKey();
+    await tipline.load([
+      indicatorRecord('DOMAIN', 'one.test-feed.net', { tlp: 'CLEAR' }),
+      indicatorRecord('DOMAIN', 'two.test-feed.net', { tlp: 'RED' }),
+      indicatorRecord('DOMAIN', 'soon.test-feed.net', { expiresAt: new Date(NOW.getTime() + 5_000) }),
+    ]);
+  };
+  beforeEach(async () => {
+    handled = 0;
+    subscribe(WHOLE_WAY, count);
+    await start();
+  });
+  afterEach(async () => {
+    unsubscribe(WHOLE_WAY, count);
+    agent.destroy();
+    await tipline.close();
+  });
+
+  const ask = (headers: OutgoingHttpHeaders = {}, path = LIST, method = 'GET') =>
+    new Promise<Answer>((resolve, reject) => {
+      const { port } = tipline.app.server.address() as AddressInfo;
+      const sent = { authorization: `Bearer ${key}`, ...headers };
+      const asked = request({ port, path, method, agent, headers: sent }, async (response) => {
+        const { statusCode: status = 0, headers: got } = response;
+        resolve({ status, headers: got, body: await text(response) });
+      });
+      asked.on('error', reject).end();
+    });
+  const values = ({ body }: Answer) =>
+    JSON.parse(body)
+      .data.map(({ value }: { value: string }) => value.split('.')[0])
+      .sort();
+  /** Until it comes without the whole way: the revision is heard of a moment later. */
+  const warm = async (headers: OutgoingHttpHeaders = {}, path = LIST) => {
+    for (let i = 0; i < 50; i++) {
+      const before = handled;
+      const answer = await ask(headers, path);
+      if (handled === before) return answer;
+    }
+    throw new Error('every request went the whole way');
+  };
+  /** Without what is another in each answer. */
+  const lasting = ({ headers, ...answer }: Answer) => {
+    const {
+      date,
+      'x-request-id': id,
+      'x-ratelimit-remaining': left,
+      'x-ratelimit-reset': end,
+      ...rest
+    } = headers;
+    expect([date, id, left, end]).toEqual([
+      expect.any(String),
+      expect.any(String),
+      expect.any(String),
+      expect.any(String),
+    ]);
+    return { ...answer, headers: rest };
+  };
+
+  it('gives the same answer as the whole way does, and counts it', async () => {
+    const first = await ask();
+    const again = await warm();
+    expect(lasting(again)).toEqual(lasting(first));
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+    const next = await ask();
+    const left = (answer: Answer) => Number(answer.headers['x-ratelimit-remaining']);
+    expect(left(next)).toBe(left(again) - 1);
+  });
+
+  it('answers 304 as the whole way does', async () => {
+    const { etag } = (await ask()).headers;
+    const known = { 'if-none-match': `W/"x", ${String(etag)}` };
+    const whole = await ask({ ...known, accept: 'application/json;q=0.9' });
+    await warm();
+    const before = handled;
+    const quick = await ask(known);
+    expect([handled - before, quick.status, quick.body]).toEqual([0, 304, '']);
+    expect(lasting(quick)).toEqual(lasting(whole));
+    expect((await ask({ 'if-none-match': '"another"' })).status).toBe(200);
+  });
+
+  it('is observed as any other request', async () => {
+    await warm();
+    const { body } = await ask({}, '/metrics');
+    const [, observed] =
+      /_count\{method="GET",route="\/api\/v1\/indicators",status="200"\} (\d+)/.exec(body) ?? [];
+    expect(Number(observed)).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each<[string, { authorization?: string; accept?: string }, string, number]>([
+    ['HEAD', {}, 'HEAD', 200],
+    ['another method', {}, 'DELETE', 405],
+    ['an Accept that leaves JSON out', { accept: 'text/html' }, 'GET', 406],
+    ['no key', { authorization: '' }, 'GET', 401],
+    ['a wrong key', { authorization: `Bearer tip_${'x'.repeat(43)}` }, 'GET', 401],
+    ['the scheme in other letters', { authorization: 'LOWER' }, 'GET', 200],
+  ])('%s goes the whole way', async (_, headers, method, status) => {
+    await warm();
+    const given = headers.authorization === 'LOWER' ? { authorization: `bearer ${key}` } : headers;
+    expect((await ask(given, LIST, method)).status).toBe(status);
+  });
+
+  describe('goes by the key', () => {
+    it('its ceiling', async () => {
+      await warm();
+      const clear = { authorization: `Bearer ${await tipline.newKey({ tlpCeiling: 'CLEAR' })}` };
+      expect(values(await ask(clear))).toEqual(['one', 'soon']);
+      expect(values(await warm(clear))).toEqual(['one', 'soon']);
+      expect(values(await warm())).toEqual(['one', 'soon', 'two']);
+    });
+
+    it('its scopes and networks', async () => {
+      await warm();
+      const actors = { authorization: `Bearer ${await tipline.newKey({ scopes: ['actors:read'] })}` };
+      const elsewhere = { authorization: `Bearer ${await tipline.newKey({ networks: ['192.0.2.0/24'] })}` };
+      for (let i = 0; i < 3; i++) {
+        expect((await ask(actors)).status).toBe(403);
+        expect((await ask(elsewhere)).status).toBe(403);
+      }
+    });
+
+    it('the instant at which it expires', async () => {
+      const brief = {
+        authorization: `Bearer ${await tipline.newKey({ expiresAt: new Date(NOW.getTime() + 1_000) })}`,
+      };
+      await warm(brief);
+      tipline.clock.now = new Date(NOW.getTime() + 999);
+      expect((await ask(brief)).status).toBe(200);
+      tipline.clock.now = new Date(NOW.getTime() + 1_000);
+      expect((await ask(brief)).status).toBe(401);
+    });
+
+    it('its end, and that of whoever owns it, at once', async () => {
+      const administrator = await signedIn(tipline, 'administrator');
+      const analyst = await signedIn(tipline, 'analyst');
+      const make = async () => {
+        const made = await analyst.send('POST', '/app/keys', {
+          name: 'a',
+          scopes: [],
+          expiresInSeconds: null,
+          tlpCeiling: 'AMBER',
+          networks: [],
+        });
+        return made.json() as { key: string; data: { id: string } };
+      };
+      const [revoked, owned] = [await make(), await make()];
+      const [a, b] = [revoked, owned].map((made) => ({ authorization: `Bearer ${made.key}` }));
+      await warm(a);
+      await warm(b);
+      await analyst.send('POST', `/app/keys/${revoked.data.id}/revoke`);
+      expect([(await ask(a)).status, (await ask(b)).status]).toEqual([401, 200]);
+      await administrator.send('PATCH', '/app/roles/analyst', { tlpCeiling: 'CLEAR' });
+      expect(values(await ask(b))).toEqual(['one', 'soon']);
+      const { data } = (await administrator.send('GET', '/app/users')).json();
+      const { id } = data.find(({ email }: { email: string }) => email === 'analyst@example.org');
+      await administrator.send('PATCH', `/app/users/${id}`, { disabled: true });
+      expect((await ask(b)).status).toBe(401);
+    });
+
+    it('its limit', async () => {
+      await tipline.close();
+      await start({ rateLimit: { points: 20, windowSeconds: 60 } });
+      const statuses: number[] = [];
+      for (let i = 0; i < 22; i++) statuses.push((await ask()).status);
+      expect(statuses).toEqual([...Array(20).fill(200), 429, 429]);
+    });
+  });
+
+  describe('an answer changes at once with', () => {
+    it('what is whitelisted', async () => {
+      await warm();
+      await addEntry(tipline.db, 'one.test-feed.net', undefined, { who: 'test', reason: 'ours', now: NOW });
+      expect(values(await ask())).toEqual(['soon', 'two']);
+    });
+
+    it('the instant at which something expires', async () => {
+      await warm();
+      tipline.clock.now = new Date(NOW.getTime() + 4_999);
+      expect(values(await ask())).toEqual(['one', 'soon', 'two']);
+      tipline.clock.now = new Date(NOW.getTime() + 5_000);
+      expect(values(await ask())).toEqual(['one', 'two']);
+      expect(values(await warm())).toEqual(['one', 'two']);
+    });
+
+    it('what is imported', async () => {
+      const { etag } = (await warm()).headers;
+      await tipline.load([indicatorRecord('DOMAIN', 'three.test-feed.net')]);
+      const answer = await ask({ 'if-none-match': String(etag) });
+      expect([answer.status, values(answer)]).toEqual([200, ['one', 'soon', 'three', 'two']]);
+    });
+  });
+
+  it('keeps the copy of a client good over writes that do not touch it', async () => {
+    const path = '/api/v1/indicators?type=DOMAIN';
+    const { etag } = (await warm({}, path)).headers;
+    await tipline.load([indicatorRecord('IPV4', '203.0.113.5')]);
+    expect((await ask({ 'if-none-match': String(etag) }, path)).status).toBe(304);
+  });
+});

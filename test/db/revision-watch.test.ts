@@ -1,0 +1,136 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  MAX_STALE_MS,
+  type Revisions,
+  type RevisionWatch,
+  watchRevisions,
+} from '../../src/db/revision-watch.ts';
+
+describe('the watch of revisions', () => {
+  let now: number;
+  let latest: Revisions;
+  let asked: number;
+  /** How the store answers; it is looked at when it is asked. */
+  let answer: () => Promise<Revisions>;
+  let watch: RevisionWatch;
+
+  const start = (hearsAll = false) => {
+    watch = watchRevisions({ ask: () => (asked++, answer()), clock: () => now, hearsAll });
+  };
+  /** Time goes by, as the clock and the timers have it. */
+  const pass = async (ms: number) => {
+    now += ms;
+    await vi.advanceTimersByTimeAsync(ms);
+  };
+  const holds = (revision: number) => watch.holds('answers', revision);
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    [now, latest, asked] = [1_000, { answers: 7, access: 3 }, 0];
+    answer = async () => ({ ...latest });
+    start();
+  });
+  afterEach(() => {
+    watch.stop();
+    vi.useRealTimers();
+  });
+
+  it('lets nothing hold before it has heard', async () => {
+    expect(holds(7)).toBe(false);
+    await pass(0);
+    expect([holds(7), holds(6), holds(8)]).toEqual([true, false, true]);
+    expect([watch.holds('access', 3), watch.holds('access', 2)]).toEqual([true, false]);
+  });
+
+  it('lets an answer hold after a commit elsewhere for no longer than it may', async () => {
+    holds(7);
+    await pass(0);
+    const committed = now + 1;
+    latest.answers = 8;
+    const until: number[] = [];
+    for (let ms = 0; ms < 600; ms++) {
+      await pass(1);
+      if (holds(7)) until.push(now);
+      expect(holds(8), String(now)).toBe(true);
+    }
+    expect(Math.max(...until)).toBeLessThanOrEqual(committed + MAX_STALE_MS);
+    expect(watch.isLatest('answers', 7)).toBe(false);
+  });
+
+  it('tells that an answer is no longer the latest well before it ceases to hold', async () => {
+    holds(7);
+    await pass(0);
+    latest.answers = 8;
+    await pass(60);
+    expect([watch.isLatest('answers', 7), holds(7)]).toEqual([false, true]);
+  });
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('down'))],
+    ['does not answer', () => new Promise<never>(() => {})],
+  ])('lets nothing hold while the store %s', async (_, broken) => {
+    holds(7);
+    await pass(0);
+    const sound = answer;
+    answer = broken;
+    await pass(MAX_STALE_MS + 100);
+    expect(holds(7)).toBe(false);
+    if (_ === 'fails') {
+      answer = sound;
+      await pass(60);
+      expect(holds(7)).toBe(true);
+    }
+  });
+
+  it('counts what it hears from when it asked, not from when it heard', async () => {
+    let reply: (revisions: Revisions) => void = () => {};
+    answer = () => new Promise((resolve) => (reply = resolve));
+    holds(7);
+    await pass(MAX_STALE_MS - 10);
+    reply({ ...latest });
+    await pass(5);
+    expect(holds(7)).toBe(true);
+    await pass(10);
+    expect(holds(7)).toBe(false);
+  });
+
+  it('after a commit of its own goes by nothing that was asked before', async () => {
+    holds(7);
+    await pass(0);
+    let reply: (revisions: Revisions) => void = () => {};
+    answer = () => new Promise((resolve) => (reply = resolve));
+    await pass(60);
+    const late = { ...latest };
+    watch.forget();
+    expect([holds(7), holds(8)]).toEqual([false, false]);
+    answer = async () => ({ answers: 8, access: 3 });
+    reply(late);
+    await turn();
+    expect([holds(7), holds(8)]).toEqual([false, true]);
+  });
+
+  it('asks no more once nobody wants to know', async () => {
+    holds(7);
+    await pass(10_000);
+    const before = asked;
+    await pass(60_000);
+    expect(asked).toBe(before);
+    expect(holds(7)).toBe(false);
+    await pass(0);
+    expect(holds(7)).toBe(true);
+  });
+
+  it('where it hears of every commit it asks once after each', async () => {
+    watch.stop();
+    start(true);
+    holds(7);
+    await pass(60_000);
+    expect([holds(7), asked]).toEqual([true, 1]);
+    latest.answers = 8;
+    watch.forget();
+    expect(holds(7)).toBe(false);
+    await pass(0);
+    expect([holds(7), holds(8), asked]).toEqual([false, true, 2]);
+  });
+});

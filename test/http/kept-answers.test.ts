@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Computed, type KeptAnswers, keepAnswers } from '../../src/http/kept-answers.ts';
+
+const NOW = new Date('2026-06-01T12:00:00Z');
+const at = (ms: number) => new Date(NOW.getTime() + ms);
+
+describe('kept answers', () => {
+  let latest: number;
+  /** The oldest revision that may be given out still. */
+  let oldest: number;
+  let generation: number;
+  let clock: number;
+  let answers: KeptAnswers;
+  let computed: number;
+
+  beforeEach(() => {
+    [latest, oldest, generation, clock, computed] = [1, 1, 0, 0, 0];
+    const watch = {
+      holds: (_: string, revision: number) => revision >= oldest,
+      isLatest: (_: string, revision: number) => revision >= latest,
+      generation: () => generation,
+    };
+    answers = keepAnswers(watch, () => clock);
+  });
+
+  const compute =
+    (given: Partial<Computed> = {}) =>
+    async () => {
+      computed++;
+      await null;
+      return { payload: `of ${latest}`, revision: latest, validUntil: null, ...given };
+    };
+  const find = async (now = NOW, read = compute()) => (await answers.find('q', now, read)).body.toString();
+
+  it('are computed once for as long as they hold', async () => {
+    expect([await find(), await find(), computed]).toEqual(['of 1', 'of 1', 1]);
+    expect(answers.peek('q', NOW.getTime())?.body.toString()).toBe('of 1');
+    [latest, oldest] = [2, 2];
+    expect(answers.peek('q', NOW.getTime())).toBeUndefined();
+    expect([await find(), computed]).toEqual(['of 2', 2]);
+  });
+
+  it('are computed once for all who ask meanwhile', async () => {
+    expect(await Promise.all([find(), find(), find()])).toEqual(['of 1', 'of 1', 'of 1']);
+    expect(computed).toBe(1);
+  });
+
+  it('nobody joins what began before a commit of this process, or too long ago', async () => {
+    let finish: (computed: Computed) => void = () => {};
+    const slow = () => new Promise<Computed>((resolve) => (finish = resolve));
+    const first = find(NOW, slow);
+    await null;
+    generation++;
+    latest = 2;
+    expect(await find()).toBe('of 2');
+    finish({ payload: 'of 1', revision: 1, validUntil: null });
+    expect(await first).toBe('of 1');
+    // The one that came late is not kept in place of the newer one.
+    oldest = 2;
+    expect(answers.peek('q', NOW.getTime())?.body.toString()).toBe('of 2');
+
+    [latest, oldest] = [3, 3];
+    const long = find(NOW, slow);
+    clock += 251;
+    expect(await find()).toBe('of 3');
+    finish({ payload: 'of 2', revision: 2, validUntil: null });
+    await long;
+  });
+
+  it('end with the instant at which time alone makes them others', async () => {
+    await find(NOW, compute({ validUntil: at(10) }));
+    expect(answers.peek('q', at(9).getTime())).toBeDefined();
+    expect(answers.peek('q', at(10).getTime())).toBeUndefined();
+    expect(answers.peek('q', at(-1).getTime())).toBeUndefined();
+    await find(at(10));
+    expect(computed).toBe(2);
+  });
+
+  it('an answer of another instant is not given to who joined', async () => {
+    const both = await Promise.all([
+      find(NOW, compute({ validUntil: at(10), payload: 'before' })),
+      find(at(10), compute({ payload: 'after' })),
+    ]);
+    expect(both).toEqual(['before', 'after']);
+  });
+
+  it('one of those who ask renews what is no longer the latest, the others go on with it', async () => {
+    await find();
+    latest = 2;
+    const seen = () => answers.peek('q', NOW.getTime())?.body.toString();
+    expect([seen(), seen(), seen()]).toEqual([undefined, 'of 1', 'of 1']);
+    await find();
+    expect(seen()).toBe('of 2');
+  });
+
+  it('sends another when the one who was to renew it does not', async () => {
+    await find();
+    latest = 2;
+    const seen = () => answers.peek('q', NOW.getTime())?.body.toString();
+    expect([seen(), seen()]).toEqual([undefined, 'of 1']);
+    clock += 501;
+    expect([seen(), seen()]).toEqual([undefined, 'of 1']);
+  });
+
+  it('a failure is told, and the next one asks again', async () => {
+    await expect(find(NOW, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
+    expect(await find()).toBe('of 1');
+  });
+});
