@@ -31,8 +31,10 @@ function engineDriver(engine: Engine): Driver {
     init: async () => {},
     acquireConnection: async () => leaseConnection(await engine.acquire()),
     releaseConnection: (connection) => (connection as LeaseConnection).lease.release(),
-    beginTransaction: (connection, { isolationLevel }) =>
-      run(isolationLevel ? `start transaction isolation level ${isolationLevel}` : 'begin')(connection),
+    beginTransaction: (connection, { isolationLevel, accessMode = 'read write' }) =>
+      run(`start transaction isolation level ${isolationLevel ?? 'read committed'} ${accessMode}`)(
+        connection,
+      ),
     commitTransaction: run('commit'),
     rollbackTransaction: run('rollback'),
     destroy: () => engine.close(),

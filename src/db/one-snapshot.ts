@@ -2,5 +2,5 @@ import type { Db } from './open.ts';
 
 /** Several statements that see the same state. Nothing is written by them. */
 export function oneSnapshot<T>(db: Db, read: (snapshot: Db) => Promise<T>): Promise<T> {
-  return db.transaction().setIsolationLevel('repeatable read').execute(read);
+  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
 }

@@ -39,13 +39,15 @@ export async function openPglite(directory?: string): Promise<OwnEngine> {
 
 function lease(pglite: PGlite, free: () => void, committed: () => void): Lease {
   let released = false;
+  let readsOnly = false;
   return {
     async query(sql, parameters): Promise<QueryRows> {
       if (released) throw new Error('the lease on the embedded database has ended');
       // Without parameters the simple protocol is used, as node-postgres does: migrations have many statements.
       const result =
         parameters.length === 0 ? (await pglite.exec(sql)).at(-1) : await pglite.query(sql, [...parameters]);
-      if (/^\s*(commit|end)\b/i.test(sql)) committed();
+      if (/^\s*start transaction\b/i.test(sql)) readsOnly = / read only$/i.test(sql);
+      if (/^\s*commit\b/i.test(sql) && !readsOnly) committed();
       return { rows: (result?.rows ?? []) as QueryRows['rows'], affectedRows: result?.affectedRows };
     },
     async release() {

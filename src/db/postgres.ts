@@ -1,4 +1,4 @@
-import { type Dialect, type Driver, PostgresDialect } from 'kysely';
+import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { READ_REVISIONS } from './revision.ts';
 import type { Revisions } from './revision-watch.ts';
@@ -64,12 +64,19 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   };
 }
 
-/** Whoever waits for a commit goes on after `onCommit`. */
+/** Whoever waits for a commit goes on after `onCommit`; what only reads commits nothing. */
 function telling(driver: Driver, onCommit: () => void): Driver {
+  const reading = new WeakSet<DatabaseConnection>();
+  const begin = driver.beginTransaction.bind(driver);
   const commit = driver.commitTransaction.bind(driver);
+  driver.beginTransaction = (connection, settings) => {
+    if (settings.accessMode === 'read only') reading.add(connection);
+    else reading.delete(connection);
+    return begin(connection, settings);
+  };
   driver.commitTransaction = async (connection) => {
     await commit(connection);
-    onCommit();
+    if (!reading.has(connection)) onCommit();
   };
   return driver;
 }

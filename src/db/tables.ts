@@ -141,6 +141,7 @@ export interface Tables {
     types: string[];
     reason: string;
     added_by: string;
+    tlp: Tlp;
     added_at: Date;
   };
   whitelist_hit: { indicator_id: string; list_id: string; entry: string };

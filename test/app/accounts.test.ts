@@ -251,6 +251,38 @@ onEveryEngine((engine) => {
       expect((await openBrowser(tipline).signIn('analyst@example.org')).json()).toEqual({ twoFactor: false });
     });
 
+    it('ends the other sessions, which the password alone has opened, and is turned on once', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      const other = openBrowser(tipline);
+      await other.signIn('analyst@example.org');
+      const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      expect([await accountOf(other), (await accountOf(browser)).role]).toEqual([null, 'analyst']);
+      const again = await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      expect([again.statusCode, again.json().code]).toEqual([409, 'not_possible']);
+      const changes = (await auditOf(tipline)).filter(({ action }) => action === 'user.change');
+      expect(changes).toHaveLength(1);
+    });
+
+    it.each<[string, object[]]>([
+      ['another password', [{ password: 'another good password' }]],
+      ['switched off', [{ disabled: true }]],
+      ['switched off and on again', [{ disabled: true }, { disabled: false }]],
+    ])('an account that is given %s meanwhile is not entered by the code', async (_, changes) => {
+      const administrator = await signedIn(tipline, 'administrator');
+      const browser = await signedIn(tipline, 'analyst');
+      const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      const { data } = (await administrator.send('GET', '/app/users')).json();
+      const { id } = data.find(({ email }: { email: string }) => email === 'analyst@example.org');
+      const half = openBrowser(tipline);
+      await half.signIn('analyst@example.org');
+      for (const change of changes) await administrator.send('PATCH', `/app/users/${id}`, change);
+      expect((await half.send('POST', '/app/sign-in/code', { code: totp(uri) })).statusCode).toBe(401);
+      await administrator.send('PATCH', `/app/users/${id}`, { disabled: false });
+      expect(await accountOf(half)).toBeNull();
+    });
+
     it('is not set up anew while it is on: that would take the place of the one in use', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();

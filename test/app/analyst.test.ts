@@ -115,6 +115,61 @@ onEveryEngine((engine) => {
     expect(blind.json().changed).toBe(0);
   });
 
+  it('nor does it tell apart what is known above the ceiling from what nobody knows', async () => {
+    const administrator = await signedIn(tipline, 'administrator');
+    await administrator.send('POST', `/app/indicators/${SECRET}/whitelist`, { reason: 'falcon' });
+    const asked = async (entry: string) => {
+      const add = () => analyst.send('POST', '/app/whitelist', { entry, reason });
+      const [first, second] = [await add(), await add()];
+      const { data } = (await analyst.send('GET', '/app/whitelist')).json();
+      const mine = data.filter((one: { entry: string }) => one.entry === entry);
+      const { id } = first.json().entry;
+      const removed = await analyst.send('POST', `/app/whitelist/${id}/remove`, { reason });
+      return [first.statusCode, first.json().changed, second.statusCode, mine.length, removed.json().changed];
+    };
+    expect(await asked('secret.test-feed.net')).toEqual(await asked('nobody-knows.test-feed.net'));
+  });
+
+  it('nor through an address, nor through what else the entry hides', async () => {
+    const administrator = await signedIn(tipline, 'administrator');
+    await tipline.load([
+      indicatorRecord('IPV4', '198.18.0.77', { tlp: 'RED' }),
+      indicatorRecord('DOMAIN', 'www.secret.test-feed.net', { tlp: 'GREEN' }),
+    ]);
+    const address = indicatorId('IPV4', '198.18.0.77');
+    for (const id of [address, SECRET])
+      expect(
+        (await administrator.send('POST', `/app/indicators/${id}/whitelist`, { reason: 'falcon' }))
+          .statusCode,
+      ).toBe(200);
+    expect((await analyst.send('GET', '/app/whitelist')).json().data).toEqual([]);
+    const below = indicatorId('DOMAIN', 'www.secret.test-feed.net');
+    const page = await analyst.send('GET', `/app/indicators/${below}`);
+    expect(page.json().data.hiddenBy).toEqual({
+      entry: null,
+      list: null,
+      entryId: null,
+      reason: null,
+      addedBy: null,
+      addedAt: null,
+    });
+    expect(page.body).not.toContain('falcon');
+    const history = await administrator.send('GET', `/app/indicators/${address}/history`);
+    expect(history.json().data).toMatchObject([{ action: 'whitelist.add' }]);
+  });
+
+  it('what is taken back tells how much is seen again, not how much it hid', async () => {
+    await analyst.send('POST', '/app/whitelist', { entry: 'test-feed.net', reason });
+    const made = await analyst.send('POST', '/app/whitelist', { entry: 'bad.test-feed.net', reason });
+    const remove = (id: string) => analyst.send('POST', `/app/whitelist/${id}/remove`, { reason });
+    const [wide] = (await analyst.send('GET', '/app/whitelist'))
+      .json()
+      .data.filter(({ entry }: { entry: string }) => entry === 'test-feed.net');
+    // The one is hidden by the other entry still, the other one has expired.
+    expect((await remove(wide.id)).json().changed).toBe(0);
+    expect((await remove(made.json().entry.id)).json().changed).toBe(1);
+  });
+
   it('is nothing for viewers, who change nothing', async () => {
     const viewer = await signedIn(tipline, 'viewer');
     const attempts: [string, object][] = [

@@ -137,6 +137,39 @@ onEveryEngine((engine) => {
     expect(counts.actor).toMatchObject({ new: 1, updated: 1, unchanged: 0 });
   });
 
+  it('nor of links that are above it, nor of what they lead to', async () => {
+    const ids = ['a', 'b', 'c'].map((_, i) => `indicator--00000000-0000-4000-8000-00000000000${i}`);
+    const actor = `intrusion-set--${randomUUID()}`;
+    await tipline.load(
+      [
+        ...ids.map((id, i) =>
+          indicatorRecord('DOMAIN', `n${i}.test-feed.net`, {
+            externalIds: [id],
+            tlp: i === 2 ? 'RED' : 'GREEN',
+          }),
+        ),
+        actorRecord('Amber Finch', { externalIds: [actor], tlp: 'GREEN' }),
+        { kind: 'relationship', type: 'indicates', from: ids[0] ?? '', to: actor, tlp: 'RED' },
+      ],
+      'Ours',
+      { tlp: 'GREEN' },
+    );
+    const links = [...ids, `indicator--${randomUUID()}`].map((source_ref) => ({
+      type: 'relationship',
+      spec_version: '2.1',
+      id: `relationship--${randomUUID()}`,
+      created: '2026-01-01T00:00:00.000Z',
+      modified: '2026-01-01T00:00:00.000Z',
+      relationship_type: 'indicates',
+      source_ref,
+      target_ref: actor,
+    }));
+    const bundle = JSON.stringify({ type: 'bundle', id: `bundle--${randomUUID()}`, objects: links });
+    const { counts } = await run(bundle, { fileName: 'links.json' });
+    // The one that exists counts as the one that does not, the one above as the one nobody knows.
+    expect(counts.relationship).toMatchObject({ new: 2, updated: 0, unchanged: 0, rejected: 2 });
+  });
+
   it.each([
     ['its own marking', 'AMBER', 'type,value,tlp\nIPV4,203.0.113.9,RED\nIPV4,8.8.4.4,GREEN'],
     ["its source's default", 'RED', 'type,value,tlp\nIPV4,203.0.113.9,\nIPV4,8.8.4.4,GREEN'],
@@ -144,8 +177,9 @@ onEveryEngine((engine) => {
     await tipline.load([indicatorRecord('IPV4', '9.9.9.9')], 'Ours', { tlp: tlp as Tlp });
     const { id, counts } = await run(csv);
     expect(counts.indicator).toMatchObject({ read: 2, new: 1, rejected: 1 });
+    expect((await analyst.send('GET', `/app/imports/${id}/rejected`)).body).not.toContain('203.0.113.9');
     expect((await read(`/app/imports/${id}/rejected`)).data).toEqual([
-      { where: 'ours.csv, 203.0.113.9', reason: 'marked above what the role sees' },
+      { where: 'ours.csv', reason: 'marked above what the role sees' },
     ]);
   });
 

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Tables } from '../../src/db/tables.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { auditOf, type Browser, newUser, openBrowser, signedIn } from './browser.ts';
 
 const LIST = '/api/v1/indicators';
@@ -70,6 +70,20 @@ onEveryEngine((engine) => {
     expect(await status(key)).toBe(200);
   });
 
+  it('rotated, is good for as long as it was made to be; a former analyst can end it', async () => {
+    const { key, data } = await make(analyst, { expiresInSeconds: 3600 });
+    tipline.clock.now = new Date(NOW.getTime() + 1_800_000);
+    const rotated = (await analyst.send('POST', `/app/keys/${data.id}/rotate`, { overlapSeconds: 0 })).json();
+    expect(new Date(rotated.data.expiresAt).getTime()).toBe(NOW.getTime() + 5_400_000);
+    expect(await status(key)).toBe(401);
+    await tipline.db
+      .transaction()
+      .execute((trx) => trx.updateTable('app_user').set({ role: 'viewer' }).execute());
+    expect(await listed(analyst)).toContainEqual(expect.objectContaining({ id: rotated.data.id }));
+    expect((await analyst.send('POST', `/app/keys/${rotated.data.id}/revoke`)).statusCode).toBe(200);
+    expect(await status(rotated.key)).toBe(401);
+  });
+
   it('is shown once: no list holds one', async () => {
     const { key } = await make(analyst);
     expect((await analyst.send('GET', '/app/keys')).body).not.toContain(key);
@@ -98,7 +112,7 @@ onEveryEngine((engine) => {
     expect((await administrator.send('POST', `/app/keys/${data.id}/revoke`)).statusCode).toBe(200);
   });
 
-  it('is nothing that a viewer has to do with', async () => {
+  it('of others is nothing that a viewer has to do with', async () => {
     const { data } = await make(analyst);
     const viewer = await signedIn(tipline, 'viewer');
     const statuses = await Promise.all([
@@ -107,7 +121,8 @@ onEveryEngine((engine) => {
       viewer.send('POST', `/app/keys/${data.id}/rotate`, { overlapSeconds: 60 }),
       viewer.send('POST', `/app/keys/${data.id}/revoke`),
     ]);
-    expect(statuses.map(({ statusCode }) => statusCode)).toEqual([403, 403, 403, 403]);
+    expect(statuses.map(({ statusCode }) => statusCode)).toEqual([200, 403, 403, 404]);
+    expect(statuses[0]?.json().data).toEqual([]);
     expect(await listed(analyst)).toMatchObject([{ revokedAt: null }]);
   });
 

@@ -203,6 +203,25 @@ onEveryEngine((engine) => {
     expect((await browser.signIn('analyst@example.org')).statusCode).toBe(200);
   });
 
+  it('keeps nobody from using a password, however often it is asked for', async () => {
+    const start = () => tipline.app.inject({ url: '/app/oidc/start' });
+    const statuses = new Set<number>();
+    for (let i = 0; i < 51; i++) statuses.add((await start()).statusCode);
+    expect(statuses).toEqual(new Set([302, 429]));
+    expect((await browser.signIn('analyst@example.org')).statusCode).toBe(200);
+  });
+
+  it('is not asked for by a page elsewhere, and right ones count for nothing', async () => {
+    const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+    expect((await browser.send('GET', '/app/oidc/start', undefined, image)).statusCode).toBe(403);
+    for (let i = 0; i < 30; i++) {
+      const back = await comeBack((await goThere()).state);
+      expect([back.statusCode, back.headers.location]).toEqual([302, '/indicators?type=URL']);
+    }
+    const linked = (await auditOf(tipline)).filter(({ action }) => action === 'user.change');
+    expect(linked).toMatchObject([{ who: 'analyst@example.org', after: { identity: 'linked' } }]);
+  });
+
   it('tells the page the name of the provider; without one there is nothing', async () => {
     expect((await browser.send('GET', '/app/session')).json().signInWith).toBe('Example');
     const without = await startHarness(engine);

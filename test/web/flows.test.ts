@@ -95,10 +95,15 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.waitForURL(/sign-in/);
   });
 
-  it('does not lead elsewhere after signing in', async () => {
+  it.each([
+    '//elsewhere.example/',
+    '/\t/elsewhere.example/',
+    '/\n/elsewhere.example/',
+    '/\\elsewhere.example/',
+  ])('does not lead elsewhere after signing in: %j', async (to) => {
     opened = await openPage();
     const { page } = opened;
-    await page.goto(`${service.address}/sign-in?to=${encodeURIComponent('//elsewhere.example/')}`);
+    await page.goto(`${service.address}/sign-in?to=${encodeURIComponent(to)}`);
     await page.getByLabel('E-mail').fill(emailOf('viewer'));
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -341,6 +346,58 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.getByRole('table').getByRole('link').first().waitFor();
   });
 
+  it('actors and campaigns are filtered, and the filter taken back', async () => {
+    opened = await asViewer('/actors');
+    const { page } = opened;
+    const all = await page.getByText(/\d+ known/).innerText();
+    await page.getByRole('textbox', { name: 'Name' }).fill('APT29');
+    await page.waitForURL(`${service.address}/actors?q=APT29`);
+    await page.getByText('1 known').waitFor();
+    await page.getByRole('button', { name: 'Clear name' }).click();
+    await page.waitForURL(`${service.address}/actors`);
+    await page.getByText(all).waitFor();
+    await page.goto(`${service.address}/campaigns`);
+    await page.getByRole('combobox', { name: 'Status' }).click();
+    await page.getByRole('option', { name: 'Concluded' }).click();
+    await page.waitForURL(`${service.address}/campaigns?status=CONCLUDED`);
+    await page.getByRole('table').getByText('CONCLUDED').first().waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  it('the search box follows the address', async () => {
+    opened = await asViewer('/indicators?q=1.1');
+    const { page } = opened;
+    const box = page.getByRole('textbox', { name: 'Value' });
+    await box.fill('zzzz');
+    await page.waitForURL(/q=zzzz/);
+    await page.goto(`${service.address}/indicators?q=1.1`);
+    await box.fill('yyyy');
+    await page.waitForURL(/q=yyyy/);
+    await page.getByRole('combobox', { name: 'Type' }).click();
+    await page.getByRole('option', { name: 'IPv4' }).click();
+    await page.waitForURL(/type=IPV4/);
+    await box.focus();
+    await page.goBack();
+    await page.waitForURL((url) => !url.search.includes('type'));
+    expect(await box.inputValue()).toBe('yyyy');
+  });
+
+  it('Enter in the palette opens the first hit, or all that hold what was typed', async () => {
+    opened = await asViewer('/');
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill('G0016');
+    await page.getByRole('button', { name: /^APT29/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'APT29', level: 1 }).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill('never seen before');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/indicators\?q=never/);
+  });
+
   it('copies also where the browser gives the page no clipboard, and says so', async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;
@@ -413,16 +470,22 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     ];
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('link', { name: 'CSV' }).click(),
+      page.getByRole('link', { name: 'CSV', exact: true }).click(),
     ]);
     const csv = await textOf(download);
     expect(actions.filter((action) => !csv.includes(`,${action},`))).toEqual([]);
-    await page.getByLabel('Who').fill(emailOf('analyst'));
-    await page.getByRole('row', { name: /import\.end/ }).waitFor();
+    await page.getByLabel('Who').fill(emailOf('analyst').slice(0, 5));
+    await page.waitForURL(/who=analy$/);
     await until(
       'only theirs are shown',
-      async () => (await page.getByRole('row', { name: /user\.create/ }).count()) === 0,
+      async () => (await page.getByRole('row', { name: /administrator@/ }).count()) === 0,
     );
+    await page.getByRole('row', { name: /import\.end/ }).waitFor();
+    await page.locator('a[href^="/imports/"]').first().waitFor();
+    await page.getByLabel('From').pressSequentially('01022026');
+    await page.waitForURL(/since=2026-/);
+    await page.getByRole('row', { name: /import\.end/ }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   it('an administrator adds a user, changes the role, and switches the account off', async () => {

@@ -14,8 +14,13 @@ import { Shell } from './shell/shell.tsx';
 /** What stands in the address after the question mark: text, each name once. */
 export type Search = Record<string, string | undefined>;
 
+/** What says nothing is left out. */
 const asText = (search: Record<string, unknown>): Search =>
-  Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)]));
+  Object.fromEntries(
+    Object.entries(search)
+      .filter(([, value]) => value !== undefined && value !== '')
+      .map(([name, value]) => [name, String(value)]),
+  );
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 

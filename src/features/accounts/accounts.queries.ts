@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
 import { type Account, ROLES, type Role } from '../../model/account.ts';
@@ -59,10 +59,38 @@ const PASSWORD = 'credential';
 export async function findSigningIn(db: Db, identifier: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('app_verification')
-    .select('value')
+    // Other things are kept there, too.
+    .innerJoin('app_user', (join) => join.on(sql<boolean>`app_user.id::text = app_verification.value`))
+    .select('app_verification.value')
     .where('identifier', '=', identifier)
     .executeTakeFirst();
   return row?.value;
+}
+
+/** Whoever is between the password and the second factor begins anew. */
+export async function deleteSigningIn(trx: Transaction<Tables>, userId: string): Promise<void> {
+  await trx.deleteFrom('app_verification').where('value', '=', userId).execute();
+}
+
+/** Whether the account is not switched off; it stays as it is to the end of the transaction. */
+export async function lockEnabled(trx: Transaction<Tables>, idOrEmail: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('app_user')
+    .select('disabled_at')
+    .where((eb) => eb.or([eb('email', '=', idOrEmail), eb(eb.cast<string>('id', 'text'), '=', idOrEmail)]))
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.disabled_at === null;
+}
+
+/** How many identities of a provider are linked to accounts. */
+export async function countIdentities(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('app_credential')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('provider_id', '!=', PASSWORD)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 export async function insertUser(

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
 import { ROLES } from '../../model/account.ts';
+import { isOwnPath } from '../../model/own-path.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
 import {
@@ -86,6 +87,8 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
 
   app.get('/app/oidc/start', redirecting(routeOf(operations.startOidc, 'public')), async (request, reply) => {
     if (!auth.oidc) throw new ApiError('not_found');
+    // A page elsewhere can have it asked for as often as it likes; only a person goes there.
+    if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('other_origin');
     const { to = '/' } = request.query;
     const from = auth.fromOf(request);
     await auth.limitAddress(request);
@@ -112,15 +115,16 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
         request.log.warn({ why: result.why }, 'signing in with the provider was refused');
         return reply.redirect(`/sign-in?error=${result.why === 'provider' ? 'provider' : 'refused'}`);
       }
+      await auth.forgiveAddress(request);
       return reply.header('set-cookie', result.cookies).redirect(isOwnPath(result.to) ? result.to : '/');
     },
   );
 
-  const endSessions = (request: FastifyRequest, which: string | 'all' | 'others') =>
+  /** @param which the id of one, or `all` */
+  const endSessions = (request: FastifyRequest, which: string) =>
     db.transaction().execute(async (trx) => {
-      const { id, sessionId } = request.account;
+      const { id } = request.account;
       if (which === 'all') await accounts.deleteSessions(trx, id);
-      else if (which === 'others') await accounts.deleteSessions(trx, id, sessionId);
       else if (!(await accounts.deleteSession(trx, id, which))) throw new ApiError('not_found');
       await audit(trx, 'session.end', id, null, { which }, by(request));
     });
@@ -143,7 +147,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
 
   app.route({
     ...routeOf(operations.listSessions, 'viewer'),
-    handler: async (request) => ({ data: await accounts.listSessions(db, request.account.id, new Date()) }),
+    handler: async (request) => ({ data: await accounts.listSessions(db, request.account.id, clock()) }),
   });
 
   app.route({
@@ -164,6 +168,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       await db.transaction().execute(async (trx) => {
         await accounts.writePassword(trx, id, hash, clock());
         await accounts.deleteSessions(trx, id, sessionId);
+        await accounts.deleteSigningIn(trx, id);
         await audit(trx, 'user.change', id, null, { password: 'changed' }, by(request));
       });
       return DONE;
@@ -202,10 +207,16 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   app.route({
     ...routeOf(operations.confirmTwoFactor, 'viewer'),
     handler: async (request, reply) => {
+      if (request.account.twoFactor) throw new ApiError('not_possible', 'The second factor is on already.');
+      const { id } = request.account;
       const after = { twoFactor: true };
       const { status } = await auth.pass(request, reply, '/two-factor/verify-totp', request.body, {
-        beside: (trx) =>
-          audit(trx, 'user.change', request.account.id, { twoFactor: false }, after, by(request)),
+        beside: async (trx) => {
+          // This one is opened anew by it; the others were opened with the password alone.
+          const [own] = await accounts.listSessions(trx, id, clock());
+          await accounts.deleteSessions(trx, id, own?.id);
+          await audit(trx, 'user.change', id, { twoFactor: false }, after, by(request));
+        },
       });
       if (status !== 200) throw new ApiError('invalid_parameter', 'The code is wrong.');
       return DONE;
@@ -253,11 +264,6 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       return { data: { role, tlpCeiling } };
     },
   });
-}
-
-/** A page of ours: never where a link from elsewhere says. */
-function isOwnPath(to: string): boolean {
-  return /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(to);
 }
 
 function asConflict(error: unknown): never {

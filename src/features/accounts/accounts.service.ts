@@ -8,6 +8,7 @@ import { type By, writeAudit } from '../audit/audit.queries.ts';
 import {
   countAdministrators,
   deleteSessions,
+  deleteSigningIn,
   findFirstStart,
   findUser,
   insertUser,
@@ -110,7 +111,11 @@ export async function changeUser(db: Db, idOrEmail: string, change: UserChange, 
     await updateUser(trx, id, after, by.now);
     if (hash !== null) await writePassword(trx, id, hash, by.now);
     if (change.withoutTwoFactor) await removeTwoFactor(trx, id);
-    if (hash !== null || after.role !== before.role || after.disabledAt) await deleteSessions(trx, id);
+    const isAnother = after.role !== before.role || after.disabledAt !== null || before.disabledAt !== null;
+    if (hash !== null || isAnother) {
+      await deleteSessions(trx, id);
+      await deleteSigningIn(trx, id);
+    }
     await audit(
       trx,
       'user.change',

@@ -10,7 +10,7 @@ import type { By } from '../audit/audit.queries.ts';
 import { type Auth, authRequest, openAuth } from './auth.ts';
 import type { OidcProvider } from './oidc.ts';
 import { findAccount } from './session.ts';
-import { type From, type SignInDeps, tooMany, tooManyAttempts } from './sign-in.ts';
+import { type From, type SignInDeps, tooMany, tooManyAttempts, wasRight } from './sign-in.ts';
 
 export interface AuthenticationDeps {
   db: Db;
@@ -33,6 +33,8 @@ export interface Authentication extends AuthenticationDeps {
   oidcDeps(request: FastifyRequest): SignInDeps;
   /** @throws {ApiError} when this address has tried too often */
   limitAddress(request: FastifyRequest): Promise<void>;
+  /** Whoever came from this address is signed in: the two steps there count for nothing. */
+  forgiveAddress(request: FastifyRequest): Promise<void>;
   /**
    * Has better-auth do what it does under one of its own paths, in a transaction with what is written `beside` it when it
    * goes well; its cookies go with the reply. `verified`: the stored hash of a password that was found right.
@@ -65,6 +67,8 @@ export function authentication(deps: AuthenticationDeps): Authentication {
     userAgent: request.headers['user-agent'] ?? '',
     cookie: request.headers.cookie,
   });
+  /** Counted apart: what a provider is asked for keeps nobody from using a password. */
+  const providerAttempt = (request: FastifyRequest) => `provider:${networkOf(addressOf(request))}`;
   return {
     ...deps,
     addressOf,
@@ -72,9 +76,10 @@ export function authentication(deps: AuthenticationDeps): Authentication {
     fromOf,
     signInDeps: (request) => ({ ...deps, settings: settings(request) }),
     async limitAddress(request) {
-      const seconds = await tooMany(deps, [`address:${networkOf(addressOf(request))}`]);
+      const seconds = await tooMany(deps, [providerAttempt(request)]);
       if (seconds !== null) throw tooManyAttempts(seconds);
     },
+    forgiveAddress: (request) => wasRight(deps, [providerAttempt(request), providerAttempt(request)]),
     oidcDeps: (request) => ({ ...deps, settings: { secret, secure: secure(request), oidc } }),
     async findAccount(request, reply) {
       const found = await findAccount(db, await authOf(request), request.headers.cookie);

@@ -7,12 +7,14 @@ import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
 import { normalizeEmail } from '../../model/account.ts';
 import type { By } from '../audit/audit.queries.ts';
 import {
+  countIdentities,
   deleteSessions,
   findBySession,
   findCodeVerifier,
   findPasswordHash,
   findSigningIn,
   findUser,
+  lockEnabled,
 } from './accounts.queries.ts';
 import { audit } from './accounts.service.ts';
 import { type AuthSettings, authRequest, OIDC_PROVIDER, openAuth } from './auth.ts';
@@ -64,6 +66,9 @@ export async function signIn(
   if (!right || hash === null) return { outcome: 'refused' };
   await wasRight(deps, attempt);
   return db.transaction().execute(async (trx) => {
+    // It may have been changed, or switched off, while the password was looked at.
+    if (!(await lockEnabled(trx, email)) || (await findPasswordHash(trx, email)) !== hash)
+      return { outcome: 'refused' };
     const auth = await openAuth(trx, settings, hash);
     const response = await auth.handler(
       authRequest('/sign-in/email', from, { email, password: given.password }),
@@ -91,7 +96,8 @@ export async function confirmSignIn(
   // That cookie alone: with a session beside it this would be another step, the one that turns the factor on.
   const [cookie, signed = ''] = /(?:__Secure-)?tipline\.two_factor=([^;]+)/.exec(from.cookie ?? '') ?? [];
   // Of the account, not of the cookie: each right password gives another one.
-  const userId = await findSigningIn(deps.db, signed.split('.')[0] ?? '');
+  const identifier = signed.split('.')[0] ?? '';
+  const userId = await findSigningIn(deps.db, identifier);
   if (cookie === undefined || userId === undefined) return { outcome: 'refused' };
   const attempt = [`account:code:${userId}`, `address:${networkOf(from.address)}`];
   const seconds = await tooMany(deps, attempt);
@@ -101,7 +107,9 @@ export async function confirmSignIn(
   const path = code === undefined ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp';
   const result = await deps.db.transaction().execute(async (trx): Promise<SignInResult> => {
     const auth = await openAuth(trx, deps.settings);
-    const response = used
+    const mayEnter =
+      !used && (await lockEnabled(trx, userId)) && (await findSigningIn(trx, identifier)) === userId;
+    const response = !mayEnter
       ? null
       : await auth.handler(authRequest(path, { ...from, cookie }, { code: code ?? backupCode }));
     if (response?.status !== 200) {
@@ -154,6 +162,7 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
   const settings = { ...deps.settings, oidc: { ...oidc, exchange: async () => identity } };
   return deps.db.transaction().execute(async (trx) => {
     const auth = await openAuth(trx, settings);
+    const before = await countIdentities(trx);
     const response = await auth.handler(authRequest(path, from, null));
     const to = response.headers.get('location') ?? '';
     const cookies = response.headers.getSetCookie();
@@ -165,6 +174,8 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
       await deleteSessions(trx, user.id);
       return { outcome: 'refused' as const, why: 'disabled' };
     }
+    if ((await countIdentities(trx)) > before)
+      await audit(trx, 'user.change', user.id, null, { identity: 'linked' }, by(deps, user.email, from));
     await audit(trx, 'session.create', user.id, null, { with: 'oidc' }, by(deps, user.email, from));
     return { outcome: 'signed-in' as const, to, cookies };
   });
@@ -181,7 +192,7 @@ export async function tooMany({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): P
 }
 
 /** It counts for nothing: many people share an address, and some sign in often. */
-async function wasRight({ kv }: SignInDeps, keys: string[]): Promise<void> {
+export async function wasRight({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<void> {
   for (const key of keys) await kv.giveBack(`sign-in:${key}`, limitOf(key));
 }
 

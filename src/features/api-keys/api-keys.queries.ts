@@ -23,12 +23,7 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
 
 /** As it holds at the access revision that is told with it: a key sees no more than the role of whoever made it, and is none while that account is disabled. */
 export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; access: number } | null> {
-  const row = await db
-    .selectFrom('api_key')
-    .leftJoin('app_user', 'app_user.id', 'api_key.owner_id')
-    .leftJoin('app_role', 'app_role.name', 'app_user.role')
-    .selectAll('api_key')
-    .select(sql<Tlp>`least(api_key.tlp_ceiling, app_role.tlp_ceiling)`.as('tlp_ceiling'))
+  const row = await withOwners(db)
     .select(sql<number>`(select value from access_revision)`.as('access'))
     .where('api_key.hash', '=', hash)
     .where('app_user.disabled_at', 'is', null)
@@ -37,7 +32,7 @@ export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey
 }
 
 export async function findKey(db: Db, id: string): Promise<ApiKey | undefined> {
-  const row = await db.selectFrom('api_key').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = await withOwners(db).where('api_key.id', '=', id).executeTakeFirst();
   return row && toApiKey(row);
 }
 
@@ -59,11 +54,20 @@ export async function findOwners(db: Db): Promise<Map<string, string>> {
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
+/** All, each with what it may see now. */
 export async function listKeys(db: Db): Promise<ApiKey[]> {
-  return (await db.selectFrom('api_key').selectAll().orderBy('created_at').orderBy('id').execute()).map(
-    toApiKey,
-  );
+  const rows = await withOwners(db).orderBy('api_key.created_at').orderBy('api_key.id').execute();
+  return rows.map(toApiKey);
 }
+
+/** A key sees no more than the role of whoever made it. */
+const withOwners = (db: Db) =>
+  db
+    .selectFrom('api_key')
+    .leftJoin('app_user', 'app_user.id', 'api_key.owner_id')
+    .leftJoin('app_role', 'app_role.name', 'app_user.role')
+    .selectAll('api_key')
+    .select(sql<Tlp>`least(api_key.tlp_ceiling, app_role.tlp_ceiling)`.as('tlp_ceiling'));
 
 export async function insertKey(db: Db, key: ApiKey, hash: string): Promise<void> {
   await db

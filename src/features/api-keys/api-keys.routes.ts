@@ -28,7 +28,7 @@ export async function apiKeyRoutes(
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
 
   app.route({
-    ...routeOf(operations.listKeys, 'analyst'),
+    ...routeOf(operations.listKeys, 'viewer'),
     handler: async (request) => {
       const keys = (await listKeys(db)).filter((key) => concerns(key, request));
       const owners = await findOwners(db);
@@ -68,7 +68,7 @@ export async function apiKeyRoutes(
   });
 
   app.route({
-    ...routeOf(operations.revokeKey, 'analyst'),
+    ...routeOf(operations.revokeKey, 'viewer'),
     handler: async (request) => {
       const { id } = await keyOf(request);
       return { data: withOwner(await revoke(db, id, by(request)), await findOwners(db)) };

@@ -6,7 +6,7 @@ import { type ApiKey, isUsable, newApiKey } from '../../model/api-key.ts';
 import type { Scope } from '../../model/scopes.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { type By, writeAudit } from '../audit/audit.queries.ts';
-import { endKeyBy, insertKey, listKeys, revokeKey } from './api-keys.queries.ts';
+import { endKeyBy, findKey, insertKey, listKeys, revokeKey } from './api-keys.queries.ts';
 
 export interface NewKey {
   name: string;
@@ -99,7 +99,7 @@ export async function revoke(db: Db, idOrName: string, by: By): Promise<ApiKey> 
 }
 
 /**
- * A new key with everything as on the old one, which stays valid for `overlapSeconds` more.
+ * A new key with everything as on the old one, and for as long, while that one stays valid for `overlapSeconds` more.
  * @throws {KeyError} when the old one is not usable any more
  */
 export async function rotate(
@@ -114,8 +114,14 @@ export async function rotate(
   if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
   const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
   const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+  // The new one is good for as long as the old one was made to be.
+  const expiresAt =
+    old.expiresAt && new Date(now.getTime() + old.expiresAt.getTime() - old.createdAt.getTime());
   return db.transaction().execute(async (trx) => {
-    const created = await insert(trx, old, by, old.ownerId);
+    const still = await findKey(trx, old.id);
+    if (!still || !isUsable(still, now))
+      throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
+    const created = await insert(trx, { ...old, expiresAt }, by, old.ownerId);
     await endKeyBy(trx, old.id, overlapEnd);
     await audit(trx, 'key.rotate', created.record, { ...old, oldValidUntil }, by);
     return { ...created, oldValidUntil };

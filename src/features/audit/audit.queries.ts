@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { containing } from '../../db/containing.ts';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
+import type { Viewer } from '../../db/visibility.ts';
 
 /** Who does something, where and when. */
 export interface By {
@@ -143,14 +144,21 @@ export async function findAudit(
     .execute();
 }
 
-/** What was done to one indicator, and to the whitelist entry of its value; the latest first. */
+/**
+ * What was done to one indicator, and to the whitelist entries of its value as far as they are under the ceiling; the
+ * latest first.
+ */
 export async function findHistory(
   db: Db,
   { id, normalized }: { id: string; normalized: string },
+  { tlpCeiling }: Viewer,
   limit: number,
 ): Promise<AuditRow[]> {
+  // An address stands on the whitelist as a network of one.
+  const entries = [normalized, `${normalized}/32`, `${normalized}/128`];
   const ofEntry = sql<boolean>`(object_kind = 'whitelist'
-    and coalesce(after->>'entry', before->>'entry') = ${normalized})`;
+    and coalesce(after->>'entry', before->>'entry') = any(${entries}::text[])
+    and coalesce(after->>'tlp', before->>'tlp', 'CLEAR')::tlp <= ${tlpCeiling}::tlp)`;
   return db
     .selectFrom('audit')
     .select(COLUMNS)

@@ -44,7 +44,7 @@ export async function auditRoutes(instance: FastifyInstance, { db }: { db: Db })
     handler: async (request) => {
       const indicator = await findForAnalyst(db, request.viewer, idOf(request));
       if (!indicator) throw new ApiError('not_found');
-      return { data: await findHistory(db, indicator, BATCH) };
+      return { data: await findHistory(db, indicator, request.viewer, BATCH) };
     },
   });
 }

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
-import type { EntityKind } from '../../model/vocabulary.ts';
+import { ENTITY_KINDS, type EntityKind, type Tlp } from '../../model/vocabulary.ts';
 
 export interface EntityRef {
   id: string;
@@ -12,10 +12,11 @@ export interface ExternalIdWrite extends EntityRef {
   externalId: string;
 }
 
-/** Our objects by the ids they have elsewhere; one id may stand for several. */
+/** Our objects up to a marking by the ids they have elsewhere; one id may stand for several. */
 export async function resolveExternalIds(
   db: Db,
   externalIds: readonly string[],
+  seesUpTo: Tlp,
 ): Promise<Map<string, EntityRef[]>> {
   const found = new Map<string, EntityRef[]>();
   if (externalIds.length === 0) return found;
@@ -23,12 +24,21 @@ export async function resolveExternalIds(
     .selectFrom('external_id')
     .selectAll()
     .where(sql<boolean>`external_id = any(${[...externalIds]}::text[])`)
+    .$if(seesUpTo !== 'RED', (query) => query.where(isAbove(seesUpTo), '=', false))
     .orderBy('entity_id')
     .execute();
   for (const { external_id, entity_id: id, entity_kind: kind } of rows) {
     found.set(external_id, [...(found.get(external_id) ?? []), { id, kind }]);
   }
   return found;
+}
+
+function isAbove(seesUpTo: Tlp) {
+  const above = ENTITY_KINDS.map(
+    (kind) =>
+      sql`select from ${sql.table(kind)} as object where object.id = entity_id and object.tlp > ${seesUpTo}::tlp`,
+  );
+  return sql<boolean>`exists (${sql.join(above, sql` union all `)})`;
 }
 
 export async function writeExternalIds(

@@ -1,8 +1,8 @@
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
 import type { RelationshipRecord } from '../../importers/importer.ts';
-import { mostRestrictive } from '../../model/statement.ts';
-import type { EntityKind, RelationshipType } from '../../model/vocabulary.ts';
+import { compareTlp, mostRestrictive } from '../../model/statement.ts';
+import type { EntityKind, RelationshipType, Tlp } from '../../model/vocabulary.ts';
 import { type EntityRef, resolveExternalIds } from './external-ids.queries.ts';
 import { type Guard, unguarded } from './guard.ts';
 import {
@@ -33,7 +33,7 @@ interface Plan {
 }
 
 /**
- * Joins what both ends of are known.
+ * Joins what both ends of are known, up to `seesUpTo`.
  * @returns the records with an end that is not known (yet)
  */
 export async function importRelationships(
@@ -42,11 +42,13 @@ export async function importRelationships(
   records: readonly RelationshipRecord[],
   tally: Tally,
   guard: Guard = unguarded,
+  seesUpTo: Tlp = 'RED',
 ): Promise<RelationshipRecord[]> {
   if (records.length === 0) return [];
   const ends = await resolveExternalIds(
     db,
     records.flatMap(({ from, to }) => [from, to]),
+    seesUpTo,
   );
   const waiting: RelationshipRecord[] = [];
   const wanted: Relationship[] = [];
@@ -61,12 +63,12 @@ export async function importRelationships(
       tally.reject('relationship', NOT_KEPT, `${record.from} ${record.type} ${record.to}`);
     wanted.push(...joins);
   }
-  let plan = await planRelationships(db, wanted);
+  let plan = await planRelationships(db, wanted, seesUpTo);
   if (plan.writes.size > 0) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
       await guard(trx);
-      plan = await planRelationships(trx, wanted);
+      plan = await planRelationships(trx, wanted, seesUpTo);
       if (plan.writes.size === 0) return;
       await writeRelationships(trx, [...plan.writes.values()], lock.next);
       await commitRevision(trx, lock);
@@ -100,7 +102,8 @@ function joinsOf(
   );
 }
 
-async function planRelationships(db: Db, wanted: readonly Relationship[]): Promise<Plan> {
+/** What is known above `seesUpTo` counts as what is not there. */
+async function planRelationships(db: Db, wanted: readonly Relationship[], seesUpTo: Tlp): Promise<Plan> {
   const known = await loadRelationships(db, wanted);
   const plan: Plan = { writes: new Map(), outcomes: [] };
   for (const said of wanted) {
@@ -108,13 +111,14 @@ async function planRelationships(db: Db, wanted: readonly Relationship[]): Promi
     const before = known.get(key);
     // What a source has once said under a marking stays under it, or a more restrictive one.
     const after = before ? { ...before, tlp: mostRestrictive([before.tlp, said.tlp]) } : said;
+    const isSeen = before !== undefined && compareTlp(before.tlp, seesUpTo) <= 0;
     if (before?.tlp === after.tlp) {
-      plan.outcomes.push('unchanged');
+      plan.outcomes.push(isSeen ? 'unchanged' : 'new');
       continue;
     }
     known.set(key, after);
     plan.writes.set(key, after);
-    plan.outcomes.push(before ? 'updated' : 'new');
+    plan.outcomes.push(isSeen ? 'updated' : 'new');
   }
   return plan;
 }

@@ -107,7 +107,14 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
     await importBatch(db, full, options, rehearsal);
     if (!options.dryRun) {
       await waiting.add(
-        await importRelationships(db, options.source, full.relationships, options.tally, options.guard),
+        await importRelationships(
+          db,
+          options.source,
+          full.relationships,
+          options.tally,
+          options.guard,
+          options.seesUpTo,
+        ),
       );
     }
     limit = nextLimit(full.size, performance.now() - start);
@@ -136,9 +143,13 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
 }
 
 /** Joins what waited for its ends; what still has an unknown one is rejected. */
-async function joinWaiting(db: Db, waiting: Backlog, { source, tally, guard }: ImportOptions): Promise<void> {
+async function joinWaiting(
+  db: Db,
+  waiting: Backlog,
+  { source, tally, guard, seesUpTo }: ImportOptions,
+): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
-    for (const { type, from, to } of await importRelationships(db, source, group, tally, guard)) {
+    for (const { type, from, to } of await importRelationships(db, source, group, tally, guard, seesUpTo)) {
       tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
     }
   }
@@ -159,9 +170,9 @@ function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileNa
   if (record.kind === 'rejected') {
     return tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
   }
-  // Whoever imported it could never see it again, nor could others who saw it until now.
+  // Whoever imported it could never see it again, nor could others who saw it until now. Its value is nobody's to read.
   if (seesUpTo && compareTlp(record.tlp ?? source.defaults.tlp, seesUpTo) > 0) {
-    return tally.reject(record.kind, 'marked above what the role sees', `${fileName}, ${nameOf(record)}`);
+    return tally.reject(record.kind, 'marked above what the role sees', fileName);
   }
   batch.size++;
   if (record.kind === 'indicator') batch.indicators.push(record);
@@ -171,12 +182,6 @@ function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileNa
     records.push(record);
     batch.entities.set(record.kind, records);
   }
-}
-
-function nameOf(record: Exclude<ImportRecord, { kind: 'rejected' }>): string {
-  if (record.kind === 'indicator') return record.value;
-  if (record.kind === 'relationship') return `${record.from} ${record.type} ${record.to}`;
-  return record.kind === 'report' ? record.title : record.name;
 }
 
 async function importBatch(

@@ -49,14 +49,18 @@ export async function findMore(db: Db, id: string) {
     .executeTakeFirstOrThrow();
 }
 
-/** The list, or the operator's entry, that hides it. */
-export async function findHider(db: Db, id: string) {
+/** The list, or the operator's entry, that hides it; of one above the ceiling no more than that. */
+export async function findHider(db: Db, id: string, { tlpCeiling }: Viewer) {
+  const mayKnow = sql<boolean>`coalesce(own.tlp <= ${tlpCeiling}::tlp, true)`;
+  const known = <T>(column: string) => sql<T | null>`case when ${mayKnow} then ${sql.ref(column)} end`;
   return db
     .selectFrom('whitelist_hit as hit')
     .leftJoin('whitelist as list', 'list.id', 'hit.list_id')
     .leftJoin('whitelist_entry as own', (join) => join.on(sql<SqlBool>`own.id::text = hit.list_id::text`))
-    .select(['hit.entry', 'list.name as list', 'own.id as entryId', 'own.reason'])
-    .select(['own.added_by as addedBy', 'own.added_at as addedAt'])
+    .select('list.name as list')
+    .select([known<string>('hit.entry').as('entry'), known<string>('own.id').as('entryId')])
+    .select([known<string>('own.reason').as('reason'), known<string>('own.added_by').as('addedBy')])
+    .select(known<Date>('own.added_at').as('addedAt'))
     .where('hit.indicator_id', '=', id)
     .executeTakeFirst();
 }

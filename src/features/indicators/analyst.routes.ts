@@ -96,7 +96,7 @@ async function readParts(db: Db, viewer: Viewer, id: string, seesHidden: boolean
     context,
     known,
     more: await findMore(db, id),
-    hider: await findHider(db, id),
+    hider: await findHider(db, id, viewer),
     waitingFor: await findWaiting(db, id),
   };
 }

@@ -83,7 +83,8 @@ const Said = Type.Object({
 });
 
 const Hider = Type.Object({
-  entry: Type.String(),
+  /** null: one that is above the ceiling; then all else is null, too. */
+  entry: nullable(Type.String()),
   /** The name of the list; null: an entry of an operator's own. */
   list: nullable(Type.String()),
   /** Of an operator's entry, which can be taken back. */

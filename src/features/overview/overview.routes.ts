@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
+import { oneSnapshot } from '../../db/one-snapshot.ts';
 import type { Db } from '../../db/open.ts';
 import { readRevision } from '../../db/revision.ts';
 import type { Viewer } from '../../db/visibility.ts';
@@ -27,7 +28,7 @@ export async function overviewRoutes(instance: FastifyInstance, { db }: { db: Db
       const age = known ? now.getTime() - known.from.getTime() : -1;
       if (known?.revision === revision && age >= 0 && age < KEPT_MS)
         return stillThere(await known.overview, now);
-      const overview = look(db, viewer);
+      const overview = oneSnapshot(db, (snapshot) => look(snapshot, viewer));
       kept.set(tlpCeiling, { from: now, revision, overview });
       overview.catch(() => kept.delete(tlpCeiling));
       return overview;

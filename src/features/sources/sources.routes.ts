@@ -17,7 +17,13 @@ export async function sourceRoutes(instance: FastifyInstance, { db, by }: Deps):
 
   app.route({
     ...routeOf(listSources, 'viewer'),
-    handler: async () => ({ data: await findSources(db) }),
+    handler: async () => ({
+      // A feed's address may hold a key: it is the operator's.
+      data: (await findSources(db)).map(({ address, ...source }) => ({
+        ...source,
+        isFetched: address !== '',
+      })),
+    }),
   });
 
   app.route({

@@ -25,7 +25,8 @@ const Source = Type.Object({
   name: Type.String(),
   /** A feed kind, or `import` or `sample`: those are not fetched. */
   kind: Type.String(),
-  address: Type.String(),
+  /** From an address, by itself. */
+  isFetched: Type.Boolean(),
   everySeconds: nullable(Type.Integer()),
   enabled: Type.Boolean(),
   defaults: Type.Object({ tlp: stringEnum(TLPS), confidence: score(), severity: stringEnum(SEVERITIES) }),

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
-import { type Viewer, visibleToAnalyst } from '../../db/visibility.ts';
-import type { IndicatorType } from '../../model/vocabulary.ts';
+import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
+import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
 import type { OperatorEntryRule } from '../../whitelist/operator-entry.ts';
 
 /** A list as it is kept. */
@@ -26,6 +26,8 @@ export interface OperatorEntry extends OperatorEntryRule {
   reason: string;
   addedBy: string;
   addedAt: Date;
+  /** Of the indicator that it is the value of: whoever may not see that may not see this. */
+  tlp: Tlp;
 }
 
 /** Changes with every change of the lists and entries. */
@@ -118,6 +120,7 @@ const ENTRY_COLUMNS = [
   'reason',
   'added_by as addedBy',
   'added_at as addedAt',
+  'tlp',
 ] as const;
 
 export async function findEntries(db: Db): Promise<OperatorEntry[]> {
@@ -142,12 +145,15 @@ export async function writeEntry(trx: Transaction<Tables>, entry: OperatorEntry)
       reason: entry.reason,
       added_by: entry.addedBy,
       added_at: entry.addedAt,
+      tlp: entry.tlp,
     })
     .execute();
 }
 
-export async function deleteEntry(trx: Transaction<Tables>, id: string): Promise<void> {
-  await trx.deleteFrom('whitelist_entry').where('id', '=', id).execute();
+/** @returns whether it stood there */
+export async function deleteEntry(trx: Transaction<Tables>, id: string): Promise<boolean> {
+  const { numDeletedRows } = await trx.deleteFrom('whitelist_entry').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows > 0n;
 }
 
 /** How many indicators each list, or entry of the operator's, hides. */
@@ -160,27 +166,38 @@ export async function countHits(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ list_id, count }) => [list_id, count]));
 }
 
-/** How many indicators an operator's entry hides, of those up to the viewer's ceiling. */
-export async function countHitsOf(db: Db, entryId: string, viewer: Viewer): Promise<number> {
-  const { count } = await db
-    .selectFrom('whitelist_hit as hit')
-    .innerJoin('indicator', 'indicator.id', 'hit.indicator_id')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('hit.list_id', '=', entryId)
-    .where(visibleToAnalyst('indicator', viewer))
+/** The most restricted marking of these indicators, up to `most`. */
+export async function markingOf(db: Db, ids: readonly string[], most: Tlp): Promise<Tlp | null> {
+  const { tlp } = await db
+    .selectFrom('indicator')
+    .select(sql<Tlp | null>`max(tlp)`.as('tlp'))
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+    .where(sql<boolean>`tlp <= ${most}::tlp`)
     .executeTakeFirstOrThrow();
-  return count;
+  return tlp;
 }
 
-/** Which of these indicators are above the viewer's ceiling. */
-export async function findAbove(db: Db, ids: readonly string[], viewer: Viewer): Promise<Set<string>> {
+/** Those that an entry hides, up to the viewer's ceiling. */
+export async function findHitsOf(db: Db, entryId: string, viewer: Viewer): Promise<string[]> {
   const rows = await db
-    .selectFrom('indicator')
-    .select('id')
-    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
-    .where((eb) => eb.not(visibleToAnalyst('indicator', viewer)))
+    .selectFrom('whitelist_hit as hit')
+    .innerJoin('indicator', 'indicator.id', 'hit.indicator_id')
+    .select('indicator.id')
+    .where('hit.list_id', '=', entryId)
+    .where(visibleToAnalyst('indicator', viewer))
     .execute();
-  return new Set(rows.map(({ id }) => id));
+  return rows.map(({ id }) => id);
+}
+
+/** How many of these everybody may see who has the viewer's ceiling. */
+export async function countVisible(db: Db, ids: readonly string[], viewer: Viewer): Promise<number> {
+  const { count } = await db
+    .selectFrom('indicator')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+    .where(visible('indicator', viewer))
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** An indicator, and what hides it now. */

@@ -4,10 +4,11 @@ import type { Db } from '../../db/open.ts';
 import type { Viewer } from '../../db/visibility.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
-import { indicatorId } from '../../model/identity.ts';
+import { compareTlp } from '../../model/statement.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
 import type { By } from '../audit/audit.queries.ts';
 import { findForAnalyst } from '../indicators/indicators.queries.ts';
-import { countHitsOf, findAbove, findEntries } from './whitelist.queries.ts';
+import { countVisible, findEntries, findHitsOf } from './whitelist.queries.ts';
 import * as operations from './whitelist.schema.ts';
 import { addEntry, removeEntry, WhitelistError } from './whitelist.service.ts';
 
@@ -28,42 +29,42 @@ export async function whitelistRoutes(instance: FastifyInstance, { db, by }: Dep
     ...routeOf(operations.addEntry, 'analyst'),
     handler: async (request) => {
       const { entry, type, reason } = request.body;
-      const added = await addEntry(db, entry, type, { ...by(request), reason }).catch(asConflict);
-      return answer(added.entry, await countHitsOf(db, added.entry.id, request.viewer));
+      return add(request, entry, type, reason);
     },
   });
 
   app.route({
     ...routeOf(operations.whitelistIndicator, 'analyst'),
     handler: async (request) => {
-      const { reason } = request.body;
       const indicator = await findForAnalyst(db, request.viewer, idOf(request));
       if (!indicator) throw new ApiError('not_found');
-      const { normalized, type } = indicator;
-      const added = await addEntry(db, normalized, type, { ...by(request), reason }).catch(asConflict);
-      return answer(added.entry, await countHitsOf(db, added.entry.id, request.viewer));
+      return add(request, indicator.normalized, indicator.type, request.body.reason);
     },
   });
 
   app.route({
     ...routeOf(operations.removeEntry, 'analyst'),
     handler: async (request) => {
-      const { reason } = request.body;
+      const { viewer } = request;
       const id = idOf(request);
-      const known = (await entriesFor(request.viewer)).some((entry) => entry.id === id);
+      const known = (await entriesFor(viewer)).some((entry) => entry.id === id);
       if (!known) throw new ApiError('not_found', 'There is no such entry.');
-      const changed = await countHitsOf(db, id, request.viewer);
-      const { entry } = await removeEntry(db, id, undefined, { ...by(request), reason }).catch(asConflict);
-      return answer(entry, changed);
+      const hidden = await findHitsOf(db, id, viewer);
+      const change = { ...by(request), reason: request.body.reason };
+      const { entry } = await removeEntry(db, id, undefined, change).catch(asConflict);
+      return answer(entry, await countVisible(db, hidden, viewer));
     },
   });
 
-  /** Without those that are the value of an indicator above the ceiling: they would tell of it. */
-  async function entriesFor(viewer: Viewer): Promise<Entry[]> {
-    const entries = await findEntries(db);
-    const idsOf = ({ types, entry }: Entry) => types.map((type) => indicatorId(type, entry));
-    const above = await findAbove(db, entries.flatMap(idsOf), viewer);
-    return entries.filter((entry) => !idsOf(entry).some((id) => above.has(id)));
+  async function add(request: FastifyRequest, text: string, type: IndicatorType | undefined, reason: string) {
+    const { viewer } = request;
+    const change = { ...by(request), reason };
+    const { entry } = await addEntry(db, text, type, change, viewer.tlpCeiling).catch(asConflict);
+    return answer(entry, (await findHitsOf(db, entry.id, viewer)).length);
+  }
+
+  async function entriesFor({ tlpCeiling }: Viewer): Promise<Entry[]> {
+    return (await findEntries(db)).filter(({ tlp }) => compareTlp(tlp, tlpCeiling) <= 0);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { moment, operation } from '../../http/operation.ts';
 import { nullable, stringEnum } from '../../http/schema.ts';
-import { INDICATOR_TYPES } from '../../model/vocabulary.ts';
+import { INDICATOR_TYPES, TLPS } from '../../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
 const reason = Type.String({ minLength: 1, maxLength: 1000 });
@@ -14,6 +14,7 @@ const Entry = Type.Object({
   reason: nullable(Type.String()),
   addedBy: Type.String(),
   addedAt: moment,
+  tlp: stringEnum(TLPS),
 });
 /** `changed`: how many indicators are hidden, or shown again, by it. */
 const answer = Type.Object({ entry: Entry, changed: Type.Integer() });

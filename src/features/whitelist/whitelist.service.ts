@@ -3,8 +3,9 @@ import type { Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
 import type { Tables } from '../../db/tables.ts';
-import { uuidv5 } from '../../model/identity.ts';
-import type { IndicatorType } from '../../model/vocabulary.ts';
+import { indicatorId, uuidv5 } from '../../model/identity.ts';
+import { compareTlp } from '../../model/statement.ts';
+import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
 import { candidatesOf } from '../../whitelist/candidates.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from '../../whitelist/operator-entry.ts';
 import { parseWarninglist } from '../../whitelist/warninglist.ts';
@@ -18,6 +19,7 @@ import {
   findLists,
   hiddenBy,
   markApplied,
+  markingOf,
   newEdition,
   type OperatorEntry,
   readEdition,
@@ -44,6 +46,7 @@ export class WhitelistError extends Error {
 
 /**
  * Whitelists what an operator names; from its return on nobody sees what it hides.
+ * @param seesUpTo of whoever names it: of entries and indicators above it the answer tells nothing
  * @returns the entry, and how many indicators it changed
  * @throws {WhitelistError} when it is no entry, or stands there already
  */
@@ -52,14 +55,17 @@ export async function addEntry(
   text: string,
   type: IndicatorType | undefined,
   by: Change & { reason: string },
+  seesUpTo: Tlp = 'RED',
 ): Promise<{ entry: OperatorEntry; changed: number }> {
   const parsed = parseEntry(text, type);
-  const entry = { id: randomUUID(), ...parsed, reason: by.reason, addedBy: by.who, addedAt: by.now };
+  const made = { id: randomUUID(), ...parsed, reason: by.reason, addedBy: by.who, addedAt: by.now };
+  let entry: OperatorEntry = { ...made, tlp: 'CLEAR' };
   const before = await change(db, by, async (trx) => {
-    if ((await findEntries(trx)).some((other) => isSame(other, parsed)))
-      throw new WhitelistError('this entry stands there already');
+    const isThere = (other: OperatorEntry) => isSame(other, parsed) && compareTlp(other.tlp, seesUpTo) <= 0;
+    if ((await findEntries(trx)).some(isThere)) throw new WhitelistError('this entry stands there already');
+    entry = { ...made, tlp: (await markingOf(trx, valuesOf(parsed), seesUpTo)) ?? 'CLEAR' };
     await writeEntry(trx, entry);
-    return { action: 'whitelist.add', id: entry.id, before: null, after: parsed };
+    return { action: 'whitelist.add', id: entry.id, before: null, after: { ...parsed, tlp: entry.tlp } };
   });
   const changed = await applyTo(db, before, () => reach(db, parsed, by.now), by.now);
   return { entry, changed };
@@ -69,6 +75,13 @@ function parseEntry(text: string, type: IndicatorType | undefined): OperatorEntr
   const parsed = parseOperatorEntry(text, type);
   if ('rejected' in parsed) throw new WhitelistError(`not a whitelist entry: ${parsed.rejected}`);
   return parsed;
+}
+
+/** The ids of the indicators that have it for their value. */
+function valuesOf({ entry, types }: OperatorEntryRule): string[] {
+  // An address stands there as a network of one.
+  const value = entry.replace(/\/(32|128)$/, '');
+  return types.map((type) => indicatorId(type, value));
 }
 
 function isSame(a: OperatorEntryRule, b: OperatorEntryRule): boolean {
@@ -101,11 +114,11 @@ export async function removeEntry(
   );
   if (!entry) throw new WhitelistError('there is no such entry');
   const before = await change(db, by, async (trx) => {
-    await deleteEntry(trx, entry.id);
+    if (!(await deleteEntry(trx, entry.id))) throw new WhitelistError('there is no such entry');
     return {
       action: 'whitelist.remove',
       id: entry.id,
-      before: { entry: entry.entry },
+      before: { entry: entry.entry, tlp: entry.tlp },
       after: null,
     };
   });

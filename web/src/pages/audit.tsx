@@ -1,6 +1,7 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { addressOf } from '../client/call.ts';
 import type { Query } from '../client/operations.ts';
 import { useAnswer } from '../client/queries.ts';
@@ -79,8 +80,8 @@ export function Audit() {
           onChange={(objectId) => filter({ objectId }, true)}
           w={200}
         />
-        <DayInput label="From" value={search.since} onChange={(since) => filter({ since })} />
-        <DayInput label="Before" value={search.until} onChange={(until) => filter({ until })} />
+        <DayInput label="From" value={search.since} onChange={(since) => filter({ since }, true)} />
+        <DayInput label="Before" value={search.until} onChange={(until) => filter({ until }, true)} />
       </FilterBar>
       <Answered query={query}>
         {(answer) => (
@@ -106,12 +107,19 @@ function DayInput({
   value: string | undefined;
   onChange(day?: string): void;
 }) {
+  const [text, setText] = useState(value ?? '');
+  useEffect(() => setText(value ?? ''), [value]);
   return (
     <TextInput
       type="date"
       label={label}
-      value={value ?? ''}
-      onChange={(event) => onChange(event.currentTarget.value || undefined)}
+      value={text}
+      onChange={(event) => {
+        const day = event.currentTarget.value;
+        setText(day);
+        // While a year is typed, each of its digits is a date.
+        if (day === '' || day >= '1900') onChange(day || undefined);
+      }}
     />
   );
 }

@@ -45,8 +45,8 @@ export function Hiding({ indicator: { id, hiddenBy, defanged } }: { indicator: D
         <Text size="sm">
           {entryId ? (
             <>
-              All that the entry <Code className="value">{visibleText(hiddenBy?.entry ?? '')}</Code> hides is
-              given out again at once.
+              What the entry <Code className="value">{visibleText(hiddenBy?.entry ?? '')}</Code> alone hides
+              is given out again at once, unless it has expired.
             </>
           ) : (
             <>

@@ -43,7 +43,7 @@ import { Hiding } from './indicator-hiding.tsx';
 export type Detail = Answer<'GET /app/indicators/:id'>['data'];
 
 /** While a provider is yet to answer. */
-const LOOK_AGAIN_MS = 2_000;
+const LOOK_AGAIN_MS = 3_000;
 
 export function Indicator() {
   const { id } = useParams({ from: '/shell/indicators/$id' });
@@ -104,7 +104,10 @@ function Hidden({ indicator: { hiddenBy, expired, expiresAt } }: { indicator: De
   if (!hiddenBy && !expired) return null;
   return (
     <Alert color="yellow" icon={<IconEyeOff />} title="Hidden: the API, exports and rules do not give it">
-      {hiddenBy && (
+      {hiddenBy?.entry === null && (
+        <Text size="sm">A whitelist entry hides it that your role may not see.</Text>
+      )}
+      {hiddenBy && hiddenBy.entry !== null && (
         <Text size="sm">
           The whitelist entry <Code className="value">{visibleText(hiddenBy.entry)}</Code>{' '}
           {hiddenBy.list === null
@@ -162,10 +165,11 @@ function Facts({ indicator }: { indicator: Detail }) {
 }
 
 /** Why nobody was asked. */
-const refusal = ({ hiddenBy, expired }: Detail) =>
-  hiddenBy || expired
-    ? 'Nobody was asked: what is hidden is told to no provider.'
-    : 'No provider takes this type, or may know something this restricted.';
+function refusal({ hiddenBy, expired, waitingFor }: Detail): string {
+  if (hiddenBy || expired) return 'Nobody was asked: what is hidden is told to no provider.';
+  if (waitingFor.length > 0) return `They are asked already: ${waitingFor.join(', ')}.`;
+  return 'No provider takes this type, or may know something this restricted.';
+}
 
 function Enrichments({ indicator, canAsk }: { indicator: Detail; canAsk: boolean }) {
   const ask = useChange('POST /app/indicators/:id/enrich', ({ providers }) =>

@@ -35,7 +35,7 @@ export function Indicators() {
   const list = useAnswer(LIST, { query });
   /** Other filters begin at the first page again. */
   const filter: FilterProps['filter'] = (change, replace = false) =>
-    void go({ search: (before: Search) => clean({ ...before, page: undefined, ...change }), replace });
+    void go({ search: (before: Search) => ({ ...before, page: undefined, ...change }), replace });
   const total = list.data?.total;
   return (
     <Page
@@ -68,7 +68,7 @@ export function Indicators() {
                   pageSize={pageSize}
                   total={count}
                   onChange={(to) =>
-                    void go({ search: (before: Search) => clean({ ...before, page: String(to) }) })
+                    void go({ search: (before: Search) => ({ ...before, page: String(to) }) })
                   }
                 />
               </div>
@@ -86,13 +86,6 @@ export function Indicators() {
         )}
       </Answered>
     </Page>
-  );
-}
-
-/** Without what says nothing. */
-function clean(search: Search): Search {
-  return Object.fromEntries(
-    Object.entries(search).filter(([, value]) => value !== undefined && value !== ''),
   );
 }
 
@@ -211,9 +204,7 @@ function Sortable({ name, visibleFrom, search, filter, children }: SortableProps
 
 function Empty({ search, filter }: FilterProps) {
   const mayHide = may(useAccount().role, 'analyst');
-  const isFiltered = Object.keys(search).some(
-    (name) => !['page', 'pageSize', 'sort', 'order'].includes(name),
-  );
+  const isFiltered = filtersIn(search).length > 0;
   if (search.page && Number(search.page) > 1)
     return (
       <Nothing title="This page is past the end">

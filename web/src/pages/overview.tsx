@@ -180,10 +180,9 @@ function Sources() {
   return (
     <Answered query={query}>
       {({ data }) => {
-        const fetched = data.filter(({ address }) => address !== '');
-        const shown = [...fetched]
-          .sort((a, b) => b.health.errorsInARow - a.health.errorsInARow)
-          .slice(0, FEW);
+        const fetched = data.filter(({ isFetched }) => isFetched);
+        const trouble = ({ enabled, health }: (typeof data)[number]) => (enabled ? health.errorsInARow : -1);
+        const shown = [...fetched].sort((a, b) => trouble(b) - trouble(a)).slice(0, FEW);
         if (fetched.length === 0)
           return (
             <Text size="sm" c="dimmed">

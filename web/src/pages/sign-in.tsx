@@ -13,13 +13,12 @@ import {
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Navigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
+import { isOwnPath } from '../../../src/model/own-path.ts';
 import { addressOf, call } from '../client/call.ts';
 import { answerOf } from '../client/queries.ts';
 
-/** Only to a place in here: never to where a link from elsewhere says. */
-function safeTarget(to: string | undefined): string {
-  return to?.startsWith('/') && !to.startsWith('//') && !to.startsWith('/\\') ? to : '/';
-}
+/** Only to a place in here. */
+const safeTarget = (to: string | undefined) => (to !== undefined && isOwnPath(to) ? to : '/');
 
 /** What went wrong with the provider, as the server says in the address. */
 const ERRORS: Record<string, string> = {
@@ -45,7 +44,7 @@ export function SignIn() {
             {asksForCode ? 'One more step' : 'Sign in to Tipline'}
           </Title>
           {asksForCode ? (
-            <Code onDone={enter} />
+            <Code onDone={enter} onBack={() => setAsksForCode(false)} />
           ) : (
             <>
               {error && (
@@ -117,12 +116,13 @@ function Password({ onDone, onCode }: { onDone(): void; onCode(): void }) {
   );
 }
 
-function Code({ onDone }: { onDone(): void }) {
+function Code({ onDone, onBack }: { onDone(): void; onBack(): void }) {
   const [code, setCode] = useState('');
-  const isBackup = !/^\d{0,6}$/.test(code.trim());
+  // Authenticators show it in two halves.
+  const text = code.replace(/\s/g, '');
+  const isBackup = !/^\d{0,6}$/.test(text);
   const attempt = useMutation({
     mutationFn: () => {
-      const text = code.trim();
       return call('POST /app/sign-in/code', { body: isBackup ? { backupCode: text } : { code: text } });
     },
     onSuccess: onDone,
@@ -151,6 +151,9 @@ function Code({ onDone }: { onDone(): void }) {
         />
         <Button type="submit" loading={attempt.isPending}>
           Continue
+        </Button>
+        <Button variant="subtle" onClick={onBack}>
+          Back to the password
         </Button>
       </Stack>
     </form>

@@ -58,7 +58,7 @@ function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
         <Table.Tbody>
           {sources.map((source) => {
             const { lastCounts: counts } = source.health;
-            const isFetched = source.address !== '';
+            const { isFetched } = source;
             return (
               <Table.Tr key={source.id}>
                 <Table.Td>

@@ -45,20 +45,27 @@ export function FilterText({
   ...others
 }: TextProps & Record<string, unknown>) {
   const [text, setText] = useState(value);
-  const box = useRef<HTMLInputElement>(null);
-  // What comes back of what was typed is older than what is being typed.
+  /** What went from here and has not come back yet: it is older than what is being typed. */
+  const sent = useRef<string[]>([]);
+  const send = (filter: string) => {
+    sent.current.push(filter);
+    onChange(filter);
+  };
+  const later = useDebouncedCallback(send, PAUSE_MS);
   useEffect(() => {
-    if (box.current !== document.activeElement) setText(value);
+    const place = sent.current.indexOf(value);
+    sent.current = place < 0 ? [] : sent.current.slice(place + 1);
+    if (place >= 0) return;
+    later.cancel();
+    setText(value);
   }, [value]);
-  const later = useDebouncedCallback(onChange, PAUSE_MS);
   const clear = () => {
     later.cancel();
     setText('');
-    onChange('');
+    send('');
   };
   return (
     <TextInput
-      ref={box}
       label={label}
       placeholder={placeholder}
       value={text}

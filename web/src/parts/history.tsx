@@ -1,6 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import type { Item } from '../client/operations.ts';
 import { useAnswer } from '../client/queries.ts';
+import { PageLink } from './links.tsx';
 import { ScrollTable } from './scroll-table.tsx';
 import { Answered } from './states.tsx';
 import { fullTime, visibleText } from './words.tsx';
@@ -52,7 +53,9 @@ export function Entries({ entries, withObject = false }: { entries: Entry[]; wit
               <Table.Td>{entry.action}</Table.Td>
               {withObject && (
                 <Table.Td>
-                  <Text size="sm">{entry.objectKind}</Text>
+                  <Text size="sm">
+                    {entry.objectKind} <ObjectName entry={entry} />
+                  </Text>
                   <Text size="xs" c="dimmed" className="value">
                     {visibleText(entry.objectId)}
                   </Text>
@@ -70,6 +73,28 @@ export function Entries({ entries, withObject = false }: { entries: Entry[]; wit
       </Table>
     </ScrollTable>
   );
+}
+
+/** What it was called, as the change itself tells; what has a page leads there. */
+function ObjectName({ entry: { objectKind, objectId, before, after } }: { entry: Entry }) {
+  const members = { ...membersOf(before), ...membersOf(after) };
+  const name = [members.email, members.name, members.entry, members.fileName].find(
+    (member) => typeof member === 'string',
+  );
+  const text = name === undefined ? 'open' : visibleText(String(name));
+  if (objectKind === 'indicator')
+    return (
+      <PageLink to="/indicators/$id" params={{ id: objectId }} inherit underline="always">
+        {text}
+      </PageLink>
+    );
+  if (objectKind === 'import')
+    return (
+      <PageLink to="/imports/$id" params={{ id: objectId }} inherit underline="always">
+        {text}
+      </PageLink>
+    );
+  return name === undefined ? null : <strong>{text}</strong>;
 }
 
 /** Each member that is another one after. */

@@ -134,11 +134,11 @@ export function bytes(size: number): string {
   return `${NUMBER.format(Math.round((size / Number(length)) * 10) / 10)} ${unit}`;
 }
 
-const PRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu;
 
 /** Somebody else's text, on one line: what cannot be seen, or turns the direction, is shown as what it is. */
 export function visibleText(text: string): string {
-  return text.replace(PRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return text.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /** Longer text of others: line ends stay. */

@@ -1,10 +1,10 @@
 import { Loader } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { Spotlight } from '@mantine/spotlight';
+import { Spotlight, spotlight } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { answerOf, useAccount } from '../client/queries.ts';
 import { readable, visibleText } from '../parts/words.tsx';
 import { may, PLACES, signOut } from './shell.tsx';
@@ -115,11 +115,25 @@ export function Palette() {
           ],
     ],
   ];
+  /** Enter takes the first hit; while they are on their way, all that hold what is typed. */
+  const enter = (event: KeyboardEvent) => {
+    const typed = text.trim();
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || typed === '') return;
+    // One that the arrows chose is the list's own to open.
+    if (document.querySelector('[data-action][data-selected]')) return;
+    const isThere = typed === query && found.data !== undefined && !found.isFetching;
+    const [first] = isThere ? groups.flatMap(([, hits]) => hits) : places;
+    spotlight.close();
+    if (first) first.onClick();
+    else void go({ to: '/indicators', search: { q: typed } });
+  };
   return (
     <Spotlight.Root
       query={text}
       onQueryChange={setText}
       shortcut={['mod + K']}
+      // Also from within a box that is typed into.
+      tagsToIgnore={[]}
       scrollable
       maxHeight={420}
       attributes={{ content: { 'aria-label': 'Search everything' } }}
@@ -127,6 +141,7 @@ export function Palette() {
       <Spotlight.Search
         placeholder="Search indicators, actors, techniques, reports, pages"
         aria-label="Search everything"
+        onKeyDown={enter}
         leftSection={found.isFetching ? <Loader size={16} /> : <IconSearch size={18} />}
       />
       {found.isError && query !== '' && <Spotlight.Empty role="alert">{found.error.message}</Spotlight.Empty>}

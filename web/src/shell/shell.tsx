@@ -97,7 +97,11 @@ export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const account = useAccount();
-  useHotkeys([['/', focusSearch]]);
+  // On many keyboards the slash is above another key.
+  useHotkeys([
+    ['/', focusSearch],
+    ['shift+/', focusSearch],
+  ]);
   const before = useRef(path);
   // Another page closes the menu of small screens, and whoever reads by ear begins at its top.
   useEffect(() => {

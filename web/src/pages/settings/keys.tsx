@@ -7,6 +7,7 @@ import { ReasonModal } from '../../parts/confirm.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Answered, Nothing } from '../../parts/states.tsx';
 import { fullTime, number, Time, TlpBadge, visibleText } from '../../parts/words.tsx';
+import { may } from '../../shell/shell.tsx';
 import { NewKey } from './new-key.tsx';
 import { ShownKey } from './shown-key.tsx';
 
@@ -27,14 +28,18 @@ export function Keys() {
           Scripts, playbooks and firewalls read the API with a key.{' '}
           {role === 'administrator' ? 'These are everybody’s.' : 'These are yours.'}
         </Text>
-        <Button onClick={modal.open}>Create a key</Button>
+        {may(role, 'analyst') && <Button onClick={modal.open}>Create a key</Button>}
       </Group>
       <Answered query={query}>
         {({ data, limit, windowSeconds }) =>
           data.length === 0 ? (
             <Nothing
               title="No keys yet"
-              hint="Create one for each script or device, so that each can be revoked alone."
+              hint={
+                may(role, 'analyst')
+                  ? 'Create one for each script or device, so that each can be revoked alone.'
+                  : 'Analysts and administrators create them.'
+              }
             />
           ) : (
             <KeyTable keys={data} limit={limit} windowSeconds={windowSeconds} onRotated={setMade} />
@@ -65,6 +70,7 @@ interface KeyTableProps {
 }
 
 function KeyTable({ keys, limit, windowSeconds, onRotated }: KeyTableProps) {
+  const { role } = useAccount();
   return (
     <ScrollTable label="API keys" minWidth={1000}>
       <Table>
@@ -123,7 +129,7 @@ function KeyTable({ keys, limit, windowSeconds, onRotated }: KeyTableProps) {
               <Table.Td>
                 {stateOf(key) === null && (
                   <Group gap={4} wrap="nowrap">
-                    <Rotate apiKey={key} onRotated={onRotated} />
+                    {may(role, 'analyst') && <Rotate apiKey={key} onRotated={onRotated} />}
                     <Revoke apiKey={key} />
                   </Group>
                 )}
@@ -177,7 +183,7 @@ function Rotate({ apiKey, onRotated }: { apiKey: Key; onRotated(made: Answer<'PO
           rotate.mutate({ params: { id: apiKey.id }, body: { overlapSeconds: Number(overlap) } })
         }
       >
-        <Text size="sm">A new key with the same rights takes its place.</Text>
+        <Text size="sm">A new key with the same rights, and for as long, takes its place.</Text>
         <Select
           label="Overlap"
           description="So long the old key stays good."

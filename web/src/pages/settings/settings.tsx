@@ -10,7 +10,7 @@ import { Profile } from './profile.tsx';
 import { Users } from './users.tsx';
 
 const SECTIONS: { name: string; title: string; needs: Role; content: () => ReactNode }[] = [
-  { name: 'keys', title: 'API keys', needs: 'analyst', content: Keys },
+  { name: 'keys', title: 'API keys', needs: 'viewer', content: Keys },
   { name: 'profile', title: 'Profile and sessions', needs: 'viewer', content: Profile },
   { name: 'users', title: 'Users and roles', needs: 'administrator', content: Users },
 ];
@@ -20,7 +20,8 @@ export function Settings() {
   const { section } = useParams({ strict: false });
   const go = useNavigate();
   const own = SECTIONS.filter(({ needs }) => may(role, needs));
-  const current = own.find(({ name }) => name === section) ?? own[0];
+  const first = may(role, 'analyst') ? 'keys' : 'profile';
+  const current = own.find(({ name }) => name === (section ?? first)) ?? own[0];
   useEffect(() => {
     if (current && section !== undefined && section !== current.name)
       void go({ to: '/settings/$section', params: { section: current.name }, replace: true });
