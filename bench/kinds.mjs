@@ -3,8 +3,8 @@ const SEEN = `not whitelisted and coalesce(expires_at, 'infinity') > now() and t
 const HAS = `strpos(lower(normalized), $2) > 0`;
 
 /**
- * The kinds of request that are measured: `paths`, and where they are lists `count`: the SQL of the total and
- * what it is asked about.
+ * The kinds of request that are measured: `paths`; where they are lists `count`, the SQL of the total and what it is asked
+ * about; `against`: `database` where the limit reads the database, too.
  */
 export function kinds({ q3, q8, q12, commonTag, rareTag, ids, contextIds }, visible) {
   const list = (name, query, where = 'true', value = undefined) => ({
@@ -14,10 +14,15 @@ export function kinds({ q3, q8, q12, commonTag, rareTag, ids, contextIds }, visi
   });
   return [
     list('list, first page of 100', ''),
-    { name: 'detail, another id each time', paths: ids.map((id) => `/api/v1/indicators/${id}`) },
+    {
+      name: 'detail, another id each time',
+      paths: ids.map((id) => `/api/v1/indicators/${id}`),
+      against: 'database',
+    },
     {
       name: 'context, another id each time',
       paths: contextIds.map((id) => `/api/v1/indicators/${id}/context`),
+      against: 'database',
     },
     list('list, one type', '&type=IPV4', `type = 'IPV4'`),
     list('list, one severity', '&severity=HIGH', `severity = 'HIGH'`),

@@ -64,7 +64,7 @@ async function bench() {
   const results = [];
   for (const kind of asked.filter(({ name }) => name.includes(values.only))) {
     say(`Measuring: ${kind.name} …`);
-    const measured = await compare(url, key, kind);
+    const measured = await compare(url, key, kind, databaseUrl);
     say(`  ${measured.ratios.map((ratio) => ratio.toFixed(4)).join(' ')}`);
     results.push({ name: kind.name, total: totals[kind.name] ?? null, ...measured });
   }
@@ -72,12 +72,15 @@ async function bench() {
 }
 
 /** Ours and the bare server in turn, so that what disturbs the machine disturbs both. */
-async function compare(url, key, { paths }) {
+async function compare(url, key, { paths, against }, databaseUrl) {
   const captured = [];
   for (const path of paths.slice(0, ANSWERS)) captured.push(await ask(url, key, path));
   const file = join(servers.temporaryDirectory(), 'answers.json');
   writeFileSync(file, JSON.stringify(captured));
-  const bare = await servers.startBareServer(file);
+  const bare =
+    against === 'database'
+      ? await servers.startDatabaseServer(databaseUrl)
+      : await servers.startBareServer(file);
   const asked = pathsFile(paths);
   const measured = [];
   for (let round = 0; round < rounds; round++) {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const DATABASE = fileURLToPath(new URL('./database-server.mjs', import.meta.url));
 /** PostgreSQL refuses to run as root: then it runs as nobody. */
 const NOBODY = 65_534;
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -113,6 +114,13 @@ export function createKey(databaseUrl, ...options) {
 export async function startBareServer(answersFile) {
   const port = await freePort();
   const stop = await start(spawn(process.execPath, [BARE, answersFile, port]), { ready: 'ready' });
+  return { url: `http://127.0.0.1:${port}`, stop };
+}
+
+/** The server that reads one row with node:http and pg alone, in a process of its own. @returns where, and how to stop it */
+export async function startDatabaseServer(databaseUrl) {
+  const port = await freePort();
+  const stop = await start(spawn(process.execPath, [DATABASE, port, databaseUrl]), { ready: 'ready' });
   return { url: `http://127.0.0.1:${port}`, stop };
 }
 

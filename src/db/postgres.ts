@@ -28,6 +28,29 @@ function parseTimestamp(text: string): unknown {
 /** A statement that hangs must not hold a request for ever. */
 const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
 
+/** Before a statement that is to be prepared: to whoever does not know it, it says nothing. */
+export const PREPARED = '/* prepared */ ';
+
+/**
+ * Has a connection prepare the statements that say so. Only they are: for others a plan that fits every parameter may be a
+ * bad one for most.
+ */
+function preparing(client: pg.PoolClient): void {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+  client.query = ((text: unknown, values: unknown, ...more: unknown[]) =>
+    typeof text === 'string' && text.startsWith(PREPARED)
+      ? query({ name: nameOf(text), text, values }, ...more)
+      : query(text, values, ...more)) as typeof client.query;
+}
+
+const names = new Map<string, string>();
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `tipline_${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
 export interface PostgresOptions {
   url: string;
   /** Connections this process may open. */
@@ -53,7 +76,10 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   pool.on('error', options.onIdleError);
   // Dates inside JSON are written in the session's zone, old ones with offsets that no standard knows. It is the first
   // statement of its connection; a failure of it shows in the next.
-  pool.on('connect', (client) => void client.query("set time zone 'UTC'").catch(() => {}));
+  pool.on('connect', (client) => {
+    preparing(client);
+    void client.query("set time zone 'UTC'").catch(() => {});
+  });
   const dialect = new PostgresDialect({ pool });
   const { onCommit = () => {} } = options;
   return {

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { CampaignStatus } from '../model/vocabulary.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);
+/** Reckoned by the database: a statement is written once for every instant. */
+const daysBefore = (now: Date, days: number) =>
+  sql`(${now}::timestamptz - ${sql.raw(`interval '${days * 24} hours'`)})`;
 
 /** An actor is active unless its source has retired it or it was last seen over two years ago. */
 export function actorActive(now: Date) {
   return sql<boolean>`(not actor.retired
-    and (actor.last_seen is null or actor.last_seen >= ${daysBefore(now, 730)}::timestamptz))`;
+    and (actor.last_seen is null or actor.last_seen >= ${daysBefore(now, 730)}))`;
 }
 
 /**
@@ -19,7 +19,7 @@ export function campaignStatus(now: Date) {
   const lastSeen = sql`coalesce(campaign.end_date, campaign.start_date)`;
   return sql<CampaignStatus>`coalesce(campaign.pinned_status, case
     when ${lastSeen} is null then 'SUSPECTED'
-    when ${lastSeen} >= ${daysBefore(now, 90)}::timestamptz then 'ACTIVE'
-    when ${lastSeen} >= ${daysBefore(now, 365)}::timestamptz then 'DORMANT'
+    when ${lastSeen} >= ${daysBefore(now, 90)} then 'ACTIVE'
+    when ${lastSeen} >= ${daysBefore(now, 365)} then 'DORMANT'
     else 'CONCLUDED' end::campaign_status)`;
 }

@@ -14,7 +14,12 @@ import { loadIndicators } from '../imports/indicators.write.queries.ts';
 import { toDetail, toRow } from './analyst.answers.ts';
 import { findHider, findMore, findWaiting, listInState } from './analyst.queries.ts';
 import { exportIndicators, listIndicators, readIndicator } from './analyst.schema.ts';
-import { findContext, type IndicatorFilters, type Sort } from './indicators.queries.ts';
+import {
+  findContext,
+  findContextForAnalyst,
+  type IndicatorFilters,
+  type Sort,
+} from './indicators.queries.ts';
 
 interface Deps {
   db: Db;
@@ -88,8 +93,7 @@ function sorting(by: Sort, order: string) {
 }
 
 async function readParts(db: Db, viewer: Viewer, id: string, seesHidden: boolean) {
-  const door = seesHidden ? visibleToAnalyst('indicator', viewer) : visible('indicator', viewer);
-  const context = await findContext(db, viewer, id, door);
+  const context = await (seesHidden ? findContextForAnalyst : findContext)(db, viewer, id);
   const known = context && (await loadIndicators(db, [id])).get(id);
   if (!context || !known) return undefined;
   return {

@@ -2,6 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { containing } from '../../db/containing.ts';
 import { joinedFrom, joinedTo } from '../../db/joined.ts';
+import { oneById } from '../../db/one-by-id.ts';
 import type { Db } from '../../db/open.ts';
 import { inOrder } from '../../db/order.ts';
 import type { PageRequest } from '../../db/page.ts';
@@ -231,15 +232,14 @@ function readsOnce(filters: IndicatorFilters): boolean {
   return others.some((filter) => filter !== undefined);
 }
 
-export async function findIndicator(db: Db, viewer: Viewer, id: string): Promise<IndicatorRow | undefined> {
-  return db
+export const findIndicator = oneById((db, viewer, id) =>
+  db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .select(COLUMNS)
     .where('indicator.id', '=', id)
-    .where(visible('indicator', viewer))
-    .executeTakeFirst();
-}
+    .where(visible('indicator', viewer)),
+);
 
 /** Which one it is, for an analyst, who may work on what is hidden from others. */
 export async function findForAnalyst(
@@ -255,11 +255,17 @@ export async function findForAnalyst(
     .executeTakeFirst();
 }
 
-/**
- * The indicator and all that is linked to it and visible, in one statement and so of one snapshot.
- * @param door whether it may be seen itself
- */
-export async function findContext(db: Db, viewer: Viewer, id: string, door = visible('indicator', viewer)) {
+/** The indicator and all that is linked to it and visible, in one statement and so of one snapshot. */
+export const findContext = oneById((db, viewer, id) =>
+  contextOf(db, viewer, id).where(visible('indicator', viewer)),
+);
+
+/** The same for analysts, who also see what is hidden from the API. */
+export const findContextForAnalyst = oneById((db, viewer, id) =>
+  contextOf(db, viewer, id).where(visibleToAnalyst('indicator', viewer)),
+);
+
+function contextOf(db: Db, viewer: Viewer, id: string) {
   return db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
@@ -301,7 +307,5 @@ export async function findContext(db: Db, viewer: Viewer, id: string, door = vis
           .orderBy('report.id'),
       ).as('reports'),
     ])
-    .where('indicator.id', '=', id)
-    .where(door)
-    .executeTakeFirst();
+    .where('indicator.id', '=', id);
 }

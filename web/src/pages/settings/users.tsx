@@ -287,7 +287,11 @@ function NewUser({ onDone }: { onDone(): void }) {
 /** What each role sees at most. */
 function Roles() {
   const query = useAnswer('GET /app/roles');
-  const change = useChange('PATCH /app/roles/:role', () => 'Changed.');
+  const [asked, setAsked] = useState<{ role: Role; tlpCeiling: Tlp } | null>(null);
+  const change = useChange('PATCH /app/roles/:role', () => {
+    setAsked(null);
+    return 'Changed.';
+  });
   return (
     <Section title="What each role sees">
       <Answered query={query}>
@@ -300,7 +304,7 @@ function Roles() {
                 data={TLPS.map((value) => ({ value, label: `Up to ${tlpName(value)}` }))}
                 value={tlpCeiling}
                 onChange={(value) =>
-                  value && change.mutate({ params: { role }, body: { tlpCeiling: value as Tlp } })
+                  value && value !== tlpCeiling && setAsked({ role, tlpCeiling: value as Tlp })
                 }
                 allowDeselect={false}
               />
@@ -308,6 +312,22 @@ function Roles() {
           </Group>
         )}
       </Answered>
+      {asked && (
+        <ReasonModal
+          title={`Let every ${asked.role} see up to ${tlpName(asked.tlpCeiling)}?`}
+          action="Change it"
+          color="red"
+          withoutReason
+          opened
+          onClose={() => setAsked(null)}
+          busy={change.isPending}
+          onConfirm={() =>
+            change.mutate({ params: { role: asked.role }, body: { tlpCeiling: asked.tlpCeiling } })
+          }
+        >
+          <Text size="sm">It holds at once, for their API keys, too.</Text>
+        </ReasonModal>
+      )}
     </Section>
   );
 }
