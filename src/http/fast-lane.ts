@@ -111,7 +111,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
 
   return {
     learn(request, reply, question) {
-      const { access, mediaTypes: _ } = request.routeOptions.config;
+      const { access } = request.routeOptions.config;
       const address = request.originalUrl;
       if (address.length > LONGEST_ADDRESS) return;
       const headers = Object.entries(reply.getHeaders())
