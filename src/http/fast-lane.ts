@@ -127,7 +127,9 @@ export function fastLane(options: FastLaneOptions): FastLane {
     before: (listener) => (request, response) => {
       const way = wayOf(request, clock());
       if (!way) return listener(request, response);
-      void pass(way, request, response, () => listener(request, response));
+      pass(way, request, response, () => listener(request, response)).catch((error: Error) =>
+        response.destroy(error),
+      );
     },
     counted: (request) => counts.get(request),
   };

@@ -83,14 +83,16 @@ export async function lockEnabled(trx: Transaction<Tables>, idOrEmail: string): 
   return row?.disabled_at === null;
 }
 
-/** How many identities of a provider are linked to accounts. */
-export async function countIdentities(db: Db): Promise<number> {
-  const { count } = await db
+/** Whether this transaction has linked an identity of a provider to the account. */
+export async function hasLinkedIdentity(trx: Transaction<Tables>, userId: string): Promise<boolean> {
+  const row = await trx
     .selectFrom('app_credential')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .select('id')
+    .where('user_id', '=', userId)
     .where('provider_id', '!=', PASSWORD)
-    .executeTakeFirstOrThrow();
-  return count;
+    .where(sql<boolean>`xmin = pg_current_xact_id()::xid`)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 export async function insertUser(

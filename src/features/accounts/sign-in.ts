@@ -7,13 +7,13 @@ import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
 import { normalizeEmail } from '../../model/account.ts';
 import type { By } from '../audit/audit.queries.ts';
 import {
-  countIdentities,
   deleteSessions,
   findBySession,
   findCodeVerifier,
   findPasswordHash,
   findSigningIn,
   findUser,
+  hasLinkedIdentity,
   lockEnabled,
 } from './accounts.queries.ts';
 import { audit } from './accounts.service.ts';
@@ -162,7 +162,6 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
   const settings = { ...deps.settings, oidc: { ...oidc, exchange: async () => identity } };
   return deps.db.transaction().execute(async (trx) => {
     const auth = await openAuth(trx, settings);
-    const before = await countIdentities(trx);
     const response = await auth.handler(authRequest(path, from, null));
     const to = response.headers.get('location') ?? '';
     const cookies = response.headers.getSetCookie();
@@ -174,7 +173,7 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
       await deleteSessions(trx, user.id);
       return { outcome: 'refused' as const, why: 'disabled' };
     }
-    if ((await countIdentities(trx)) > before)
+    if (await hasLinkedIdentity(trx, user.id))
       await audit(trx, 'user.change', user.id, null, { identity: 'linked' }, by(deps, user.email, from));
     await audit(trx, 'session.create', user.id, null, { with: 'oidc' }, by(deps, user.email, from));
     return { outcome: 'signed-in' as const, to, cookies };
