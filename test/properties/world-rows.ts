@@ -12,6 +12,13 @@ const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
 /** Puts a world in place of whatever is there, row by row: no importer has a say in it. */
 export async function replaceWorld(db: Db, world: World): Promise<void> {
+  // Committed as any write is: a server hears of transactions, and keeps no answer beyond one.
+  await db.transaction().execute((trx) => replaceIndicators(trx, world));
+  if (world.sweptAt) await sweepExpired(db, world.sweptAt);
+  await db.transaction().execute((trx) => insertOthers(trx, world));
+}
+
+async function replaceIndicators(db: Db, world: World): Promise<void> {
   // As any write: the revision moves, and no two worlds hold rows of one age.
   const { value } = await db
     .updateTable('revision')
@@ -34,7 +41,9 @@ export async function replaceWorld(db: Db, world: World): Promise<void> {
     })
     .execute();
   await insertIndicators(db, world, createdAt);
-  if (world.sweptAt) await sweepExpired(db, world.sweptAt);
+}
+
+async function insertOthers(db: Db, world: World): Promise<void> {
   await insertEntities(db, world);
   if (world.links.length > 0) {
     const links = world.links.map(({ type, from, to, tlp }) => ({
