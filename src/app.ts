@@ -73,7 +73,7 @@ import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
 
 export interface AppDeps {
-  database: Pick<Database, 'db' | 'kind' | 'refreshStatistics' | 'revisions'>;
+  database: Pick<Database, 'db' | 'kind' | 'read' | 'refreshStatistics' | 'revisions'>;
   spool: Spool;
   /** Sigma rules of others; null: there are none. */
   communityRules: Promise<CommunityRules | null>;
@@ -216,7 +216,7 @@ async function registerFeatures(
 ): Promise<void> {
   await registerOpenApi(app);
   const { kv, clock } = deps;
-  const { db } = deps.database;
+  const { db, read } = deps.database;
   const deepCheck = deepChecker(
     () => pingDatabase(db),
     () => kv.ping(),
@@ -224,11 +224,11 @@ async function registerFeatures(
   await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
   const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');
   const exports = exporter(deps.database, deps.spool, failed);
-  await app.register(indicatorRoutes, { db, exporter: exports, interest: deps.interest, answer });
+  await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.interest, answer });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
-  await app.register(actorRoutes, { db });
-  await app.register(campaignRoutes, { db });
+  await app.register(actorRoutes, { read });
+  await app.register(campaignRoutes, { read });
   await app.register(accountRoutes, accounts);
   await app.register(indicatorPageRoutes, { db, exporter: exports });
   await app.register(actorPageRoutes, { db });

@@ -7,6 +7,8 @@ export interface Config {
   port: number;
   dataDirectory: string;
   databaseUrl: string | undefined;
+  /** Streaming replicas of it, which carry reads. */
+  databaseReplicaUrls: string[];
   redisUrl: string | undefined;
   /** Signs and encrypts; undefined: generated beside the embedded store. */
   secret: string | undefined;
@@ -66,15 +68,21 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     wrong(name, `a whole number from ${min} to ${max}`);
     return fallback;
   };
+  /** What the setting holds, in `parts`; each has to be an address of such a protocol. */
+  const addresses = (name: string, protocols: string[], parts: string[], what: string): string[] => {
+    if (parts.every((part) => protocols.some((p) => part.startsWith(`${p}//`) && isUrl(part)))) return parts;
+    // They may hold passwords: they are not repeated.
+    problems.push(`${name} must be ${what} with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    return [];
+  };
   const url = (name: string, protocols: string[]): string | undefined => {
     const value = text(name);
-    if (value === undefined || protocols.some((p) => value.startsWith(`${p}//`) && isUrl(value)))
-      return value;
-    // The value may hold a password: it is not repeated.
-    problems.push(
-      `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`,
-    );
-    return undefined;
+    return value === undefined ? value : addresses(name, protocols, [value], 'an address that begins')[0];
+  };
+  /** Separated by commas or blanks; a comma in a password separates nothing. */
+  const urls = (name: string, protocols: string[]): string[] => {
+    const parts = text(name)?.split(new RegExp(`[\\s,]+(?=(?:${protocols.join('|')})//)`)) ?? [];
+    return addresses(name, protocols, parts, 'a list of addresses that begin');
   };
   const networks = (name: string, fallback: string[]): string[] => {
     const value = text(name);
@@ -142,6 +150,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     port: integer('PORT', 8080, 0, 65_535),
     dataDirectory: text('TIPLINE_DATA_DIR') ?? './data',
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseReplicaUrls: urls('DATABASE_REPLICA_URLS', ['postgres:', 'postgresql:']),
     redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
     secret,
     rateLimit: {
@@ -159,6 +168,8 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     oidc: oidc(),
     worker: onOrOff('TIPLINE_WORKER', true),
   };
+  if (config.databaseReplicaUrls.length > 0 && !config.databaseUrl)
+    problems.push('DATABASE_URL must be set when DATABASE_REPLICA_URLS is');
   if (serving && config.databaseUrl && !secret)
     problems.push('TIPLINE_SECRET must be set when DATABASE_URL is');
   if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);

@@ -15,7 +15,7 @@ function firstColumn(heading: string): string[] {
 describe('the README', () => {
   it('names every setting that is read, and no other', () => {
     const settings = [
-      ...read('src/config.ts').matchAll(/(?:text|integer|url|networks|directory|onOrOff)\('([A-Z_]+)'/g),
+      ...read('src/config.ts').matchAll(/(?:text|integer|urls?|networks|directory|onOrOff)\('([A-Z_]+)'/g),
     ];
     const known = new Set(settings.map(([, name]) => String(name)));
     expect(firstColumn('Configuration').sort()).toEqual([...known].sort());

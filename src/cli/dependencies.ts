@@ -10,8 +10,8 @@ export async function openStore(
   config: Config,
   options: Pick<DatabaseOptions, 'share' | 'onIdleError'>,
 ): Promise<Database> {
-  const { databaseUrl: url, dataDirectory } = config;
-  const database = await openDatabase({ url, dataDirectory, ...options });
+  const { databaseUrl: url, databaseReplicaUrls: replicaUrls, dataDirectory } = config;
+  const database = await openDatabase({ url, replicaUrls, dataDirectory, ...options });
   try {
     await ensureShippedLists(database.db, await readShippedLists(), new Date());
     return database;

@@ -7,6 +7,7 @@ import { engineDialect } from './engine-dialect.ts';
 import { migrate } from './migrate.ts';
 import { openPglite } from './pglite.ts';
 import { postgresDialect, revisionReader } from './postgres.ts';
+import { type Read, readOver } from './replicas.ts';
 import { READ_REVISIONS } from './revision.ts';
 import { type Revisions, type RevisionWatch, watchRevisions } from './revision-watch.ts';
 import { remoteEngine } from './store-client.ts';
@@ -18,6 +19,8 @@ export type Db = Kysely<Tables>;
 
 /** How long a process that closes the store waits for others that use it. */
 const CLIENTS_MS = 5_000;
+/** Of one node to one server of PostgreSQL; one more asks for the revision. */
+const MAX_CONNECTIONS = 20;
 
 export interface Database {
   db: Db;
@@ -28,12 +31,16 @@ export interface Database {
   refreshStatistics(): Promise<void>;
   /** Which revisions are the latest; it looks while somebody wants to know. */
   revisions: RevisionWatch;
+  /** For what is answered: from a replica where there is one that is as recent as it has to be. */
+  read: Read;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   /** Absent: the embedded database in `dataDirectory`. */
   url: string | undefined;
+  /** Streaming replicas of it that carry reads. */
+  replicaUrls?: readonly string[];
   dataDirectory: string;
   /** May use the store of a process that holds the directory already (commands do, a server does not). */
   share: boolean;
@@ -45,7 +52,7 @@ export interface DatabaseOptions {
  * @throws when it cannot be reached, or the data directory is in use and `share` is false
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  if (options.url) return openPostgres(options.url, options.onIdleError);
+  if (options.url) return openPostgres(options.url, options.replicaUrls ?? [], options.onIdleError);
   const database = await openEmbedded(options.dataDirectory, options.share);
   try {
     await migrate(database.db);
@@ -56,7 +63,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-async function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleError']): Promise<Database> {
+async function openPostgres(
+  url: string,
+  replicaUrls: readonly string[],
+  onIdleError: DatabaseOptions['onIdleError'],
+): Promise<Database> {
   const migrating: Db = new Kysely({
     dialect: postgresDialect({ url, maxConnections: 2, unhurried: true, onIdleError }),
   });
@@ -68,13 +79,39 @@ async function openPostgres(url: string, onIdleError: DatabaseOptions['onIdleErr
   const reader = revisionReader(url);
   const revisions = watchRevisions({ ask: reader.ask });
   const db: Db = new Kysely({
-    dialect: postgresDialect({ url, maxConnections: 20, onIdleError, onCommit: revisions.forget }),
+    dialect: postgresDialect({
+      url,
+      maxConnections: MAX_CONNECTIONS,
+      onIdleError,
+      onCommit: revisions.forget,
+    }),
   });
+  const replicas = replicaUrls.map((replicaUrl) => openReplica(replicaUrl, onIdleError));
   return {
     db,
     kind: 'postgresql',
     shared: false,
     refreshStatistics: async () => {},
+    revisions,
+    read: readOver(db, replicas, revisions),
+    async close() {
+      revisions.stop();
+      await reader.close();
+      await Promise.all(replicas.map((replica) => replica.close()));
+      await db.destroy();
+    },
+  };
+}
+
+/** It is connected to when it is read from: one that is down when the server starts is used once it is there. */
+function openReplica(url: string, onIdleError: DatabaseOptions['onIdleError']) {
+  const reader = revisionReader(url);
+  const revisions = watchRevisions({ ask: reader.ask });
+  const db: Db = new Kysely({
+    dialect: postgresDialect({ url, maxConnections: MAX_CONNECTIONS, onIdleError }),
+  });
+  return {
+    db,
     revisions,
     async close() {
       revisions.stop();
@@ -94,6 +131,7 @@ export async function openInMemory(): Promise<Database> {
     shared: false,
     refreshStatistics: () => analyze(db),
     revisions,
+    read: (work) => work(db, false),
     async close() {
       revisions.stop();
       await db.destroy();
@@ -142,6 +180,7 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
     shared: false,
     refreshStatistics: () => analyze(db),
     revisions,
+    read: (work) => work(db, false),
     async close() {
       revisions.stop();
       // Nobody new comes in; whoever is in the middle of something has a while to finish it.
@@ -166,6 +205,7 @@ function openShared(directory: string): Database {
     shared: true,
     refreshStatistics: () => analyze(db),
     revisions: watchRevisions({ ask: () => readRevisions(db) }),
+    read: (work) => work(db, false),
     close: () => db.destroy(),
   };
 }

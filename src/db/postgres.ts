@@ -2,6 +2,7 @@ import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } f
 import pg from 'pg';
 import { READ_REVISIONS } from './revision.ts';
 import type { Revisions } from './revision-watch.ts';
+import { parseTimestamp } from './text-formats.ts';
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -9,21 +10,7 @@ const TIMESTAMPTZ = 1184;
 /** Types as the embedded engine gives them: counts and revisions are numbers, exact to 2^53. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
-const parseAnyTimestamp: (text: string) => unknown = pg.types.getTypeParser(TIMESTAMPTZ, 'text');
 types.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
-
-const YEAR_100 = '0100';
-
-/** Our sessions are in UTC: `2026-01-31 12:00:00.5+00`. An export reads millions of them. */
-function parseTimestamp(text: string): unknown {
-  if (text.charAt(4) !== '-' || !text.endsWith('+00') || text < YEAR_100) return parseAnyTimestamp(text);
-  const number = (from: number, to: number) => Number(text.slice(from, to));
-  const milliseconds = text.charAt(19) === '.' ? Number(text.slice(20, -3).slice(0, 3).padEnd(3, '0')) : 0;
-  const [hour, minute, second] = [number(11, 13), number(14, 16), number(17, 19)];
-  return new Date(
-    Date.UTC(number(0, 4), number(5, 7) - 1, number(8, 10), hour, minute, second, milliseconds),
-  );
-}
 
 /** A statement that hangs must not hold a request for ever. */
 const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
@@ -43,12 +30,13 @@ function preparing(client: pg.PoolClient): void {
       : query(text, values, ...more)) as typeof client.query;
 }
 
+/** Of the statements that are asked to be prepared, the first so many are: each connection keeps the plan of each. */
+const MOST_PREPARED = 200;
 const names = new Map<string, string>();
 
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `tipline_${names.size}`;
-  names.set(text, name);
-  return name;
+function nameOf(text: string): string | undefined {
+  if (!names.has(text) && names.size < MOST_PREPARED) names.set(text, `tipline_${names.size}`);
+  return names.get(text);
 }
 
 export interface PostgresOptions {
@@ -74,11 +62,13 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on('error', options.onIdleError);
-  // Dates inside JSON are written in the session's zone, old ones with offsets that no standard knows. It is the first
-  // statement of its connection; a failure of it shows in the next.
+  // Dates inside JSON are written in the session's zone, old ones with offsets that no standard knows. Compiling a plan takes
+  // longer than it saves, and somebody waits. They are the first statements of their connection; a failure shows in the next.
   pool.on('connect', (client) => {
+    // Nor one that breaks while it is held and nothing is asked, in which the pool does not listen; the next query fails.
+    client.on('error', () => {});
     preparing(client);
-    void client.query("set time zone 'UTC'").catch(() => {});
+    void client.query("set time zone 'UTC'; set jit = off").catch(() => {});
   });
   const dialect = new PostgresDialect({ pool });
   const { onCommit = () => {} } = options;

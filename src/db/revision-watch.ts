@@ -21,6 +21,8 @@ type Counter = keyof Revisions;
 export interface RevisionWatch {
   /** Whether what was read at this revision may be given out without reading it again. */
   holds(counter: Counter, revision: number): boolean;
+  /** The latest that was heard of, however long ago; null: none yet, or none since this process committed something. */
+  heard(counter: Counter): number | null;
   /** Whether it is the latest one known, or later. Where it `holds` and is not, it is time to read it again. */
   isLatest(counter: Counter, revision: number): boolean;
   /** This process has committed something: nothing that was known before holds. */
@@ -96,6 +98,10 @@ export function watchRevisions({
       want(now);
       if (isRecent(latest, now) && revision >= latest.revisions[counter]) return true;
       return isRecent(before, now) && revision >= before.revisions[counter];
+    },
+    heard(counter) {
+      want(clock());
+      return latest?.revisions[counter] ?? null;
     },
     isLatest: (counter, revision) => latest !== null && revision >= latest.revisions[counter],
     generation: () => generation,

@@ -83,6 +83,13 @@ export interface Tables {
     count: number;
     hash: string;
   };
+  indicator_tag_summary: {
+    tag: string;
+    type: IndicatorType;
+    severity: Severity;
+    tlp: Tlp;
+    count: number;
+  };
   import_run: {
     id: string;
     source: string;

@@ -11,6 +11,10 @@ export type MarkedTable =
   | 'indicator'
   /** Sums of indicators that are not whitelisted and that no sweep has marked as expired. */
   | 'indicator_summary'
+  /** The same, of each tag. */
+  | 'indicator_tag_summary'
+  /** Indicators that are not whitelisted, whose expiry and its mark differ. */
+  | 'indicator_drift'
   /** What one source says of one indicator. */
   | 'indicator_source'
   | 'actor'
@@ -33,10 +37,16 @@ export function visible(table: MarkedTable, viewer: Viewer, alias: string = tabl
     and (${expiresAt} is null or ${expiresAt} > ${viewer.now}::timestamptz))`;
 }
 
-/** Indicators that would be visible to `viewer`, had they not expired since the last sweep: sums still hold them. */
-export function expiredUnmarked({ tlpCeiling, now }: Viewer) {
-  return sql<SqlBool>`(not indicator.whitelisted and indicator.tlp <= ${tlpCeiling}::tlp
-    and not indicator.expired and indicator.expires_at <= ${now}::timestamptz)`;
+/** When it expires, or has, as long as no sweep has marked it. Written as in its index. */
+export const UNSWEPT_EXPIRY = sql`(case when not indicator.expired then indicator.expires_at end)`;
+
+/**
+ * What the sums of indicators are off by for `viewer`: those that have expired since the last sweep (`n` is -1), and those
+ * that a sweep whose clock was ahead has marked too early (1).
+ */
+export function drift(viewer: Viewer) {
+  return sql`(select * from indicator_drift(${viewer.now}::timestamptz) as drifted
+    where ${visibleToAnalyst('indicator_drift', viewer, 'drifted')}) as indicator`;
 }
 
 /** What an analyst works on: also what is whitelisted or has expired, up to the ceiling of the role. */

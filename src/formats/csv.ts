@@ -38,34 +38,35 @@ export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): Export
       yield csvLine(COLUMNS, false);
       for await (const batch of batches) {
         let text = '';
-        for (const row of batch) text += csvLine(cells(row), csvGuard);
+        for (const row of batch) text += rowLine(row, csvGuard);
         yield text;
       }
     },
   };
 }
 
-function cells(row: ExportIndicator): string[] {
-  return [
-    row.id,
-    row.type,
-    row.value,
-    String(row.confidence),
-    row.severity,
-    row.tlp,
-    row.tags.join(';'),
-    row.source,
-    row.firstSeen.toISOString(),
-    row.lastSeen.toISOString(),
-    row.expiresAt?.toISOString() ?? '',
-    String(row.forDetection),
+function rowLine(row: ExportIndicator, guard: boolean): string {
+  const { id, type, confidence, severity, tlp } = row;
+  const [value, tags, source] = [
+    cell(row.value, guard),
+    cell(row.tags.join(';'), guard),
+    cell(row.source, guard),
   ];
+  const times = `${row.firstSeen.toISOString()},${row.lastSeen.toISOString()},${row.expiresAt?.toISOString() ?? ''}`;
+  return `${id},${type},${value},${confidence},${severity},${tlp},${tags},${source},${times},${row.forDetection}\r\n`;
 }
 
 /** @param guard what a spreadsheet would run as a formula gets an apostrophe in front */
 export function csvLine(cells: readonly string[], guard: boolean): string {
-  const texts = guard ? cells.map((text) => text.replace(FORMULA, "$1'")) : cells;
-  return `${texts.map(quoted).join(',')}\r\n`;
+  return `${cells.map((text) => cell(text, guard)).join(',')}\r\n`;
+}
+
+/** What most values are: nothing in it means something to a spreadsheet. */
+const PLAIN = /^[\w:/][\w:/.?&=%#~+@-]*$/;
+
+function cell(text: string, guard: boolean): string {
+  if (PLAIN.test(text)) return text;
+  return quoted(guard ? text.replace(FORMULA, "$1'") : text);
 }
 
 /** RFC 4180 §2.6 and §2.7; blanks at the ends are kept by readers only inside quotes. */

@@ -6,14 +6,18 @@ import type { FastifyInstance } from 'fastify';
  */
 export function registerEtag(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
-    if (reply.statusCode !== 200 || typeof payload !== 'string') return payload;
+    if (reply.statusCode !== 200 || typeof payload !== 'string' || reply.hasHeader('etag')) return payload;
     if (!String(reply.getHeader('cache-control') ?? '').startsWith('private')) return payload;
-    const etag = `"${createHash('sha256').update(payload).digest('base64url')}"`;
+    const etag = strongEtag(payload);
     reply.header('etag', etag);
     if (!matchesEtag(request.headers['if-none-match'], etag)) return payload;
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
     return null;
   });
+}
+
+export function strongEtag(content: string | Buffer): string {
+  return `"${createHash('sha256').update(content).digest('base64url')}"`;
 }
 
 /** If-None-Match compares weakly: a `W/` before the tag does not count (RFC 9110 §13.1.2). */

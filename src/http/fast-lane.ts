@@ -3,22 +3,24 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
+import type { Viewer } from '../db/visibility.ts';
 import type { Consumed, KeyValueStore, RateLimit } from '../kv/kv.ts';
 import { type ApiKey, hashApiKey } from '../model/api-key.ts';
 import type { Scope } from '../model/scopes.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { rateHeaders } from './authenticate.ts';
-import { matchesEtag } from './etag.ts';
-import type { KeptAnswer, KeptAnswers } from './kept-answers.ts';
+import { matchesEtag, strongEtag } from './etag.ts';
+import type { KeptAnswers } from './kept-answers.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Gives out again what was answered before, without the way through plugins, hooks and routes: the same status, headers
- * and bytes to the same address under the same ceiling. Whatever is not plainly that goes the whole way.
+ * Answers what was answered before without the way through plugins, hooks and routes: the same status, headers and bytes
+ * to the same address under the same ceiling, or what another object of the same route holds. Whatever is not plainly
+ * that goes the whole way.
  */
 export interface FastLane {
   /** This address asks this question, and these headers went with the answer. */
-  learn(request: FastifyRequest, reply: FastifyReply, question: string): void;
+  learn(request: FastifyRequest, reply: FastifyReply, subject: Subject): void;
   /** In front of the service's own listener. */
   before(listener: RequestListener): RequestListener;
   /** How often a key was counted already for a request that was sent on. */
@@ -36,25 +38,42 @@ interface FastLaneOptions {
   log: { isLevelEnabled?(level: string): boolean; info(line: object, message: string): void };
 }
 
-/** What an address asks, and of whom. */
+/** What is answered again: a question of which the answer may be kept, or an object that is read anew for each request. */
+type Subject =
+  | { question: string }
+  | {
+      read(viewer: Viewer, id: string): Promise<object | undefined>;
+      write(object: object): string;
+    };
+
+/** What an address asks, and of whom; of one object, it is the route's with `:id`. */
 interface Place {
-  question: string;
+  subject: Subject;
   scope: Scope;
   route: string;
   /** Names and values in turn: those that are the same in every answer. */
   headers: string[];
 }
 
+/** What goes out: kept, or still to be read. */
+interface Answer {
+  /** Text goes out in one piece with the headers; bytes were made once. */
+  body: string | Buffer;
+  etag: string;
+}
+
 interface Way {
   key: ApiKey;
   place: Place;
-  answer: KeptAnswer;
+  answer: Answer | (() => Promise<Answer | undefined>);
 }
 
 /** What clients send that take JSON as it comes; any other list of types is weighed the whole way. */
 const TAKES_JSON = new Set<string | undefined>([undefined, '*/*', 'application/json']);
 /** Others in each answer. */
 const OWN_HEADERS = /^(x-request-id|x-ratelimit-.*|etag|content-length)$/;
+/** As the service writes it: an id in other letters goes the whole way. */
+const AN_ID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 const MOST_PLACES = 10_000;
 const LONGEST_ADDRESS = 500;
 
@@ -70,10 +89,23 @@ export function fastLane(options: FastLaneOptions): FastLane {
     const key = peekKey(hashApiKey(authorization.slice('Bearer '.length)), now);
     // From where a request comes is looked at the whole way.
     if (!key || key.networks.length > 0) return undefined;
-    const place = places.get(placeName(key.tlpCeiling, url));
+    const id = AN_ID.exec(url)?.[0];
+    const place =
+      places.get(placeName(key.tlpCeiling, url)) ??
+      (id && places.get(placeName(key.tlpCeiling, url.replace(id, ':id'))));
     if (!place || (key.scopes.length > 0 && !key.scopes.includes(place.scope))) return undefined;
-    const answer = answers.peek(place.question, now.getTime());
+    const answer = answerOf(place.subject, { tlpCeiling: key.tlpCeiling, now }, id);
     return answer && { key, place, answer };
+  };
+  const answerOf = (subject: Subject, viewer: Viewer, id?: string): Way['answer'] | undefined => {
+    if ('question' in subject) return answers.peek(subject.question, viewer.now.getTime());
+    if (id === undefined) return undefined;
+    return async () => {
+      const found = await subject.read(viewer, id);
+      if (!found) return undefined;
+      const body = subject.write(found);
+      return { body, etag: strongEtag(body) };
+    };
   };
 
   const pass = async (
@@ -83,11 +115,13 @@ export function fastLane(options: FastLaneOptions): FastLane {
     onward: () => void,
   ): Promise<void> => {
     const started = performance.now();
-    const { key, place, answer } = way;
+    const { key, place } = way;
     noteUse(key.id, clock());
     const consumed = await kv.consume(`key:${key.id}`, rateLimit).catch(() => undefined);
     if (consumed) counts.set(request, consumed);
     if (!consumed || consumed.consumed > rateLimit.points) return onward();
+    const answer = typeof way.answer === 'function' ? await way.answer().catch(() => undefined) : way.answer;
+    if (!answer) return onward();
     const isKnown = matchesEtag(request.headers['if-none-match'], answer.etag);
     const id = randomUUID();
     const own = ['x-request-id', id, 'etag', answer.etag];
@@ -97,7 +131,12 @@ export function fastLane(options: FastLaneOptions): FastLane {
       response.writeHead(304, [...withoutType(place.headers), ...own]);
       response.end();
     } else {
-      response.writeHead(200, [...place.headers, ...own, 'content-length', String(answer.body.length)]);
+      response.writeHead(200, [
+        ...place.headers,
+        ...own,
+        'content-length',
+        String(Buffer.byteLength(answer.body)),
+      ]);
       response.end(answer.body);
     }
     const took = performance.now() - started;
@@ -110,17 +149,17 @@ export function fastLane(options: FastLaneOptions): FastLane {
   };
 
   return {
-    learn(request, reply, question) {
-      const { access } = request.routeOptions.config;
-      const address = request.originalUrl;
+    learn(request, reply, subject) {
+      const { config, url: route = '' } = request.routeOptions;
+      const address = 'question' in subject ? request.originalUrl : route;
       if (address.length > LONGEST_ADDRESS) return;
       const headers = Object.entries(reply.getHeaders())
         .filter(([name]) => !OWN_HEADERS.test(name))
         .flatMap(([name, value]) => [name, String(value)]);
       places.set(placeName(request.viewer.tlpCeiling, address), {
-        question,
-        scope: access as Scope,
-        route: request.routeOptions.url ?? '',
+        subject,
+        scope: config.access as Scope,
+        route,
         headers,
       });
     },

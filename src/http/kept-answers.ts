@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { MAX_STALE_MS, type RevisionWatch } from '../db/revision-watch.ts';
+import { strongEtag } from './etag.ts';
 
 /** An answer as it came from one snapshot of the database. */
 export interface Computed {
@@ -9,10 +9,12 @@ export interface Computed {
   revision: number;
   /** From this instant on it is another by time alone; null: it stays. */
   validUntil: Date | null;
+  /** It comes from a replica: something may have been committed before it was asked for that is not in it. */
+  mayLag?: boolean;
 }
 
 /** An answer that is given out again while it is the right one. */
-export interface KeptAnswer {
+interface KeptAnswer {
   body: Buffer;
   /** Strong, over the content (RFC 9110 §8.8.3). */
   etag: string;
@@ -20,6 +22,7 @@ export interface KeptAnswer {
   /** Unix time in milliseconds: it is right from `asOf` on, up to but not including `validUntil`. */
   asOf: number;
   validUntil: number;
+  mayLag: boolean;
 }
 
 export interface KeptAnswers {
@@ -62,14 +65,19 @@ export function keepAnswers(
     if (!answer || !isRight(answer, now) || !watch.holds('answers', answer.revision)) return undefined;
     return watch.isLatest('answers', answer.revision) ? answer : undefined;
   };
-  const keep = (question: string, now: Date, { payload, revision, validUntil }: Computed): KeptAnswer => {
+  const keep = (
+    question: string,
+    now: Date,
+    { payload, revision, validUntil, mayLag = false }: Computed,
+  ): KeptAnswer => {
     const body = Buffer.from(payload);
     const answer = {
       body,
-      etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
+      etag: strongEtag(body),
       revision,
       asOf: now.getTime(),
       validUntil: validUntil?.getTime() ?? Number.POSITIVE_INFINITY,
+      mayLag,
     };
     // One that took long may come after another that began later.
     const before = kept.get(question);
@@ -84,13 +92,16 @@ export function keepAnswers(
     return isRecent ? other : undefined;
   };
 
+  /** A replica may have been behind already when it was read. */
+  const isRecent = ({ mayLag, revision }: KeptAnswer) => !mayLag || watch.holds('answers', revision);
+
   return {
     async find(question, now, compute) {
       const known = latest(question, now.getTime());
       if (known) return known;
       const other = joinable(question);
       const shared = other && (await other.answer.catch(() => undefined));
-      if (shared && isRight(shared, now.getTime())) return shared;
+      if (shared && isRight(shared, now.getTime()) && isRecent(shared)) return shared;
       const own: Computing = {
         startedAt: clock(),
         generation: watch.generation(),

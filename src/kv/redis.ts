@@ -87,18 +87,16 @@ function limitsOn(client: Client): Counts {
  * The answer, unless it takes too long. The time is counted in steps: a stall of this process, after which the
  * answer may lie there unread, is one step and is not held against the store.
  */
-async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
-  const stop = new AbortController();
-  const late = async () => {
-    for (let waited = 0; waited < limitMs; waited += STEP_MS)
-      await delay(STEP_MS, undefined, { signal: stop.signal });
-    throw new Error('the key-value store does not answer in time');
-  };
-  try {
-    return await Promise.race([answer, late()]);
-  } finally {
-    stop.abort();
-  }
+function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let steps = limitMs / STEP_MS;
+    const timer = setInterval(() => {
+      if (--steps > 0) return;
+      clearInterval(timer);
+      reject(new Error('the key-value store does not answer in time'));
+    }, STEP_MS);
+    answer.then(resolve, reject).finally(() => clearInterval(timer));
+  });
 }
 
 function socketOptions() {

@@ -220,6 +220,69 @@ onEveryEngine((engine) => {
     });
   });
 
+  describe.each(['', '/context'])('one object%s', (end) => {
+    const paths = async () => {
+      const { data } = JSON.parse((await ask()).body) as { data: { id: string; value: string }[] };
+      return new Map(data.map(({ id, value }) => [value.split('.')[0], `/api/v1/indicators/${id}${end}`]));
+    };
+
+    it('is read anew, and answered as the whole way does it', async () => {
+      const [one = '', two = ''] = (await paths()).values();
+      const [wholeOne, wholeTwo] = [await ask({ accept: 'application/json;q=0.9' }, one), await ask({}, two)];
+      const quick = await warm({}, one);
+      expect(lasting(quick)).toEqual(lasting(wholeOne));
+      expect(lasting(await warm({}, two))).toEqual(lasting(wholeTwo));
+      const known = { 'if-none-match': String(quick.headers.etag) };
+      const whole304 = await ask({ ...known, accept: 'application/json;q=0.9' }, one);
+      const before = handled;
+      const quick304 = await ask(known, one);
+      expect([handled - before, quick304.status, quick304.body]).toEqual([0, 304, '']);
+      expect(lasting(quick304)).toEqual(lasting(whole304));
+    });
+
+    it('is not there once it is whitelisted or has expired, nor above the ceiling, nor with a wrong query', async () => {
+      const of = await paths();
+      const [one = '', two = '', soon = ''] = ['one', 'two', 'soon'].map((name) => of.get(name));
+      await warm({}, one);
+      const green = { authorization: `Bearer ${await tipline.newKey({ tlpCeiling: 'GREEN' })}` };
+      await warm(green, one);
+      expect([(await ask(green, two)).status, (await ask({}, two)).status]).toEqual([404, 200]);
+      const upper = one.replace(/[\da-f-]{36}/, (id) => id.toUpperCase());
+      expect((await ask({}, upper)).status).toBe(200);
+      await addEntry(tipline.db, 'one.test-feed.net', undefined, { who: 'test', reason: 'ours', now: NOW });
+      const gone = await ask({}, one);
+      expect([gone.status, gone.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
+      expect((await ask({}, soon)).status).toBe(200);
+      tipline.clock.now = new Date(NOW.getTime() + 5_000);
+      expect((await ask({}, soon)).status).toBe(404);
+    });
+
+    it('counts one that is not there once', async () => {
+      const [one = ''] = (await paths()).values();
+      const left = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
+      const before = left(await warm({}, one));
+      const missing = await ask({}, `/api/v1/indicators/00000000-0000-4000-8000-000000000000${end}`);
+      expect([missing.status, left(missing)]).toEqual([404, before - 1]);
+    });
+
+    it('many at a time, each gets its own', async () => {
+      const of = [...(await paths()).entries()];
+      await warm({}, of[0]?.[1]);
+      const many = Array.from({ length: 30 }, (_, i) => of[i % of.length] ?? ['', '']);
+      const { port } = tipline.app.server.address() as AddressInfo;
+      const values = await Promise.all(
+        many.map(async ([, path]) => {
+          const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+            headers: { authorization: `Bearer ${key}` },
+          });
+          const body = await answer.json();
+          return (body.data ?? body).value.split('.')[0];
+        }),
+      );
+      expect(values).toEqual(many.map(([name]) => name));
+    });
+  });
+
   it('keeps the copy of a client good over writes that do not touch it', async () => {
     const path = '/api/v1/indicators?type=DOMAIN';
     const { etag } = (await warm({}, path)).headers;

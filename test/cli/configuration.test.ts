@@ -12,6 +12,7 @@ describe('a wrong configuration', () => {
   const wrong = {
     PORT: 'http',
     DATABASE_URL: `mysql://tipline:${PASSWORD}@db/tipline`,
+    DATABASE_REPLICA_URLS: `postgres://tipline:${PASSWORD}@a/tipline, mysql://tipline:${PASSWORD}@b/tipline`,
     REDIS_URL: `${PASSWORD}@redis`,
     TIPLINE_SECRET: PASSWORD,
     PUBLIC_API_RATE_LIMIT_PER_WINDOW: '0',
@@ -49,6 +50,16 @@ describe('a wrong configuration', () => {
     writeFileSync(join(cwd, '.env'), 'PORT=99999\n');
     const { code, stderr } = await run(['serve'], { cwd });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('PORT must be') });
+  });
+
+  it('is replicas of nothing', async () => {
+    const { code, stderr } = await run(['keys', 'list'], {
+      env: { DATABASE_REPLICA_URLS: 'postgres://127.0.0.1/x' },
+    });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('DATABASE_URL must be set when DATABASE_REPLICA_URLS is'),
+    });
   });
 
   it('is DATABASE_URL without TIPLINE_SECRET, for a server', async () => {

@@ -18,6 +18,7 @@ const writes = fc.array(
           severity: fc.constantFrom(...SEVERITIES),
           tlp: fc.constantFrom(...TLPS),
           lives: fc.option(fc.nat(20)),
+          tags: fc.subarray(['a', 'b', 'c']),
         }),
         { minLength: 1, maxLength: 6 },
       ),
@@ -39,7 +40,11 @@ async function sums(db: Db) {
     from indicator where not whitelisted and not expired group by ${sql.raw(KIND)} order by ${sql.raw(KIND)}`.execute(
     db,
   );
-  return { kept: kept.rows, counted: counted.rows };
+  const tags = await sql`select * from indicator_tag_summary order by tag, type, severity, tlp`.execute(db);
+  const countedTags = await sql`select tag, type, severity, tlp, count(*) as count
+    from indicator, unnest(array_prepend(''::text, tags)) as tag where not whitelisted and not expired
+    group by tag, type, severity, tlp order by tag, type, severity, tlp`.execute(db);
+  return { kept: [...kept.rows, ...tags.rows], counted: [...counted.rows, ...countedTags.rows] };
 }
 
 onEveryEngine((engine) => {

@@ -45,6 +45,18 @@ describe('kept answers', () => {
     expect(computed).toBe(1);
   });
 
+  it('from a replica are shared only while their revision holds', async () => {
+    const lagging = async () => {
+      const answer = { payload: 'lagging', revision: 1, validUntil: null, mayLag: true };
+      await null;
+      return answer;
+    };
+    const holding = [find(NOW, lagging), find()];
+    expect(await Promise.all(holding)).toEqual(['lagging', 'lagging']);
+    [latest, oldest] = [2, 2];
+    expect(await Promise.all([find(NOW, lagging), find()])).toEqual(['lagging', 'of 2']);
+  });
+
   it('nobody joins what began before a commit of this process, or too long ago', async () => {
     let finish: (computed: Computed) => void = () => {};
     const slow = () => new Promise<Computed>((resolve) => (finish = resolve));

@@ -63,17 +63,47 @@ function find(name: string): string | undefined {
 export async function startPostgres(data: string, wantedPort?: number): Promise<ServerProcess | null> {
   const [initdb, server] = [find('initdb'), find('postgres')];
   if (!initdb || !server) return null;
-  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-  if (!existsSync(data)) initialize(initdb, data, user);
+  if (!existsSync(data)) initialize(initdb, data, unprivileged());
+  return runPostgres(server, data, 'ready to accept connections', wantedPort);
+}
+
+/**
+ * A streaming replica of a PostgreSQL that runs, on a directory whose parent is the test's own: a copy when it is new.
+ * @returns null where PostgreSQL is not installed
+ */
+export async function startReplica(
+  primaryUrl: string,
+  data: string,
+  wantedPort?: number,
+): Promise<ServerProcess | null> {
+  const [copy, server] = [find('pg_basebackup'), find('postgres')];
+  if (!copy || !server) return null;
+  if (!existsSync(data))
+    execFileSync(copy, ['-d', primaryUrl, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'], {
+      ...unprivileged(),
+      stdio: 'pipe',
+      cwd: join(data, '..'),
+    });
+  return runPostgres(server, data, 'ready to accept read-only connections', wantedPort);
+}
+
+const unprivileged = () => (process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {});
+
+async function runPostgres(
+  server: string,
+  data: string,
+  saysWhenReady: string,
+  wantedPort?: number,
+): Promise<ServerProcess> {
   const port = wantedPort ?? (await freePort());
   const options = ['-F', '-c', 'listen_addresses=127.0.0.1', '-k', data, '-c', 'max_connections=200'];
   const process_ = spawn(server, ['-D', data, '-p', String(port), ...options], {
-    ...user,
+    ...unprivileged(),
     stdio: 'pipe',
     cwd: data,
   });
   const url = `postgres://tipline@127.0.0.1:${port}/postgres`;
-  await ready(process_, 'stderr', 'ready to accept connections');
+  await ready(process_, 'stderr', saysWhenReady);
   return { url, process: process_ };
 }
 

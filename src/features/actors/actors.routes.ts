@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Db } from '../../db/open.ts';
+import type { Read } from '../../db/replicas.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
@@ -8,7 +8,7 @@ import { toActor, toActorDetail } from './actors.answers.ts';
 import { findActor, listActors } from './actors.queries.ts';
 import { ActorItem, ActorList, ActorQuery } from './actors.schema.ts';
 
-export const actorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { db }) => {
+export const actorRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app, { read }) => {
   app.get(
     '/api/v1/actors',
     {
@@ -24,7 +24,7 @@ export const actorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { 
     },
     async (request, reply) => {
       const { page, pageSize, ...filters } = request.query;
-      const { total, rows } = await listActors(db, request.viewer, filters, { page, pageSize });
+      const { total, rows } = await read((db) => listActors(db, request.viewer, filters, { page, pageSize }));
       reply.header('cache-control', NO_CACHE);
       return { data: rows.map(toActor), page, pageSize, total };
     },
@@ -46,7 +46,7 @@ export const actorRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { 
     },
     async (request, reply) => {
       const { id } = request.params;
-      const row = isUuid(id) ? await findActor(db, request.viewer, id) : undefined;
+      const row = isUuid(id) ? await read((db) => findActor(db, request.viewer, id)) : undefined;
       if (!row) throw new ApiError('not_found', 'There is no such actor.');
       reply.header('cache-control', NO_CACHE);
       return { data: toActorDetail(row) };

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Db } from '../../db/open.ts';
+import type { Read } from '../../db/replicas.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
@@ -8,7 +8,7 @@ import { toCampaign } from './campaigns.answers.ts';
 import { findCampaign, listCampaigns } from './campaigns.queries.ts';
 import { CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
 
-export const campaignRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app, { db }) => {
+export const campaignRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app, { read }) => {
   app.get(
     '/api/v1/campaigns',
     {
@@ -24,7 +24,9 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app,
     },
     async (request, reply) => {
       const { page, pageSize, ...filters } = request.query;
-      const { total, rows } = await listCampaigns(db, request.viewer, filters, { page, pageSize });
+      const { total, rows } = await read((db) =>
+        listCampaigns(db, request.viewer, filters, { page, pageSize }),
+      );
       reply.header('cache-control', NO_CACHE);
       return { data: rows.map(toCampaign), page, pageSize, total };
     },
@@ -46,7 +48,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ db: Db }> = async (app,
     },
     async (request, reply) => {
       const { id } = request.params;
-      const row = isUuid(id) ? await findCampaign(db, request.viewer, id) : undefined;
+      const row = isUuid(id) ? await read((db) => findCampaign(db, request.viewer, id)) : undefined;
       if (!row) throw new ApiError('not_found', 'There is no such campaign.');
       reply.header('cache-control', NO_CACHE);
       return { data: toCampaign(row) };

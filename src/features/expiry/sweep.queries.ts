@@ -1,14 +1,14 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
+import { UNSWEPT_EXPIRY } from '../../db/visibility.ts';
 
 /** Whether anything has expired that no sweep has marked. */
 export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
   const due = await db
     .selectFrom('indicator')
     .select('id')
-    .where('expired', '=', false)
-    .where('expires_at', '<=', now)
+    .where(sql<boolean>`${UNSWEPT_EXPIRY} <= ${now}::timestamptz`)
     .limit(1)
     .executeTakeFirst();
   return due !== undefined;
@@ -27,8 +27,8 @@ export async function markExpired(
   const { numAffectedRows } = await sql`
     update indicator set expired = true, revision = ${revision}::bigint
     where id = any(array(
-      select id from indicator where not expired and expires_at <= ${now}::timestamptz
-      order by expires_at limit ${most}
+      select id from indicator where ${UNSWEPT_EXPIRY} <= ${now}::timestamptz
+      order by ${UNSWEPT_EXPIRY} limit ${most}
     ))
   `.execute(trx);
   return Number(numAffectedRows ?? 0);

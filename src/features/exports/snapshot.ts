@@ -12,7 +12,6 @@ import {
   countMatching,
   fetchRows,
   openCursors,
-  planWithoutCompiling,
   type Selection,
 } from './exports.queries.ts';
 import { readParts } from './parts.queries.ts';
@@ -56,7 +55,6 @@ export async function openSnapshot(
     await trx[how]().execute();
   };
   try {
-    await planWithoutCompiling(trx);
     const state = await readState(trx, selection, format);
     const cursors = await openCursors(trx, selection, format, hold, `export_${randomUUID()}`);
     if (hold) await end('commit');

@@ -2,13 +2,8 @@ import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import { type Viewer, visibleToAnalyst } from '../../db/visibility.ts';
 import type { STATES } from './analyst.schema.ts';
-import {
-  type IndicatorFilters,
-  type IndicatorRow,
-  matching,
-  pageQuery,
-  type SortedPage,
-} from './indicators.queries.ts';
+import { type IndicatorFilters, type IndicatorRow, matching, type SortedPage } from './indicators.queries.ts';
+import { readPage } from './pages.queries.ts';
 
 export type State = (typeof STATES)[number];
 
@@ -31,13 +26,10 @@ export async function listInState(
   state: State,
 ): Promise<{ total: number; rows: AnalystRow[] }> {
   const wanted = state === 'pinned' ? { ...filters, pinned: true as const } : filters;
-  const rows = await pageQuery(db, viewer, wanted, page, doorOf(state, viewer))
-    .select(sql<boolean>`indicator.pinned_confidence is not null`.as('pinned'))
-    .execute();
-  return {
-    total: rows[0]?.total ?? 0,
-    rows: rows.filter((row): row is typeof row & AnalystRow => row.id !== null),
-  };
+  const pinned = sql<{ pinned: boolean }>`indicator.pinned_confidence is not null as pinned`;
+  const of = { viewer, filters: wanted, page, door: doorOf(state, viewer) };
+  const { total, rows } = await readPage(db, of, pinned);
+  return { total, rows };
 }
 
 /** What is known of one indicator beyond its context; of one that the caller may see. */

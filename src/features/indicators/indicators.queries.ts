@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { containing } from '../../db/containing.ts';
 import { joinedFrom, joinedTo } from '../../db/joined.ts';
@@ -10,7 +10,6 @@ import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
 import { searchText } from '../../model/search-text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
-import { isSummed, type Part, sums } from './sums.queries.ts';
 
 export interface IndicatorFilters {
   q?: string;
@@ -90,23 +89,29 @@ export function matching(
   filters: IndicatorFilters,
   door = visible('indicator', viewer),
 ) {
-  const conditions = [door, ...filterConditions(filters, viewer)];
+  const conditions = [door, ...listedConditions(filters), ...otherConditions(filters, viewer)];
   return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
 }
 
-function filterConditions(filters: IndicatorFilters, viewer: Viewer) {
-  const { q, type, types, severity, tag, actorId, campaignId, minConfidence, since, sourceId, pinned } =
-    filters;
-  const { createdSince, expiresBefore, reportId } = filters;
+/** The conditions on what the list's own indexes hold. */
+export function listedConditions({ type, types, severity, minConfidence, since }: IndicatorFilters) {
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
-    types && sql<SqlBool>`indicator.type in (${sql.join(types)})`,
+    types && sql<SqlBool>`indicator.type = any (${types}::text[]::indicator_type[])`,
     severity && sql<SqlBool>`indicator.severity = ${severity}`,
+    minConfidence !== undefined && sql<SqlBool>`indicator.confidence >= ${minConfidence}`,
+    since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
+  ];
+  return conditions.filter((condition) => typeof condition === 'object');
+}
+
+/** The conditions that other indexes answer, if any does. */
+export function otherConditions(filters: IndicatorFilters, viewer: Viewer) {
+  const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId } = filters;
+  const conditions = [
     tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
     q &&
       sql<SqlBool>`coalesce(indicator.search_text, indicator.normalized) like ${containing(searchText(q))}`,
-    minConfidence !== undefined && sql<SqlBool>`indicator.confidence >= ${minConfidence}`,
-    since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
     actorId && linkedTo('actor', actorId, viewer),
     campaignId && linkedTo('campaign', campaignId, viewer),
     reportId && reportedIn(reportId, viewer),
@@ -139,7 +144,7 @@ function statedBy(sourceId: string, viewer: Viewer) {
     where said.source_id = ${sourceId} and ${visible('indicator_source', viewer, 'said')})`;
 }
 
-/** The page's rows in its order, of those that match. */
+/** The order of a page's rows. */
 export function sorted({ sort }: SortedPage) {
   const own = sql`indicator.last_seen desc, indicator.id`;
   if (!sort) return own;
@@ -147,97 +152,12 @@ export function sorted({ sort }: SortedPage) {
   return sql`${column} ${sql.raw(sort.ascending ? 'asc' : 'desc')}, ${own}`;
 }
 
-/**
- * A page of the list and how many match in all, of one snapshot. The page is found by ids alone, and only its rows are
- * read; a page past the end is one row that holds the total alone.
- * @param door what of all may be seen
- */
-export function pageQuery(
-  db: Db,
-  viewer: Viewer,
-  filters: IndicatorFilters,
-  page: SortedPage,
-  door?: RawBuilder<SqlBool>,
-) {
-  return db
-    .with(
-      (cte) => (readsOnce(filters) ? cte('matched').materialized() : cte('matched').notMaterialized()),
-      () =>
-        matching(db, viewer, filters, door)
-          .select(['indicator.id', 'indicator.last_seen'])
-          // An index alone answers without them.
-          .$if(page.sort !== undefined, (query) =>
-            query.select(['indicator.first_seen', 'indicator.confidence', 'indicator.severity']),
-          ),
-    )
-    .with('counted', (within) =>
-      isSummed(filters) && !door
-        ? within
-            .selectFrom(sql<Part>`(${sums(viewer, filters)})`.as('sums'))
-            .select(sql<number>`coalesce(sum(sums.count), 0)::bigint`.as('total'))
-        : within.selectFrom('matched').select(({ fn }) => fn.countAll<number>().as('total')),
-    )
-    .with('shown', (within) =>
-      within
-        .selectFrom('matched as indicator')
-        .select('indicator.id')
-        .orderBy(sorted(page))
-        .limit(page.pageSize)
-        .offset((page.page - 1) * page.pageSize),
-    )
-    .selectFrom('counted')
-    .leftJoin('shown', (join) => join.onTrue())
-    .leftJoin('indicator', 'indicator.id', 'shown.id')
-    .leftJoin('source', 'source.id', 'indicator.source_id')
-    .select('counted.total')
-    .select(COLUMNS)
-    .orderBy(sorted(page));
-}
-
-/** A page of the list, newest sighting first, how many match in all, and what that is the state of: of one snapshot. */
-export async function listIndicators(
-  db: Db,
-  viewer: Viewer,
-  filters: IndicatorFilters,
-  page: PageRequest,
-): Promise<{ total: number; rows: IndicatorRow[]; revision: number; validUntil: Date | null }> {
-  const rows = await pageQuery(db, viewer, filters, page)
-    .select(sql<number>`(select value from revision)`.as('revision'))
-    .select(nextExpiry(viewer).as('valid_until'))
-    .execute();
-  const [first] = rows;
-  if (!first) throw new Error('the total is missing');
-  return {
-    total: first.total,
-    rows: rows.filter((row): row is typeof row & IndicatorRow => row.id !== null),
-    revision: first.revision,
-    validUntil: first.valid_until,
-  };
-}
-
-/** When the next of all that are visible expires: until then nothing changes by time alone. */
-function nextExpiry(viewer: Viewer) {
-  return sql<Date | null>`(select min(expires_at) from indicator
-    where ${visible('indicator', viewer)} and expires_at > ${viewer.now}::timestamptz)`;
-}
-
-/**
- * What these filters let through is found by other ways than the list's order, and all of it for the total: the page
- * is taken from that. Walking the list for it could pass by every indicator before the first that matches. Without
- * them, the page is read from the index in the list's order, however far back, and the total from the sums or an index.
- */
-function readsOnce(filters: IndicatorFilters): boolean {
-  const { q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore } = filters;
-  const others = [q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore];
-  return others.some((filter) => filter !== undefined);
-}
-
-export const findIndicator = oneById((db, viewer, id) =>
+export const findIndicator = oneById((db, viewer, among) =>
   db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .select(COLUMNS)
-    .where('indicator.id', '=', id)
+    .where(among('indicator.id'))
     .where(visible('indicator', viewer)),
 );
 
@@ -256,16 +176,16 @@ export async function findForAnalyst(
 }
 
 /** The indicator and all that is linked to it and visible, in one statement and so of one snapshot. */
-export const findContext = oneById((db, viewer, id) =>
-  contextOf(db, viewer, id).where(visible('indicator', viewer)),
+export const findContext = oneById((db, viewer, among) =>
+  contextOf(db, viewer).where(among('indicator.id')).where(visible('indicator', viewer)),
 );
 
 /** The same for analysts, who also see what is hidden from the API. */
-export const findContextForAnalyst = oneById((db, viewer, id) =>
-  contextOf(db, viewer, id).where(visibleToAnalyst('indicator', viewer)),
+export const findContextForAnalyst = oneById((db, viewer, among) =>
+  contextOf(db, viewer).where(among('indicator.id')).where(visibleToAnalyst('indicator', viewer)),
 );
 
-function contextOf(db: Db, viewer: Viewer, id: string) {
+function contextOf(db: Db, viewer: Viewer) {
   return db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
@@ -306,6 +226,5 @@ function contextOf(db: Db, viewer: Viewer, id: string) {
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id'),
       ).as('reports'),
-    ])
-    .where('indicator.id', '=', id);
+    ]);
 }

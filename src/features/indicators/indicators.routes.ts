@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Db } from '../../db/open.ts';
 import type { PageRequest } from '../../db/page.ts';
+import type { Read } from '../../db/replicas.ts';
 import type { Viewer } from '../../db/visibility.ts';
-import type { Answering } from '../../http/answering.ts';
+import type { Answering, ReadOne } from '../../http/answering.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
-import { isUuid } from '../../http/query-validator.ts';
 import { parseQuerystring } from '../../http/querystring.ts';
 import type { Interest } from '../enrichments/wanted.ts';
 import { EXPORT_MEDIA_TYPES, exportResponses } from '../exports/exports.schema.ts';
@@ -14,13 +13,14 @@ import type { Exporter } from '../exports/exports.service.ts';
 import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { toContext, toIndicator } from './indicators.answers.ts';
-import { findContext, findIndicator, type IndicatorFilters, listIndicators } from './indicators.queries.ts';
+import { findContext, findIndicator, type IndicatorFilters } from './indicators.queries.ts';
 import { IndicatorContext, IndicatorItem, IndicatorList, IndicatorQuery } from './indicators.schema.ts';
+import { listIndicators } from './pages.queries.ts';
 
 const NOT_FOUND = 'There is no such indicator.';
 
 interface Options {
-  db: Db;
+  read: Read;
   exporter: Exporter;
   interest: Pick<Interest, 'note'>;
   answer: Answering;
@@ -28,8 +28,19 @@ interface Options {
 
 export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { db, exporter, interest, answer },
+  { read, exporter, interest, answer },
 ) => {
+  const readDetail: ReadOne = async (viewer, id) => {
+    const row = await read((db) => findIndicator(db, viewer, id));
+    return row && { data: toIndicator(row) };
+  };
+  const readContext: ReadOne = async (viewer, id) => {
+    const row = await read((db) => findContext(db, viewer, id));
+    if (!row) return undefined;
+    interest.note(row.id, viewer.now);
+    return toContext(row, viewer.now);
+  };
+
   app.get(
     '/api/v1/indicators',
     {
@@ -62,8 +73,11 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         });
       }
       const { viewer } = request;
-      return answer(request, reply, questionOf(viewer, filters, { page, pageSize }), async () => {
-        const { total, rows, ...of } = await listIndicators(db, viewer, filters, { page, pageSize });
+      return answer.kept(request, reply, questionOf(viewer, filters, { page, pageSize }), async () => {
+        const { total, rows, ...of } = await read(async (db, mayLag) => ({
+          ...(await listIndicators(db, viewer, filters, { page, pageSize })),
+          mayLag,
+        }));
         const payload = String(
           reply.serializeInput(
             { data: rows.map(toIndicator), page, pageSize, total },
@@ -90,13 +104,8 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         response: apiResponses(IndicatorItem, 'The indicator.', 400, 404),
       },
     },
-    async (request, reply) => {
-      const { id } = request.params;
-      const row = isUuid(id) ? await findIndicator(db, request.viewer, id) : undefined;
-      if (!row) throw new ApiError('not_found', NOT_FOUND);
-      reply.header('cache-control', NO_CACHE);
-      return { data: toIndicator(row) };
-    },
+    (request, reply) =>
+      answer.one(request, reply, { read: readDetail, cacheControl: NO_CACHE, notFound: NOT_FOUND }),
   );
 
   app.get(
@@ -114,14 +123,12 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         response: apiResponses(IndicatorContext, 'All that is known about the indicator.', 400, 404),
       },
     },
-    async (request, reply) => {
-      const { id } = request.params;
-      const row = isUuid(id) ? await findContext(db, request.viewer, id) : undefined;
-      if (!row) throw new ApiError('not_found', NOT_FOUND);
-      interest.note(row.id, request.viewer.now);
-      reply.header('cache-control', 'private, max-age=60');
-      return toContext(row, request.viewer.now);
-    },
+    (request, reply) =>
+      answer.one(request, reply, {
+        read: readContext,
+        cacheControl: 'private, max-age=60',
+        notFound: NOT_FOUND,
+      }),
   );
 };
 

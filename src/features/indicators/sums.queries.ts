@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { expiredUnmarked, type Viewer, visible } from '../../db/visibility.ts';
+import { drift, type Viewer, visible } from '../../db/visibility.ts';
 import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
 import type { IndicatorFilters } from './indicators.queries.ts';
 
@@ -31,12 +31,37 @@ export function sums(viewer: Viewer, filters: IndicatorFilters): RawBuilder<Part
     select type, tlp, for_detection, count, hash from indicator_summary
     where ${visible('indicator_summary', viewer)} and ${conditions}
     union all
-    select type, tlp, for_detection, -1, ${ROW_HASH} from indicator
-    where ${expiredUnmarked(viewer)} and ${conditions}
-    union all
-    select type, tlp, for_detection, 1, ${ROW_HASH} from indicator
-    where ${visible('indicator', viewer)} and indicator.expired and indicator.expires_at > ${viewer.now}::timestamptz
-      and ${conditions}`;
+    select type, tlp, for_detection, n, ${ROW_HASH} from ${drift(viewer)} where ${conditions}`;
+}
+
+/** Whether `countedFrom` tells how many these filters let through. */
+export function isCounted(filters: IndicatorFilters): boolean {
+  const { tag, ...others } = filters;
+  return (
+    isSummed(tag === undefined ? filters : others) &&
+    (tag === undefined || filters.minConfidence === undefined)
+  );
+}
+
+/** Where the sums of tags hold all indicators. */
+const EVERY_TAG = '';
+
+/**
+ * How many the viewer may see of what these filters let through, as `total`: in the same way as `sums`, with a tag from
+ * sums of each tag.
+ */
+export function countedFrom(
+  viewer: Viewer,
+  { tag, ...filters }: IndicatorFilters,
+): RawBuilder<{ total: number }> {
+  const table = filters.minConfidence === undefined ? 'indicator_tag_summary' : 'indicator_summary';
+  const conditions = sql.join(summedConditions(filters), sql` and `);
+  const ofTag = table === 'indicator_tag_summary' ? sql`tag = ${tag ?? EVERY_TAG}` : sql`true`;
+  const tagged = tag === undefined ? sql`true` : sql`tags @> array[${tag}]::text[]`;
+  return sql`select (
+    (select coalesce(sum(count), 0) from ${sql.table(table)} where ${ofTag} and ${visible(table, viewer)} and ${conditions})
+    + (select coalesce(sum(n), 0) from ${drift(viewer)} where ${tagged} and ${conditions})
+  )::bigint as total`;
 }
 
 /** On columns that both the sums and the rows have. */
@@ -44,7 +69,7 @@ function summedConditions({ type, types, severity, minConfidence }: IndicatorFil
   return [
     sql<SqlBool>`true`,
     ...(type ? [sql<SqlBool>`type = ${type}`] : []),
-    ...(types ? [sql<SqlBool>`type in (${sql.join(types)})`] : []),
+    ...(types ? [sql<SqlBool>`type = any (${types}::text[]::indicator_type[])`] : []),
     ...(severity ? [sql<SqlBool>`severity = ${severity}`] : []),
     ...(minConfidence === undefined ? [] : [sql<SqlBool>`confidence >= ${minConfidence}`]),
   ];

@@ -1,0 +1,58 @@
+import type { Db } from './open.ts';
+import type { RevisionWatch } from './revision-watch.ts';
+
+/**
+ * Reads from whatever is as recent as it has to be. `work` only reads, and may be done twice; `mayLag`: it is a replica,
+ * which may lack what was committed elsewhere within the last MAX_STALE_MS.
+ */
+export type Read = <T>(work: (db: Db, mayLag: boolean) => Promise<T>) => Promise<T>;
+
+/** A streaming replica of the primary. */
+export interface Replica {
+  db: Db;
+  /** Which revisions it has come to. */
+  revisions: Pick<RevisionWatch, 'heard' | 'holds'>;
+}
+
+/** One that has failed is left alone for so long. */
+const REST_MS = 1_000;
+/** PostgreSQL's query_canceled: it took too long, and would do so on the primary, too. */
+const CANCELED = '57014';
+
+/**
+ * Spreads reads over the replicas that have come to a revision which still holds: what they answer is then no older than
+ * what is given out again. Replicas only go forward, so what one has said of itself stays true. Where none has come so
+ * far, or the one that was asked fails, the primary is read.
+ */
+export function readOver(
+  primary: Db,
+  replicas: readonly Replica[],
+  { holds }: Pick<RevisionWatch, 'holds'>,
+  clock: () => number = () => performance.now(),
+): Read {
+  const resting = new Map<Replica, number>();
+  let turn = 0;
+  const isFresh = (replica: Replica) => {
+    const revision = replica.revisions.heard('answers');
+    const isAwake = clock() >= (resting.get(replica) ?? 0);
+    // One that does not answer now may be gone: its last word is not enough.
+    return (
+      isAwake &&
+      revision !== null &&
+      replica.revisions.holds('answers', revision) &&
+      holds('answers', revision)
+    );
+  };
+  return async (work) => {
+    const fresh = replicas.filter(isFresh);
+    const chosen = fresh[turn++ % fresh.length];
+    if (!chosen) return work(primary, false);
+    try {
+      return await work(chosen.db, true);
+    } catch (error) {
+      if ((error as { code?: string }).code === CANCELED) throw error;
+      resting.set(chosen, clock() + REST_MS);
+      return work(primary, false);
+    }
+  };
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openDatabase } from '../../src/db/open.ts';
+import { MAX_STALE_MS } from '../../src/db/revision-watch.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { type ServerProcess, startPostgres, startReplica, stop } from '../support/servers.ts';
+
+const LIST = '/api/v1/indicators?pageSize=50';
+
+describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
+  let primary: ServerProcess;
+  let replica: ServerProcess;
+  let onReplica: pg.Client;
+  /** Reads from the replica; the other writes, and knows of no replica. */
+  let reader: Harness;
+  let writer: Harness;
+  const directory = temporaryDirectory();
+  const data = join(directory, 'replica');
+
+  const node = (replicaUrls: string[]) => {
+    const options = { url: primary.url, replicaUrls, dataDirectory: '', share: false, onIdleError: () => {} };
+    return startHarness({ name: 'postgresql', open: () => openDatabase(options), end: async () => {} });
+  };
+  const startOfReplica = async (port?: number) => {
+    replica = (await startReplica(primary.url, data, port)) as ServerProcess;
+    onReplica = new pg.Client(replica.url);
+    onReplica.on('error', () => {});
+    await onReplica.connect();
+  };
+
+  beforeAll(async () => {
+    primary = (await startPostgres(join(directory, 'primary'))) as ServerProcess;
+    writer = await node([]);
+    await writer.load([record('one')]);
+    await startOfReplica();
+    reader = await node([replica.url]);
+  }, 60_000);
+  afterAll(async () => {
+    await onReplica.end().catch(() => {});
+    await reader.close();
+    await writer.close();
+    await stop(replica.process, 'SIGINT');
+    await stop(primary.process, 'SIGINT');
+  });
+
+  const record = (name: string) => indicatorRecord('DOMAIN', `${name}.test-feed.net`, { statedAt: NOW });
+  const total = async (list = LIST) => {
+    const answer = await reader.get(list);
+    expect(answer.statusCode).toBe(200);
+    return answer.json().total as number;
+  };
+  /** Connections of nodes that have read from it; those that ask for the revision have another name. */
+  const readersOnReplica = async () => {
+    const { rows } = await onReplica.query(
+      `select count(*)::int as n from pg_stat_activity where application_name = 'tipline'`,
+    );
+    return rows[0].n as number;
+  };
+  /** Each list is another, so that none is kept. */
+  const anotherList = (() => {
+    let page = 1;
+    return () =>
+      `${LIST}&minConfidence=0&page=1&since=${new Date(NOW.getTime() - page++ * 86_400_000).toISOString()}`;
+  })();
+  const untilReplicaIsRead = async () => {
+    for (let i = 0; (await readersOnReplica()) === 0; i++) {
+      expect(i).toBeLessThan(200);
+      await total(anotherList());
+      await delay(10);
+    }
+  };
+
+  it('reads from it, and tells of what is written within the bound all the same', async () => {
+    await untilReplicaIsRead();
+    for (const name of ['two', 'three', 'four']) {
+      const before = await total();
+      await writer.load([record(name)]);
+      const committed = performance.now();
+      for (;;) {
+        const asked = performance.now();
+        if ((await total()) === before + 1) break;
+        expect(asked - committed).toBeLessThanOrEqual(MAX_STALE_MS);
+      }
+    }
+  });
+
+  it('leaves it alone while it lags behind', async () => {
+    await onReplica.query('select pg_wal_replay_pause()');
+    const before = await total();
+    await writer.load([record('five')]);
+    await delay(MAX_STALE_MS);
+    expect([await total(), await total(anotherList())]).toEqual([before + 1, before + 1]);
+    const { data: items } = (await reader.get(LIST)).json();
+    for (const { id } of items) expect((await reader.get(`/api/v1/indicators/${id}`)).statusCode).toBe(200);
+    await onReplica.query('select pg_wal_replay_resume()');
+  });
+
+  it('fails no request when it ends, and takes it up again when it is back', async () => {
+    const port = Number(new URL(replica.url).port);
+    await untilReplicaIsRead();
+    const stopped = stop(replica.process, 'SIGINT');
+    for (let i = 0; i < 50; i++) await total(anotherList());
+    await stopped;
+    for (let i = 0; i < 10; i++) await total(anotherList());
+    await startOfReplica(port);
+    await untilReplicaIsRead();
+  });
+
+  it('starts without it', async () => {
+    const alone = await node(['postgres://tipline@127.0.0.1:1/postgres']);
+    expect((await alone.get(LIST)).statusCode).toBe(200);
+    await alone.close();
+  });
+});

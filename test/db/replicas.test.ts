@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Db } from '../../src/db/open.ts';
+import { type Read, type Replica, readOver } from '../../src/db/replicas.ts';
+
+const named = (name: string) => ({ name }) as unknown as Db;
+const nameOf = async (db: Db) => (db as unknown as { name: string }).name;
+
+describe('reads', () => {
+  let now: number;
+  /** Revisions from this one on hold. */
+  let holding: number;
+  let read: Read;
+  /** What each replica last said of itself, and whether it has said it just now. */
+  let said: { revision: number | null; isRecent: boolean }[];
+
+  const replica = (i: number): Replica => ({
+    db: named(`replica ${i}`),
+    revisions: { heard: () => said[i]?.revision ?? null, holds: () => said[i]?.isRecent ?? false },
+  });
+  const many = async (work = nameOf) => {
+    const names = [];
+    for (let i = 0; i < 6; i++) names.push(await read(work));
+    return [...new Set(names)].sort();
+  };
+
+  beforeEach(() => {
+    [now, holding] = [1_000, 7];
+    said = [
+      { revision: 7, isRecent: true },
+      { revision: 8, isRecent: true },
+    ];
+    const primaryHolds = { holds: (_: string, revision: number) => revision >= holding };
+    read = readOver(named('primary'), [replica(0), replica(1)], primaryHolds, () => now);
+  });
+
+  it('go to the replicas in turn', async () => {
+    expect(await many()).toEqual(['replica 0', 'replica 1']);
+  });
+
+  it('pass by one that has not come as far as is known', async () => {
+    holding = 8;
+    expect(await many()).toEqual(['replica 1']);
+  });
+
+  it('pass by one that has said nothing yet, or not lately', async () => {
+    said[0] = { revision: null, isRecent: true };
+    expect(await many()).toEqual(['replica 1']);
+    said[1] = { revision: 8, isRecent: false };
+    expect(await many()).toEqual(['primary']);
+  });
+
+  it('go to the primary as long as nothing holds', async () => {
+    holding = Number.POSITIVE_INFINITY;
+    expect(await many()).toEqual(['primary']);
+  });
+
+  it('that fail are done by the primary, and the replica is left alone for a second', async () => {
+    const failing = async (db: Db) => {
+      const name = await nameOf(db);
+      if (name === 'replica 0') throw new Error('the connection is gone');
+      return name;
+    };
+    expect(await many(failing)).toEqual(['primary', 'replica 1']);
+    expect(await many()).toEqual(['replica 1']);
+    now += 1_000;
+    expect(await many()).toEqual(['replica 0', 'replica 1']);
+  });
+
+  it('that took too long are not begun again', async () => {
+    const canceled = Object.assign(new Error('canceling statement'), { code: '57014' });
+    await expect(read(() => Promise.reject(canceled))).rejects.toBe(canceled);
+  });
+
+  it('that fail on the primary, too, tell what it said', async () => {
+    await expect(read(async (db) => Promise.reject(new Error(await nameOf(db))))).rejects.toThrow('primary');
+  });
+});
