@@ -5,11 +5,8 @@ import pg from 'pg';
 import { postgresDialect } from '../dist/db/postgres.js';
 import { findActor, listActors } from '../dist/features/actors/actors.queries.js';
 import { findCampaign, listCampaigns } from '../dist/features/campaigns/campaigns.queries.js';
-import {
-  findContext,
-  findIndicator,
-  listIndicators,
-} from '../dist/features/indicators/indicators.queries.js';
+import { findContext, findIndicator } from '../dist/features/indicators/indicators.queries.js';
+import { listIndicators } from '../dist/features/indicators/pages.queries.js';
 import { entityId } from './entities.mjs';
 import { findFacts } from './facts.mjs';
 

@@ -1,5 +1,7 @@
 /** Substrings that match more are cut off from the choice. */
 const MOST_MATCHES = 10_000;
+/** Where in a value substrings are taken from. */
+const PLACES = [4, 9, 14, 19, 24, 29];
 const IDS = 100_000;
 
 /**
@@ -26,15 +28,14 @@ async function sampleTexts(client) {
 
 /** Of substrings of so many characters, out of the middle of real values, the one that matches most. */
 async function commonest(client, texts, characters) {
-  const candidates = texts.flatMap((text) => [
-    text.slice(9, 9 + characters),
-    text.slice(14, 14 + characters),
-  ]);
-  const plain = candidates.filter((text) => text.length === characters && /^[a-z0-9]+$/.test(text));
+  const candidates = texts.flatMap((text) => PLACES.map((at) => text.slice(at, at + characters)));
+  const plain = [...new Set(candidates)].filter(
+    (text) => text.length === characters && /^[a-z0-9]+$/.test(text),
+  );
   const { rows } = await client.query(
     `select c, n from unnest($1::text[]) as c,
-       lateral (select count(*)::int as n from indicator
-                where coalesce(search_text, normalized) like '%' || c || '%') as matches
+       lateral (select count(*)::int as n from
+         (select from indicator where coalesce(search_text, normalized) like '%' || c || '%' limit $2 + 1) as found) as matches
      where n <= $2 order by n desc, c limit 1`,
     [plain, MOST_MATCHES],
   );

@@ -12,10 +12,13 @@ const SEED = 20_260_101;
 const SUMMARY = `insert into indicator_summary
   select type, severity, tlp, confidence, for_detection, count(*),
     bit_xor(indicator_hash(id, version, created_at, modified_at))
-  from indicator where not whitelisted group by type, severity, tlp, confidence, for_detection`;
+  from indicator where not whitelisted and not expired group by type, severity, tlp, confidence, for_detection`;
+const TAG_SUMMARY = `insert into indicator_tag_summary
+  select tag, type, severity, tlp, count(*) from indicator, unnest(array_prepend(''::text, tags)) as tag where not whitelisted and not expired
+  group by tag, type, severity, tlp`;
 const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
 const INDICATOR_COLUMNS =
-  'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted created_at revision';
+  'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted expired created_at revision';
 const ENRICHMENT_COLUMNS = 'indicator_id provider verdict score fetched_at expires_at error raw revision';
 
 /**
@@ -39,6 +42,7 @@ export async function generate(url, count, say = () => {}) {
   await client.query("set maintenance_work_mem = '1GB'");
   for (const definition of indexes) await client.query(definition);
   await client.query(SUMMARY);
+  await client.query(TAG_SUMMARY);
   // Vacuum as autovacuum would: only then are pages marked as visible to all, and indexes read alone.
   await client.query('vacuum (analyze)');
   await client.end();
@@ -80,6 +84,8 @@ function indicatorRow(indicator, now) {
     indicator.expiresAt,
     indicator.forDetection,
     indicator.whitelisted,
+    // As the sweep leaves it.
+    indicator.expiresAt !== null && indicator.expiresAt <= now,
     now,
     1,
   ];

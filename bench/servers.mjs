@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,28 +34,73 @@ export function temporaryDirectory() {
 
 /** An empty PostgreSQL that keeps nothing. @returns its URL */
 export async function startPostgres() {
-  const data = join(temporaryDirectory(), 'postgres');
-  mkdirSync(data);
-  const asRoot = process.getuid?.() === 0;
-  const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  if (asRoot) for (const path of [join(data, '..'), data]) chownSync(path, NOBODY, NOBODY);
-  const options = { ...user, cwd: data, stdio: 'pipe' };
+  const { data, options } = dataDirectory();
   execFileSync(
     find('initdb'),
     ['-D', data, '-U', 'tipline', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
     options,
   );
+  return (await runPostgres(data, options, 'ready to accept connections')).url;
+}
+
+/** A streaming replica. @returns its URL, and how to kill it */
+export async function startReplica(primaryUrl) {
+  const { data, options } = dataDirectory();
+  execFileSync(
+    find('pg_basebackup'),
+    ['-d', primaryUrl, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
+    options,
+  );
+  chmodSync(data, 0o700);
+  return runPostgres(data, options, 'ready to accept read-only connections');
+}
+
+/** PostgreSQL's own, which whoever runs it may use. */
+function dataDirectory() {
+  const data = join(temporaryDirectory(), 'postgres');
+  mkdirSync(data);
+  const asRoot = process.getuid?.() === 0;
+  const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  if (asRoot) for (const path of [join(data, '..'), data]) chownSync(path, NOBODY, NOBODY);
+  return { data, options: { ...user, cwd: data, stdio: 'pipe' } };
+}
+
+async function runPostgres(data, options, ready) {
   const port = await freePort();
   const settings = POSTGRES_SETTINGS.flatMap((setting) => ['-c', setting]);
-  await start(
-    spawn(
-      find('postgres'),
-      ['-D', data, '-p', port, '-F', '-c', 'listen_addresses=127.0.0.1', '-k', data, ...settings],
-      options,
-    ),
-    { ready: 'ready to accept connections', signal: 'SIGINT' },
+  const child = spawn(
+    find('postgres'),
+    ['-D', data, '-p', port, '-F', '-c', 'listen_addresses=127.0.0.1', '-k', data, ...settings],
+    options,
   );
-  return `postgres://tipline@127.0.0.1:${port}/postgres`;
+  await start(child, { ready, signal: 'SIGINT' });
+  // All of it, as when the machine is gone: its processes end with the one that made them.
+  return { url: `postgres://tipline@127.0.0.1:${port}/postgres`, kill: () => child.kill('SIGQUIT') };
+}
+
+/** A Redis Cluster of three masters. @returns the URL of one, and how to kill another */
+export async function startRedisCluster() {
+  const nodes = [];
+  for (let i = 0; i < 3; i++) {
+    const port = await freePort();
+    const settings = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    const cluster = [
+      '--cluster-enabled',
+      'yes',
+      '--cluster-node-timeout',
+      '2000',
+      '--dir',
+      temporaryDirectory(),
+    ];
+    const child = spawn(find('redis-server', false) ?? find('valkey-server'), [...settings, ...cluster]);
+    await start(child, { ready: 'Ready to accept connections' });
+    nodes.push({ address: `127.0.0.1:${port}`, kill: () => child.kill('SIGKILL') });
+  }
+  const client = find('redis-cli', false) ?? find('valkey-cli');
+  execFileSync(client, ['--cluster', 'create', ...nodes.map(({ address }) => address), '--cluster-yes'], {
+    stdio: 'pipe',
+  });
+  return { url: `redis://${nodes[0].address}`, kill: () => nodes[2].kill() };
 }
 
 /** @returns its URL */
@@ -86,13 +131,13 @@ export async function startTipline(databaseUrl, redisUrl) {
 }
 
 /** @returns where it answers, its id and how to stop it; without a Redis it counts in its own memory */
-export async function startTiplineProcess(databaseUrl, redisUrl) {
+export async function startTiplineProcess(databaseUrl, redisUrl, more = {}) {
   const port = await freePort();
-  const env = { ...settingsOf(databaseUrl, redisUrl), HOST: '127.0.0.1', PORT: port };
+  const env = { ...settingsOf(databaseUrl, redisUrl), ...more, HOST: '127.0.0.1', PORT: port };
   if (!redisUrl) delete env.REDIS_URL;
   const child = spawn(process.execPath, [MAIN, 'serve'], { env });
   const stop = await start(child, { ready: 'answers at' });
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop };
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop, kill: () => child.kill('SIGKILL') };
 }
 
 /** A new API key, made as an operator makes one. */

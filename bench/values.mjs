@@ -28,7 +28,9 @@ const base58check = createBase58check((bytes) => createHash('sha256').update(byt
 
 /** Another number for each number (multiplying by an odd one): no two indexes give the same. */
 const mixed = (index, bits) => (Math.imul(index + 1, 0x9e3779b1) >>> (32 - bits)) << 0;
-const unique = (index) => ((Math.imul(index + 1, 0x5bd1e995) >>> 0) % MAX_INDICATORS).toString(36);
+/** Always of the same length: after words of any length it is another for each index, too. */
+const unique = (index) =>
+  ((Math.imul(index + 1, 0x5bd1e995) >>> 0) % MAX_INDICATORS).toString(36).padStart(5, '0');
 const digest = (algorithm, index) => createHash(algorithm).update(`sample ${index}`).digest('hex');
 
 function words(random, wanted) {

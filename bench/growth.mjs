@@ -1,0 +1,131 @@
+// node bench/growth.mjs: what lists, details and contexts take at 100,000 and at 10,000,000 indicators; README.md says how.
+import { parseArgs } from 'node:util';
+import { Kysely } from 'kysely';
+import pg from 'pg';
+import { postgresDialect } from '../dist/db/postgres.js';
+import { findContext, findIndicator } from '../dist/features/indicators/indicators.queries.js';
+import { listIndicators } from '../dist/features/indicators/pages.queries.js';
+import { findFacts } from './facts.mjs';
+import { generate } from './generate.mjs';
+import * as servers from './servers.mjs';
+
+/** Of each question; of those that take longer than this together, fewer. */
+const TIMES = 100;
+const ENOUGH_MS = 8_000;
+const CEILING = 'RED';
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
+
+const options = {
+  small: { type: 'string' },
+  large: { type: 'string' },
+  rows: { type: 'string', default: '100000,10000000' },
+};
+const { values } = parseArgs({ options });
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
+try {
+  const urls = values.small && values.large ? [values.small, values.large] : await generated();
+  report(await measure([await open(urls[0]), await open(urls[1])]));
+} finally {
+  await servers.stopAll();
+}
+
+/** Two databases of one server, filled. */
+async function generated() {
+  const url = await servers.startPostgres();
+  const urls = [];
+  for (const [i, rows] of values.rows.split(',').entries()) {
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.query(`create database growth_${i}`);
+    await client.end();
+    urls.push(url.replace(/postgres$/, `growth_${i}`));
+    await generate(urls[i], Number(rows), (line) => console.error(line));
+  }
+  return urls;
+}
+
+async function open(url) {
+  const client = new pg.Client(url);
+  await client.connect();
+  const db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 1, onIdleError: () => {} }) });
+  const facts = await findFacts(client);
+  const close = () => Promise.all([db.destroy(), client.end()]);
+  return { asks: { ...(await questions(db, facts)), ...counts(client, facts) }, close };
+}
+
+/** The medians, both asked in turn, so that what disturbs the machine disturbs both. */
+async function measure(sides) {
+  const names = Object.keys(sides[0].asks);
+  const measured = [];
+  for (const name of names) {
+    const times = [[], []];
+    const answers = [];
+    for (let i = 0; i < TIMES && times.every((each) => sum(each) < ENOUGH_MS); i++) {
+      for (const [side, { asks }] of sides.entries()) {
+        const started = performance.now();
+        answers[side] = await asks[name]();
+        times[side].push(performance.now() - started);
+      }
+    }
+    measured.push({ name, ms: times.map(median), totals: answers.map((answer) => answer?.total) });
+  }
+  for (const { close } of sides) await close();
+  return measured;
+}
+
+/** The limit of what no index helps: the same predicate, counted by PostgreSQL with its workers. */
+function counts(client, { q3 }) {
+  const count = (text) => async () => {
+    await client.query(
+      `select count(*) from indicator where not whitelisted and tlp <= $1
+         and (expires_at is null or expires_at > $2) and coalesce(search_text, normalized) like $3`,
+      [CEILING, new Date(), `%${text}%`],
+    );
+  };
+  return { 'count(*) for q of 1': count(q3.slice(0, 1)), 'count(*) for q of 2': count(q3.slice(0, 2)) };
+}
+
+async function questions(db, { q3, q8, commonTag, rareTag, ids, contextIds }) {
+  const viewer = { tlpCeiling: CEILING, now: new Date() };
+  const list =
+    (filters, page = 1) =>
+    () =>
+      listIndicators(db, viewer, filters, { page, pageSize: 100 });
+  const { total } = await list({})();
+  let asked = 0;
+  return {
+    'first page': list({}),
+    'one type': list({ type: 'IPV4' }),
+    'another type': list({ type: 'URL' }),
+    'one severity': list({ severity: 'HIGH' }),
+    detail: () => findIndicator(db, viewer, ids[asked++ % ids.length]),
+    context: () => findContext(db, viewer, contextIds[asked++ % contextIds.length]),
+    'type and severity': list({ type: 'IPV4', severity: 'CRITICAL' }),
+    'last page': list({}, Math.ceil(total / 100)),
+    'a middle page': list({}, Math.ceil(total / 200)),
+    'a rare tag': list({ tag: rareTag }),
+    'a common tag': list({ tag: commonTag }),
+    'a common tag, one type': list({ tag: commonTag, type: 'URL' }),
+    'minConfidence 90': list({ minConfidence: 90 }),
+    'since a month ago': list({ since: new Date(Date.now() - 30 * 86_400_000).toISOString() }),
+    'q of 3 characters': list({ q: q3 }),
+    'q of 8 characters': list({ q: q8 }),
+    'q of 1 character': list({ q: q3.slice(0, 1) }),
+    'q of 2 characters': list({ q: q3.slice(0, 2) }),
+  };
+}
+
+function report(measured) {
+  const [few, many] = measured[0].totals.map((total) => total.toLocaleString('en'));
+  const lines = [`| asked for | ms at ${few} | ms at ${many} | matches | times |`, '|---|--:|--:|--:|--:|'];
+  for (const { name, ms, totals } of measured) {
+    const matches = totals.map((total) => total?.toLocaleString('en') ?? '').join(' – ');
+    const times = (ms[1] / ms[0]).toFixed(1);
+    lines.push(`| ${name} | ${ms[0].toFixed(1)} | ${ms[1].toFixed(1)} | ${matches} | ${times} |`);
+  }
+  console.log(lines.join('\n'));
+}
