@@ -62,7 +62,7 @@ import { ApiError } from './http/errors.ts';
 import { registerEtag } from './http/etag.ts';
 import { type FastLane, fastLane } from './http/fast-lane.ts';
 import { keepAnswers } from './http/kept-answers.ts';
-import { type Metrics, openMetrics } from './http/metrics.ts';
+import { type CollectMetrics, type Metrics, openMetrics } from './http/metrics.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
@@ -85,6 +85,8 @@ export interface AppDeps {
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   metricsNetworks: readonly string[];
+  /** The metrics of all processes of this node; undefined: there is only this one. */
+  collectMetrics?: CollectMetrics | undefined;
   /** The application as it was built; null: there is none. */
   webDirectory: string | null;
   /** Where files are laid aside that are imported in the application, and the largest of them, in bytes. */
@@ -151,7 +153,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const accounts = authentication({ ...deps, db: deps.database.db, secret: deps.sessionSecret });
   const pages = openPages(deps.webDirectory);
   const { db, revisions } = deps.database;
-  const metrics = openMetrics();
+  const metrics = openMetrics(deps.collectMetrics);
   const keys = knownKeys(db, revisions);
   const answers = keepAnswers(revisions);
   const noteUse = deps.lastUsed.note;

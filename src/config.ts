@@ -30,6 +30,8 @@ export interface Config {
   uploadBytes: number;
   /** Who signs people in beside their passwords; null: nobody. */
   oidc: OidcConfig | null;
+  /** Processes of a server, all behind its port. */
+  processes: number;
   /** Whether a server does the worker's jobs too. */
   worker: boolean;
 }
@@ -166,10 +168,13 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     feedBytes: integer('TIPLINE_FEED_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     uploadBytes: integer('TIPLINE_UPLOAD_MB', 512, 1, 1_000_000) * 1024 * 1024,
     oidc: oidc(),
+    processes: integer('TIPLINE_PROCESSES', 1, 1, 256),
     worker: onOrOff('TIPLINE_WORKER', true),
   };
   if (config.databaseReplicaUrls.length > 0 && !config.databaseUrl)
     problems.push('DATABASE_URL must be set when DATABASE_REPLICA_URLS is');
+  if (config.processes > 1 && !(config.databaseUrl && config.redisUrl))
+    problems.push('DATABASE_URL and REDIS_URL must be set when TIPLINE_PROCESSES is more than 1');
   if (serving && config.databaseUrl && !secret)
     problems.push('TIPLINE_SECRET must be set when DATABASE_URL is');
   if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);

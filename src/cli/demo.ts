@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import type { Db } from '../db/open.ts';
+import type { Database, Db } from '../db/open.ts';
 import { findKeyByHash } from '../features/api-keys/api-keys.queries.ts';
 import { createKey } from '../features/api-keys/api-keys.service.ts';
 import { findExample } from '../features/sample/sample.queries.ts';
@@ -24,13 +24,14 @@ async function demo(): Promise<void> {
   const config = readConfig({ serving: true });
   let key = '';
   let example: string | undefined;
-  const server = await startServer(config, async ({ db, refreshStatistics }) => {
+  const prepare = async ({ db, refreshStatistics }: Database) => {
     const now = new Date();
     process.stderr.write('Loading the sample if it is not there yet …\n');
     if (await loadSample(db, now)) await refreshStatistics();
     key = await demoKey(db, config.dataDirectory, now);
     example = await findExample(db);
-  });
+  };
+  const server = await startServer(config, { prepare });
   for (const line of welcome(server, key, example)) print(line);
 }
 

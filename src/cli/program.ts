@@ -12,6 +12,7 @@ Settings come from the environment or from .env in the working directory:
   TRUSTED_PROXIES                           networks whose X-Forwarded-For is believed (none)
   METRICS_NETWORKS                          networks that may read /metrics (loopback)
   TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
+  TIPLINE_PROCESSES                         processes behind the port; more than one needs both stores (1)
   TIPLINE_WORKER                            off: this server only answers (on)
   TIPLINE_FEED_MB                           the most that one run of a source may fetch (1024)
   OUTBOUND_NETWORKS                         networks that feeds may be in although they are not public (none)

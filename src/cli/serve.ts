@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { buildApp } from '../app.ts';
+import { type AppDeps, buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, type OidcConfig, readConfig } from '../config.ts';
 import type { Database } from '../db/open.ts';
@@ -19,6 +19,7 @@ import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
 import { openStore, print } from './dependencies.ts';
 import { openOutside, sessionSecret } from './outside.ts';
+import { BESIDE, isOneOfSeveral, metricsOfAll, startOneOfSeveral, startProcesses } from './processes.ts';
 import { stopOnSignals } from './signals.ts';
 import { keepOpening, openWorker } from './worker.ts';
 
@@ -28,12 +29,22 @@ const WEB = fileURLToPath(new URL('../web/', import.meta.url));
 const IDLE_CHECK_MS = 100;
 
 export function serveCommand(): Command {
-  return new Command('serve').description('run the service').action(async () => {
-    const server = await startServer(readConfig({ serving: true }));
-    print(`Tipline ${VERSION} answers at ${server.address} (${server.storage}).`);
-    print(`Reference: ${server.address}/api/docs`);
-    for (const line of firstStartLines(server)) print(line);
-  });
+  return new Command('serve')
+    .description('run the service')
+    .addOption(new Option(BESIDE, 'another process does what one alone has to do').hideHelp())
+    .action(async ({ beside = false }: { beside?: boolean }) => {
+      const config = readConfig({ serving: true });
+      if (isOneOfSeveral()) {
+        const share = shareOf(config, beside);
+        return startOneOfSeveral(() => startServer(share, { beside, collectMetrics: metricsOfAll }));
+      }
+      const server = await (config.processes > 1
+        ? startProcesses(config.processes, tellEnd(config))
+        : startServer(config));
+      print(`Tipline ${VERSION} answers at ${server.address} (${server.storage}).`);
+      print(`Reference: ${server.address}/api/docs`);
+      for (const line of firstStartLines(server)) print(line);
+    });
 }
 
 export interface RunningServer {
@@ -44,23 +55,48 @@ export interface RunningServer {
   firstStart: string | null;
 }
 
+/** What is meant for all processes together, and what only one is to do. */
+function shareOf(config: Config, beside: boolean): Config {
+  return {
+    ...config,
+    spoolBytes: Math.ceil(config.spoolBytes / config.processes),
+    worker: config.worker && !beside,
+  };
+}
+
+/** Said when a process has ended by itself: another takes its place. */
+function tellEnd({ logLevel }: Config) {
+  const log = openLog(logLevel);
+  return (details: object) => log.error(details, 'a process ended: another is started');
+}
+
+/** Standard output is for people; the log goes to standard error, a JSON object a line. */
+const openLog = (level: string) => pino({ level, serializers: { req: requestForLog } }, pino.destination(2));
+
 /** Not for the log: whoever has the link is the administrator. */
 export function firstStartLines({ firstStart }: RunningServer): string[] {
   if (firstStart === null) return [];
   return ['', 'Nobody has an account yet. Make the first one, within the hour, at', `  ${firstStart}`];
 }
 
+interface StartOptions {
+  /** What to do with the database before the first request. */
+  prepare?: (database: Database) => Promise<void>;
+  /** Another process offers the first account. */
+  beside?: boolean;
+  /** Where this process is one of several. */
+  collectMetrics?: AppDeps['collectMetrics'];
+}
+
 /**
  * Starts the service and stops it in order on SIGTERM and SIGINT: no new requests, those under way finish, then
  * the stores close.
- * @param prepare what to do with the database before the first request
  */
 export async function startServer(
   config: Config,
-  prepare: (database: Database) => Promise<void> = async () => {},
+  { prepare = async () => {}, beside = false, collectMetrics }: StartOptions = {},
 ): Promise<RunningServer> {
-  // Standard output is for people; the log goes to standard error, a JSON object a line.
-  const logger = pino({ level: config.logLevel, serializers: { req: requestForLog } }, pino.destination(2));
+  const logger = openLog(config.logLevel);
   /** What is open, the last opened first. */
   const open: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -101,6 +137,7 @@ export async function startServer(
       uploadDirectory: join(config.dataDirectory, 'uploads'),
       sessionSecret: await sessionSecret(config),
       logger,
+      collectMetrics,
     });
     open.unshift(() => closeApp(app));
     await app.listen({ host: config.host, port: config.port });
@@ -112,7 +149,7 @@ export async function startServer(
     stopOnSignals(close);
     const { port } = app.server.address() as AddressInfo;
     const address = addressFor(config.host, port);
-    const token = await offerFirstStart(database.db, systemClock());
+    const token = beside ? null : await offerFirstStart(database.db, systemClock());
     return {
       address,
       firstStart: token && `${address}/first-start#${token}`,

@@ -13,7 +13,10 @@ export interface Metrics {
   register(app: FastifyInstance, networks: readonly string[]): void;
 }
 
-export function openMetrics(): Metrics {
+/** @param own those of this process */
+export type CollectMetrics = (own: Registry) => () => Promise<string>;
+
+export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics()): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
@@ -29,6 +32,7 @@ export function openMetrics(): Metrics {
     help: 'Requests answered with 429.',
     registers,
   });
+  const text = collect(registry);
   const observe: Metrics['observe'] = (method, route, status, seconds) => {
     duration.observe({ method, route, status }, seconds);
     if (status === 429) limited.inc();
@@ -48,7 +52,7 @@ export function openMetrics(): Metrics {
           if (forwarded || !inNetworks(request.socket.remoteAddress ?? '', networks))
             throw new ApiError('forbidden');
           reply.type(registry.contentType).header('cache-control', 'no-store');
-          return registry.metrics();
+          return text();
         },
       );
     },

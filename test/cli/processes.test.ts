@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
+import { run, until } from '../support/processes.ts';
+import { createKey, type Service, serve } from '../support/service.ts';
+
+const LIST = '/api/v1/indicators';
+const LIMIT = 30;
+
+/** Linux tells whose child a process is. */
+const hasProc = existsSync('/proc/self/stat');
+
+function childrenOf(pid: number): number[] {
+  const isChild = (child: string) => {
+    try {
+      return readFileSync(`/proc/${child}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(pid);
+    } catch {
+      return false;
+    }
+  };
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isChild(name))
+    .map(Number);
+}
+
+describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three processes', () => {
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let server: Service;
+
+  const settings = (url: string) =>
+    nodeSettings(url, {
+      REDIS_URL: inject('redisUrl') ?? '',
+      TIPLINE_PROCESSES: '3',
+      PUBLIC_API_RATE_LIMIT_PER_WINDOW: String(LIMIT),
+      PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS: '600',
+    });
+  /** Each over a connection of its own: they are handed to the processes in turn. */
+  const ask = (path: string, key?: string) => server.get(path, key, { connection: 'close' });
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    server = await serve(settings(database.url));
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await database.drop();
+  });
+
+  it('has them all behind one port', () => {
+    expect(childrenOf(server.pid)).toHaveLength(3);
+  });
+
+  it('offers the first account once, by a link that holds', async () => {
+    const links = server.stdout().match(/first-start#\S+/g) ?? [];
+    const token = links[0]?.split('#')[1] ?? '';
+    const { status } = await fetch(`${server.address}/app/first-start`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: server.address },
+      body: JSON.stringify({
+        token,
+        email: 'ada@example.org',
+        name: 'Ada',
+        password: 'long enough, and a sentence',
+      }),
+    });
+    expect({ links: links.length, status }).toEqual({ links: 1, status: 200 });
+  });
+
+  it('has one worker', async () => {
+    await until('the worker', () => server.stderr().includes('"the worker runs"'));
+    expect(server.stderr().match(/"the worker runs"/g)).toHaveLength(1);
+  });
+
+  it('counts what a key asks for in all of them together', async () => {
+    const key = await createKey(server);
+    const answers = await Promise.all(Array.from({ length: 3 * LIMIT }, () => ask(LIST, key)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
+  });
+
+  it('adds up their metrics', async () => {
+    const key = await createKey(server);
+    for (let i = 0; i < 9; i++) await ask('/api/v1/campaigns', key);
+    const text = await (await ask('/metrics')).text();
+    expect(text).toMatch(
+      /^tipline_http_request_duration_seconds_count\{[^}]*route="\/api\/v1\/campaigns"[^}]*\} 9$/m,
+    );
+  });
+
+  it('puts another in place of one that is killed, and goes on meanwhile', async () => {
+    const before = childrenOf(server.pid);
+    const [victim = 0] = before;
+    process.kill(victim, 'SIGKILL');
+    await until('the end of it', () => !childrenOf(server.pid).includes(victim));
+    const meanwhile = await Promise.all([1, 2, 3, 4].map(() => ask('/api/health')));
+    await until('another', async () => childrenOf(server.pid).length === 3);
+    await until('it to answer', () => server.stderr().match(/"the worker runs"/g)?.length === 2);
+    expect(meanwhile.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(server.stderr()).toContain('a process ended: another is started');
+  });
+
+  it('leaves none behind when the one that was started is killed', async () => {
+    const other = await serve(settings(database.url));
+    const children = childrenOf(other.pid);
+    other.signal('SIGKILL');
+    await other.exit;
+    await until('their end', () => !children.some((pid) => existsSync(`/proc/${pid}`)));
+    expect(children).toHaveLength(3);
+  });
+
+  it('ends in order, all of them', async () => {
+    const other = await serve(settings(database.url));
+    const children = childrenOf(other.pid);
+    const { code } = await other.stop();
+    expect({ code, left: children.filter((pid) => existsSync(`/proc/${pid}`)) }).toEqual({
+      code: 0,
+      left: [],
+    });
+  });
+
+  it('says once why it does not start', async () => {
+    const env = { ...settings('postgres://nobody@127.0.0.1:1/none'), PORT: '0' };
+    const { code, stderr } = await run(['serve'], { env });
+    expect({ code, times: stderr.match(/ECONNREFUSED/g)?.length }).toEqual({ code: 1, times: 1 });
+  });
+});
+
+it('asks for the stores that several processes share', async () => {
+  const { code, stderr } = await run(['serve'], { env: { TIPLINE_PROCESSES: '2' } });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining(
+      'DATABASE_URL and REDIS_URL must be set when TIPLINE_PROCESSES is more than 1',
+    ),
+  });
+});
