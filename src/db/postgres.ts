@@ -1,5 +1,6 @@
 import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { CopyCursor } from './copy-out.ts';
 import { READ_REVISIONS } from './revision.ts';
 import type { Revisions } from './revision-watch.ts';
 import { parseTimestamp } from './text-formats.ts';
@@ -70,7 +71,7 @@ export function postgresDialect(options: PostgresOptions): Dialect {
     preparing(client);
     void client.query("set time zone 'UTC'; set jit = off").catch(() => {});
   });
-  const dialect = new PostgresDialect({ pool });
+  const dialect = new PostgresDialect({ pool, cursor: CopyCursor });
   const { onCommit = () => {} } = options;
   return {
     createAdapter: () => dialect.createAdapter(),

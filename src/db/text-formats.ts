@@ -13,6 +13,10 @@ export function parseTextArray(text: string): string[] {
   return /["\\]/.test(text) ? parseAnyArray(text) : text.slice(1, -1).split(',');
 }
 
+export function writeTextArray(elements: readonly unknown[]): string {
+  return `{${elements.map((element) => `"${String(element).replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}
+
 const YEAR_100 = '0100';
 
 /** `2026-01-31 12:00:00.5+00`, to the millisecond; what is not of this form is read as the driver does. */

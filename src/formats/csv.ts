@@ -1,4 +1,5 @@
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import { csvFromCopy } from './csv-from-copy.ts';
 import type { ExportFormat, ExportIndicator, ExportOptions } from './format.ts';
 
 const COLUMNS = [
@@ -14,7 +15,7 @@ const COLUMNS = [
   'lastSeen',
   'expiresAt',
   'forDetection',
-];
+] as const;
 
 /**
  * What a spreadsheet takes for the start of a formula (OWASP, CSV injection): first in a cell, or behind a `;`, where
@@ -33,6 +34,7 @@ export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): Export
     types: INDICATOR_TYPES,
     detectionOnly: false,
     order: 'list',
+    columns: COLUMNS,
     reads: {},
     async *write(batches) {
       yield csvLine(COLUMNS, false);
@@ -41,6 +43,10 @@ export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): Export
         for (const row of batch) text += rowLine(row, csvGuard);
         yield text;
       }
+    },
+    async *writeCopied(chunks, toRow) {
+      yield csvLine(COLUMNS, false);
+      yield* csvFromCopy(chunks, (line) => rowLine(toRow(line), csvGuard));
     },
   };
 }

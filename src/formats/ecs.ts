@@ -21,6 +21,11 @@ const TYPES: readonly IndicatorType[] = [
   'ASN',
 ];
 
+const COLUMNS = [
+  ...(['id', 'type', 'value', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),
+  ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt'] as const),
+];
+
 /**
  * Elastic Common Schema documents, one a line, as Elastic's threat-intelligence integrations index them and its
  * indicator match rules read them. `@timestamp` is the last change, because these rules look at the last 30 days.
@@ -33,6 +38,7 @@ export function ecsFormat(): ExportFormat {
     types: TYPES,
     detectionOnly: true,
     order: 'list',
+    columns: COLUMNS,
     reads: {},
     async *write(batches) {
       for await (const batch of batches) {

@@ -2,6 +2,7 @@ import { uuidv5 } from '../model/identity.ts';
 import { mostRestrictive } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { ExportFormat, ExportInfo, ExportOptions } from './format.ts';
+import { MISP_COLUMNS } from './misp/attribute.ts';
 import { type MispEvent, writeEvent } from './misp/event.ts';
 import { galaxyTags } from './misp/tags.ts';
 
@@ -22,7 +23,8 @@ export function mispFormat({ context }: Pick<ExportOptions, 'context'>): ExportF
     types: MISP_TYPES,
     detectionOnly: false,
     order: 'list',
-    reads: { externalIds: context, context, lastSeen: true, changedAt: true },
+    columns: context ? [...MISP_COLUMNS, 'indicates'] : MISP_COLUMNS,
+    reads: { context, lastSeen: true, changedAt: true },
     write: (batches, info) => writeEvent(eventOf(info), batches, galaxyTags(context ? info.entities : [])),
   };
 }

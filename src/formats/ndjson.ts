@@ -9,6 +9,7 @@ export function ndjsonFormat(): ExportFormat {
     types: INDICATOR_TYPES,
     detectionOnly: false,
     order: 'list',
+    columns: COLUMNS,
     reads: {},
     async *write(batches) {
       for await (const batch of batches) {
@@ -17,6 +18,11 @@ export function ndjsonFormat(): ExportFormat {
     },
   };
 }
+
+const COLUMNS = [
+  ...(['id', 'type', 'value', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),
+  ...(['firstSeen', 'lastSeen', 'expiresAt'] as const),
+];
 
 function indicator(row: ExportIndicator) {
   return {

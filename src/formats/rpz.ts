@@ -26,6 +26,7 @@ export function rpzFormat(): ExportFormat {
     types: TYPES,
     detectionOnly: true,
     order: 'list',
+    columns: ['type', 'value'],
     reads: { changedAt: true },
     async *write(batches, info) {
       yield head(info);

@@ -10,6 +10,11 @@ import { type End, indication, relationship } from './stix/relationships.ts';
 /** Characters; an object has about a thousand. */
 const PIECE_LENGTH = 32_768;
 
+const COLUMNS = [
+  ...(['id', 'type', 'value', 'confidence', 'severity', 'tlp', 'tags', 'source', 'firstSeen'] as const),
+  ...(['lastSeen', 'expiresAt', 'createdAt', 'modifiedAt', 'forDetection', 'externalIds'] as const),
+];
+
 /** By the id of the entity here. */
 type Ends = ReadonlyMap<string, End>;
 
@@ -24,7 +29,8 @@ export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportF
     types: INDICATOR_TYPES,
     detectionOnly: false,
     order: 'list',
-    reads: { externalIds: true, context },
+    columns: context ? [...COLUMNS, 'indicates'] : COLUMNS,
+    reads: { context },
     async *write(batches, info) {
       const name = [info.query, info.digest, ...(context ? ['context'] : [])].join('\n');
       const entities = context ? info.entities : [];
@@ -74,6 +80,7 @@ function* relationshipLines(info: ExportInfo, ends: Ends): Generator<string> {
 /** An indicator, and what it says of the entities of the bundle. */
 function rowObjects(row: ExportIndicator, ends: Ends): StixObject[] {
   const object = indicatorObject(row);
+  if (ends.size === 0) return [object];
   const self = { ...row, id: object.id };
   const indicated = row.indicates.flatMap(({ id, tlp }) => {
     const entity = ends.get(id);

@@ -15,6 +15,7 @@ export function txtFormat({ style }: Pick<ExportOptions, 'style'>): ExportFormat
     types,
     detectionOnly: true,
     order: 'address',
+    columns: ['type', 'value'],
     reads: {},
     async *write(batches) {
       const collapser = addressCollapser();

@@ -33,6 +33,7 @@ export function zeekFormat(): ExportFormat {
     types: [...INTEL_TYPES.keys()],
     detectionOnly: true,
     order: 'list',
+    columns: ['type', 'value', 'source', 'severity', 'confidence', 'tlp', 'tags'],
     reads: {},
     async *write(batches) {
       const isFirst = firstSeenLines();

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IndicatorType } from './vocabulary.ts';
 
 /** Never to be changed: every indicator's id, and the STIX and MISP ids made of it, hang on this constant. */
@@ -12,9 +12,8 @@ export function indicatorId(type: IndicatorType, normalized: string): string {
 /** RFC 9562 §5.5: a UUID from the SHA-1 of the namespace's bytes and the name in UTF-8. */
 export function uuidv5(name: string, namespace: string): string {
   const bytes = Buffer.from(namespace.replaceAll('-', ''), 'hex');
-  const hash = createHash('sha1').update(bytes).update(name, 'utf8').digest();
-  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x50, 6);
-  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = hash.toString('hex', 0, 16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const hex = hash('sha1', Buffer.concat([bytes, Buffer.from(name)]), 'hex');
+  const version = `5${hex.slice(13, 16)}`;
+  const variant = `${'89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 3)}${hex.slice(17, 20)}`;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}-${hex.slice(20, 32)}`;
 }

@@ -1,4 +1,10 @@
-import type { ExportFormat, ExportIndicator, ExportInfo, Indication } from '../../src/formats/format.ts';
+import type {
+  ExportFormat,
+  ExportIndicator,
+  ExportInfo,
+  Indication,
+  Instant,
+} from '../../src/formats/format.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { INDICATOR_TYPES, type IndicatorType, TLPS } from '../../src/model/vocabulary.ts';
@@ -138,7 +144,7 @@ function hostileValues(): [IndicatorType, string][] {
 /** Links that everybody may know of. */
 export const toward = (...ids: string[]): Indication[] => ids.map((id) => ({ id, tlp: 'CLEAR' }));
 
-const latest = (dates: Date[]) => (dates.length === 0 ? null : new Date(Math.max(...dates.map(Number))));
+const latest = (dates: Instant[]) => (dates.length === 0 ? null : new Date(Math.max(...dates.map(Number))));
 
 /** What stands before the rows; by default as it follows from them. */
 function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo> = {}): ExportInfo {
@@ -166,13 +172,19 @@ export async function written(
     .filter(
       ({ type, forDetection }) => format.types.includes(type) && (forDetection || !format.detectionOnly),
     )
-    .sort(ORDERS[format.order]);
+    .sort(ORDERS[format.order])
+    .map((row) => withOnly(format.columns, row));
   async function* batches() {
     for (let at = 0; at < chosen.length; at += batchSize) yield chosen.slice(at, at + batchSize);
   }
   let text = '';
   for await (const piece of format.write(batches(), exportInfo(rows, fields))) text += piece;
   return text;
+}
+
+/** What the format has not said that it reads is not there. */
+function withOnly(columns: ExportFormat['columns'], row: ExportIndicator): ExportIndicator {
+  return Object.fromEntries(columns.map((column) => [column, row[column]])) as unknown as ExportIndicator;
 }
 
 const byList = (a: ExportIndicator, b: ExportIndicator) =>

@@ -1,4 +1,5 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { copiedFields, copyOut } from '../../db/copy-out.ts';
 import type { Db } from '../../db/open.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import type { ExportIndicator, ExportShape } from '../../formats/format.ts';
@@ -8,7 +9,7 @@ import {
   type SortedPage,
   sorted,
 } from '../indicators/indicators.queries.ts';
-import { type ExportRow, toIndicator } from './export-row.ts';
+import { type Column, NEVER, rowReader } from './export-row.ts';
 
 /** What an export is of. */
 export interface Selection {
@@ -41,17 +42,9 @@ export async function countMatching(db: Db, { viewer, filters }: Selection): Pro
   return row.count;
 }
 
-/**
- * What cannot hold the separator, in one column: a driver takes longer for each column than all else does for the row.
- * The last but two may be empty.
- */
-const PLAIN = sql<string>`concat_ws('|', indicator.id, number, version, indicator.type, indicator.confidence,
-  indicator.severity, indicator.tlp, for_detection, indicator.first_seen, indicator.last_seen,
-  coalesce(indicator.expires_at::text, ''), indicator.created_at, coalesce(indicator.modified_at, indicator.created_at))`;
-
 /** The rows in the format's order; one query after the other. */
-function rowQueries(db: Db, selection: Selection, format: ExportShape) {
-  const rows = rowQuery(db, selection, format);
+function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
+  const rows = rowQuery(db, selection, format, asText);
   const inListOrder = (query: typeof rows) =>
     query.orderBy('indicator.last_seen', 'desc').orderBy('indicator.id');
   if (format.order === 'list') return [inListOrder(rows)];
@@ -63,62 +56,93 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape) {
   ];
 }
 
-/** As `toIndicator` takes them apart. */
-function rowQuery(db: Db, selection: Selection, { types, detectionOnly, reads }: ExportShape) {
-  const { viewer } = selection;
-  const none = sql<string[]>`'{}'::text[]`;
-  const externalIds = sql<
-    string[]
-  >`coalesce((select array_agg(e.external_id order by e.external_id collate "C")
-    from external_id as e where e.entity_id = indicator.id), ${none})`;
-  const indicates = sql<string[]>`coalesce((select array_agg(link order by link) from (
-    select r.to_id || ' ' || min(r.tlp) as link from relationship as r
-    where r.from_id = indicator.id and r.type = 'indicates' and ${visible('relationship', viewer, 'r')}
-    group by r.to_id) as links), ${none})`;
+/** @param asText each column as text, for what does not give it so by itself */
+function rowQuery(
+  db: Db,
+  selection: Selection,
+  { types, detectionOnly, columns }: ExportShape,
+  asText: boolean,
+) {
+  const shown = columnsOf(selection.viewer);
+  const text = (column: Column) => (asText ? sql<string>`(${shown[column]})::text` : shown[column]);
   return selected(db, selection)
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .where(sql<boolean>`indicator.type in (${sql.join(types)})`)
     .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true))
-    .select([
-      PLAIN.as('plain'),
-      'indicator.value',
-      sql<string | null>`nullif(normalized, value)`.as('normalized'),
-    ])
-    .select([sql<string>`indicator.tags::text`.as('tags'), 'source.name as source'])
-    .select((reads.externalIds ? externalIds : none).as('externalIds'))
-    .select((reads.context ? indicates : none).as('indicates'));
+    .select(columns.map((column) => text(column).as(column)));
+}
+
+/** As `rowReader` takes their text. */
+function columnsOf(viewer: Viewer): Record<Column, RawBuilder<unknown>> {
+  return {
+    id: sql`indicator.id`,
+    number: sql`number`,
+    version: sql`version`,
+    type: sql`indicator.type`,
+    value: sql`indicator.value`,
+    normalized: sql`normalized`,
+    confidence: sql`indicator.confidence`,
+    severity: sql`indicator.severity`,
+    tlp: sql`indicator.tlp`,
+    tags: sql`indicator.tags`,
+    source: sql`source.name`,
+    firstSeen: sql`indicator.first_seen`,
+    lastSeen: sql`indicator.last_seen`,
+    expiresAt: sql`coalesce(indicator.expires_at, ${sql.lit(NEVER)})`,
+    createdAt: sql`indicator.created_at`,
+    modifiedAt: sql`coalesce(indicator.modified_at, indicator.created_at)`,
+    forDetection: sql`for_detection`,
+    externalIds: sql`coalesce((select array_agg(e.external_id order by e.external_id collate "C")
+      from external_id as e where e.entity_id = indicator.id), '{}')`,
+    indicates: sql`coalesce((select array_agg(link order by link) from (
+      select r.to_id || ' ' || min(r.tlp) as link from relationship as r
+      where r.from_id = indicator.id and r.type = 'indicates' and ${visible('relationship', viewer, 'r')}
+      group by r.to_id) as links), '{}')`,
+  };
+}
+
+/** The rows once, as COPY gives them. It has the transaction of `trx` for itself until the last, or it is closed. */
+export async function* copyRows(trx: Db, selection: Selection, format: ExportShape): AsyncGenerator<Buffer> {
+  // It takes what the disk takes.
+  await sql`set local statement_timeout = 0`.execute(trx);
+  for (const query of rowQueries(trx, selection, format, false)) yield* copyOut(trx, query);
+}
+
+/** Makes a row of a line of `copyRows`. */
+export function copiedRowReader({ columns }: ExportShape): (line: string) => ExportIndicator {
+  const read = rowReader(columns);
+  return (line) => read(copiedFields(line));
 }
 
 /** Rows a page: enough that asking costs little, few enough to be cheap to hold. */
 const BATCH = 250;
 
 /**
- * Opens a cursor on each query of the rows, in the transaction of `trx`. On the embedded engine (`hold`) what they give is laid
- * aside by the end of the transaction, as of now, so that others come in between the pages; on PostgreSQL the
- * transaction has to stay open.
+ * Opens a cursor on each query of the rows, which the embedded engine lays aside by the end of the transaction, as of now: others
+ * come in between the pages.
  * @returns their names
  */
-export async function openCursors(
-  trx: Db,
-  selection: Selection,
-  format: ExportShape,
-  hold: boolean,
-  name: string,
-) {
+export async function openCursors(trx: Db, selection: Selection, format: ExportShape, name: string) {
   const names: string[] = [];
-  for (const query of rowQueries(trx, selection, format)) {
+  for (const query of rowQueries(trx, selection, format, true)) {
     const cursor = `${name}_${names.length}`;
-    await sql`declare ${sql.ref(cursor)} no scroll cursor ${sql.raw(hold ? 'with hold' : '')} for ${query}`.execute(
-      trx,
-    );
+    await sql`declare ${sql.ref(cursor)} no scroll cursor with hold for ${query}`.execute(trx);
     names.push(cursor);
   }
   return names;
 }
 
-export async function fetchRows(db: Db, cursor: string): Promise<ExportIndicator[]> {
-  const { rows } = await sql<ExportRow>`fetch ${sql.raw(String(BATCH))} from ${sql.ref(cursor)}`.execute(db);
-  return rows.map(toIndicator);
+/** @param columns of the format that the cursor was opened for */
+export async function fetchRows(
+  db: Db,
+  cursor: string,
+  columns: ExportShape['columns'],
+): Promise<ExportIndicator[]> {
+  const { rows } = await sql<
+    Record<Column, string>
+  >`fetch ${sql.raw(String(BATCH))} from ${sql.ref(cursor)}`.execute(db);
+  const read = rowReader(columns);
+  return rows.map((row) => read(columns.map((column) => row[column])));
 }
 
 export async function closeCursor(db: Db, cursor: string): Promise<void> {

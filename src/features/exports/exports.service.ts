@@ -74,7 +74,10 @@ export function exporter(
   const write = (snapshot: Snapshot, format: ExportFormat, done: () => void) => {
     const pieces = async function* () {
       try {
-        yield* format.write(snapshot.read(), snapshot.info);
+        const { copied, info } = snapshot;
+        yield* copied && format.writeCopied
+          ? format.writeCopied(copied.chunks(), copied.toRow)
+          : format.write(snapshot.read(), info);
       } finally {
         await snapshot.close();
         done();

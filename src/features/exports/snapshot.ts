@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { linesOf } from '../../db/copy-out.ts';
 import type { Database, Db } from '../../db/open.ts';
 import { readRevision } from '../../db/revision.ts';
 import type { ExportIndicator, ExportInfo, ExportShape } from '../../formats/format.ts';
@@ -9,6 +10,8 @@ import { type ExportContext, readContext } from './export-context.queries.ts';
 import {
   closeCursor,
   closeForgottenCursors,
+  copiedRowReader,
+  copyRows,
   countMatching,
   fetchRows,
   openCursors,
@@ -30,6 +33,8 @@ export interface Snapshot {
   skipped: Record<string, number>;
   /** The rows, once, in the format's order. To be read or `close`d. */
   read(): AsyncGenerator<ExportIndicator[]>;
+  /** The same instead as PostgreSQL's COPY gives it; null: there is no such thing. */
+  copied: { chunks(): AsyncGenerator<Buffer>; toRow(line: string): ExportIndicator } | null;
   close(): Promise<void>;
 }
 
@@ -56,15 +61,19 @@ export async function openSnapshot(
   };
   try {
     const state = await readState(trx, selection, format);
-    const cursors = await openCursors(trx, selection, format, hold, `export_${randomUUID()}`);
+    const cursors = hold ? await openCursors(trx, selection, format, `export_${randomUUID()}`) : [];
     if (hold) await end('commit');
     if (format.reads.changedAt)
       state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
     const close = async () => {
-      if (hold) for (const cursor of cursors.splice(0)) await closeCursor(db, cursor);
+      for (const cursor of cursors.splice(0)) await closeCursor(db, cursor);
       await end('rollback');
     };
-    return { ...state, close, read: () => readAll(hold ? db : trx, [...cursors], close) };
+    const pages = () => closing(fetchAll(db, [...cursors], format.columns), close);
+    if (hold) return { ...state, close, read: pages, copied: null };
+    const toRow = copiedRowReader(format);
+    const chunks = () => closing(copyRows(trx, selection, format), close);
+    return { ...state, close, read: () => rowsOf(chunks(), toRow), copied: { chunks, toRow } };
   } catch (error) {
     // What went wrong first is what is told.
     await end('rollback').catch(() => {});
@@ -83,16 +92,28 @@ async function changedAt(
   return since.get(question) ?? null;
 }
 
+async function* rowsOf(chunks: AsyncIterable<Buffer>, toRow: (line: string) => ExportIndicator) {
+  for await (const lines of linesOf(chunks)) yield lines.map(toRow);
+}
+
+async function* closing<T>(all: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T> {
+  try {
+    yield* all;
+  } finally {
+    await close().catch(() => {});
+  }
+}
+
 /** The next page is asked for while the last one is written. */
-async function* readAll(db: Db, cursors: string[], close: () => Promise<void>) {
+async function* fetchAll(db: Db, cursors: string[], columns: ExportShape['columns']) {
   let next: Promise<ExportIndicator[]> | undefined;
   try {
     for (const cursor of cursors) {
-      next = fetchRows(db, cursor);
+      next = fetchRows(db, cursor, columns);
       for (;;) {
         const rows = await next;
         if (rows.length === 0) break;
-        next = fetchRows(db, cursor);
+        next = fetchRows(db, cursor, columns);
         // It may fail while the writer is still busy; that shows when it is waited for.
         next.catch(() => {});
         yield rows;
@@ -100,7 +121,6 @@ async function* readAll(db: Db, cursors: string[], close: () => Promise<void>) {
     }
   } finally {
     await next?.catch(() => {});
-    await close().catch(() => {});
   }
 }
 
@@ -108,7 +128,7 @@ async function readState(
   trx: Db,
   selection: Selection,
   format: ExportShape,
-): Promise<Omit<Snapshot, 'read' | 'close'>> {
+): Promise<Omit<Snapshot, 'read' | 'copied' | 'close'>> {
   const { reads } = format;
   const query = queryOf(selection.filters);
   const revision = await readRevision(trx);

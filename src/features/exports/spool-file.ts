@@ -27,7 +27,7 @@ export interface SpoolFile {
   close(): Promise<void>;
 }
 
-const CHUNK = 64 * 1024;
+const CHUNK = 256 * 1024;
 
 /** Where the file cannot be made, appending and reading fail. */
 export function createSpoolFile(directory: string): SpoolFile {

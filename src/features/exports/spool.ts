@@ -26,8 +26,8 @@ export interface Spooled {
 }
 
 export interface Spool {
-  /** Lays aside what `pieces` yields; returns at once. An error of it fails the file. */
-  fill(pieces: AsyncIterable<string>, onError: (error: Error) => void): Spooled;
+  /** Lays aside what `pieces` yields, text in UTF-8; returns at once. An error of it fails the file. */
+  fill(pieces: AsyncIterable<string | Uint8Array>, onError: (error: Error) => void): Spooled;
   /** What is being sent takes all the space there is: nothing more can be laid aside now. */
   isFull(): boolean;
   /** It will not be asked for again: its space is free when the last reader is done. */
@@ -145,11 +145,18 @@ function isInUse(files: readonly SpoolFile[]): boolean {
  * UTF-8 in pieces of a good size to write. All but the longest texts come in one and the same buffer: it is to be done
  * with before the next is asked for.
  */
-async function* utf8(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+async function* utf8(texts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(WRITE_SIZE);
   let used = 0;
   let isFirst = true;
   for await (const text of texts) {
+    if (typeof text !== 'string') {
+      if (used > 0) yield buffer.subarray(0, used);
+      used = 0;
+      isFirst = false;
+      yield text;
+      continue;
+    }
     const fits = (size: number) => text.length * MAX_BYTES_A_UNIT <= size;
     if (used > 0 && !fits(WRITE_SIZE - used)) {
       yield buffer.subarray(0, used);

@@ -114,6 +114,7 @@ function hashesFormat(installation: string): ExportFormat {
     types: MISP.types,
     detectionOnly: false,
     order: 'number',
+    columns: ['number', 'type', 'value', 'normalized'],
     reads: {},
     async *write(batches) {
       for await (const batch of batches) yield feedHashes(installation, batch);

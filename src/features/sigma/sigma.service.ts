@@ -18,6 +18,7 @@ const SHAPE: ExportShape = {
   types: SIGMA_TYPES,
   detectionOnly: true,
   order: 'number',
+  columns: ['type', 'value', 'severity', 'tlp', 'modifiedAt'],
   reads: { changedAt: true },
 };
 

@@ -1,5 +1,5 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import type { ExportIndicator } from '../format.ts';
+import type { ExportIndicator, Instant } from '../format.ts';
 import { attributeTags, type GalaxyTags, type MispTag } from './tags.ts';
 
 /**
@@ -41,6 +41,12 @@ export interface MispAttribute {
   Tag: MispTag[];
 }
 
+/** What an attribute is made of; with context also what it indicates. */
+export const MISP_COLUMNS = [
+  ...(['id', 'type', 'value', 'normalized', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),
+  ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt', 'forDetection'] as const),
+];
+
 /** @param newest Unix seconds of its event, which no attribute may be newer than */
 export function mispAttribute(
   row: ExportIndicator,
@@ -65,13 +71,17 @@ export function mispAttribute(
 }
 
 /** As MISP stores it, so that it correlates: e-mail addresses in lower case, AS numbers bare. */
-export function mispValue({ type, value, normalized }: ExportIndicator): string {
+export function mispValue({
+  type,
+  value,
+  normalized,
+}: Pick<ExportIndicator, 'type' | 'value' | 'normalized'>): string {
   if (type === 'EMAIL') return normalized;
   return type === 'ASN' ? normalized.slice('AS'.length) : value;
 }
 
-export function unixSeconds(date: Date): number {
-  return Math.floor(date.getTime() / 1000);
+export function unixSeconds(moment: Instant): number {
+  return Math.floor(moment.valueOf() / 1000);
 }
 
 /**
@@ -84,6 +94,6 @@ function commentOf({ source, confidence, severity, expiresAt }: ExportIndicator)
 }
 
 /** `2026-05-01T08:00:00.000000+00:00` */
-function mispTime(date: Date): string {
-  return `${date.toISOString().slice(0, -1)}000+00:00`;
+function mispTime(moment: Instant): string {
+  return `${moment.toISOString().slice(0, -1)}000+00:00`;
 }

@@ -29,7 +29,8 @@ export function tlpTag(tlp: Tlp): MispTag {
 
 /** Its TLP, what it indicates, its own tags. */
 export function attributeTags(row: ExportIndicator, galaxies: GalaxyTags): MispTag[] {
-  const names = new Set(row.indicates.flatMap((link) => galaxyNames(row, link, galaxies)));
+  const links = galaxies.size === 0 ? [] : row.indicates;
+  const names = new Set(links.flatMap((link) => galaxyNames(row, link, galaxies)));
   for (const tag of row.tags) if (isOwnTag(tag)) names.add(cut(tag));
   return [TLP_TAGS[row.tlp], ...[...names].map((name) => ({ name }))];
 }

@@ -19,6 +19,10 @@ export interface RuleLanguage {
  * are not on the wire, and file names, e-mail addresses, coins and AS numbers would alert on what is harmless.
  */
 const TYPES: readonly IndicatorType[] = ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'USER_AGENT'];
+const COLUMNS = [
+  ...(['number', 'version', 'type', 'value', 'confidence', 'severity', 'tlp', 'source'] as const),
+  ...(['firstSeen', 'lastSeen'] as const),
+];
 const FAMILIES = ['IPV4', 'IPV6'] as const;
 
 /** To Snort these are `any`, even alone or in a list: they would match all there is. */
@@ -37,6 +41,7 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
     types: TYPES,
     detectionOnly: true,
     order: 'number',
+    columns: COLUMNS,
     reads: { changedAt: true },
     async *write(batches, info) {
       yield `# Tipline: rules for ${language.engine}\n`;

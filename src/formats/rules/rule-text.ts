@@ -1,4 +1,5 @@
 import type { Severity, Tlp } from '../../model/vocabulary.ts';
+import type { Instant } from '../format.ts';
 
 /** What the end of a rule says of what it finds. */
 export interface RuleAbout {
@@ -10,8 +11,8 @@ export interface RuleAbout {
   tlp: Tlp;
   /** Names of sources, free text; at least one. */
   sources: readonly string[];
-  firstSeen: Date;
-  lastSeen: Date;
+  firstSeen: Instant;
+  lastSeen: Instant;
   sid: number;
   /** From 1. */
   rev: number;
@@ -78,7 +79,7 @@ function clipped(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}...` : text;
 }
 
-function dateOf(date: Date): string {
+function dateOf(date: Instant): string {
   return date.toISOString().slice(0, 10);
 }
 

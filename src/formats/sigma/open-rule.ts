@@ -1,5 +1,5 @@
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../../model/vocabulary.ts';
-import type { ExportIndicator } from '../format.ts';
+import type { ExportIndicator, Instant } from '../format.ts';
 import type { SigmaRuleKind } from './kinds.ts';
 import type { SigmaComparison } from './pattern.ts';
 
@@ -15,7 +15,7 @@ export interface OpenRule {
   length: number;
   severity: Severity;
   tlp: Tlp;
-  modifiedAt: Date;
+  modifiedAt: Instant;
 }
 
 /**

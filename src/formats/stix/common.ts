@@ -1,5 +1,6 @@
 import { TIPLINE_EXTENSION } from '../../model/stix-extension.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
+import type { Instant } from '../format.ts';
 import { parseStixId } from './ids.ts';
 import { markingOf } from './markings.ts';
 
@@ -46,8 +47,8 @@ export const TIPLINE_EXTENSION_DEFINITION: StixObject = {
 interface Common {
   type: string;
   id: string;
-  createdAt: Date;
-  modifiedAt: Date;
+  createdAt: Instant;
+  modifiedAt: Instant;
   /** Made by somebody else, and known by the id he gave it: only he may say who made it. */
   isForeign?: boolean;
 }
@@ -58,6 +59,16 @@ export function header({ type, id, createdAt, modifiedAt, isForeign = false }: C
     type,
     spec_version: '2.1',
     id,
+    ...stamps({ createdAt, modifiedAt, isForeign }),
+  };
+}
+
+export function stamps({
+  createdAt,
+  modifiedAt,
+  isForeign = false,
+}: Pick<Common, 'createdAt' | 'modifiedAt' | 'isForeign'>) {
+  return {
     created_by_ref: isForeign ? undefined : IDENTITY_ID,
     created: createdAt.toISOString(),
     modified: (modifiedAt < createdAt ? createdAt : modifiedAt).toISOString(),

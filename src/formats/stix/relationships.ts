@@ -1,5 +1,6 @@
 import { mostRestrictive } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
+import type { Instant } from '../format.ts';
 import { header, marked, type StixObject } from './common.ts';
 import { parseStixId, relationshipId } from './ids.ts';
 
@@ -7,8 +8,8 @@ import { parseStixId, relationshipId } from './ids.ts';
 export interface End {
   id: string;
   tlp: Tlp;
-  createdAt: Date;
-  modifiedAt: Date;
+  createdAt: Instant;
+  modifiedAt: Instant;
 }
 
 const ACTIONS = ['attack-pattern', 'malware', 'tool'];
@@ -61,6 +62,6 @@ function typeOf({ id }: End): string {
   return parseStixId(id)?.type ?? '';
 }
 
-function later(a: Date, b: Date): Date {
+function later(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }
