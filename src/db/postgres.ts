@@ -18,6 +18,9 @@ const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
 
 /** Before a statement that is to be prepared: to whoever does not know it, it says nothing. */
 export const PREPARED = '/* prepared */ ';
+/** Likewise, and its rows are arrays of PostgreSQL's own texts: whoever reads many knows what to make of each. */
+export const PREPARED_TEXTS = '/* prepared, as texts */ ';
+const AS_TEXTS = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
 
 /**
  * Has a connection prepare the statements that say so. Only they are: for others a plan that fits every parameter may be a
@@ -25,10 +28,12 @@ export const PREPARED = '/* prepared */ ';
  */
 function preparing(client: pg.PoolClient): void {
   const query = client.query.bind(client) as (...given: unknown[]) => unknown;
-  client.query = ((text: unknown, values: unknown, ...more: unknown[]) =>
-    typeof text === 'string' && text.startsWith(PREPARED)
-      ? query({ name: nameOf(text), text, values }, ...more)
-      : query(text, values, ...more)) as typeof client.query;
+  client.query = ((text: unknown, values: unknown, ...more: unknown[]) => {
+    if (typeof text !== 'string' || !text.startsWith('/*')) return query(text, values, ...more);
+    if (text.startsWith(PREPARED)) return query({ name: nameOf(text), text, values }, ...more);
+    if (!text.startsWith(PREPARED_TEXTS)) return query(text, values, ...more);
+    return query({ name: nameOf(text), text, values, ...AS_TEXTS }, ...more);
+  }) as typeof client.query;
 }
 
 /** Of the statements that are asked to be prepared, the first so many are: each connection keeps the plan of each. */

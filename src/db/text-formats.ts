@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Instant } from '../model/instant.ts';
 
 /** PostgreSQL's own notations (its manual, chapter 8), as its sessions here write them: in UTC. */
 
@@ -28,4 +29,24 @@ export function parseTimestamp(text: string): Date {
   return new Date(
     Date.UTC(number(0, 4), number(5, 7) - 1, number(8, 10), hour, minute, second, milliseconds),
   );
+}
+
+/** Of PostgreSQL's text in UTC: `2026-01-31 12:00:00.5+00`. */
+export function parseInstant(text: string): Instant {
+  const isWhole = text.length === '2026-01-31 12:00:00+00'.length && text.endsWith('+00');
+  return isWhole ? new WholeSecond(text) : parseTimestamp(text);
+}
+
+/** Most times are; their text needs no Date. */
+class WholeSecond implements Instant {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+  toISOString(): string {
+    return `${this.#text.slice(0, 10)}T${this.#text.slice(11, 19)}.000Z`;
+  }
+  valueOf(): number {
+    return parseTimestamp(this.#text).valueOf();
+  }
 }

@@ -1,3 +1,4 @@
+import type { Instant } from '../model/instant.ts';
 import type {
   IndicatorType,
   Motivation,
@@ -7,8 +8,7 @@ import type {
   Tlp,
 } from '../model/vocabulary.ts';
 
-/** A moment, as far as writers read it: the times of millions are not worth a Date each. */
-export type Instant = Pick<Date, 'toISOString' | 'valueOf'>;
+export type { Instant } from '../model/instant.ts';
 
 /** One indicator as a writer gets it: visible to the one who asks, and let through by his filters. */
 export interface ExportIndicator {

@@ -1,5 +1,5 @@
-import { parseTextArray, parseTimestamp } from '../../db/text-formats.ts';
-import type { ExportIndicator, Indication, Instant } from '../../formats/format.ts';
+import { parseInstant, parseTextArray } from '../../db/text-formats.ts';
+import type { ExportIndicator, Indication } from '../../formats/format.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
 
 export type Column = keyof ExportIndicator;
@@ -32,11 +32,11 @@ export function rowReader(columns: readonly Column[]): (fields: readonly string[
       tlp: read(at.tlp, asIs<Tlp>),
       tags: read(at.tags, parseTextArray),
       source: read(at.source, asIs),
-      firstSeen: read(at.firstSeen, toInstant),
-      lastSeen: read(at.lastSeen, toInstant),
-      expiresAt: read(at.expiresAt, (text) => (text === NEVER ? null : toInstant(text))),
-      createdAt: read(at.createdAt, toInstant),
-      modifiedAt: read(at.modifiedAt, toInstant),
+      firstSeen: read(at.firstSeen, parseInstant),
+      lastSeen: read(at.lastSeen, parseInstant),
+      expiresAt: read(at.expiresAt, (text) => (text === NEVER ? null : parseInstant(text))),
+      createdAt: read(at.createdAt, parseInstant),
+      modifiedAt: read(at.modifiedAt, parseInstant),
       forDetection: read(at.forDetection, (text) => text.startsWith('t')),
       externalIds: read(at.externalIds, parseTextArray),
       indicates: read(at.indicates, (text) => parseTextArray(text).map(toIndication)),
@@ -56,24 +56,4 @@ const asIs = <T extends string>(text: string) => text as T;
 function toIndication(link: string): Indication {
   const [id = '', tlp = 'RED'] = link.split(' ');
   return { id, tlp: tlp as Tlp };
-}
-
-/** Of PostgreSQL's text in UTC: `2026-01-31 12:00:00.5+00`. */
-function toInstant(text: string): Instant {
-  const isWhole = text.length === '2026-01-31 12:00:00+00'.length && text.endsWith('+00');
-  return isWhole ? new WholeSecond(text) : parseTimestamp(text);
-}
-
-/** Most times are; their text needs no Date. */
-class WholeSecond implements Instant {
-  readonly #text: string;
-  constructor(text: string) {
-    this.#text = text;
-  }
-  toISOString(): string {
-    return `${this.#text.slice(0, 10)}T${this.#text.slice(11, 19)}.000Z`;
-  }
-  valueOf(): number {
-    return parseTimestamp(this.#text).valueOf();
-  }
 }

@@ -8,6 +8,7 @@ import { inOrder } from '../../db/order.ts';
 import type { PageRequest } from '../../db/page.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
+import type { Instant } from '../../model/instant.ts';
 import { searchText } from '../../model/search-text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
 
@@ -60,9 +61,9 @@ export interface IndicatorRow {
   tlp: Tlp;
   tags: string[];
   source: string | null;
-  first_seen: Date;
-  last_seen: Date;
-  expires_at: Date | null;
+  first_seen: Instant;
+  last_seen: Instant;
+  expires_at: Instant | null;
 }
 
 const COLUMNS = [

@@ -1,7 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { PageRequest } from '../../db/page.ts';
-import { PREPARED } from '../../db/postgres.ts';
+import { PREPARED, PREPARED_TEXTS } from '../../db/postgres.ts';
+import { parseInstant, parseTextArray, parseTimestamp } from '../../db/text-formats.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import {
   type IndicatorFilters,
@@ -55,6 +56,7 @@ type PageRow<More> = { total: number } & (({ id: null } & More) | (IndicatorRow 
 /**
  * A page of the list and how many match in all, of one snapshot.
  * @param more what is selected beside the indicators' columns
+ * @param fromTexts makes a row of the texts of all columns, where the database gives them so
  * @returns `first`: what `more` is on the first row, which is there even where no indicator is
  */
 export async function readPage<More>(
@@ -62,10 +64,13 @@ export async function readPage<More>(
   of: PageOf,
   more: RawBuilder<More>,
   bounds = BOUNDS,
+  fromTexts?: (texts: readonly (string | null)[]) => PageRow<More>,
 ): Promise<{ total: number; rows: (IndicatorRow & More)[]; first: More }> {
   const ways = waysOf(of, bounds);
   for (const way of ways) {
-    const { rows } = await pageQuery(db, of, way, more, bounds).execute(db);
+    const prepared = isPrepared(of) ? (fromTexts ? PREPARED_TEXTS : PREPARED) : '';
+    const { rows: given } = await pageQuery(db, of, way, more, bounds, prepared).execute(db);
+    const rows = fromTexts ? given.map((row) => (Array.isArray(row) ? fromTexts(row) : row)) : given;
     const [first] = rows;
     if (!first) throw new Error('the total is missing');
     const found = rows.filter((row): row is typeof row & IndicatorRow => row.id !== null);
@@ -82,10 +87,37 @@ export async function listIndicators(
   filters: IndicatorFilters,
   page: PageRequest,
 ): Promise<{ total: number; rows: IndicatorRow[]; revision: number; validUntil: Date | null }> {
-  const state = sql<{ revision: number; valid_until: Date | null }>`
-    (select value from revision) as revision, ${nextExpiry(viewer)} as valid_until`;
-  const { total, rows, first } = await readPage(db, { viewer, filters, page }, state);
+  const state = sql<State>`(select value from revision) as revision, ${nextExpiry(viewer)} as valid_until`;
+  const { total, rows, first } = await readPage(db, { viewer, filters, page }, state, BOUNDS, rowOfTexts);
   return { total, rows, revision: first.revision, validUntil: first.valid_until };
+}
+
+/** What a page is of. */
+interface State {
+  revision: number;
+  valid_until: Date | null;
+}
+
+/** Of the columns of `pageQuery`, as PostgreSQL writes them. */
+function rowOfTexts(texts: readonly (string | null)[]): PageRow<State> {
+  const [total, id, type, value, confidence, severity, tlp, tags, source, first, last, expires, ...state] =
+    texts as string[];
+  return {
+    total: Number(total),
+    id,
+    type,
+    value,
+    confidence: Number(confidence),
+    severity,
+    tlp,
+    tags: tags && parseTextArray(tags),
+    source,
+    first_seen: first && parseInstant(first),
+    last_seen: last && parseInstant(last),
+    expires_at: expires ? parseInstant(expires) : null,
+    revision: Number(state[0]),
+    valid_until: state[1] ? parseTimestamp(state[1]) : null,
+  } as PageRow<State>;
 }
 
 /** When the next of all that are visible expires: until then nothing changes by time alone. */
@@ -121,8 +153,15 @@ function isWhole(
 }
 
 /** The page is found by ids alone, and only its rows are read; past the end there is one row that holds the total alone. */
-function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, bounds: Bounds) {
-  return sql<PageRow<More>>`${sql.raw(isPrepared(of) ? PREPARED : '')}
+function pageQuery<More>(
+  db: Db,
+  of: PageOf,
+  way: Way,
+  more: RawBuilder<More>,
+  bounds: Bounds,
+  prepared: string,
+) {
+  return sql<PageRow<More>>`${sql.raw(prepared)}
     with ${sql.join(partsOf(db, of, way, bounds))}, shown as (${shownOf(of, way, bounds)})
     select counted.total, ${SHOWN}, ${more}
     from counted left join shown on true
