@@ -1,7 +1,8 @@
 /** Substrings that match more are cut off from the choice. */
 const MOST_MATCHES = 10_000;
-/** Where in a value substrings are taken from. */
-const PLACES = [4, 9, 14, 19, 24, 29];
+/** Texts that substrings are taken from, and how many of these are counted. */
+const SAMPLES = 20_000;
+const CANDIDATES = 30;
 const IDS = 100_000;
 
 /**
@@ -20,24 +21,34 @@ export async function findFacts(client) {
 
 async function sampleTexts(client) {
   const { rows } = await client.query(
-    `select lower(normalized) as text from indicator
-     where number % greatest(1, (select last_number from revision) / 60) = 0 order by number limit 60`,
+    `select coalesce(search_text, normalized) as text from indicator
+     where number % greatest(1, (select last_number from revision) / $1) = 0 order by number limit $1`,
+    [SAMPLES],
   );
   return rows.map(({ text }) => text);
 }
 
-/** Of substrings of so many characters, out of the middle of real values, the one that matches most. */
+/** Of the substrings of so many characters of a sample, the one that matches most, up to the limit. */
 async function commonest(client, texts, characters) {
-  const candidates = texts.flatMap((text) => PLACES.map((at) => text.slice(at, at + characters)));
-  const plain = [...new Set(candidates)].filter(
-    (text) => text.length === characters && /^[a-z0-9]+$/.test(text),
-  );
+  const counts = new Map();
+  for (const text of texts) {
+    const parts = new Set();
+    for (let at = 0; at + characters <= text.length; at++) parts.add(text.slice(at, at + characters));
+    for (const part of parts) counts.set(part, (counts.get(part) ?? 0) + 1);
+  }
+  const { rows: all } = await client.query('select last_number::int as n from revision');
+  const most = MOST_MATCHES * Math.min(1, texts.length / all[0].n);
+  const likely = [...counts]
+    .filter(([part, count]) => /^[a-z0-9]+$/.test(part) && count <= most)
+    .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+    .slice(0, CANDIDATES)
+    .map(([part]) => part);
   const { rows } = await client.query(
     `select c, n from unnest($1::text[]) as c,
        lateral (select count(*)::int as n from
          (select from indicator where coalesce(search_text, normalized) like '%' || c || '%' limit $2 + 1) as found) as matches
      where n <= $2 order by n desc, c limit 1`,
-    [plain, MOST_MATCHES],
+    [likely, MOST_MATCHES],
   );
   return rows[0].c;
 }

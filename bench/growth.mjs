@@ -1,4 +1,5 @@
 // node bench/growth.mjs: what lists, details and contexts take at 100,000 and at 10,000,000 indicators; README.md says how.
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Kysely } from 'kysely';
 import pg from 'pg';
@@ -17,27 +18,33 @@ const CEILING = 'RED';
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
 
-const options = {
-  small: { type: 'string' },
-  large: { type: 'string' },
-  rows: { type: 'string', default: '100000,10000000' },
-};
-const { values } = parseArgs({ options });
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const options = {
+    small: { type: 'string' },
+    large: { type: 'string' },
+    rows: { type: 'string', default: '100000,10000000' },
+  };
+  const { values } = parseArgs({ options });
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
+  try {
+    const given = values.small && values.large;
+    report(await growth(given ? [values.small, values.large] : await generated(values.rows.split(','))));
+  } finally {
+    await servers.stopAll();
+  }
+}
 
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
-try {
-  const urls = values.small && values.large ? [values.small, values.large] : await generated();
-  report(await measure([await open(urls[0]), await open(urls[1])]));
-} finally {
-  await servers.stopAll();
+/** The medians of what is asked of two databases, the small one and the large one. */
+export async function growth(urls) {
+  return measure([await open(urls[0]), await open(urls[1])]);
 }
 
 /** Two databases of one server, filled. */
-async function generated() {
+async function generated(sizes) {
   const url = await servers.startPostgres();
   const urls = [];
-  for (const [i, rows] of values.rows.split(',').entries()) {
+  for (const [i, rows] of sizes.entries()) {
     const client = new pg.Client(url);
     await client.connect();
     await client.query(`create database growth_${i}`);

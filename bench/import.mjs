@@ -21,17 +21,16 @@ const SAMPLE_IDS = 2_000;
 
 const delay = (ms) => new Promise((done) => setTimeout(done, ms));
 
-const { values } = parseArgs({
-  options: { rows: { type: 'string', default: '1000000' }, only: { type: 'string' } },
-});
-
-try {
-  await bench();
-} finally {
-  await servers.stopAll();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const options = { rows: { type: 'string', default: '1000000' }, only: { type: 'string' } };
+  try {
+    await bench(parseArgs({ options }).values);
+  } finally {
+    await servers.stopAll();
+  }
 }
 
-async function bench() {
+async function bench(values) {
   const filled = await servers.startPostgres();
   const log = (line) => console.error(line);
   await generate(filled, Number(values.rows), log);
@@ -53,7 +52,7 @@ async function bench() {
 }
 
 /** The rows as COPY takes them; the same as a CSV file for the import; and a CSV of as many that nobody has. */
-async function dump(url) {
+export async function dump(url) {
   const directory = servers.temporaryDirectory();
   const file = async (name, sql) => {
     const path = join(directory, name);
@@ -101,7 +100,7 @@ async function copyIn(url, path) {
   return (performance.now() - began) / 1000;
 }
 
-async function importFile(url, path) {
+export async function importFile(url, path) {
   const began = performance.now();
   const child = spawn(process.execPath, [MAIN, 'import', path, '--source', 'Bench', '--json'], {
     env: servers.settingsOf(url),

@@ -2,11 +2,8 @@
 const SEEN = `not whitelisted and coalesce(expires_at, 'infinity') > now() and tlp::text = any ($1)`;
 const HAS = `strpos(lower(normalized), $2) > 0`;
 
-/**
- * The kinds of request that are measured: `paths`; where they are lists `count`, the SQL of the total and what it is asked
- * about; `against`: `database` where the limit reads the database, too.
- */
-export function kinds({ q3, q8, q12, commonTag, rareTag, ids, contextIds }, visible) {
+/** The kinds of list that are compared: `paths`, and `count`, the SQL of the total and what it is asked about. */
+export function kinds({ q3, q8, q12, commonTag, rareTag }, visible) {
   const list = (name, query, where = 'true', value = undefined) => ({
     name,
     paths: [`/api/v1/indicators?pageSize=100${query}`],
@@ -14,16 +11,6 @@ export function kinds({ q3, q8, q12, commonTag, rareTag, ids, contextIds }, visi
   });
   return [
     list('list, first page of 100', ''),
-    {
-      name: 'detail, another id each time',
-      paths: ids.map((id) => `/api/v1/indicators/${id}`),
-      against: 'database',
-    },
-    {
-      name: 'context, another id each time',
-      paths: contextIds.map((id) => `/api/v1/indicators/${id}/context`),
-      against: 'database',
-    },
     list('list, one type', '&type=IPV4', `type = 'IPV4'`),
     list('list, one severity', '&severity=HIGH', `severity = 'HIGH'`),
     list('list, a rare tag', `&tag=${rareTag}`, `$2 = any (tags)`, rareTag),
@@ -32,8 +19,6 @@ export function kinds({ q3, q8, q12, commonTag, rareTag, ids, contextIds }, visi
     list('list, q of 8 characters', `&q=${q8}`, HAS, q8),
     list('list, q of 12 characters', `&q=${q12}`, HAS, q12),
     list('list, last page', `&page=${Math.ceil(visible / 100)}`),
-    { name: 'campaigns', paths: ['/api/v1/campaigns?pageSize=50'] },
-    { name: 'actors', paths: ['/api/v1/actors?pageSize=50'] },
   ];
 }
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { find, temporaryDirectory } from './servers.mjs';
 
 const run = promisify(execFile);
-const CONNECTIONS = '16';
+const CONNECTIONS = '64';
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 export const GENERATOR = find('wrk', false) ? 'wrk' : 'node:http';
 
@@ -20,11 +20,20 @@ export function pathsFile(paths) {
 /**
  * Asks a server in another process, over 16 kept connections, as fast as it answers.
  * @param {number} start where in the file to begin, so that a repetition asks for others
+ * @param {{etag?: string, perSecond?: number}} more the tag of what is there already; a pace below what it can do (wrk alone)
  * @returns {Promise<{perSecond: number, p50Ms: number, p99Ms: number}>}
- * @throws when one request fails or is not answered with 200
+ * @throws when one request fails or is refused
  */
-export async function measure(url, key, file, seconds, start = 0) {
-  const env = { ...process.env, BENCH_KEY: key, BENCH_PATHS: file, BENCH_START: String(start) };
+export async function measure(url, key, file, seconds, start = 0, { etag = '', perSecond = 0 } = {}) {
+  const pauseMs = perSecond > 0 ? (Number(CONNECTIONS) * 1000) / perSecond : 0;
+  const env = {
+    ...process.env,
+    BENCH_KEY: key,
+    BENCH_PATHS: file,
+    BENCH_START: String(start),
+    BENCH_ETAG: etag,
+    BENCH_PAUSE_MS: String(pauseMs),
+  };
   // Answers that are late are slow, not failed.
   const wrk = [
     '-t1',
@@ -44,5 +53,10 @@ export async function measure(url, key, file, seconds, start = 0) {
         });
   const result = JSON.parse(stdout.trim().split('\n').at(-1));
   if (result.failed > 0) throw new Error(`${result.failed} of ${result.requests} requests failed at ${url}`);
-  return { perSecond: result.requests / result.seconds, p50Ms: result.p50Ms, p99Ms: result.p99Ms };
+  return {
+    requests: result.requests,
+    perSecond: result.requests / result.seconds,
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+  };
 }

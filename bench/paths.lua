@@ -1,12 +1,20 @@
 -- For wrk: asks for the paths of the file BENCH_PATHS in turn, with the key BENCH_KEY, and prints what came of it.
-local requests, at = {}, 0
+local requests, at, pause = {}, 0, 0
 
 function init()
   wrk.headers["Authorization"] = "Bearer " .. os.getenv("BENCH_KEY")
+  if os.getenv("BENCH_ETAG") ~= "" then wrk.headers["If-None-Match"] = os.getenv("BENCH_ETAG") end
+  pause = tonumber(os.getenv("BENCH_PAUSE_MS"))
+  if pause > 0 then delay = waits end
   for path in io.lines(os.getenv("BENCH_PATHS")) do
     requests[#requests + 1] = wrk.format("GET", path)
   end
   at = tonumber(os.getenv("BENCH_START")) % #requests
+end
+
+-- Whole milliseconds, on average what was asked for.
+function waits()
+  return math.floor(pause + math.random())
 end
 
 function request()

@@ -1,116 +1,251 @@
-// npm run bench [-- --rows N] [-- --quick]: measures the service against its limits; README.md beside says how.
+// npm run bench [-- --quick] [-- --only 1,4]: what the service does beside the limit of what it could do; README.md says how.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import os from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { chart } from './chart.mjs';
 import { check } from './check.mjs';
+import { compare } from './compare.mjs';
+import { exportAll } from './exports.mjs';
 import { findFacts } from './facts.mjs';
 import { generate } from './generate.mjs';
+import { growth } from './growth.mjs';
+import { dump, importFile } from './import.mjs';
 import { kinds } from './kinds.mjs';
 import { GENERATOR, measure, pathsFile } from './load.mjs';
+import { idleBytes, processCosts, startSeconds } from './processes.mjs';
 import * as servers from './servers.mjs';
-import { markdownTable } from './table.mjs';
-
-const RESULTS = new URL('./results/', import.meta.url);
-/** Answers that the bare server sends in turn, where each request is for another thing. */
-const ANSWERS = 1_000;
-/** Added by node:http itself, or about the connection and not the answer. */
-const NOT_SENT = ['connection', 'keep-alive', 'date', 'transfer-encoding'];
+import { resultsTable } from './table.mjs';
+import { lists, pgbench, pgbenchFiles } from './uncached.mjs';
 
 const say = (line) => console.error(line);
-const options = {
-  rows: { type: 'string' },
-  quick: { type: 'boolean', default: false },
-  only: { type: 'string', default: '' },
-};
-const { values } = parseArgs({ options });
-const rows = Number(values.rows ?? (values.quick ? 100_000 : 1_000_000));
-const [rounds, seconds] = values.quick ? [1, 3] : [3, 5];
+const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rows: { type: 'string' },
+    large: { type: 'string' },
+    only: { type: 'string', default: '' },
+    'large-url': { type: 'string' },
+  },
+});
+const rows = Number(values.rows ?? (values.quick ? 30_000 : 1_000_000));
+const large = Number(values.large ?? (values.quick ? 100_000 : 10_000_000));
+const small = values.quick ? 10_000 : 100_000;
+const [rounds, seconds] = values.quick ? [1, 1] : [3, 5];
+const only = values.only.split(',').filter(Boolean).map(Number);
+const wants = (...numbers) => only.length === 0 || numbers.some((number) => only.includes(number));
 
 // What it hides in the middle of a comparison would be a difference.
 process.env.TIPLINE_WORKER = 'off';
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
+/** What each question may grow by, from the small to the large number of indicators. */
+const GROWTH = {
+  'last page': [6, 3],
+  'q of 3 characters': [6, 3],
+  'q of 8 characters': [6, 3],
+  'a rare tag': [6, 3],
+  'a common tag': [6, 3],
+  'type and severity': [6, 3],
+  'first page': [7, 1.5],
+  detail: [7, 1.5],
+  context: [7, 1.5],
+  'one type': [7, 1.5],
+  'another type': [7, 1.5],
+  'one severity': [7, 1.5],
+};
+
+const results = [];
 try {
   await bench();
 } finally {
   await servers.stopAll();
 }
 
+/** @param least what the ratio is to be at least, or `most` at most */
+function told(row, work, ours, limit, ratio, { least, most }) {
+  const reached = least === undefined ? ratio <= most : ratio >= least;
+  results.push({ row, work, ours, limit, ratio, least, most, reached });
+  const asked = least === undefined ? `at most ${most}` : `at least ${least}`;
+  say(`  ${row} ${work}: ${ours} beside ${limit}: ${ratio.toFixed(2)} (asked ${asked})`);
+}
+
 async function bench() {
   const databaseUrl = await servers.startPostgres();
   const redisUrl = await servers.startRedis();
-  say(`Generating ${rows} indicators …`);
-  await generate(databaseUrl, rows, say);
+  say(`Generating ${rows.toLocaleString('en')} indicators …`);
+  await generate(databaseUrl, rows, () => {});
+  const stores = { databaseUrl, redisUrl, key: servers.createKey(databaseUrl) };
+  const facts = await checked(stores);
+  if (wants(1, 2, 3, 5)) await answers(stores, facts);
+  if (wants(4)) await uncached(stores);
+  if (wants(8)) await exported(databaseUrl);
+  if (wants(9)) await processes(stores);
+  if (wants(10)) {
+    const bytes = await idleBytes(databaseUrl, redisUrl, stores.key);
+    told(10, 'memory, idle', mb(bytes), mb(120e6), bytes / 120e6, { most: 1 });
+  }
+  if (wants(11)) await readersWhileImporting(stores);
+  if (wants(6, 7, 12, 13)) await atLarge(stores);
+  const machine = await describeMachine(databaseUrl);
+  const all = { rows, large, rounds, seconds, quick: values.quick, machine, results };
+  results.sort((a, b) => a.row - b.row);
+  if (only.length === 0) {
+    const name = values.quick ? './results/quick.json' : './results.json';
+    if (!values.quick) writeFileSync(new URL('./results.svg', import.meta.url), chart(all));
+    save(name, all);
+  }
+  console.log(resultsTable(all));
+}
+
+/** What the requests need to know, once the answers are right. */
+async function checked({ databaseUrl, redisUrl, key }) {
   const client = new pg.Client({ connectionString: databaseUrl });
-  // What went wrong first is what is told.
   client.on('error', () => {});
   await client.connect();
-  const url = await servers.startTipline(databaseUrl, redisUrl);
-  const key = servers.createKey(databaseUrl);
-  const getter = (token) => (path) => ask(url, token, path).then(({ body }) => JSON.parse(body));
   const facts = await findFacts(client);
+  const { url, stop } = await servers.startTiplineProcess(databaseUrl, redisUrl);
+  const getter = (token) => async (path) =>
+    (await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })).json();
   const { total } = await getter(key)('/api/v1/indicators?pageSize=1');
-  const asked = kinds(facts, total);
   say('Comparing answers with the database …');
-  const compared = { client, kinds: asked, ...facts };
-  const greenKey = servers.createKey(databaseUrl, '--tlp-ceiling', 'GREEN');
-  await check({ ...compared, get: getter(greenKey), ceiling: 'GREEN' });
-  const totals = await check({ ...compared, get: getter(key), ceiling: 'RED' });
-  const machine = describeMachine(await client.query('show server_version'));
+  const compared = { client, kinds: kinds(facts, total), ...facts };
+  const green = servers.createKey(databaseUrl, '--tlp-ceiling', 'GREEN');
+  await check({ ...compared, get: getter(green), ceiling: 'GREEN' });
+  await check({ ...compared, get: getter(key), ceiling: 'RED' });
+  await stop();
   await client.end();
-  const results = [];
-  for (const kind of asked.filter(({ name }) => name.includes(values.only))) {
-    say(`Measuring: ${kind.name} …`);
-    const measured = await compare(url, key, kind, databaseUrl);
-    say(`  ${measured.ratios.map((ratio) => ratio.toFixed(4)).join(' ')}`);
-    results.push({ name: kind.name, total: totals[kind.name] ?? null, ...measured });
-  }
-  report({ rows, rounds, seconds, machine, results });
+  return facts;
 }
 
-/** Ours and the bare server in turn, so that what disturbs the machine disturbs both. */
-async function compare(url, key, { paths, against }, databaseUrl) {
-  const captured = [];
-  for (const path of paths.slice(0, ANSWERS)) captured.push(await ask(url, key, path));
-  const file = join(servers.temporaryDirectory(), 'answers.json');
-  writeFileSync(file, JSON.stringify(captured));
-  const bare =
-    against === 'database'
-      ? await servers.startDatabaseServer(databaseUrl)
-      : await servers.startBareServer(file);
-  const asked = pathsFile(paths);
-  const measured = [];
-  for (let round = 0; round < rounds; round++) {
-    const ours = await measure(url, key, asked, seconds, round * Math.floor(paths.length / rounds));
-    measured.push({ ours, limit: await measure(bare.url, key, asked, seconds) });
-  }
-  await bare.stop();
-  const bytes = captured.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0) / captured.length;
-  const of = (which, field) => median(measured.map((pair) => pair[which][field]));
-  return {
-    bytes: Math.round(bytes),
-    ours: { perSecond: of('ours', 'perSecond'), p50Ms: of('ours', 'p50Ms'), p99Ms: of('ours', 'p99Ms') },
-    limit: { perSecond: of('limit', 'perSecond'), p50Ms: of('limit', 'p50Ms'), p99Ms: of('limit', 'p99Ms') },
-    ratio: median(measured.map(({ ours, limit }) => ours.perSecond / limit.perSecond)),
-    ratios: measured.map(({ ours, limit }) => ours.perSecond / limit.perSecond),
+/** Rows 1, 2, 3 and 5. */
+async function answers({ databaseUrl, redisUrl, key }, { ids, contextIds }) {
+  const list = ['/api/v1/indicators?pageSize=100'];
+  const details = ids.map((id) => `/api/v1/indicators/${id}`);
+  const contexts = contextIds.map((id) => `/api/v1/indicators/${id}/context`);
+  const ask = async (row, work, paths, reach, more = {}) => {
+    const { ours, limit, ratio } = await compare({
+      key,
+      databaseUrl,
+      redisUrl,
+      paths,
+      rounds,
+      seconds,
+      ...more,
+    });
+    told(row, work, perSecond(ours), perSecond(limit), ratio, { least: reach });
   };
+  if (wants(1)) {
+    await ask(1, 'the same list page of 100, with Redis', list, 0.6);
+    await ask(1, 'the same, counted in memory', list, 0.75, { redisUrl: undefined });
+  }
+  if (wants(2)) await ask(2, 'detail, each time another', details, 0.8, { against: 'database' });
+  if (wants(3)) await ask(3, 'context, each time another', contexts, 0.7, { against: 'database' });
+  if (wants(5)) await ask(5, '304 of that list page', list, 0.6, { unchanged: true });
 }
 
-async function ask(url, key, path) {
-  const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
-  const headers = Object.fromEntries([...response.headers].filter(([name]) => !NOT_SENT.includes(name)));
-  return { headers, body: await response.text() };
+async function uncached({ databaseUrl, redisUrl, key }) {
+  const all = lists();
+  const files = await pgbenchFiles(databaseUrl, all);
+  const file = pathsFile(all.map(({ path }) => path));
+  const { url, stop } = await servers.startTiplineProcess(databaseUrl, redisUrl);
+  const pairs = [];
+  for (let round = 0; round < rounds; round++) {
+    const { perSecond } = await measure(url, key, file, seconds, Math.floor((round * all.length) / rounds));
+    pairs.push({ ours: perSecond, limit: await pgbench(databaseUrl, files, seconds) });
+  }
+  await stop();
+  const [ours, limit] = ['ours', 'limit'].map((side) => median(pairs.map((pair) => pair[side])));
+  const ratio = median(pairs.map((pair) => pair.ours / pair.limit));
+  told(4, 'list page of 100, each time another', perSecond(ours), perSecond(limit), ratio, { least: 0.6 });
 }
 
-function median(list) {
-  const sorted = [...list].sort((a, b) => a - b);
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+async function exported(databaseUrl) {
+  for (const { format, first, copied, ratio, again, againRatio, overIdle } of await exportAll(databaseUrl)) {
+    const rate = ({ bytes, seconds }) => `${(bytes / seconds / 1e6).toFixed(0)} MB/s`;
+    told(8, `${format}, first time`, rate(first), rate(copied), ratio, {
+      least: format === 'csv' ? 0.5 : 0.35,
+    });
+    told(8, `${format}, again`, rate(again), `${(againRatio * again.seconds).toFixed(2)} s`, againRatio, {
+      least: 0.6,
+    });
+    told(8, `${format}, memory over idle`, mb(overIdle), mb(150e6), overIdle / 150e6, { most: 1 });
+  }
 }
 
-function describeMachine({ rows: [{ server_version: version }] }) {
+async function processes({ databaseUrl, redisUrl, key }) {
+  const file = pathsFile(['/api/v1/indicators?pageSize=100']);
+  const { 'one process': one, ...others } = await processCosts(databaseUrl, redisUrl, key, file, seconds);
+  const micro = (cost) => `${(cost * 1e6).toFixed(0)} µs`;
+  for (const [name, cost] of Object.entries(others))
+    told(9, `CPU a request, ${name}`, micro(cost), micro(one), cost / one, { most: 1.15 });
+}
+
+/** At half of what it can do when nothing else is done. */
+async function readersWhileImporting({ databaseUrl, redisUrl, key }) {
+  const { others } = await dump(databaseUrl);
+  const { url, stop } = await servers.startTiplineProcess(databaseUrl, redisUrl);
+  const works = {
+    'the same list page': pathsFile(['/api/v1/indicators?pageSize=100']),
+    'list pages, each another': pathsFile(lists().map(({ path }) => path)),
+  };
+  const quiet = {};
+  for (const [name, file] of Object.entries(works)) {
+    const pace = { perSecond: (await measure(url, key, file, seconds)).perSecond / 2 };
+    quiet[name] = { pace, p99Ms: (await measure(url, key, file, seconds * 2, 5_000, pace)).p99Ms };
+  }
+  const importing = importFile(databaseUrl, others);
+  const busy = {};
+  for (const [name, file] of Object.entries(works))
+    busy[name] = (await measure(url, key, file, seconds * 2, 10_000, quiet[name].pace)).p99Ms;
+  await importing;
+  await stop();
+  for (const [name, { p99Ms }] of Object.entries(quiet))
+    told(11, `p99 while importing: ${name}`, ms(busy[name]), ms(p99Ms), busy[name] / p99Ms, { most: 2 });
+}
+
+async function atLarge({ redisUrl, databaseUrl }) {
+  const smallUrl = await filled(databaseUrl, 'small', small);
+  const largeUrl = values['large-url'] ?? (await filled(databaseUrl, 'large', large));
+  if (wants(12)) {
+    const key = servers.createKey(largeUrl);
+    const times = [];
+    for (let i = 0; i < rounds; i++) times.push(await startSeconds(largeUrl, redisUrl, key));
+    told(12, 'start to first answer', `${median(times).toFixed(2)} s`, '2.00 s', median(times) / 2, {
+      most: 1,
+    });
+  }
+  if (!wants(6, 7, 13)) return;
+  const measured = new Map((await growth([smallUrl, largeUrl])).map(({ name, ms: times }) => [name, times]));
+  for (const [name, [row, most]] of Object.entries(GROWTH)) {
+    const [few, many] = measured.get(name);
+    if (wants(row)) told(row, name, ms(many), ms(few), many / few, { most });
+  }
+  for (const length of wants(13) ? [1, 2] : []) {
+    const [, ours] = measured.get(`q of ${length} character${length > 1 ? 's' : ''}`);
+    const [, limit] = measured.get(`count(*) for q of ${length}`);
+    told(13, `q of ${length}`, ms(ours), ms(limit), limit / ours, { least: 0.8 });
+  }
+}
+
+async function filled(databaseUrl, name, count) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  const url = databaseUrl.replace(/[^/]*$/, name);
+  say(`Generating ${count.toLocaleString('en')} indicators …`);
+  await generate(url, count);
+  return url;
+}
+
+async function describeMachine(databaseUrl) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  const { rows: versions } = await client.query('show server_version');
+  await client.end();
   const redis = execFileSync(servers.find('redis-server', false) ?? servers.find('valkey-server'), [
     '--version',
   ]);
@@ -118,16 +253,24 @@ function describeMachine({ rows: [{ server_version: version }] }) {
     cores: os.availableParallelism(),
     cpu: os.cpus()[0]?.model ?? 'unknown',
     node: process.version,
-    postgresql: version.split(' ')[0],
+    postgresql: versions[0].server_version.split(' ')[0],
     redis: /v=([\d.]+)/.exec(redis)?.[1] ?? 'unknown',
     generator: GENERATOR,
-    // Over what this run needs itself: other work on the machine at the time.
-    loadAverage: os.loadavg()[0],
   };
 }
 
-function report(all) {
-  mkdirSync(RESULTS, { recursive: true });
-  writeFileSync(new URL('results.json', RESULTS), `${JSON.stringify(all, null, 2)}\n`);
-  console.log(markdownTable(all));
+function save(name, all) {
+  writeFileSync(new URL(name, import.meta.url), `${JSON.stringify(all, null, 2)}\n`);
+}
+
+function perSecond(given) {
+  return `${Math.round(given.perSecond ?? given).toLocaleString('en')}/s`;
+}
+
+function mb(bytes) {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
+}
+
+function ms(time) {
+  return `${time < 10 ? time.toFixed(1) : time.toFixed(0)} ms`;
 }

@@ -9,6 +9,7 @@ const DATABASE = fileURLToPath(new URL('./database-server.mjs', import.meta.url)
 /** PostgreSQL refuses to run as root: then it runs as nobody. */
 const NOBODY = 65_534;
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const FILES = fileURLToPath(new URL('./file-server.mjs', import.meta.url));
 const BARE = fileURLToPath(new URL('./bare-server.mjs', import.meta.url));
 /** A quarter of a small machine's memory, as PostgreSQL's manual advises; all else as it comes. */
 const POSTGRES_SETTINGS = ['shared_buffers=2GB', 'max_wal_size=8GB', 'max_connections=100'];
@@ -166,6 +167,13 @@ export async function startBareServer(answersFile) {
 export async function startDatabaseServer(databaseUrl) {
   const port = await freePort();
   const stop = await start(spawn(process.execPath, [DATABASE, port, databaseUrl]), { ready: 'ready' });
+  return { url: `http://127.0.0.1:${port}`, stop };
+}
+
+/** A server of one file, so often that it is as long as that. @returns where, and how to stop it */
+export async function startFileServer(file, bytes) {
+  const port = await freePort();
+  const stop = await start(spawn(process.execPath, [FILES, file, String(bytes), port]), { ready: 'ready' });
   return { url: `http://127.0.0.1:${port}`, stop };
 }
 

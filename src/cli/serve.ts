@@ -125,6 +125,7 @@ export async function startServer(
     const oidc = config.oidc && openIdentities(config, config.oidc, open);
     const app = await buildApp({
       ...config,
+      rateLimit: { ...config.rateLimit, mayLease: true },
       oidc,
       database,
       spool,

@@ -18,6 +18,11 @@ export interface KeyValueStore {
 export interface RateLimit {
   points: number;
   windowSeconds: number;
+  /**
+   * Far from the limit a node may count some requests before they come, a two-hundredth of what remains at most: what is told as
+   * counted is then with them, and what does not come before the window ends is lost.
+   */
+  mayLease?: boolean;
 }
 
 export interface Consumed {

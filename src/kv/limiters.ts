@@ -12,12 +12,13 @@ export type Counts = Pick<KeyValueStore, 'consume' | 'giveBack' | 'used'>;
 export function limiters(make: (limit: RateLimit) => Limiter, far = false): Counts {
   const made = new Map<string, { limiter: Limiter; count(key: string): Promise<Consumed> }>();
   const of = (limit: RateLimit) => {
-    const name = `${limit.points}/${limit.windowSeconds}`;
+    const { points, windowSeconds, mayLease = false } = limit;
+    const name = `${points}/${windowSeconds}/${mayLease}`;
     const known = made.get(name);
     if (known) return known;
     const limiter = make(limit);
-    const count = (key: string, points = 1) => counted(limiter, key, points);
-    const fresh = { limiter, count: far ? together(count) : count };
+    const count = (key: string, many = 1) => counted(limiter, key, many);
+    const fresh = { limiter, count: far ? together(count, mayLease ? { points } : undefined) : count };
     made.set(name, fresh);
     return fresh;
   };

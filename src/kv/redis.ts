@@ -104,8 +104,11 @@ function socketOptions() {
   return { connectTimeout: CONNECT_MS, reconnectStrategy };
 }
 
+/** The library's own time for a command is a timer and a signal for each; ours is `inTime`. */
+const COMMANDS = { disableOfflineQueue: true, commandOptions: { timeout: 0 } };
+
 function newClient(url: string, onError: (error: Error) => void) {
-  const client = createClient({ url, socket: socketOptions(), disableOfflineQueue: true });
+  const client = createClient({ url, socket: socketOptions(), ...COMMANDS });
   client.on('error', onError);
   return client;
 }
@@ -117,7 +120,7 @@ function newCluster(url: string, onError: (error: Error) => void) {
     rootNodes: [{ url }],
     defaults: {
       socket: { ...socketOptions(), ...(protocol === 'rediss:' && { tls: true as const }) },
-      disableOfflineQueue: true,
+      ...COMMANDS,
       ...(username && { username: decodeURIComponent(username) }),
       ...(password && { password: decodeURIComponent(password) }),
     },

@@ -8,33 +8,89 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** Requests that are counted already, of the window that they were counted in. */
+interface Lease {
+  left: number;
+  /** With all of them. */
+  consumed: number;
+  /** Of `clock`. */
+  endsAt: number;
+}
+
+interface LeaseOptions {
+  /** What the store counts up to: requests are leased of what remains of it. */
+  points: number;
+  /** Milliseconds that only go up. */
+  clock?: () => number;
+}
+
+/** A lease is so small a part of what remains: near the limit nothing is leased, and each request is counted by itself. */
+const SHARE = 200;
+const LARGEST_LEASE = 100;
+
 /**
  * Counts one by one, and asks the store for many at once: what comes for a key while it is being asked waits, and goes
  * together. Each is told its own place in the count, as if it had been asked for alone.
+ *
+ * With leases some more are counted than have come, which those that come next need not ask for; all of them are told the
+ * count with the whole lease. What of a lease is not needed until the window ends is lost to the key.
  */
-export function together(countMany: CountMany): (key: string) => Promise<Consumed> {
+export function together(countMany: CountMany, lease?: LeaseOptions): (key: string) => Promise<Consumed> {
   /** Of the keys that are being asked for now: what waits for the answer. */
   const busy = new Map<string, Waiting[]>();
+  const leases = new Map<string, Lease>();
+  const clock = lease?.clock ?? (() => performance.now());
+
+  /** What was counted last, if that window has not ended. */
+  const known = (key: string): Lease | undefined => {
+    const last = leases.get(key);
+    if (!last || clock() < last.endsAt) return last;
+    leases.delete(key);
+    return undefined;
+  };
+  const toLease = (key: string): number => {
+    const last = known(key);
+    if (!last || !lease) return 0;
+    return Math.max(0, Math.min(LARGEST_LEASE, Math.floor((lease.points - last.consumed) / SHARE)));
+  };
+  const fromLease = (key: string): Consumed | undefined => {
+    const last = known(key);
+    if (!last || last.left === 0) return undefined;
+    last.left--;
+    return { consumed: last.consumed, msBeforeNext: last.endsAt - clock() };
+  };
 
   const ask = async (key: string, asking: Waiting[]): Promise<void> => {
     try {
-      const { consumed, msBeforeNext } = await countMany(key, asking.length);
-      const before = consumed - asking.length;
-      asking.forEach(({ resolve }, place) => resolve({ consumed: before + place + 1, msBeforeNext }));
+      const leased = toLease(key);
+      const { consumed, msBeforeNext } = await countMany(key, asking.length + leased);
+      const isLeased = leased > 0 && lease !== undefined && consumed <= lease.points;
+      if (lease) leases.set(key, { left: isLeased ? leased : 0, consumed, endsAt: clock() + msBeforeNext });
+      const before = consumed - leased - asking.length;
+      asking.forEach(({ resolve }, place) =>
+        resolve({ consumed: isLeased ? consumed : before + place + 1, msBeforeNext }),
+      );
     } catch (error) {
       for (const { reject } of asking) reject(error);
     }
-    const next = busy.get(key) ?? [];
+    const next = (busy.get(key) ?? []).filter(({ resolve }) => {
+      const counted = fromLease(key);
+      if (counted) resolve(counted);
+      return !counted;
+    });
     if (next.length === 0) return void busy.delete(key);
     busy.set(key, []);
     void ask(key, next);
   };
 
-  return (key) =>
-    new Promise((resolve, reject) => {
+  return (key) => {
+    const counted = fromLease(key);
+    if (counted) return Promise.resolve(counted);
+    return new Promise((resolve, reject) => {
       const waiting = busy.get(key);
       if (waiting) return void waiting.push({ resolve, reject });
       busy.set(key, []);
       void ask(key, [{ resolve, reject }]);
     });
+  };
 }

@@ -54,3 +54,66 @@ describe('counting together', () => {
     expect([second, third]).toMatchObject([{ value: { consumed: 1 } }, { value: { consumed: 2 } }]);
   });
 });
+
+describe('counting together with leases', () => {
+  /** A store that nodes share, whose window ends at a time. */
+  const sharedStore = (windowMs: number) => {
+    const state = { now: 0, end: windowMs, count: 0, asked: 0 };
+    const countMany = async (_: string, points: number) => {
+      await null;
+      if (state.now >= state.end) [state.count, state.end] = [0, state.now + windowMs];
+      state.asked++;
+      state.count += points;
+      return { consumed: state.count, msBeforeNext: state.end - state.now };
+    };
+    const node = (points: number) => together(countMany, { points, clock: () => state.now });
+    return { state, node };
+  };
+
+  it('lets nobody go beyond the limit, and refuses only once all of it is given out', async () => {
+    const bursts = fc.array(
+      fc.record({ node: fc.nat(2), requests: fc.integer({ min: 1, max: 90 }), afterMs: fc.nat(400) }),
+      { maxLength: 60 },
+    );
+    const property = fc.asyncProperty(bursts, fc.integer({ min: 1, max: 3000 }), async (schedule, points) => {
+      const { state, node } = sharedStore(1000);
+      const nodes = [node(points), node(points), node(points)];
+      const allowed = new Map<number, number>();
+      for (const { node: which, requests, afterMs } of schedule) {
+        state.now += afterMs;
+        const asked = Array.from({ length: requests }, () => nodes[which]?.('key'));
+        for (const told of await Promise.all(asked)) {
+          if (!told) continue;
+          expect(told.msBeforeNext).toBe(state.end - state.now);
+          if (told.consumed > points) expect(state.count).toBeGreaterThanOrEqual(points);
+          else allowed.set(state.end, (allowed.get(state.end) ?? 0) + 1);
+        }
+      }
+      for (const count of allowed.values()) expect(count).toBeLessThanOrEqual(points);
+    });
+    await fc.assert(property, { numRuns: 300 });
+  });
+
+  it('tells no fewer than were counted, and asks for a hundred at a time far from the limit', async () => {
+    const { state, node } = sharedStore(1000);
+    const count = node(1_000_000);
+    for (let i = 1; i <= 2000; i++) expect((await count('key')).consumed).toBeGreaterThanOrEqual(i);
+    expect(state.asked).toBeLessThan(30);
+  });
+
+  it('counts each by itself near the limit', async () => {
+    const { state, node } = sharedStore(1000);
+    const count = node(200);
+    for (let i = 1; i <= 200; i++) expect((await count('key')).consumed).toBe(i);
+    expect(state.asked).toBe(200);
+  });
+
+  it('forgets what was leased when the window ends', async () => {
+    const { state, node } = sharedStore(1000);
+    const count = node(100_000);
+    await count('key');
+    await count('key');
+    state.now = 1000;
+    expect(await count('key')).toEqual({ consumed: 1, msBeforeNext: 1000 });
+  });
+});

@@ -1,0 +1,13 @@
+// The limit of what is laid aside: node:http sending a file. node file-server.mjs FILE BYTES PORT
+import { createReadStream, truncateSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { pipeline } from 'node:stream';
+
+const [, , file, bytes, port] = process.argv;
+// As long as what it is compared with; the rest of it are zeros.
+truncateSync(file, Number(bytes));
+
+createServer((_request, response) => {
+  response.writeHead(200, { 'content-length': bytes });
+  pipeline(createReadStream(file), response, () => {});
+}).listen(Number(port), '127.0.0.1', () => console.log('ready'));
