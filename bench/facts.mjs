@@ -8,15 +8,18 @@ const IDS = 100_000;
 /**
  * What the requests need to know of the data, asked of the database itself: ids, tags and words with the number of
  * matches wanted, how many pages there are.
+ * @param most matches of each of these words
  */
-export async function findFacts(client) {
+export async function findFacts(client, most = {}) {
   const texts = await sampleTexts(client);
-  const [q3, q8, q12] = [
-    await commonest(client, texts, 3),
-    await commonest(client, texts, 8),
-    await commonest(client, texts, 12),
-  ];
-  return { q3, q8, q12, ...(await tags(client)), ...(await ids(client)) };
+  const found = {};
+  const matches = {};
+  for (const characters of [3, 8, 12]) {
+    const { c, n } = await commonest(client, texts, characters, most[`q${characters}`] ?? MOST_MATCHES);
+    found[`q${characters}`] = c;
+    matches[`q${characters}`] = n;
+  }
+  return { ...found, matches, ...(await tags(client)), ...(await ids(client)) };
 }
 
 async function sampleTexts(client) {
@@ -29,7 +32,7 @@ async function sampleTexts(client) {
 }
 
 /** Of the substrings of so many characters of a sample, the one that matches most, up to the limit. */
-async function commonest(client, texts, characters) {
+async function commonest(client, texts, characters, limit) {
   const counts = new Map();
   for (const text of texts) {
     const parts = new Set();
@@ -37,20 +40,30 @@ async function commonest(client, texts, characters) {
     for (const part of parts) counts.set(part, (counts.get(part) ?? 0) + 1);
   }
   const { rows: all } = await client.query('select last_number::int as n from revision');
-  const most = MOST_MATCHES * Math.min(1, texts.length / all[0].n);
-  const likely = [...counts]
-    .filter(([part, count]) => /^[a-z0-9]+$/.test(part) && count <= most)
-    .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
-    .slice(0, CANDIDATES)
-    .map(([part]) => part);
+  const most = limit * Math.min(1, texts.length / all[0].n);
+  const plain = [...counts].filter(([part]) => /^[a-z0-9]+$/.test(part));
+  // A sample may say too little of a part.
+  for (const share of [1, 0.5, 0.25, 0.1]) {
+    const likely = plain
+      .filter(([, count]) => count <= Math.max(1, most * share))
+      .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+      .slice(0, CANDIDATES)
+      .map(([part]) => part);
+    const found = await mostMatches(client, likely, limit);
+    if (found) return found;
+  }
+  throw new Error(`every part of ${characters} characters matches more than ${limit}`);
+}
+
+async function mostMatches(client, parts, limit) {
   const { rows } = await client.query(
     `select c, n from unnest($1::text[]) as c,
        lateral (select count(*)::int as n from
          (select from indicator where coalesce(search_text, normalized) like '%' || c || '%' limit $2 + 1) as found) as matches
      where n <= $2 order by n desc, c limit 1`,
-    [likely, MOST_MATCHES],
+    [parts, limit],
   );
-  return rows[0].c;
+  return rows[0];
 }
 
 async function tags(client) {

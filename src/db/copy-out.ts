@@ -11,7 +11,7 @@ import { writeTextArray } from './text-formats.ts';
  */
 
 /** Bytes that are read ahead. */
-const AHEAD = 256 * 1024;
+const AHEAD = 64 * 1024;
 /** pg would give up any statement that takes longer than those of a request may; this one takes what its reader takes. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 

@@ -67,9 +67,12 @@ function description({ severity, confidence, tlp, tags }: ExportIndicator): stri
   return tags.length === 0 ? marks : `${marks}, tags: ${tags.map(oneLine).join(', ')}`;
 }
 
+/** What most of it is: printable ASCII, single blanks within. */
+const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
+
 /** Free text for people: no blanks at the ends, which Zeek would keep, and nothing that breaks a line of a log. */
 function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return PLAIN_LINE.test(text) ? text : text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
 /**
@@ -77,7 +80,7 @@ function oneLine(text: string): string {
  * with `#` for a comment.
  */
 function field(text: string): string {
-  const literal = text.replace(/\\(?=x[0-9a-f]{2})/gi, '\\x5c');
+  const literal = text.includes('\\') ? text.replace(/\\(?=x[0-9a-f]{2})/gi, '\\x5c') : text;
   return /^(?:#|-$|\(empty\)$)/.test(literal) ? `${escaped(literal.charAt(0))}${literal.slice(1)}` : literal;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -17,7 +17,7 @@ export function registerEtag(app: FastifyInstance): void {
 }
 
 export function strongEtag(content: string | Buffer): string {
-  return `"${createHash('sha256').update(content).digest('base64url')}"`;
+  return `"${hash('sha256', content, 'base64url')}"`;
 }
 
 /** If-None-Match compares weakly: a `W/` before the tag does not count (RFC 9110 §13.1.2). */

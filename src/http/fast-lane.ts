@@ -53,6 +53,8 @@ interface Place {
   route: string;
   /** Names and values in turn: those that are the same in every answer. */
   headers: string[];
+  /** Those that go with a 304, which has no content to tell the type of. */
+  headersOf304: string[];
 }
 
 /** What goes out: kept, or still to be read. */
@@ -118,17 +120,20 @@ export function fastLane(options: FastLaneOptions): FastLane {
     const { key, place } = way;
     noteUse(key.id, clock());
     const consumed = await kv.consume(`key:${key.id}`, rateLimit).catch(() => undefined);
-    if (consumed) counts.set(request, consumed);
-    if (!consumed || consumed.consumed > rateLimit.points) return onward();
+    const sendOn = () => {
+      if (consumed) counts.set(request, consumed);
+      onward();
+    };
+    if (!consumed || consumed.consumed > rateLimit.points) return sendOn();
     const answer = typeof way.answer === 'function' ? await way.answer().catch(() => undefined) : way.answer;
-    if (!answer) return onward();
+    if (!answer) return sendOn();
     const isKnown = matchesEtag(request.headers['if-none-match'], answer.etag);
     const id = randomUUID();
     const own = ['x-request-id', id, 'etag', answer.etag];
     for (const [name, value] of Object.entries(rateHeaders(rateLimit, consumed, clock())))
       own.push(name, value);
     if (isKnown) {
-      response.writeHead(304, [...withoutType(place.headers), ...own]);
+      response.writeHead(304, [...place.headersOf304, ...own]);
       response.end();
     } else {
       response.writeHead(200, [
@@ -161,6 +166,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
         scope: config.access as Scope,
         route,
         headers,
+        headersOf304: withoutType(headers),
       });
     },
     before: (listener) => (request, response) => {
@@ -176,7 +182,6 @@ export function fastLane(options: FastLaneOptions): FastLane {
 
 const placeName = (ceiling: Tlp, address: string) => `${ceiling} ${address}`;
 
-/** A 304 has no content to tell the type of. */
 function withoutType(headers: readonly string[]): string[] {
   const at = headers.indexOf('content-type');
   return headers.filter((_, i) => i !== at && i !== at + 1);

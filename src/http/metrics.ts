@@ -33,8 +33,13 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
     registers,
   });
   const text = collect(registry);
+  /** Labels are looked up once: routes and statuses are few. */
+  const children = new Map<string, Pick<Histogram, 'observe'>>();
   const observe: Metrics['observe'] = (method, route, status, seconds) => {
-    duration.observe({ method, route, status }, seconds);
+    const name = `${method} ${status} ${route}`;
+    const child = children.get(name) ?? duration.labels({ method, route, status });
+    children.set(name, child as Pick<Histogram, 'observe'>);
+    child.observe(seconds);
     if (status === 429) limited.inc();
   };
   return {

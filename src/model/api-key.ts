@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Scope } from './scopes.ts';
 import type { Tlp } from './vocabulary.ts';
 
@@ -35,7 +35,7 @@ export function looksLikeApiKey(text: string): boolean {
 }
 
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key, 'hex');
 }
 
 export function isUsable(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): boolean {
