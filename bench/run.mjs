@@ -1,6 +1,6 @@
 // npm run bench [-- --quick] [-- --only 1,4]: what the service does beside the limit of what it could do; README.md says how.
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -260,6 +260,7 @@ async function describeMachine(databaseUrl) {
 }
 
 function save(name, all) {
+  mkdirSync(new URL('./results/', import.meta.url), { recursive: true });
   writeFileSync(new URL(name, import.meta.url), `${JSON.stringify(all, null, 2)}\n`);
 }
 
