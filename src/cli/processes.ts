@@ -49,6 +49,13 @@ export async function startProcesses(
       if (!stopping) keep(fork(slot), slot);
     });
   };
+  /** From when it answers on, it is replaced. */
+  const start = async (slot: number): Promise<RunningServer> => {
+    const worker = fork(slot);
+    const server = await listening(worker);
+    keep(worker, slot);
+    return server;
+  };
   const stop = async () => {
     stopping = true;
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
@@ -63,11 +70,8 @@ export async function startProcesses(
   stopOnSignals(stop);
   try {
     // The first makes the tables, and tells what is wrong once.
-    const first = fork(0);
-    const server = await listening(first);
-    const others = Array.from({ length: count - 1 }, (_, i) => fork(i + 1));
-    await Promise.all(others.map(listening));
-    [first, ...others].forEach(keep);
+    const server = await start(0);
+    await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(i + 1)));
     return server;
   } catch (error) {
     await stop();
