@@ -62,7 +62,8 @@ export async function idleBytes(databaseUrl, redisUrl, key) {
   await fetch(`${url}/api/v1/indicators`, { headers: { authorization: `Bearer ${key}` } }).then((response) =>
     response.text(),
   );
-  await delay(10_000);
+  // V8 gives back what starting has taken once nothing has happened for some twenty seconds.
+  await delay(60_000);
   const bytes = residentBytes(pid);
   await stop();
   return bytes;

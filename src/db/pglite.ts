@@ -1,5 +1,4 @@
-import { PGlite } from '@electric-sql/pglite';
-import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import type { PGlite } from '@electric-sql/pglite';
 import type { Lease, OwnEngine, QueryRows } from './engine.ts';
 
 const INT8 = 20;
@@ -9,6 +8,11 @@ const INT8 = 20;
  * the caller holds the store's lock.
  */
 export async function openPglite(directory?: string): Promise<OwnEngine> {
+  // Beside PostgreSQL it is not wanted.
+  const [{ PGlite }, { pg_trgm }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('@electric-sql/pglite/contrib/pg_trgm'),
+  ]);
   const pglite = await PGlite.create({
     ...(directory ? { dataDir: directory } : {}),
     extensions: { pg_trgm },

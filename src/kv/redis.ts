@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createClient, createCluster } from '@redis/client';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { createClient, createCluster } from 'redis';
 import type { KeyValueStore } from './kv.ts';
 import { type Counts, limiters } from './limiters.ts';
 

@@ -1,14 +1,15 @@
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import { withDeadline } from './deadline.ts';
 import { decodedBody, discard } from './decoded-body.ts';
 import { exchange, type RawAnswer } from './exchange.ts';
 import { storageFailure, transferFailure } from './failure.ts';
-import { guardedConnector, type Resolve } from './guarded-connector.ts';
-import { mayConnect, parseNetworks } from './public-address.ts';
+import type { Resolve } from './guarded-connector.ts';
+import { OutboundError } from './outbound-error.ts';
+import { mayConnect, type Network, parseNetworks } from './public-address.ts';
 import { firstStep } from './request-step.ts';
 import { writeTemporaryFile } from './temporary-file.ts';
 
-export { OutboundError } from './outbound-error.ts';
+export { OutboundError };
 
 export interface OutboundRequest {
   /** Absolute, http or https, without user-info: a name and password belong into `credentials`. */
@@ -77,15 +78,14 @@ export interface OutboundOptions {
  */
 export function openOutbound(options: OutboundOptions): Outbound {
   const networks = parseNetworks(options.allowedNetworks);
-  const agent = new Agent({
-    connect: guardedConnector({ ...options, mayConnect: (address) => mayConnect(address, networks) }),
-    // The deadline of the request is the only clock.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  let agent: Promise<Agent> | undefined;
+  let isClosed = false;
   const answered = <T>(wanted: OutboundRequest, use: (answer: RawAnswer) => Promise<T>) =>
     withDeadline(wanted.timeoutMs, wanted.signal, async (signal) => {
-      const answer = await exchange(agent, firstStep(wanted), options.userAgent, signal);
+      const first = firstStep(wanted);
+      if (isClosed) throw new OutboundError('aborted', 'outgoing requests are closed', first.url.host);
+      agent ??= openAgent(options, networks);
+      const answer = await exchange(await agent, first, options.userAgent, signal);
       return use(answer).catch((error: unknown) => {
         discard(answer.body);
         throw transferFailure(error, answer.url.host, signal);
@@ -95,8 +95,25 @@ export function openOutbound(options: OutboundOptions): Outbound {
     request: (wanted) => answered(wanted, (answer) => inMemory(answer, wanted.maxBytes)),
     download: (wanted, directory) =>
       answered(wanted, (answer) => intoFile(answer, wanted.maxBytes, directory)),
-    close: () => agent.destroy(),
+    async close() {
+      isClosed = true;
+      await (await agent)?.destroy();
+    },
   };
+}
+
+/** Loaded when somebody is to be asked: a server that never asks anybody does without its megabytes. */
+async function openAgent(options: OutboundOptions, networks: readonly Network[]): Promise<Agent> {
+  const [{ Agent }, { guardedConnector }] = await Promise.all([
+    import('undici'),
+    import('./guarded-connector.ts'),
+  ]);
+  return new Agent({
+    connect: guardedConnector({ ...options, mayConnect: (address) => mayConnect(address, networks) }),
+    // The deadline of the request is the only clock.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 }
 
 async function inMemory(answer: RawAnswer, maxBytes: number): Promise<OutboundAnswer> {

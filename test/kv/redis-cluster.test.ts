@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { redisStore } from '../../src/kv/redis.ts';
 import { freePort, startRedis, stop } from '../support/servers.ts';
