@@ -1,9 +1,8 @@
-/**
- * CSV straight from the bytes of COPY's text format. Nearly every row holds only characters that mean nothing to either notation:
- * such a one is taken over byte by byte, and no string is made of it. Any other is left to whoever knows all the rules.
- */
+import { BLANK, COMMA, copiedRows, TAB } from './copied-rows.ts';
 
-const [TAB, LF, BLANK, COMMA, SEMICOLON] = [0x09, 0x0a, 0x20, 0x2c, 0x3b] as const;
+/** CSV straight from the bytes of COPY's text format. */
+
+const SEMICOLON = 0x3b;
 const [OPEN, CLOSE, PLUS, POINT, ZERO, LETTER_T, LETTER_Z] = [
   0x7b, 0x7d, 0x2b, 0x2e, 0x30, 0x54, 0x5a,
 ] as const;
@@ -21,53 +20,18 @@ const OFFSET = '+00'.length;
 /** `infinity` begins so. */
 const NEVER = 0x69;
 const [TRUE, FALSE] = [Buffer.from('true\r\n'), Buffer.from('false\r\n')];
-/** What a line may grow by. */
-const GROWTH = 32;
-
 /** id, type, value, confidence, severity, tlp, tags, source, three times, for detection; all but three are our own words. */
 const WORDS_BEFORE_VALUE = 2;
 const WORDS_BEFORE_TAGS = 3;
 const TIMES = 3;
 const BRACES = 2;
 
-/**
- * @param otherLine makes the line of CSV of a row that is not plain
- * @yields bytes that are to be done with before the next are asked for
- */
-export async function* csvFromCopy(
+/** @param otherRow makes the line of CSV of a row that is not plain */
+export function csvFromCopy(
   chunks: AsyncIterable<Uint8Array>,
-  otherLine: (row: string) => string,
+  otherRow: (row: string) => string,
 ): AsyncGenerator<Uint8Array> {
-  let target = Buffer.alloc(0);
-  let rest = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    const source =
-      rest.length === 0
-        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-        : Buffer.concat([rest, chunk]);
-    if (target.length < source.length * 2) target = Buffer.allocUnsafe(source.length * 2);
-    let [from, to] = [0, 0];
-    for (let end = source.indexOf(LF); end >= 0; end = source.indexOf(LF, from)) {
-      const room = to + end - from + GROWTH;
-      if (room > target.length) target = grown(target, room);
-      const next = plainRow(source, from, target, to);
-      if (next >= 0) to = next;
-      else {
-        const line = Buffer.from(otherLine(source.toString('utf8', from, end)));
-        if (to + line.length > target.length) target = grown(target, to + line.length);
-        to += line.copy(target, to);
-      }
-      from = end + 1;
-    }
-    rest = Buffer.from(source.subarray(from));
-    if (to > 0) yield target.subarray(0, to);
-  }
-}
-
-function grown(target: Buffer, room: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafe(room * 2);
-  target.copy(larger);
-  return larger;
+  return copiedRows(chunks, plainRow, otherRow);
 }
 
 /**

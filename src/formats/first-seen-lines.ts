@@ -8,35 +8,44 @@ const FIRST_CAPACITY = 1 << 10;
  * different ones are taken for one is 1 in 30 million.
  */
 export function firstSeenLines(): (line: string) => boolean {
-  let slots = new BigUint64Array(FIRST_CAPACITY);
+  let slots = new Uint32Array(FIRST_CAPACITY * 2);
   let count = 0;
   return (line) => {
-    if (count * 3 >= slots.length * 2) slots = doubled(slots);
-    const isNew = add(slots, digestOf(line));
+    if (count * 3 >= slots.length) slots = doubled(slots);
+    // Of a hash that nobody can choose collisions for: a crafted URL must not push another off the list.
+    const digest = hash('sha256', line, 'binary');
+    const isNew = add(slots, word(digest, 0) || 1, word(digest, 4));
     if (isNew) count++;
     return isNew;
   };
 }
 
-function doubled(slots: BigUint64Array): BigUint64Array<ArrayBuffer> {
-  const larger = new BigUint64Array(slots.length * 2);
-  for (const digest of slots) if (digest !== 0n) add(larger, digest);
+function doubled(slots: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(slots.length * 2);
+  for (let at = 0; at < slots.length; at += 2)
+    if (slots[at] !== 0) add(larger, slots[at] as number, slots[at + 1] as number);
   return larger;
 }
 
-/** Open addressing, linear probing; 0 marks a free slot. */
-function add(slots: BigUint64Array, digest: bigint): boolean {
+/** Open addressing, linear probing; two words a slot, of which the first is 0 where it is free. */
+function add(slots: Uint32Array, first: number, second: number): boolean {
   const mask = slots.length - 1;
-  let slot = Number(digest & BigInt(mask));
-  for (let held = slots[slot]; held !== 0n; held = slots[slot]) {
-    if (held === digest) return false;
-    slot = (slot + 1) & mask;
+  let at = (second * 2) & mask;
+  for (; slots[at] !== 0; at = (at + 2) & mask) {
+    if (slots[at] === first && slots[at + 1] === second) return false;
   }
-  slots[slot] = digest;
+  slots[at] = first;
+  slots[at + 1] = second;
   return true;
 }
 
-/** Of a hash that nobody can choose collisions for: a crafted URL must not push another off the list. */
-function digestOf(line: string): bigint {
-  return hash('sha256', line, 'buffer').readBigUInt64LE() || 1n;
+/** Four bytes, a character each. */
+function word(bytes: string, from: number): number {
+  return (
+    (bytes.charCodeAt(from) |
+      (bytes.charCodeAt(from + 1) << 8) |
+      (bytes.charCodeAt(from + 2) << 16) |
+      (bytes.charCodeAt(from + 3) << 24)) >>>
+    0
+  );
 }

@@ -157,6 +157,7 @@ export interface ExportFormat extends ExportShape {
   writeCopied?(
     chunks: AsyncIterable<Uint8Array>,
     toRow: (line: string) => ExportIndicator,
+    info: ExportInfo,
   ): AsyncGenerator<string | Uint8Array>;
 }
 

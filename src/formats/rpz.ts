@@ -1,6 +1,10 @@
+import { BACKSLASH, copiedRows, LAST_PRINTABLE, LF, placeOf, put, TAB } from './copied-rows.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
 import { isPublicSuffix } from './public-suffix.ts';
 
+const NXDOMAIN = Buffer.from(' CNAME .\n');
+const UNDER = Buffer.from('*.');
+const LETTER_D = 0x44;
 const TYPES = ['IPV4', 'IPV6', 'DOMAIN'] as const;
 const TTL = 300;
 const REFRESH = 3600;
@@ -29,21 +33,59 @@ export function rpzFormat(): ExportFormat {
     columns: ['type', 'value'],
     reads: { changedAt: true },
     async *write(batches, info) {
+      const writer = zoneWriter();
       yield head(info);
-      let leftOut = 0;
       for await (const batch of batches) {
-        let text = '';
-        for (const row of batch) {
-          const owners = triggers(row);
-          if (owners.length === 0) leftOut++;
-          for (const owner of owners) text += `${owner} CNAME .\n`;
-        }
+        const text = batch.map(writer.linesOf).join('');
         if (text !== '') yield text;
       }
-      if (leftOut > 0)
-        yield `; left out: ${leftOut} domains too long for a policy zone or within its own zones\n`;
+      yield writer.end();
+    },
+    async *writeCopied(chunks, toRow, info) {
+      const writer = zoneWriter();
+      yield head(info);
+      yield* copiedRows(chunks, nameFromCopy, (row) => writer.linesOf(toRow(row)));
+      yield writer.end();
     },
   };
+}
+
+function zoneWriter() {
+  let leftOut = 0;
+  return {
+    linesOf(row: ExportIndicator): string {
+      const owners = triggers(row);
+      if (owners.length === 0) leftOut++;
+      return recordsOf(owners);
+    },
+    end: () =>
+      leftOut > 0
+        ? `; left out: ${leftOut} domains too long for a policy zone or within its own zones\n`
+        : '',
+  };
+}
+
+function recordsOf(owners: readonly string[]): string {
+  return owners.map((owner) => owner + NXDOMAIN).join('');
+}
+
+/** Of a name in ASCII that stands for all under it, too, from the bytes of COPY's text format. */
+function nameFromCopy(source: Buffer, from: number, target: Buffer, to: number): number {
+  const valueAt = placeOf(TAB, source, from) + 1;
+  if (source[from] !== LETTER_D) return -1;
+  let end = valueAt;
+  for (let byte = source[end] as number; byte !== LF; byte = source[++end] as number)
+    if (byte === BACKSLASH || byte > LAST_PRINTABLE) return -1;
+  const name = source.toString('latin1', valueAt, end);
+  if (!fits(name) || isPublicSuffix(name)) return -1;
+  let o = put(NXDOMAIN, target, copied(source, valueAt, end, target, to));
+  o = put(UNDER, target, o);
+  return put(NXDOMAIN, target, copied(source, valueAt, end, target, o));
+}
+
+function copied(source: Uint8Array, from: number, end: number, target: Uint8Array, to: number): number {
+  for (let i = from; i < end; i++) target[to + i - from] = source[i] as number;
+  return to + end - from;
 }
 
 function head(info: ExportInfo): string {
@@ -56,10 +98,14 @@ function serial({ changedAt }: ExportInfo): number {
   return Math.floor(Number(changedAt ?? 0) / 1000) % 2 ** 32 || 1;
 }
 
+function fits(name: string): boolean {
+  return name.length <= MAX_NAME && !TRIGGER_ZONE.test(name);
+}
+
 function triggers({ type, value }: ExportIndicator): string[] {
   if (type === 'IPV4') return [`32.${value.split('.').reverse().join('.')}.rpz-ip`];
   if (type === 'IPV6') return [`128.${reversedGroups(value)}.rpz-ip`];
-  if (value.length > MAX_NAME || TRIGGER_ZONE.test(value)) return [];
+  if (!fits(value)) return [];
   return isPublicSuffix(value) ? [value] : [value, `*.${value}`];
 }
 

@@ -1,7 +1,9 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
+import { copiedRows } from './copied-rows.ts';
 import { firstSeenLines } from './first-seen-lines.ts';
 import type { ExportFormat, ExportIndicator } from './format.ts';
 import { tlpName } from './tlp-name.ts';
+import { zeekFromCopy } from './zeek-from-copy.ts';
 import { zeekUrls } from './zeek-url.ts';
 
 /** SOFTWARE is what Zeek compares User-Agent headers with. */
@@ -40,13 +42,22 @@ export function zeekFormat(): ExportFormat {
       yield HEADER;
       for await (const batch of batches) {
         let text = '';
-        for (const row of batch) {
-          for (const indicator of seenAs(row, isFirst)) text += line(indicator, row);
-        }
+        for (const row of batch) text += linesOf(row, isFirst);
         if (text !== '') yield text;
       }
     },
+    async *writeCopied(chunks, toRow) {
+      const isFirst = firstSeenLines();
+      yield HEADER;
+      yield* copiedRows(chunks, zeekFromCopy(isFirst), (row) => linesOf(toRow(row), isFirst));
+    },
   };
+}
+
+function linesOf(row: ExportIndicator, isFirst: (line: string) => boolean): string {
+  return seenAs(row, isFirst)
+    .map((indicator) => line(indicator, row))
+    .join('');
 }
 
 function seenAs({ type, value }: ExportIndicator, isFirst: (line: string) => boolean): string[] {

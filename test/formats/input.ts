@@ -161,6 +161,15 @@ function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo
   };
 }
 
+/** Those that the format gets, in its order. */
+export function rowsFor(format: ExportFormat, rows: readonly ExportIndicator[]): ExportIndicator[] {
+  return rows
+    .filter(
+      ({ type, forDetection }) => format.types.includes(type) && (forDetection || !format.detectionOnly),
+    )
+    .sort(ORDERS[format.order]);
+}
+
 /** The whole text of an export: rows chosen and ordered as the database would. */
 export async function written(
   format: ExportFormat,
@@ -168,12 +177,7 @@ export async function written(
   fields: Partial<ExportInfo> = {},
   batchSize = 3,
 ): Promise<string> {
-  const chosen = rows
-    .filter(
-      ({ type, forDetection }) => format.types.includes(type) && (forDetection || !format.detectionOnly),
-    )
-    .sort(ORDERS[format.order])
-    .map((row) => withOnly(format.columns, row));
+  const chosen = rowsFor(format, rows).map((row) => withOnly(format.columns, row));
   async function* batches() {
     for (let at = 0; at < chosen.length; at += batchSize) yield chosen.slice(at, at + batchSize);
   }

@@ -66,7 +66,7 @@ function rowQuery(
   const shown = columnsOf(selection.viewer);
   const text = (column: Column) => (asText ? sql<string>`(${shown[column]})::text` : shown[column]);
   return selected(db, selection)
-    .innerJoin('source', 'source.id', 'indicator.source_id')
+    .$if(columns.includes('source'), (query) => query.innerJoin('source', 'source.id', 'indicator.source_id'))
     .where(sql<boolean>`indicator.type in (${sql.join(types)})`)
     .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true))
     .select(columns.map((column) => text(column).as(column)));

@@ -1,0 +1,131 @@
+import {
+  BACKSLASH,
+  BLANK,
+  COMMA,
+  LAST_PRINTABLE,
+  LF,
+  type PlainRow,
+  placeOf,
+  put,
+  TAB,
+} from './copied-rows.ts';
+
+const [POUND, PERCENT, BRACKET, MINUS, SLASH, COLON, AT] = [
+  0x23, 0x25, 0x28, 0x2d, 0x2f, 0x3a, 0x40,
+] as const;
+const [QUOTE, PLUS, UNDERLINE, CLOSE, LETTER_S] = [0x22, 0x2b, 0x5f, 0x7d, 0x73] as const;
+const TO_LOWER = 0x20;
+
+const HTTP = Buffer.from('http');
+const SEVERITY = Buffer.from('\tseverity ');
+const CONFIDENCE = Buffer.from(', confidence ');
+const MARKING = Buffer.from(', TLP:');
+const TAGS = Buffer.from(', tags: ');
+const BETWEEN_TAGS = Buffer.from(', ');
+const URL_TYPE = Buffer.from('\tIntel::URL\t');
+/** What stands behind a value, by its type's first letter and length. Others are not plain. */
+const TYPES: (Buffer | undefined)[] = [];
+for (const [type, written] of [
+  ...['IPV4', 'IPV6'].map((name) => [name, Buffer.from('\tIntel::ADDR\t')] as const),
+  ...['MD5', 'SHA1', 'SHA256'].map((name) => [name, Buffer.from('\tIntel::FILE_HASH\t')] as const),
+  ['DOMAIN', Buffer.from('\tIntel::DOMAIN\t')] as const,
+  ['URL', URL_TYPE] as const,
+])
+  TYPES[typeKey(type.charCodeAt(0), type.length)] = written;
+
+/**
+ * Lines of Zeek's intelligence file from the bytes of COPY's text format: of addresses, names, hashes, and URLs that are the same to
+ * Zeek wherever it sees them.
+ * @param isFirst whether this URL, in lower case and without its scheme, has not been written yet
+ */
+export function zeekFromCopy(isFirst: (url: string) => boolean): PlainRow {
+  return (source, from, target, to) => {
+    const valueAt = placeOf(TAB, source, from) + 1;
+    const type = TYPES[typeKey(source[from] as number, valueAt - 1 - from)];
+    if (type === undefined) return -1;
+    const start = type === URL_TYPE ? behindScheme(source, valueAt) : valueAt;
+    if (start < 0) return -1;
+    let o = word(source, start, target, to);
+    if (o < 0) return -1;
+    const valueEnd = start + o - to;
+    o = put(type, target, o);
+    const named = word(source, valueEnd + 1, target, o);
+    if (named < 0) return -1;
+    let i = valueEnd + 1 + named - o + 1;
+    o = put(SEVERITY, target, named);
+    for (let byte = source[i] as number; byte !== TAB; byte = source[++i] as number)
+      target[o++] = byte | TO_LOWER;
+    o = put(CONFIDENCE, target, o);
+    for (let byte = source[++i] as number; byte !== TAB; byte = source[++i] as number) target[o++] = byte;
+    o = put(MARKING, target, o);
+    for (let byte = source[++i] as number; byte !== TAB; byte = source[++i] as number)
+      target[o++] = byte === UNDERLINE ? PLUS : byte;
+    o = tags(source, i + 1, target, o);
+    if (o < 0) return -1;
+    // Asked of what is written for certain: whoever is asked remembers it.
+    if (type === URL_TYPE && !isFirst(source.toString('latin1', start, valueEnd).toLowerCase())) return to;
+    target[o++] = LF;
+    return o;
+  };
+}
+
+function typeKey(firstLetter: number, length: number): number {
+  return firstLetter * 16 + length;
+}
+
+/** Where host and path of a URL begin that is fetched by HTTP and in which nothing is left out, added or decoded; or -1. */
+function behindScheme(source: Uint8Array, from: number): number {
+  let i = from;
+  for (const byte of HTTP) if (source[i++] !== byte) return -1;
+  if (source[i] === LETTER_S) i++;
+  if (source[i++] !== COLON) return -1;
+  const start = i + 2;
+  for (i = start; source[i] !== SLASH; i++) {
+    // A port, or who is to be let in.
+    if (source[i] === COLON || source[i] === AT || source[i] === TAB) return -1;
+  }
+  for (; source[i] !== TAB; i++) if (source[i] === PERCENT || source[i] === POUND) return -1;
+  return start;
+}
+
+/** Up to a tab: printable characters that mean nothing to Zeek's reader. */
+function word(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
+  return source[from] === BRACKET || source[from] === MINUS || source[from] === POUND
+    ? -1
+    : words(source, from, target, to, TAB);
+}
+
+/** Printable characters, with single blanks within, up to one of the ends, which is left. */
+function words(
+  source: Uint8Array,
+  from: number,
+  target: Uint8Array,
+  to: number,
+  end: number,
+  otherEnd = end,
+): number {
+  let [i, o, before] = [from, to, BLANK as number];
+  for (let byte = source[i] as number; byte !== end && byte !== otherEnd; byte = source[++i] as number) {
+    const isBlank = byte === BLANK;
+    if (byte < BLANK || byte > LAST_PRINTABLE || byte === BACKSLASH || (isBlank && before === BLANK))
+      return -1;
+    target[o++] = byte;
+    before = byte;
+  }
+  return before === BLANK ? -1 : o;
+}
+
+/** `{a,"b c"}` as `, tags: a, b c`. */
+function tags(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
+  let i = from + 1;
+  if (source[i] === CLOSE) return to;
+  for (let o = put(TAGS, target, to); ; o = put(BETWEEN_TAGS, target, o)) {
+    const isQuoted = source[i] === QUOTE;
+    if (isQuoted) i++;
+    const next = isQuoted ? words(source, i, target, o, QUOTE) : words(source, i, target, o, COMMA, CLOSE);
+    if (next < 0) return -1;
+    i += next - o + (isQuoted ? 1 : 0);
+    o = next;
+    if (source[i++] === CLOSE) return o;
+  }
+}

@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { csvFormat } from '../../src/formats/csv.ts';
+import type { ExportFormat, ExportIndicator } from '../../src/formats/format.ts';
+import { rpzFormat } from '../../src/formats/rpz.ts';
+import { txtFormat } from '../../src/formats/txt.ts';
+import { zeekFormat } from '../../src/formats/zeek.ts';
+import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
+import { copied } from './copied.ts';
+import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
+
+const FORMATS: Record<string, ExportFormat> = {
+  csv: csvFormat({ csvGuard: false }),
+  'guarded csv': csvFormat({ csvGuard: true }),
+  zeek: zeekFormat(),
+  txt: txtFormat({ style: 'plain' }),
+  rpz: rpzFormat(),
+};
+const INFO = { changedAt: new Date('2026-05-25T12:00:00Z') };
+
+const one = (...texts: string[]) => fc.constantFrom(...texts);
+/** In pieces, so that some rows are plain and others hold one thing that is not. */
+const text = fc
+  .array(
+    one(
+      'a',
+      'Zz9',
+      '=x',
+      '+',
+      '-',
+      '@',
+      ' ',
+      '"',
+      ',',
+      ';',
+      '\\',
+      '\t',
+      '\n',
+      '\r',
+      '{',
+      '}',
+      '#',
+      '(',
+      'é',
+      '🦊',
+    ),
+    {
+      minLength: 1,
+      maxLength: 4,
+    },
+  )
+  .map((parts) => parts.join(''));
+const time = one('.000', '.001', '.010', '.120', '.999').map((ms) => new Date(`2026-01-31T23:05:09${ms}Z`));
+const url = fc
+  .tuple(
+    one('http://', 'https://', 'ftp://', 'http://u:p@'),
+    one('evil.example', '198.51.100.7', '[2001:db8::1]'),
+    one('', ':8080', ':80'),
+    one('/', '/A', '/a', '/a%41', '/%20', "/x?y='&z", '/ü', '/#'),
+  )
+  .map((parts) => exportIndicator(1, 'URL', parts.join('')));
+const known = fc.constantFrom(
+  ...GOLDEN,
+  ...HOSTILE,
+  ...['co.uk', 'a.co.uk', 'x.rpz-ip', `${'a.'.repeat(100)}example`].map((name) =>
+    exportIndicator(1, 'DOMAIN', name),
+  ),
+  ...['198.51.100.8', '0.0.0.0', '255.255.255.255'].map((address) => exportIndicator(1, 'IPV4', address)),
+  ...['::', '::1', '2001:db8::'].map((address) => exportIndicator(1, 'IPV6', address)),
+);
+const fields = fc.record(
+  {
+    tags: fc.array(text, { maxLength: 3 }),
+    source: text,
+    severity: fc.constantFrom(...SEVERITIES),
+    confidence: fc.integer({ min: 0, max: 100 }),
+    tlp: fc.constantFrom(...TLPS),
+    firstSeen: time,
+    lastSeen: time,
+    expiresAt: fc.option(time),
+    forDetection: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+const row = fc
+  .tuple(
+    fc.oneof(
+      url,
+      known,
+      text.map((value) => ({ ...exportIndicator(1, 'MUTEX', 'x'), value })),
+    ),
+    fields,
+  )
+  .map(([indicator, more]): ExportIndicator => ({ ...indicator, ...more }));
+
+describe.each(Object.entries(FORMATS))('%s from what COPY gives', (_, format) => {
+  it('is what the writer says, wherever the pieces end', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { maxLength: 8 }),
+        fc.integer({ min: 1, max: 80 }),
+        async (rows, size) => {
+          expect((await copied(format, rows, size, INFO)).text).toBe(await written(format, rows, INFO));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('has no object made of a row that is plain', async () => {
+    const plain = exportIndicator(1, 'DOMAIN', 'evil.example', { tags: ['a', 'b-c'] });
+    expect((await copied(format, [plain, plain], 1000, INFO)).asked.length).toBeLessThan(2);
+  });
+});

@@ -1,0 +1,57 @@
+import type { ExportFormat, ExportIndicator, ExportInfo, Instant } from '../../src/formats/format.ts';
+import { rowsFor } from './input.ts';
+
+/** What the format makes of what COPY gives of these rows, in pieces of so many bytes; and of which rows it had objects made. */
+export async function copied(
+  format: ExportFormat,
+  rows: readonly ExportIndicator[],
+  size: number,
+  info: Partial<ExportInfo> = {},
+): Promise<{ text: string; asked: ExportIndicator[] }> {
+  const chosen = rowsFor(format, rows);
+  const lines = chosen.map((row) => copyLine(row, format.columns));
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+  const asked: ExportIndicator[] = [];
+  const toRow = (line: string) => {
+    const row = chosen[lines.indexOf(line)];
+    if (!row) throw new Error(`no row was written as ${line}`);
+    asked.push(row);
+    return row;
+  };
+  const parts: Buffer[] = [];
+  for await (const part of format.writeCopied?.(pieces(), toRow, info as ExportInfo) ?? [])
+    parts.push(Buffer.from(part));
+  return { text: Buffer.concat(parts).toString(), asked };
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** PostgreSQL's manual: COPY, "Text Format". */
+function copyLine(row: ExportIndicator, columns: ExportFormat['columns']): string {
+  return columns
+    .map((column) => fieldText(row[column] as FieldValue))
+    .map((field) => field.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? ''))
+    .join('\t');
+}
+
+type FieldValue = string | number | boolean | string[] | Instant | null;
+
+/** An expiry that is not there is asked for as `infinity`. */
+function fieldText(value: FieldValue): string {
+  if (value === null) return 'infinity';
+  if (typeof value === 'boolean') return value ? 't' : 'f';
+  if (Array.isArray(value)) return `{${value.map(element).join(',')}}`;
+  if (typeof value !== 'object') return String(value);
+  return `${value
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.?0*Z$/, '')}+00`;
+}
+
+/** PostgreSQL's manual: arrays, "Array Input and Output Syntax". */
+function element(text: string): string {
+  return /^$|[{},"\\\s]|^null$/i.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text;
+}
