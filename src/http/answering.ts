@@ -41,9 +41,7 @@ export function answering(answers: KeptAnswers, lane: Pick<FastLane, 'learn'>): 
   ) => {
     reply.headers({ 'cache-control': cacheControl, etag, 'content-type': JSON_TYPE });
     return () =>
-      matchesEtag(request.headers['if-none-match'], etag)
-        ? reply.code(304).removeHeader('content-type').send()
-        : reply.send(body);
+      matchesEtag(request.headers['if-none-match'], etag) ? reply.code(304).send() : reply.send(body);
   };
   return {
     async kept(request, reply, question, compute) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
@@ -9,7 +10,7 @@ import { type ApiKey, hashApiKey } from '../model/api-key.ts';
 import type { Scope } from '../model/scopes.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { rateHeaders } from './authenticate.ts';
-import { matchesEtag, strongEtag } from './etag.ts';
+import { goesWith304, matchesEtag, strongEtag } from './etag.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -31,7 +32,7 @@ interface FastLaneOptions {
   answers: Pick<KeptAnswers, 'peek'>;
   peekKey(hash: string, now: Date): ApiKey | undefined;
   noteUse(keyId: string, at: Date): void;
-  kv: Pick<KeyValueStore, 'consume'>;
+  kv: Pick<KeyValueStore, 'consume' | 'consumeLeased'>;
   rateLimit: RateLimit;
   clock: Clock;
   metrics: Pick<Metrics, 'observe'>;
@@ -53,7 +54,6 @@ interface Place {
   route: string;
   /** Names and values in turn: those that are the same in every answer. */
   headers: string[];
-  /** Those that go with a 304, which has no content to tell the type of. */
   headersOf304: string[];
 }
 
@@ -62,6 +62,12 @@ interface Answer {
   /** Text goes out in one piece with the headers; bytes were made once. */
   body: string | Buffer;
   etag: string;
+}
+
+interface Arrival {
+  now: Date;
+  /** Of `performance.now()`. */
+  started: number;
 }
 
 interface Way {
@@ -83,18 +89,27 @@ export function fastLane(options: FastLaneOptions): FastLane {
   const { answers, peekKey, noteUse, kv, rateLimit, clock, metrics, log } = options;
   const places = new LRUCache<string, Place>({ max: MOST_PLACES });
   const counts = new WeakMap<IncomingMessage, Consumed>();
+  /** What came last over a connection, which mostly comes again. */
+  const hashes = new WeakMap<Socket, { authorization: string; hash: string }>();
 
-  const wayOf = ({ method, url = '', headers, httpVersion }: IncomingMessage, now: Date): Way | undefined => {
+  const hashOf = (socket: Socket, authorization: string) => {
+    const last = hashes.get(socket);
+    if (last?.authorization === authorization) return last.hash;
+    const hash = hashApiKey(authorization.slice('Bearer '.length));
+    hashes.set(socket, { authorization, hash });
+    return hash;
+  };
+  const wayOf = (request: IncomingMessage, now: Date): Way | undefined => {
+    const { method, url = '', headers, httpVersion, socket } = request;
     const { authorization = '', accept, host } = headers;
     if (method !== 'GET' || httpVersion !== '1.1' || !host || !TAKES_JSON.has(accept)) return undefined;
     if (!authorization.startsWith('Bearer ')) return undefined;
-    const key = peekKey(hashApiKey(authorization.slice('Bearer '.length)), now);
+    const key = peekKey(hashOf(socket, authorization), now);
     // From where a request comes is looked at the whole way.
     if (!key || key.networks.length > 0) return undefined;
-    const id = AN_ID.exec(url)?.[0];
-    const place =
-      places.get(placeName(key.tlpCeiling, url)) ??
-      (id && places.get(placeName(key.tlpCeiling, url.replace(id, ':id'))));
+    const ofQuestion = places.get(placeName(key.tlpCeiling, url));
+    const id = ofQuestion ? undefined : AN_ID.exec(url)?.[0];
+    const place = ofQuestion ?? (id && places.get(placeName(key.tlpCeiling, url.replace(id, ':id'))));
     if (!place || (key.scopes.length > 0 && !key.scopes.includes(place.scope))) return undefined;
     const answer = answerOf(place.subject, { tlpCeiling: key.tlpCeiling, now }, id);
     return answer && { key, place, answer };
@@ -110,28 +125,20 @@ export function fastLane(options: FastLaneOptions): FastLane {
     };
   };
 
-  const pass = async (
-    way: Way,
+  /** For what is counted and there already: nothing is waited for. */
+  const sendNow = (
+    { key, place }: Way,
+    answer: Answer,
+    consumed: Consumed,
+    { now, started }: Arrival,
     request: IncomingMessage,
     response: ServerResponse,
-    onward: () => void,
-  ): Promise<void> => {
-    const started = performance.now();
-    const { key, place } = way;
-    noteUse(key.id, clock());
-    const consumed = await kv.consume(`key:${key.id}`, rateLimit).catch(() => undefined);
-    const sendOn = () => {
-      if (consumed) counts.set(request, consumed);
-      onward();
-    };
-    if (!consumed || consumed.consumed > rateLimit.points) return sendOn();
-    const answer = typeof way.answer === 'function' ? await way.answer().catch(() => undefined) : way.answer;
-    if (!answer) return sendOn();
+  ): void => {
+    noteUse(key.id, now);
     const isKnown = matchesEtag(request.headers['if-none-match'], answer.etag);
     const id = randomUUID();
     const own = ['x-request-id', id, 'etag', answer.etag];
-    for (const [name, value] of Object.entries(rateHeaders(rateLimit, consumed, clock())))
-      own.push(name, value);
+    for (const [name, value] of Object.entries(rateHeaders(rateLimit, consumed, now))) own.push(name, value);
     if (isKnown) {
       response.writeHead(304, [...place.headersOf304, ...own]);
       response.end();
@@ -152,6 +159,25 @@ export function fastLane(options: FastLaneOptions): FastLane {
         'request completed',
       );
   };
+  const send = async (
+    way: Way,
+    arrival: Arrival,
+    request: IncomingMessage,
+    response: ServerResponse,
+    onward: () => void,
+  ): Promise<void> => {
+    const consumed = await kv.consume(`key:${way.key.id}`, rateLimit).catch(() => undefined);
+    // Reckoned from after the count: the window never ends later than was said.
+    const now = clock();
+    const sendOn = () => {
+      if (consumed) counts.set(request, consumed);
+      onward();
+    };
+    if (!consumed || consumed.consumed > rateLimit.points) return sendOn();
+    const answer = typeof way.answer === 'function' ? await way.answer().catch(() => undefined) : way.answer;
+    if (!answer) return sendOn();
+    sendNow(way, answer, consumed, { ...arrival, now }, request, response);
+  };
 
   return {
     learn(request, reply, subject) {
@@ -166,23 +192,23 @@ export function fastLane(options: FastLaneOptions): FastLane {
         scope: config.access as Scope,
         route,
         headers,
-        headersOf304: withoutType(headers),
+        headersOf304: headers.filter((_, i) => goesWith304(headers[i - (i % 2)] as string)),
       });
     },
     before: (listener) => (request, response) => {
-      const way = wayOf(request, clock());
+      const arrival = { now: clock(), started: performance.now() };
+      const way = wayOf(request, arrival.now);
       if (!way) return listener(request, response);
-      pass(way, request, response, () => listener(request, response)).catch((error: Error) =>
-        response.destroy(error),
-      );
+      const leased =
+        typeof way.answer === 'function' ? undefined : kv.consumeLeased(`key:${way.key.id}`, rateLimit);
+      if (leased) sendNow(way, way.answer as Answer, leased, arrival, request, response);
+      else
+        send(way, arrival, request, response, () => listener(request, response)).catch((error: Error) =>
+          response.destroy(error),
+        );
     },
     counted: (request) => counts.get(request),
   };
 }
 
 const placeName = (ceiling: Tlp, address: string) => `${ceiling} ${address}`;
-
-function withoutType(headers: readonly string[]): string[] {
-  const at = headers.indexOf('content-type');
-  return headers.filter((_, i) => i !== at && i !== at + 1);
-}

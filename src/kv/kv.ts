@@ -6,6 +6,8 @@ export interface KeyValueStore {
    * While a shared store does not answer, this node counts on its own.
    */
   consume(key: string, limit: RateLimit): Promise<Consumed>;
+  /** The same, where that was counted ahead of its coming (`mayLease`); undefined: it is to be counted. */
+  consumeLeased(key: string, limit: RateLimit): Consumed | undefined;
   /** Takes one request of `key` back that `consume` has counted. */
   giveBack(key: string, limit: RateLimit): Promise<void>;
   /** How many requests of `key` are counted in its current window, as `consume` counts them. */

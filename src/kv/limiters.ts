@@ -1,29 +1,30 @@
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Consumed, KeyValueStore, RateLimit } from './kv.ts';
-import { together } from './together.ts';
+import { type Counting, together } from './together.ts';
 
 type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
-export type Counts = Pick<KeyValueStore, 'consume' | 'giveBack' | 'used'>;
+export type Counts = Pick<KeyValueStore, 'consume' | 'consumeLeased' | 'giveBack' | 'used'>;
 
 /**
- * Keeps one limiter for each limit asked for, and tells both of its outcomes alike.
- * @param far whether the limiters ask a store elsewhere: then requests that come meanwhile are counted together
+ * Keeps one limiter for each limit asked for, and tells both of its outcomes alike. Requests that come while it is asked are
+ * counted together.
  */
-export function limiters(make: (limit: RateLimit) => Limiter, far = false): Counts {
-  const made = new Map<string, { limiter: Limiter; count(key: string): Promise<Consumed> }>();
+export function limiters(make: (limit: RateLimit) => Limiter): Counts {
+  const made = new Map<string, { limiter: Limiter } & Counting>();
   const of = (limit: RateLimit) => {
     const { points, windowSeconds, mayLease = false } = limit;
     const name = `${points}/${windowSeconds}/${mayLease}`;
     const known = made.get(name);
     if (known) return known;
     const limiter = make(limit);
-    const count = (key: string, many = 1) => counted(limiter, key, many);
-    const fresh = { limiter, count: far ? together(count, mayLease ? { points } : undefined) : count };
+    const count = (key: string, many: number) => counted(limiter, key, many);
+    const fresh = { limiter, ...together(count, mayLease ? { points } : undefined) };
     made.set(name, fresh);
     return fresh;
   };
   return {
     consume: (key, limit) => of(limit).count(key),
+    consumeLeased: (key, limit) => of(limit).leased(key),
     async giveBack(key, limit) {
       await of(limit).limiter.reward(key, 1);
     },

@@ -43,6 +43,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
   return {
     kind: 'redis',
     consume: (key, limit) => limits.consume(key, limit),
+    consumeLeased: (key, limit) => limits.consumeLeased(key, limit),
     giveBack: (key, limit) => limits.giveBack(key, limit),
     used: (key, limit) => limits.used(key, limit),
     async ping() {
@@ -80,7 +81,7 @@ function limitsOn(client: Client): Counts {
         inTime(shared.reward(key, points), ANSWER_MS).catch(() => own.reward(key, points)),
       get: (key) => inTime(shared.get(key), ANSWER_MS).catch(() => own.get(key)),
     };
-  }, true);
+  });
 }
 
 /**

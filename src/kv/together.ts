@@ -3,6 +3,13 @@ import type { Consumed } from './kv.ts';
 /** Counts `points` requests of a key at once; tells how many there are with them. */
 type CountMany = (key: string, points: number) => Promise<Consumed>;
 
+export interface Counting {
+  /** Counts one request of a key. */
+  count(key: string): Promise<Consumed>;
+  /** One that is counted already; undefined: there is none. */
+  leased(key: string): Consumed | undefined;
+}
+
 interface Waiting {
   resolve(consumed: Consumed): void;
   reject(error: unknown): void;
@@ -35,7 +42,7 @@ const LARGEST_LEASE = 100;
  * With leases some more are counted than have come, which those that come next need not ask for; all of them are told the
  * count with the whole lease. What of a lease is not needed until the window ends is lost to the key.
  */
-export function together(countMany: CountMany, lease?: LeaseOptions): (key: string) => Promise<Consumed> {
+export function together(countMany: CountMany, lease?: LeaseOptions): Counting {
   /** Of the keys that are being asked for now: what waits for the answer. */
   const busy = new Map<string, Waiting[]>();
   const leases = new Map<string, Lease>();
@@ -83,14 +90,17 @@ export function together(countMany: CountMany, lease?: LeaseOptions): (key: stri
     void ask(key, next);
   };
 
-  return (key) => {
-    const counted = fromLease(key);
-    if (counted) return Promise.resolve(counted);
-    return new Promise((resolve, reject) => {
-      const waiting = busy.get(key);
-      if (waiting) return void waiting.push({ resolve, reject });
-      busy.set(key, []);
-      void ask(key, [{ resolve, reject }]);
-    });
+  return {
+    leased: fromLease,
+    count(key) {
+      const counted = fromLease(key);
+      if (counted) return Promise.resolve(counted);
+      return new Promise((resolve, reject) => {
+        const waiting = busy.get(key);
+        if (waiting) return void waiting.push({ resolve, reject });
+        busy.set(key, []);
+        void ask(key, [{ resolve, reject }]);
+      });
+    },
   };
 }

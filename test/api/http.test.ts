@@ -47,7 +47,17 @@ onEveryEngine((engine) => {
       expect(await status('"x"')).toBe(200);
       const { headers, body } = await tipline.get(url, { headers: { 'if-none-match': etag } });
       expect(body).toBe('');
-      expect(headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
+      expect(headers).toMatchObject({
+        etag,
+        'cache-control': 'private, no-cache',
+        'x-request-id': expect.any(String),
+        'x-ratelimit-remaining': expect.any(String),
+      });
+      // What is said of content is known by who has it.
+      const said = Object.keys(headers).filter(
+        (name) => !/^(x-request-id|x-ratelimit-.*|date|connection)$/.test(name),
+      );
+      expect(said.sort()).toEqual(['cache-control', 'etag']);
       await tipline.load([indicatorRecord('IPV4', '203.0.113.8')]);
       expect(await status(etag)).toBe(200);
     });
@@ -99,6 +109,7 @@ onEveryEngine((engine) => {
       const kv = {
         kind: 'redis' as const,
         consume: async () => ({ consumed: 1, msBeforeNext: 1 }),
+        consumeLeased: () => undefined,
         giveBack: async () => {},
         used: async () => 0,
         ping: () => Promise.reject(new Error('secret host')),

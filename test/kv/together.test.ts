@@ -12,7 +12,7 @@ describe('counting together', () => {
         const turns = async (count: number) => {
           for (let i = 0; i < count; i++) await null;
         };
-        const count = together(async (key, points) => {
+        const { count } = together(async (key, points) => {
           await turns(storeTurns);
           counts[key] = (counts[key] ?? 0) + points;
           await turns(storeTurns);
@@ -32,7 +32,7 @@ describe('counting together', () => {
 
   it('asks once for all that come while it is being asked', async () => {
     const asked: number[] = [];
-    const count = together(async (_, points) => {
+    const { count } = together(async (_, points) => {
       asked.push(points);
       await null;
       return { consumed: points, msBeforeNext: 1 };
@@ -43,7 +43,7 @@ describe('counting together', () => {
 
   it('a failure is told to those it befell alone', async () => {
     let asked = 0;
-    const count = together(async (_, points) => {
+    const { count } = together(async (_, points) => {
       asked++;
       await null;
       if (asked === 1) throw new Error('down');
@@ -66,7 +66,10 @@ describe('counting together with leases', () => {
       state.count += points;
       return { consumed: state.count, msBeforeNext: state.end - state.now };
     };
-    const node = (points: number) => together(countMany, { points, clock: () => state.now });
+    const node = (points: number) => {
+      const { count, leased } = together(countMany, { points, clock: () => state.now });
+      return async (key: string) => leased(key) ?? count(key);
+    };
     return { state, node };
   };
 
