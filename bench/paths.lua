@@ -12,9 +12,9 @@ function init()
   at = tonumber(os.getenv("BENCH_START")) % #requests
 end
 
--- Whole milliseconds, on average what was asked for.
+-- As clients that know nothing of each other come: whole milliseconds, exponential, on average what was asked for.
 function waits()
-  return math.floor(pause + math.random())
+  return math.floor(0.5 - pause * math.log(1 - math.random()))
 end
 
 function request()
