@@ -24,6 +24,8 @@ export async function compare(asked) {
       : await servers.startBareServer(await captured(ours.url, key, paths, unchanged));
   const file = pathsFile(paths);
   const pairs = [];
+  // Neither is measured while it is still being compiled.
+  for (const { url } of [ours, limit]) await measure(url, key, file, seconds, 0, more);
   for (let round = 0; round < rounds; round++) {
     const start = round * Math.floor(paths.length / rounds);
     pairs.push({

@@ -5,6 +5,8 @@ const WIDEST = { 32: 8n, 128: 32n };
 
 interface Run {
   bits: 32 | 128;
+  /** The first, as it was given. */
+  text: string;
   first: bigint;
   last: bigint;
 }
@@ -24,7 +26,7 @@ export function addressCollapser() {
         return [];
       }
       const complete = run === null ? [] : networks(run);
-      run = { bits, first: number, last: number };
+      run = { bits, text: address, first: number, last: number };
       return complete;
     },
     /** What is left when no address follows. */
@@ -37,12 +39,17 @@ export function addressCollapser() {
 }
 
 function parse(address: string): { bits: 32 | 128; number: bigint } {
+  if (!address.includes(':')) {
+    const number = address.split('.').reduce((before, octet) => before * 256 + Number(octet), 0);
+    return { bits: 32, number: BigInt(number) };
+  }
   const bytes = ipaddr.parse(address).toByteArray();
-  return { bits: bytes.length === 4 ? 32 : 128, number: BigInt(`0x${Buffer.from(bytes).toString('hex')}`) };
+  return { bits: 128, number: BigInt(`0x${Buffer.from(bytes).toString('hex')}`) };
 }
 
 /** From the lower end, each time the largest block that starts there and stays within. */
-function networks({ bits, first, last }: Run): string[] {
+function networks({ bits, text, first, last }: Run): string[] {
+  if (first === last) return [text];
   const found: string[] = [];
   const most = BigInt(bits) - WIDEST[bits];
   for (let start = first; start <= last; ) {

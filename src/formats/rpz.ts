@@ -4,7 +4,9 @@ import { isPublicSuffix } from './public-suffix.ts';
 
 const NXDOMAIN = Buffer.from(' CNAME .\n');
 const UNDER = Buffer.from('*.');
-const LETTER_D = 0x44;
+const SINGLE = Buffer.from('32.');
+const IP_TRIGGER = Buffer.from('rpz-ip');
+const [POINT, DIGIT_4, LETTER_D] = [0x2e, 0x34, 0x44] as const;
 const TYPES = ['IPV4', 'IPV6', 'DOMAIN'] as const;
 const TTL = 300;
 const REFRESH = 3600;
@@ -44,7 +46,7 @@ export function rpzFormat(): ExportFormat {
     async *writeCopied(chunks, toRow, info) {
       const writer = zoneWriter();
       yield head(info);
-      yield* copiedRows(chunks, nameFromCopy, (row) => writer.linesOf(toRow(row)));
+      yield* copiedRows(chunks, recordsFromCopy, (row) => writer.linesOf(toRow(row)));
       yield writer.end();
     },
   };
@@ -69,10 +71,13 @@ function recordsOf(owners: readonly string[]): string {
   return owners.map((owner) => owner + NXDOMAIN).join('');
 }
 
-/** Of a name in ASCII that stands for all under it, too, from the bytes of COPY's text format. */
-function nameFromCopy(source: Buffer, from: number, target: Buffer, to: number): number {
+/**
+ * Of an IPv4 address, or of a name in ASCII that stands for all under it, too, from the bytes of COPY's text format.
+ */
+function recordsFromCopy(source: Buffer, from: number, target: Buffer, to: number): number {
   const valueAt = placeOf(TAB, source, from) + 1;
-  if (source[from] !== LETTER_D) return -1;
+  if (source[from] !== LETTER_D)
+    return source[valueAt - 2] === DIGIT_4 ? ofAddress(source, valueAt, target, to) : -1;
   let end = valueAt;
   for (let byte = source[end] as number; byte !== LF; byte = source[++end] as number)
     if (byte === BACKSLASH || byte > LAST_PRINTABLE) return -1;
@@ -81,6 +86,18 @@ function nameFromCopy(source: Buffer, from: number, target: Buffer, to: number):
   let o = put(NXDOMAIN, target, copied(source, valueAt, end, target, to));
   o = put(UNDER, target, o);
   return put(NXDOMAIN, target, copied(source, valueAt, end, target, o));
+}
+
+function ofAddress(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
+  let o = put(SINGLE, target, to);
+  for (let end = placeOf(LF, source, from); end > from; ) {
+    let start = end;
+    while (start > from && source[start - 1] !== POINT) start--;
+    o = copied(source, start, end, target, o);
+    target[o++] = POINT;
+    end = start - 1;
+  }
+  return put(NXDOMAIN, target, put(IP_TRIGGER, target, o));
 }
 
 function copied(source: Uint8Array, from: number, end: number, target: Uint8Array, to: number): number {
