@@ -20,6 +20,7 @@ const OFFSET = '+00'.length;
 /** `infinity` begins so. */
 const NEVER = 0x69;
 const [TRUE, FALSE] = [Buffer.from('true\r\n'), Buffer.from('false\r\n')];
+
 /** id, type, value, confidence, severity, tlp, tags, source, three times, for detection; all but three are our own words. */
 const WORDS_BEFORE_VALUE = 2;
 const WORDS_BEFORE_TAGS = 3;

@@ -22,16 +22,16 @@ const CONFIDENCE = Buffer.from(', confidence ');
 const MARKING = Buffer.from(', TLP:');
 const TAGS = Buffer.from(', tags: ');
 const BETWEEN_TAGS = Buffer.from(', ');
+const ADDRESS = Buffer.from('\tIntel::ADDR\t');
+const DOMAIN = Buffer.from('\tIntel::DOMAIN\t');
 const URL_TYPE = Buffer.from('\tIntel::URL\t');
-/** What stands behind a value, by its type's first letter and length. Others are not plain. */
+const FILE_HASH = Buffer.from('\tIntel::FILE_HASH\t');
+/** What stands behind a value of a type, by `typeKey`. Others are not plain. */
 const TYPES: (Buffer | undefined)[] = [];
-for (const [type, written] of [
-  ...['IPV4', 'IPV6'].map((name) => [name, Buffer.from('\tIntel::ADDR\t')] as const),
-  ...['MD5', 'SHA1', 'SHA256'].map((name) => [name, Buffer.from('\tIntel::FILE_HASH\t')] as const),
-  ['DOMAIN', Buffer.from('\tIntel::DOMAIN\t')] as const,
-  ['URL', URL_TYPE] as const,
-])
-  TYPES[typeKey(type.charCodeAt(0), type.length)] = written;
+for (const type of ['IPV4', 'IPV6']) TYPES[typeKey(type.charCodeAt(0), type.length)] = ADDRESS;
+for (const type of ['MD5', 'SHA1', 'SHA256']) TYPES[typeKey(type.charCodeAt(0), type.length)] = FILE_HASH;
+TYPES[typeKey('D'.charCodeAt(0), 'DOMAIN'.length)] = DOMAIN;
+TYPES[typeKey('U'.charCodeAt(0), 'URL'.length)] = URL_TYPE;
 
 /**
  * Lines of Zeek's intelligence file from the bytes of COPY's text format: of addresses, names, hashes, and URLs that are the same to
@@ -69,6 +69,7 @@ export function zeekFromCopy(isFirst: (url: string) => boolean): PlainRow {
   };
 }
 
+/** Tells Zeek's types apart: each is shorter than 16 letters. */
 function typeKey(firstLetter: number, length: number): number {
   return firstLetter * 16 + length;
 }

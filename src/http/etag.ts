@@ -55,6 +55,7 @@ export function strongEtag(content: string | Buffer): string {
 
 /** If-None-Match compares weakly: a `W/` before the tag does not count (RFC 9110 §13.1.2). */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined || header === etag) return header !== undefined;
-  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  if (header === undefined) return false;
+  if (header === etag || header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

@@ -201,11 +201,14 @@ export function fastLane(options: FastLaneOptions): FastLane {
       if (!way) return listener(request, response);
       const leased =
         typeof way.answer === 'function' ? undefined : kv.consumeLeased(`key:${way.key.id}`, rateLimit);
-      if (leased) sendNow(way, way.answer as Answer, leased, arrival, request, response);
-      else
-        send(way, arrival, request, response, () => listener(request, response)).catch((error: Error) =>
-          response.destroy(error),
-        );
+      const giveUp = (error: unknown) => void response.destroy(error as Error);
+      if (!leased)
+        return void send(way, arrival, request, response, () => listener(request, response)).catch(giveUp);
+      try {
+        sendNow(way, way.answer as Answer, leased, arrival, request, response);
+      } catch (error) {
+        giveUp(error);
+      }
     },
     counted: (request) => counts.get(request),
   };
