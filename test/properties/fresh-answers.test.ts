@@ -124,7 +124,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, whatever is done', () => {
             }
           })
           .afterEach(clean),
-        runs(40),
+        runs(15),
       );
     },
     TIMEOUT_MS,
