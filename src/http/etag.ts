@@ -26,7 +26,7 @@ export function registerEtag(app: FastifyInstance): void {
 
 /**
  * What is said of content, and of what a browser may do with it: who has it has that, too (RFC 9110 §15.4.5, RFC 9111 §4.3.4). A
- * poll's answer is a third as long without.
+ * poll's answer is less than half as long without.
  */
 const NOT_WITH_304 = new Set([
   'content-type',

@@ -64,12 +64,6 @@ interface Answer {
   etag: string;
 }
 
-interface Arrival {
-  now: Date;
-  /** Of `performance.now()`. */
-  started: number;
-}
-
 interface Way {
   key: ApiKey;
   place: Place;
@@ -125,15 +119,20 @@ export function fastLane(options: FastLaneOptions): FastLane {
     };
   };
 
-  /** For what is counted and there already: nothing is waited for. */
+  /**
+   * For what is counted and there already: nothing is waited for.
+   * @param started of `performance.now()`
+   */
   const sendNow = (
     { key, place }: Way,
     answer: Answer,
     consumed: Consumed,
-    { now, started }: Arrival,
+    started: number,
     request: IncomingMessage,
     response: ServerResponse,
   ): void => {
+    // Reckoned from after the count: the window never ends later than was said.
+    const now = clock();
     noteUse(key.id, now);
     const isKnown = matchesEtag(request.headers['if-none-match'], answer.etag);
     const id = randomUUID();
@@ -161,14 +160,12 @@ export function fastLane(options: FastLaneOptions): FastLane {
   };
   const send = async (
     way: Way,
-    arrival: Arrival,
+    started: number,
     request: IncomingMessage,
     response: ServerResponse,
     onward: () => void,
   ): Promise<void> => {
     const consumed = await kv.consume(`key:${way.key.id}`, rateLimit).catch(() => undefined);
-    // Reckoned from after the count: the window never ends later than was said.
-    const now = clock();
     const sendOn = () => {
       if (consumed) counts.set(request, consumed);
       onward();
@@ -176,7 +173,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
     if (!consumed || consumed.consumed > rateLimit.points) return sendOn();
     const answer = typeof way.answer === 'function' ? await way.answer().catch(() => undefined) : way.answer;
     if (!answer) return sendOn();
-    sendNow(way, answer, consumed, { ...arrival, now }, request, response);
+    sendNow(way, answer, consumed, started, request, response);
   };
 
   return {
@@ -196,16 +193,16 @@ export function fastLane(options: FastLaneOptions): FastLane {
       });
     },
     before: (listener) => (request, response) => {
-      const arrival = { now: clock(), started: performance.now() };
-      const way = wayOf(request, arrival.now);
+      const started = performance.now();
+      const way = wayOf(request, clock());
       if (!way) return listener(request, response);
       const leased =
         typeof way.answer === 'function' ? undefined : kv.consumeLeased(`key:${way.key.id}`, rateLimit);
       const giveUp = (error: unknown) => void response.destroy(error as Error);
       if (!leased)
-        return void send(way, arrival, request, response, () => listener(request, response)).catch(giveUp);
+        return void send(way, started, request, response, () => listener(request, response)).catch(giveUp);
       try {
-        sendNow(way, way.answer as Answer, leased, arrival, request, response);
+        sendNow(way, way.answer as Answer, leased, started, request, response);
       } catch (error) {
         giveUp(error);
       }
