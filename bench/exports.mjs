@@ -22,6 +22,9 @@ const COPIED = {
   forDetection: 'for_detection',
 };
 const ELSEWHERE = ['externalIds', 'indicates'];
+/** What takes less than this, in seconds, is done again: the machine is not the same from one second to the next. */
+const QUICK = 6;
+const ROUNDS = 5;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = {
@@ -39,30 +42,41 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
 }
 
-/** Each format in full, beside COPY of the same columns. */
+/** Each format in full, beside COPY of the same columns; the round in the middle of those that are quick. */
 export async function exportAll(databaseUrl, formats = FORMATS) {
   const key = servers.createKey(databaseUrl);
   const results = [];
   for (const format of formats) {
-    // A process of its own for each, so that none inherits the memory of another.
-    const tipline = await servers.startTiplineProcess(databaseUrl);
-    const path = `/api/v1/indicators?format=${format}`;
-    await get(tipline.url, key, '/api/v1/indicators?pageSize=1');
-    const idle = residentBytes(tipline.pid);
-    const peak = watchMemory(tipline.pid);
-    const first = await get(tipline.url, key, path);
-    const copied = await copyOut(databaseUrl, formatOf(format, DEFAULT_OPTIONS).columns);
-    const again = await get(tipline.url, key, path);
-    const overIdle = peak.stop().peak - idle;
-    const file = await sendFile(again.bytes);
-    const unchanged = await get(tipline.url, key, path, { 'if-none-match': first.etag });
-    await tipline.stop();
-    const ratio = first.bytes / first.seconds / (copied.bytes / copied.seconds);
-    const againRatio = file.seconds / again.seconds;
-    results.push({ format, first, again, unchanged, copied, overIdle, ratio, againRatio });
-    console.error(`${format}: ${first.seconds.toFixed(1)} s`);
+    const rounds = [];
+    do rounds.push(await exportOnce(databaseUrl, key, format));
+    while (rounds.length < ROUNDS && rounds[0].first.seconds < QUICK);
+    const sorted = rounds.toSorted((a, b) => a.ratio - b.ratio);
+    results.push({
+      ...sorted[Math.floor(sorted.length / 2)],
+      overIdle: Math.max(...rounds.map(({ overIdle }) => overIdle)),
+    });
+    console.error(`${format}: ${rounds.map(({ first }) => first.seconds.toFixed(1)).join(', ')} s`);
   }
   return results;
+}
+
+/** In a process of its own, so that none inherits the memory of another. */
+async function exportOnce(databaseUrl, key, format) {
+  const tipline = await servers.startTiplineProcess(databaseUrl);
+  const path = `/api/v1/indicators?format=${format}`;
+  await get(tipline.url, key, '/api/v1/indicators?pageSize=1');
+  const idle = residentBytes(tipline.pid);
+  const peak = watchMemory(tipline.pid);
+  const first = await get(tipline.url, key, path);
+  const copied = await copyOut(databaseUrl, formatOf(format, DEFAULT_OPTIONS).columns);
+  const again = await get(tipline.url, key, path);
+  const overIdle = peak.stop().peak - idle;
+  const file = await sendFile(again.bytes);
+  const unchanged = await get(tipline.url, key, path, { 'if-none-match': first.etag });
+  await tipline.stop();
+  const ratio = first.bytes / first.seconds / (copied.bytes / copied.seconds);
+  const againRatio = file.seconds / again.seconds;
+  return { format, first, again, unchanged, copied, overIdle, ratio, againRatio };
 }
 
 /** Reads an answer to its end, from a socket, without keeping it. */

@@ -1,7 +1,6 @@
-import { StringDecoder } from 'node:string_decoder';
 import { type Compilable, CompiledQuery } from 'kysely';
 import pg from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
+import type { CopiedRows } from '../model/copied-rows.ts';
 import type { Db } from './open.ts';
 import { writeTextArray } from './text-formats.ts';
 
@@ -10,31 +9,32 @@ import { writeTextArray } from './text-formats.ts';
  * taken apart by itself, and the next ones come while the last are worked on.
  */
 
-/** Bytes that are read ahead. */
+/** Bytes that are read ahead, and what Node reads at most at a time. */
 const AHEAD = 64 * 1024;
+/** PostgreSQL sends in pieces of 8 kB. Waking up for each costs both sides more than what is in it. */
+const GATHERED_MS = 2;
 /** pg would give up any statement that takes longer than those of a request may; this one takes what its reader takes. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * @param db a transaction: nothing else can be asked of its connection until the end, and one whose reader stops before that is
  * closed
- * @yields COPY's text format, in UTF-8, in pieces that may end anywhere
+ * @yields the rows of one query after the other: each begins as soon as PostgreSQL is done with the one before
  */
-export async function* copyOut(db: Db, query: Compilable): AsyncGenerator<Buffer> {
-  const { sql, parameters } = query.compile();
-  const statement = CompiledQuery.raw(`copy (${withLiterals(sql, parameters)}) to stdout`);
-  for await (const { rows } of db.getExecutor().stream<Buffer>(statement, 1)) yield* rows;
+export async function* copyOut(db: Db, queries: readonly Compilable[]): AsyncGenerator<CopiedRows> {
+  const statements = queries.map((query) => {
+    const { sql, parameters } = query.compile();
+    return `copy (${withLiterals(sql, parameters)}) to stdout`;
+  });
+  const statement = CompiledQuery.raw(statements.join(';'));
+  for await (const { rows } of db.getExecutor().stream<CopiedRows>(statement, 1)) yield* rows;
 }
 
-/** Lines without their ends: see `copiedFields`. */
-export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  for await (const chunk of chunks) {
-    const lines = (rest + decoder.write(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    if (lines.length > 0) yield lines;
-  }
+/** Without their ends: see `copiedFields`. */
+export function linesOf({ bytes, places }: CopiedRows): string[] {
+  const lines: string[] = [];
+  for (let i = 0; i < places.length; i += 2) lines.push(bytes.toString('utf8', places[i], places[i + 1]));
+  return lines;
 }
 
 /** COPY takes no parameters. A literal is of as unknown a type as they are. */
@@ -64,55 +64,123 @@ function unescaped(field: string): string {
   return field.replace(/\\(.)/gs, (_, character: string) => ESCAPED[character] ?? character);
 }
 
-/** What pg asks of a query, and the types of the library do not tell. */
-type Submitted = ReturnType<typeof copyTo> &
-  Record<'handleError' | 'handleCommandComplete' | 'handleReadyForQuery', (message?: unknown) => void>;
+/** PostgreSQL's manual, "Message Formats": a letter, and the length of what follows, itself included, in four bytes. */
+const HEADER = 5;
+const COPY_DATA = 'd'.charCodeAt(0);
 
-/** What Kysely streams by: a "row" is a piece of what COPY sends. */
+type Listener = (bytes: Buffer) => void;
+
+/**
+ * What Kysely streams by: a "row" is a piece of what COPY sends. It reads the connection while pg has it for the active query, and
+ * leaves to pg's own reader each message that is no row, the end and errors above all: one that is taken apart there costs
+ * several times what finding it does.
+ */
 export class CopyCursor {
   readonly query_timeout = NO_TIMEOUT_MS;
   /** pg's timer ends with it. */
   callback: (() => void) | undefined;
-  readonly #stream: Submitted;
-  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #statement: string;
   #connection: pg.Connection | undefined;
+  #others: Listener = () => {};
+  /** Of a message that is not whole. */
+  #rest: Buffer = Buffer.alloc(0);
+  readonly #pieces: CopiedRows[] = [];
+  #bytes = 0;
+  #isGathering = false;
   #isOver = false;
+  #error: Error | undefined;
+  #wake = () => {};
 
   constructor(statement: string) {
-    this.#stream = copyTo(statement, { highWaterMark: AHEAD }) as Submitted;
-    this.#chunks = this.#stream[Symbol.asyncIterator]();
-    // It shows when it is read.
-    this.#stream.on('error', () => {});
+    this.#statement = statement;
   }
 
   submit(connection: pg.Connection): void {
     this.#connection = connection;
-    this.#stream.submit(connection);
+    const { stream } = connection;
+    this.#others = stream.listeners('data')[0] as Listener;
+    stream.removeListener('data', this.#others);
+    stream.on('data', this.#take);
+    connection.query(this.#statement);
   }
 
   async read<T>(): Promise<T[]> {
-    const { value, done } = await this.#chunks.next();
-    return done ? [] : [value as T];
+    while (this.#pieces.length === 0 && !this.#isOver)
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    const piece = this.#pieces.shift();
+    if (piece) {
+      this.#bytes -= piece.bytes.length;
+      this.#readOn();
+      return [piece as T];
+    }
+    if (this.#error) throw this.#error;
+    return [];
   }
 
   /** The rest of what is not read to its end can be stopped by ending the connection alone. */
   async close(): Promise<void> {
-    if (!this.#isOver && !this.#stream.readableEnded) this.#connection?.stream.destroy();
+    if (!this.#isOver) this.#connection?.stream.destroy();
   }
 
   handleError(error: Error): void {
-    this.#isOver = true;
-    this.callback?.();
-    this.#stream.handleError(error);
+    this.#error = error;
+    this.#end();
   }
 
-  handleCommandComplete(message: unknown): void {
-    this.#stream.handleCommandComplete(message);
-  }
+  handleCommandComplete(): void {}
 
   handleReadyForQuery(): void {
+    this.#end();
+  }
+
+  #end(): void {
     this.#isOver = true;
     this.callback?.();
-    this.#stream.handleReadyForQuery();
+    const stream = this.#connection?.stream;
+    stream?.removeListener('data', this.#take);
+    stream?.on('data', this.#others);
+    stream?.resume();
+    this.#wake();
   }
+
+  readonly #take = (chunk: Buffer) => {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const places: number[] = [];
+    let at = 0;
+    for (let end = endOf(bytes, at); end <= bytes.length && !this.#isOver; end = endOf(bytes, at)) {
+      if (bytes[at] === COPY_DATA) places.push(at + HEADER, end - 1);
+      else this.#others(bytes.subarray(at, end));
+      at = end;
+    }
+    this.#rest = bytes.subarray(at);
+    if (this.#isOver) this.#others(this.#rest);
+    if (places.length > 0) {
+      this.#pieces.push({ bytes, places });
+      this.#bytes += bytes.length;
+    }
+    if (chunk.length < AHEAD) this.#gather();
+    this.#readOn();
+    this.#wake();
+  };
+
+  #gather(): void {
+    this.#isGathering = true;
+    setTimeout(() => {
+      this.#isGathering = false;
+      this.#readOn();
+    }, GATHERED_MS);
+  }
+
+  #readOn(): void {
+    if (this.#isOver) return;
+    const waits = this.#isGathering || this.#bytes >= AHEAD;
+    this.#connection?.stream[waits ? 'pause' : 'resume']();
+  }
+}
+
+/** Of the message that begins at `at`; beyond the bytes: it is not whole. */
+function endOf(bytes: Buffer, at: number): number {
+  return at + HEADER > bytes.length ? Number.POSITIVE_INFINITY : at + 1 + bytes.readUInt32BE(at + 1);
 }

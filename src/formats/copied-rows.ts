@@ -1,5 +1,7 @@
+import type { CopiedRows } from '../model/copied-rows.ts';
+
 /**
- * Text straight from the bytes of COPY's text format (PostgreSQL's manual, COPY, "Text Format"). Nearly every row holds only
+ * Text straight from the bytes of COPY's text format. Nearly every row holds only
  * characters that mean nothing to either notation: such a one is taken over byte by byte, and no string is made of it. Any
  * other is left to whoever knows all the rules.
  */
@@ -15,39 +17,34 @@ export const LAST_PRINTABLE = 0x7e;
  */
 export type PlainRow = (source: Buffer, from: number, target: Buffer, to: number) => number;
 
-const GROWTH = 256;
+/** More than any row is written in beside its own text: a run of 2^32 addresses ends in some 300 lines of 20 characters. */
+const GROWTH = 8192;
 
 /**
  * @param otherRow makes the text of a row that is not plain
  * @yields bytes that are to be done with before the next are asked for
  */
 export async function* copiedRows(
-  chunks: AsyncIterable<Uint8Array>,
+  pieces: AsyncIterable<CopiedRows>,
   plainRow: PlainRow,
   otherRow: (row: string) => string,
 ): AsyncGenerator<Uint8Array> {
   let target = Buffer.alloc(0);
-  let rest = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    const source =
-      rest.length === 0
-        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-        : Buffer.concat([rest, chunk]);
-    if (target.length < source.length * 2) target = Buffer.allocUnsafe(source.length * 2);
-    let [from, to] = [0, 0];
-    for (let end = source.indexOf(LF); end >= 0; end = source.indexOf(LF, from)) {
+  for await (const { bytes, places } of pieces) {
+    if (target.length < bytes.length * 2) target = Buffer.allocUnsafe(bytes.length * 2);
+    let to = 0;
+    for (let i = 0; i < places.length; i += 2) {
+      const [from, end] = [places[i] as number, places[i + 1] as number];
       const room = to + (end - from) * 2 + GROWTH;
       if (room > target.length) target = grown(target, room);
-      const next = plainRow(source, from, target, to);
+      const next = plainRow(bytes, from, target, to);
       if (next >= 0) to = next;
       else {
-        const text = Buffer.from(otherRow(source.toString('utf8', from, end)));
+        const text = Buffer.from(otherRow(bytes.toString('utf8', from, end)));
         if (to + text.length > target.length) target = grown(target, to + text.length);
         to += text.copy(target, to);
       }
-      from = end + 1;
     }
-    rest = Buffer.from(source.subarray(from));
     if (to > 0) yield target.subarray(0, to);
   }
 }

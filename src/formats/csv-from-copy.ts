@@ -1,3 +1,4 @@
+import type { CopiedRows } from '../model/copied-rows.ts';
 import { BLANK, COMMA, copiedRows, TAB } from './copied-rows.ts';
 
 /** CSV straight from the bytes of COPY's text format. */
@@ -29,10 +30,10 @@ const BRACES = 2;
 
 /** @param otherRow makes the line of CSV of a row that is not plain */
 export function csvFromCopy(
-  chunks: AsyncIterable<Uint8Array>,
+  pieces: AsyncIterable<CopiedRows>,
   otherRow: (row: string) => string,
 ): AsyncGenerator<Uint8Array> {
-  return copiedRows(chunks, plainRow, otherRow);
+  return copiedRows(pieces, plainRow, otherRow);
 }
 
 /**

@@ -44,9 +44,9 @@ export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): Export
         yield text;
       }
     },
-    async *writeCopied(chunks, toRow) {
+    async *writeCopied(pieces, toRow) {
       yield csvLine(COLUMNS, false);
-      yield* csvFromCopy(chunks, (line) => rowLine(toRow(line), csvGuard));
+      yield* csvFromCopy(pieces, (line) => rowLine(toRow(line), csvGuard));
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { CopiedRows } from '../model/copied-rows.ts';
 import type { Instant } from '../model/instant.ts';
 import type {
   IndicatorType,
@@ -149,13 +150,12 @@ export interface ExportFormat extends ExportShape {
   readonly extension: string;
   write(batches: AsyncIterable<readonly ExportIndicator[]>, info: ExportInfo): AsyncGenerator<string>;
   /**
-   * The same bytes as `write` gives, from what PostgreSQL's COPY gives of its columns (text format, in pieces of any size); where
-   * that is much quicker.
+   * The same bytes as `write` gives, from what PostgreSQL's COPY gives of its columns, where that is much quicker.
    * @param toRow of a line, without its end
    * @yields what is to be done with before the next is asked for
    */
   writeCopied?(
-    chunks: AsyncIterable<Uint8Array>,
+    pieces: AsyncIterable<CopiedRows>,
     toRow: (line: string) => ExportIndicator,
     info: ExportInfo,
   ): AsyncGenerator<string | Uint8Array>;
@@ -169,7 +169,7 @@ export interface ExportShape {
   readonly detectionOnly: boolean;
   /**
    * `list`: newest sighting first. `number`: by number. `address`: IPv4 then IPv6 addresses ascending, then everything
-   * else as in the list.
+   * else, the highest number first. Rows stand about as their numbers do: by number nothing has to be sorted.
    */
   readonly order: 'list' | 'number' | 'address';
   /** What it reads of an indicator; a row has nothing else. */

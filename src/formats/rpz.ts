@@ -31,7 +31,7 @@ export function rpzFormat(): ExportFormat {
     extension: 'rpz',
     types: TYPES,
     detectionOnly: true,
-    order: 'list',
+    order: 'number',
     columns: ['type', 'value'],
     reads: { changedAt: true },
     async *write(batches, info) {
@@ -43,10 +43,10 @@ export function rpzFormat(): ExportFormat {
       }
       yield writer.end();
     },
-    async *writeCopied(chunks, toRow, info) {
+    async *writeCopied(pieces, toRow, info) {
       const writer = zoneWriter();
       yield head(info);
-      yield* copiedRows(chunks, recordsFromCopy, (row) => writer.linesOf(toRow(row)));
+      yield* copiedRows(pieces, recordsFromCopy, (row) => writer.linesOf(toRow(row)));
       yield writer.end();
     },
   };

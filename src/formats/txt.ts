@@ -1,3 +1,4 @@
+import type { CopiedRows } from '../model/copied-rows.ts';
 import { addressCollapser } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
 import { firstSeenLines } from './first-seen-lines.ts';
@@ -5,10 +6,12 @@ import type { ExportFormat, ExportIndicator, ExportOptions, TxtStyle } from './f
 import { LIST_STYLES } from './txt-styles.ts';
 
 const POUND = 0x23;
+/** With which the names of the types of addresses begin, and no other. */
+const LETTER_I = 0x49;
 
 /**
  * One value a line, for firewalls' external lists: addresses first, neighbours joined into networks, then everything
- * else in the list's order, as the style has it. Lists hold one kind of value as a rule; the caller chooses it.
+ * else, what was added last first, as the style has it. Lists hold one kind of value as a rule; the caller chooses it.
  */
 export function txtFormat({ style }: Pick<ExportOptions, 'style'>): ExportFormat {
   return {
@@ -47,6 +50,7 @@ function listWriter(style: TxtStyle) {
   return {
     /** Whether addresses may follow, or are still to be written. */
     isBetweenAddresses: () => isBetweenAddresses,
+    addressLines: (address: string) => text(collapser.add(address)),
     linesOf(row: ExportIndicator): string {
       isBetweenAddresses = isAddress(row);
       return text(isBetweenAddresses ? collapser.add(row.value) : [...collapser.end(), ...othersOf(row)]);
@@ -58,17 +62,21 @@ function listWriter(style: TxtStyle) {
   };
 }
 
-async function* plainFromCopy(chunks: AsyncIterable<Uint8Array>, toRow: (line: string) => ExportIndicator) {
+async function* plainFromCopy(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {
   const writer = listWriter('plain');
-  yield* copiedRows(chunks, valueFromCopy(writer.isBetweenAddresses), (row) => writer.linesOf(toRow(row)));
+  yield* copiedRows(pieces, valueFromCopy(writer), (row) => writer.linesOf(toRow(row)));
   yield writer.end();
 }
 
 /** A value as it stands, once the addresses are written. */
-function valueFromCopy(isBetweenAddresses: () => boolean): PlainRow {
+function valueFromCopy({ isBetweenAddresses, addressLines }: ReturnType<typeof listWriter>): PlainRow {
   return (source, from, target, to) => {
-    if (isBetweenAddresses()) return -1;
     let [i, o] = [placeOf(TAB, source, from) + 1, to];
+    if (isBetweenAddresses()) {
+      if (source[from] !== LETTER_I) return -1;
+      const lines = addressLines(source.toString('latin1', i, placeOf(LF, source, i)));
+      return lines === '' ? to : to + target.write(lines, to, 'latin1');
+    }
     if (source[i] === POUND) return -1;
     for (let byte = source[i] as number; byte !== LF; byte = source[++i] as number) {
       if (byte === BACKSLASH) return -1;

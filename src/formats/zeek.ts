@@ -46,10 +46,10 @@ export function zeekFormat(): ExportFormat {
         if (text !== '') yield text;
       }
     },
-    async *writeCopied(chunks, toRow) {
+    async *writeCopied(pieces, toRow) {
       const isFirst = firstSeenLines();
       yield HEADER;
-      yield* copiedRows(chunks, zeekFromCopy(isFirst), (row) => linesOf(toRow(row), isFirst));
+      yield* copiedRows(pieces, zeekFromCopy(isFirst), (row) => linesOf(toRow(row), isFirst));
     },
   };
 }

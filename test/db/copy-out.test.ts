@@ -27,10 +27,11 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     compile: () => query.compile(database.db) as ReturnType<Compilable['compile']>,
   });
   const inTransaction = <T>(work: (trx: Db) => Promise<T>) => database.db.transaction().execute(work);
-  const rowsOf = (query: RawBuilder<unknown>) =>
+  const rowsOf = (...queries: RawBuilder<unknown>[]) =>
     inTransaction(async (trx) => {
       const rows: string[][] = [];
-      for await (const lines of linesOf(copyOut(trx, compiled(query)))) rows.push(...lines.map(copiedFields));
+      for await (const piece of copyOut(trx, queries.map(compiled)))
+        for (const line of linesOf(piece)) rows.push(copiedFields(line));
       return rows;
     });
 
@@ -72,11 +73,9 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     };
     for (let i = 0; i < 5; i++) {
       const trx = await database.db.startTransaction().execute();
-      for await (const chunk of copyOut(
-        trx,
-        compiled(sql`select n from generate_series(1, 10000000) as n`),
-      )) {
-        expect(chunk.toString('utf8', 0, 2)).toBe('1\n');
+      const many = compiled(sql`select n from generate_series(1, 10000000) as n`);
+      for await (const piece of copyOut(trx, [many])) {
+        expect(linesOf(piece)[0]).toBe('1');
         break;
       }
       await trx
@@ -86,6 +85,46 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     }
     await expect.poll(connections, { timeout: 10_000 }).toBe(0);
     expect(await rowsOf(sql`select 1`)).toEqual([['1']]);
+  });
+
+  it('gives the rows of one query after those of the other', async () => {
+    const from = (first: number) => sql`select n from generate_series(${first}::int, 100000) as n`;
+    const rows = await rowsOf(from(50_000), sql`select 1 where false`, from(99_999));
+    expect(rows.length).toBe(50_003);
+    expect(rows.slice(-3)).toEqual([['100000'], ['99999'], ['100000']]);
+  });
+
+  it('ends when a later query fails, and its connection is of use again', async () => {
+    await database.db.connection().execute(async (one) => {
+      const both = [sql`select 1`, sql`select 1 / 0`].map(compiled);
+      const reading = async () => {
+        for await (const piece of copyOut(one, both)) expect(linesOf(piece)).toEqual(['1']);
+      };
+      await expect(reading()).rejects.toThrow('division by zero');
+      const { rows } = await sql<{ n: number }>`select 2 as n`.execute(one);
+      expect(rows).toEqual([{ n: 2 }]);
+    });
+  });
+
+  it('fails when the connection is lost', async () => {
+    const reading = inTransaction(async (trx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+      const many = compiled(sql`select n from generate_series(1, 10000000) as n`);
+      let count = 0;
+      for await (const { places } of copyOut(trx, [many])) {
+        if (count === 0) await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.db);
+        count += places.length;
+      }
+    });
+    await expect(reading).rejects.toThrow(/terminat|connection/i);
+  });
+
+  it('hears notices between rows', async () => {
+    await sql`create function noisy(n int) returns int language plpgsql as
+      $$ begin raise notice 'n is %', n; return n; end $$`.execute(database.db);
+    const rows = await rowsOf(sql`select noisy(n) from generate_series(1, 20000) as n`);
+    expect(rows.length).toBe(20_000);
+    expect(rows.every(([n], i) => n === String(i + 1))).toBe(true);
   });
 
   it('shows nothing of a line that is not whole', async () => {

@@ -1,7 +1,8 @@
 import type { ExportFormat, ExportIndicator, ExportInfo, Instant } from '../../src/formats/format.ts';
+import type { CopiedRows } from '../../src/model/copied-rows.ts';
 import { rowsFor } from './input.ts';
 
-/** What the format makes of what COPY gives of these rows, in pieces of so many bytes; and of which rows it had objects made. */
+/** What the format makes of what COPY gives of these rows, in pieces of so many rows; and of which rows it had objects made. */
 export async function copied(
   format: ExportFormat,
   rows: readonly ExportIndicator[],
@@ -10,9 +11,8 @@ export async function copied(
 ): Promise<{ text: string; asked: ExportIndicator[] }> {
   const chosen = rowsFor(format, rows);
   const lines = chosen.map((row) => copyLine(row, format.columns));
-  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   async function* pieces() {
-    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+    for (let at = 0; at < lines.length; at += size) yield piece(lines.slice(at, at + size));
   }
   const asked: ExportIndicator[] = [];
   const toRow = (line: string) => {
@@ -25,6 +25,17 @@ export async function copied(
   for await (const part of format.writeCopied?.(pieces(), toRow, info as ExportInfo) ?? [])
     parts.push(Buffer.from(part));
   return { text: Buffer.concat(parts).toString(), asked };
+}
+
+/** With something between the rows, as there is. */
+function piece(lines: string[]): CopiedRows {
+  const places: number[] = [];
+  let bytes = Buffer.alloc(0);
+  for (const line of lines) {
+    bytes = Buffer.concat([bytes, Buffer.from('d\0\n\t\\'), Buffer.from(`${line}\n`)]);
+    places.push(bytes.length - Buffer.byteLength(line) - 1, bytes.length - 1);
+  }
+  return { bytes, places };
 }
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

@@ -191,16 +191,14 @@ function withOnly(columns: ExportFormat['columns'], row: ExportIndicator): Expor
   return Object.fromEntries(columns.map((column) => [column, row[column]])) as unknown as ExportIndicator;
 }
 
-const byList = (a: ExportIndicator, b: ExportIndicator) =>
-  Number(b.lastSeen) - Number(a.lastSeen) || (a.id < b.id ? -1 : 1);
-
 const ORDERS = {
-  list: byList,
+  list: (a: ExportIndicator, b: ExportIndicator) =>
+    Number(b.lastSeen) - Number(a.lastSeen) || (a.id < b.id ? -1 : 1),
   number: (a: ExportIndicator, b: ExportIndicator) => a.number - b.number,
   address(a: ExportIndicator, b: ExportIndicator): number {
     const [left, right] = [rank(a), rank(b)];
     if (left !== right) return left - right;
-    return left === 2 ? byList(a, b) : addressKey(a.value) < addressKey(b.value) ? -1 : 1;
+    return left === 2 ? b.number - a.number : addressKey(a.value) < addressKey(b.value) ? -1 : 1;
   },
 };
 

@@ -3,6 +3,8 @@ import { copiedFields, copyOut } from '../../db/copy-out.ts';
 import type { Db } from '../../db/open.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import type { ExportIndicator, ExportShape } from '../../formats/format.ts';
+import type { CopiedRows } from '../../model/copied-rows.ts';
+import { INDICATOR_TYPES } from '../../model/vocabulary.ts';
 import {
   type IndicatorFilters,
   matching,
@@ -45,14 +47,12 @@ export async function countMatching(db: Db, { viewer, filters }: Selection): Pro
 /** The rows in the format's order; one query after the other. */
 function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const rows = rowQuery(db, selection, format, asText);
-  const inListOrder = (query: typeof rows) =>
-    query.orderBy('indicator.last_seen', 'desc').orderBy('indicator.id');
-  if (format.order === 'list') return [inListOrder(rows)];
+  if (format.order === 'list') return [rows.orderBy('indicator.last_seen', 'desc').orderBy('indicator.id')];
   if (format.order === 'number') return [rows.orderBy('indicator.number')];
   const isAddress = sql<boolean>`indicator.type in ('IPV4', 'IPV6')`;
   return [
     rows.where(isAddress).orderBy(sql`indicator.value::inet`),
-    inListOrder(rows.where(sql<boolean>`not ${isAddress}`)),
+    rows.where(sql<boolean>`not ${isAddress}`).orderBy('indicator.number', 'desc'),
   ];
 }
 
@@ -67,7 +67,9 @@ function rowQuery(
   const text = (column: Column) => (asText ? sql<string>`(${shown[column]})::text` : shown[column]);
   return selected(db, selection)
     .$if(columns.includes('source'), (query) => query.innerJoin('source', 'source.id', 'indicator.source_id'))
-    .where(sql<boolean>`indicator.type in (${sql.join(types)})`)
+    .$if(types.length < INDICATOR_TYPES.length, (query) =>
+      query.where(sql<boolean>`indicator.type in (${sql.join(types)})`),
+    )
     .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true))
     .select(columns.map((column) => text(column).as(column)));
 }
@@ -102,10 +104,14 @@ function columnsOf(viewer: Viewer): Record<Column, RawBuilder<unknown>> {
 }
 
 /** The rows once, as COPY gives them. It has the transaction of `trx` for itself until the last, or it is closed. */
-export async function* copyRows(trx: Db, selection: Selection, format: ExportShape): AsyncGenerator<Buffer> {
+export async function* copyRows(
+  trx: Db,
+  selection: Selection,
+  format: ExportShape,
+): AsyncGenerator<CopiedRows> {
   // It takes what the disk takes.
   await sql`set local statement_timeout = 0`.execute(trx);
-  for (const query of rowQueries(trx, selection, format, false)) yield* copyOut(trx, query);
+  yield* copyOut(trx, rowQueries(trx, selection, format, false));
 }
 
 /** Makes a row of a line of `copyRows`. */

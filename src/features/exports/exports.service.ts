@@ -76,7 +76,7 @@ export function exporter(
       try {
         const { copied, info } = snapshot;
         yield* copied && format.writeCopied
-          ? format.writeCopied(copied.chunks(), copied.toRow, info)
+          ? format.writeCopied(copied.pieces(), copied.toRow, info)
           : format.write(snapshot.read(), info);
       } finally {
         await snapshot.close();

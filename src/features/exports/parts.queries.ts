@@ -54,7 +54,8 @@ async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean)
   const shown = matching(db, viewer, filters);
   const expiry = await shown
     .select(sql<Date | null>`min(indicator.expires_at)`.as('next'))
-    .where('indicator.expires_at', 'is not', null)
+    // What is visible has not expired, which its condition does not say in a way that lets the index begin there.
+    .where('indicator.expires_at', '>', viewer.now)
     .executeTakeFirstOrThrow();
   const seen = wantsLastSeen
     ? await shown.select(sql<Date | null>`max(indicator.last_seen)`.as('last')).executeTakeFirstOrThrow()

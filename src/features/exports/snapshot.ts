@@ -3,6 +3,7 @@ import { linesOf } from '../../db/copy-out.ts';
 import type { Database, Db } from '../../db/open.ts';
 import { readRevision } from '../../db/revision.ts';
 import type { ExportIndicator, ExportInfo, ExportShape } from '../../formats/format.ts';
+import type { CopiedRows } from '../../model/copied-rows.ts';
 import { TLPS } from '../../model/vocabulary.ts';
 import type { Part } from '../indicators/sums.queries.ts';
 import { noteAnswers } from './answer-state.queries.ts';
@@ -34,7 +35,7 @@ export interface Snapshot {
   /** The rows, once, in the format's order. To be read or `close`d. */
   read(): AsyncGenerator<ExportIndicator[]>;
   /** The same instead as PostgreSQL's COPY gives it; null: there is no such thing. */
-  copied: { chunks(): AsyncGenerator<Buffer>; toRow(line: string): ExportIndicator } | null;
+  copied: { pieces(): AsyncGenerator<CopiedRows>; toRow(line: string): ExportIndicator } | null;
   close(): Promise<void>;
 }
 
@@ -72,8 +73,8 @@ export async function openSnapshot(
     const pages = () => closing(fetchAll(db, [...cursors], format.columns), close);
     if (hold) return { ...state, close, read: pages, copied: null };
     const toRow = copiedRowReader(format);
-    const chunks = () => closing(copyRows(trx, selection, format), close);
-    return { ...state, close, read: () => rowsOf(chunks(), toRow), copied: { chunks, toRow } };
+    const pieces = () => closing(copyRows(trx, selection, format), close);
+    return { ...state, close, read: () => rowsOf(pieces(), toRow), copied: { pieces, toRow } };
   } catch (error) {
     // What went wrong first is what is told.
     await end('rollback').catch(() => {});
@@ -92,8 +93,8 @@ async function changedAt(
   return since.get(question) ?? null;
 }
 
-async function* rowsOf(chunks: AsyncIterable<Buffer>, toRow: (line: string) => ExportIndicator) {
-  for await (const lines of linesOf(chunks)) yield lines.map(toRow);
+async function* rowsOf(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {
+  for await (const piece of pieces) yield linesOf(piece).map(toRow);
 }
 
 async function* closing<T>(all: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T> {

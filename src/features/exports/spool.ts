@@ -142,34 +142,32 @@ function isInUse(files: readonly SpoolFile[]): boolean {
 }
 
 /**
- * UTF-8 in pieces of a good size to write. All but the longest texts come in one and the same buffer: it is to be done
- * with before the next is asked for.
+ * UTF-8 in pieces of a good size to write. All but the longest come in one and the same buffer: it is to be done with before the
+ * next is asked for.
  */
-async function* utf8(texts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* utf8(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(WRITE_SIZE);
   let used = 0;
   let isFirst = true;
-  for await (const text of texts) {
-    if (typeof text !== 'string') {
-      if (used > 0) yield buffer.subarray(0, used);
-      used = 0;
-      isFirst = false;
-      yield text;
-      continue;
-    }
-    const fits = (size: number) => text.length * MAX_BYTES_A_UNIT <= size;
-    if (used > 0 && !fits(WRITE_SIZE - used)) {
+  for await (const piece of pieces) {
+    const isText = typeof piece === 'string';
+    const most = isText ? piece.length * MAX_BYTES_A_UNIT : piece.length;
+    if (used > 0 && most > WRITE_SIZE - used) {
       yield buffer.subarray(0, used);
       used = 0;
     }
-    if (fits(WRITE_SIZE)) used += buffer.write(text, used);
-    else yield Buffer.from(text);
+    if (most > WRITE_SIZE) yield isText ? Buffer.from(piece) : piece;
+    else if (isText) used += buffer.write(piece, used);
+    else {
+      buffer.set(piece, used);
+      used += piece.length;
+    }
     // Somebody waits for the first.
     if (isFirst && used > 0) {
       yield buffer.subarray(0, used);
       used = 0;
     }
-    isFirst &&= text === '';
+    isFirst &&= most === 0;
   }
   if (used > 0) yield buffer.subarray(0, used);
 }

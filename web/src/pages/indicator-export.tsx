@@ -57,7 +57,9 @@ export function Export({ search, total }: { search: Search; total: number }) {
             { value: 'page', label: 'This page' },
           ]}
         />
-        <Menu.Label maw={260}>By last sighting. A format leaves out the types that it cannot say.</Menu.Label>
+        <Menu.Label maw={260}>
+          Each in an order of its own. A format leaves out the types that it cannot say.
+        </Menu.Label>
         {Object.entries(EXPORTS).map(([format, name]) => (
           <Menu.Item key={format} component="a" href={link(format)} download>
             {name}
