@@ -39,6 +39,9 @@ export interface Snapshot {
   close(): Promise<void>;
 }
 
+/** Rows: what is written of so many does not leave the young generation, and is gone at no cost. */
+const BATCH = 64;
+
 const NO_CONTEXT: ExportContext = { entities: [], relationships: [], tlps: [], links: '' };
 
 /**
@@ -94,7 +97,10 @@ async function changedAt(
 }
 
 async function* rowsOf(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {
-  for await (const piece of pieces) yield linesOf(piece).map(toRow);
+  for await (const piece of pieces) {
+    const lines = linesOf(piece);
+    for (let at = 0; at < lines.length; at += BATCH) yield lines.slice(at, at + BATCH).map(toRow);
+  }
 }
 
 async function* closing<T>(all: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T> {
