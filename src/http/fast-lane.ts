@@ -119,6 +119,18 @@ export function fastLane(options: FastLaneOptions): FastLane {
     };
   };
 
+  const toWrite: { response: ServerResponse; write: () => void }[] = [];
+  /**
+   * At the end of this turn of the event loop, with whatever else is to be written in it: one write after the other finds whoever
+   * reads them still awake, and waking costs as much as an answer.
+   */
+  const atTurnsEnd = (response: ServerResponse, write: () => void) => {
+    if (toWrite.push({ response, write }) > 1) return;
+    setImmediate(() => {
+      for (const { response, write } of toWrite.splice(0)) attempt(response, write);
+    });
+  };
+
   /**
    * For what is counted and there already: nothing is waited for.
    * @param started of `performance.now()`
@@ -138,25 +150,21 @@ export function fastLane(options: FastLaneOptions): FastLane {
     const id = randomUUID();
     const own = ['x-request-id', id, 'etag', answer.etag];
     for (const [name, value] of Object.entries(rateHeaders(rateLimit, consumed, now))) own.push(name, value);
-    if (isKnown) {
-      response.writeHead(304, [...place.headersOf304, ...own]);
-      response.end();
-    } else {
-      response.writeHead(200, [
-        ...place.headers,
-        ...own,
-        'content-length',
-        String(Buffer.byteLength(answer.body)),
-      ]);
-      response.end(answer.body);
+    if (isKnown) response.writeHead(304, [...place.headersOf304, ...own]);
+    else {
+      const length = String(Buffer.byteLength(answer.body));
+      response.writeHead(200, [...place.headers, ...own, 'content-length', length]);
     }
-    const took = performance.now() - started;
-    metrics.observe('GET', place.route, isKnown ? 304 : 200, took / 1000);
-    if (log.isLevelEnabled?.('info'))
-      log.info(
-        { reqId: id, req: request, res: { statusCode: response.statusCode }, responseTime: took },
-        'request completed',
-      );
+    atTurnsEnd(response, () => {
+      response.end(isKnown ? undefined : answer.body);
+      const took = performance.now() - started;
+      metrics.observe('GET', place.route, response.statusCode, took / 1000);
+      if (log.isLevelEnabled?.('info'))
+        log.info(
+          { reqId: id, req: request, res: { statusCode: response.statusCode }, responseTime: took },
+          'request completed',
+        );
+    });
   };
   const send = async (
     way: Way,
@@ -198,17 +206,23 @@ export function fastLane(options: FastLaneOptions): FastLane {
       if (!way) return listener(request, response);
       const leased =
         typeof way.answer === 'function' ? undefined : kv.consumeLeased(`key:${way.key.id}`, rateLimit);
-      const giveUp = (error: unknown) => void response.destroy(error as Error);
       if (!leased)
-        return void send(way, started, request, response, () => listener(request, response)).catch(giveUp);
-      try {
-        sendNow(way, way.answer as Answer, leased, started, request, response);
-      } catch (error) {
-        giveUp(error);
-      }
+        return void send(way, started, request, response, () => listener(request, response)).catch((error) =>
+          response.destroy(error),
+        );
+      attempt(response, () => sendNow(way, way.answer as Answer, leased, started, request, response));
     },
     counted: (request) => counts.get(request),
   };
+}
+
+/** What cannot be written is given up. */
+function attempt(response: ServerResponse, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    response.destroy(error as Error);
+  }
 }
 
 const placeName = (ceiling: Tlp, address: string) => `${ceiling} ${address}`;
