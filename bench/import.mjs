@@ -100,11 +100,13 @@ async function copyIn(url, path) {
   return (performance.now() - began) / 1000;
 }
 
-export async function importFile(url, path) {
+/** @param {AbortSignal} [signal] ends it, and `counts` are then not known */
+export async function importFile(url, path, signal) {
   const began = performance.now();
   const child = spawn(process.execPath, [MAIN, 'import', path, '--source', 'Bench', '--json'], {
     env: servers.settingsOf(url),
   });
+  signal?.addEventListener('abort', () => child.kill());
   const idle = residentBytes(child.pid);
   const memory = watchMemory(child.pid);
   let said = '';
@@ -112,7 +114,7 @@ export async function importFile(url, path) {
     said += chunk;
   });
   await once(child, 'exit');
-  const { reasons: _, ...counts } = JSON.parse(said.trim().split('\n').at(-1));
+  const { reasons: _, ...counts } = signal?.aborted ? {} : JSON.parse(said.trim().split('\n').at(-1));
   return { seconds: (performance.now() - began) / 1000, idle, ...memory.stop(), counts };
 }
 
