@@ -11,7 +11,7 @@ import { writeTextArray } from './text-formats.ts';
 
 /** Bytes that are read ahead, and what Node reads at most at a time. */
 const AHEAD = 64 * 1024;
-/** PostgreSQL sends in pieces of 8 kB. Waking up for each costs both sides more than what is in it. */
+/** PostgreSQL sends in pieces of 8 kB. Waking up for each costs both sides more than what is in it: what comes is waited for. */
 const GATHERED_MS = 2;
 /** pg would give up any statement that takes longer than those of a request may; this one takes what its reader takes. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -86,6 +86,8 @@ export class CopyCursor {
   #rest: Buffer = Buffer.alloc(0);
   readonly #pieces: CopiedRows[] = [];
   #bytes = 0;
+  /** Bytes of this turn of the event loop: with TLS they come in several pieces. */
+  #turn = 0;
   #isGathering = false;
   #isOver = false;
   #error: Error | undefined;
@@ -136,6 +138,7 @@ export class CopyCursor {
   }
 
   #end(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.callback?.();
     const stream = this.#connection?.stream;
@@ -160,18 +163,22 @@ export class CopyCursor {
       this.#pieces.push({ bytes, places });
       this.#bytes += bytes.length;
     }
-    if (chunk.length < AHEAD) this.#gather();
+    if (this.#turn === 0) setImmediate(this.#endTurn);
+    this.#turn += chunk.length;
     this.#readOn();
     this.#wake();
   };
 
-  #gather(): void {
-    this.#isGathering = true;
+  readonly #endTurn = () => {
+    this.#isGathering = this.#turn < AHEAD;
+    this.#turn = 0;
+    this.#readOn();
+    if (!this.#isGathering || this.#isOver) return;
     setTimeout(() => {
       this.#isGathering = false;
       this.#readOn();
     }, GATHERED_MS);
-  }
+  };
 
   #readOn(): void {
     if (this.#isOver) return;
