@@ -23,8 +23,8 @@ export const PREPARED_TEXTS = '/* prepared, as texts */ ';
 const AS_TEXTS = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
 
 /**
- * Has a connection prepare the statements that say so. Only they are: for others a plan that fits every parameter may be a
- * bad one for most.
+ * Has a connection prepare the statements that say so, which are taken apart once then; each time they are planned for what is
+ * asked.
  */
 function preparing(client: pg.PoolClient): void {
   const query = client.query.bind(client) as (...given: unknown[]) => unknown;
@@ -69,12 +69,15 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on('error', options.onIdleError);
   // Dates inside JSON are written in the session's zone, old ones with offsets that no standard knows. Compiling a plan takes
-  // longer than it saves, and somebody waits. They are the first statements of their connection; a failure shows in the next.
+  // longer than it saves, and somebody waits. A plan for any parameter takes a filter for rarer than it is, and sorts what one
+  // for these would walk to. They are the first statements of their connection; a failure shows in the next.
   pool.on('connect', (client) => {
     // Nor one that breaks while it is held and nothing is asked, in which the pool does not listen; the next query fails.
     client.on('error', () => {});
     preparing(client);
-    void client.query("set time zone 'UTC'; set jit = off").catch(() => {});
+    void client
+      .query("set time zone 'UTC'; set jit = off; set plan_cache_mode = force_custom_plan")
+      .catch(() => {});
   });
   const dialect = new PostgresDialect({ pool, cursor: CopyCursor });
   const { onCommit = () => {} } = options;
