@@ -36,7 +36,7 @@ function preparing(client: pg.PoolClient): void {
   }) as typeof client.query;
 }
 
-/** Of the statements that are asked to be prepared, the first so many are: each connection keeps the plan of each. */
+/** Of the statements that are asked to be prepared, the first so many are: each connection keeps what it made of each. */
 const MOST_PREPARED = 200;
 const names = new Map<string, string>();
 
