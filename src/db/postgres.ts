@@ -1,6 +1,7 @@
 import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { CopyCursor } from './copy-out.ts';
+import { ASKS_FOR_REVISIONS } from './readers.ts';
 import { READ_REVISIONS } from './revision.ts';
 import type { Revisions } from './revision-watch.ts';
 import { parseTimestamp } from './text-formats.ts';
@@ -121,7 +122,7 @@ export function revisionReader(url: string): { ask(): Promise<Revisions>; close(
     const fresh = new pg.Client({
       connectionString: url,
       types,
-      application_name: 'tipline revisions',
+      application_name: ASKS_FOR_REVISIONS,
       connectionTimeoutMillis: ASK_TIMEOUT_MS,
       query_timeout: ASK_TIMEOUT_MS,
       keepAlive: true,

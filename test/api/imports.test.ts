@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { importFiles } from '../../src/features/imports/imports.service.ts';
+import { type ImportOptions, importFiles } from '../../src/features/imports/imports.service.ts';
 import { ensureSource, newSource } from '../../src/features/imports/sources.queries.ts';
 import { newTally } from '../../src/features/imports/tally.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
@@ -12,7 +12,13 @@ import { actorRecord, campaignRecord, relationshipRecord, reportRecord } from '.
 const revision = async ({ db }: Harness) =>
   (await db.selectFrom('revision').selectAll().executeTakeFirstOrThrow()).value;
 
-async function importText(tipline: Harness, text: string, { dryRun = false, sourceName = 'File' } = {}) {
+interface Given extends Pick<ImportOptions, 'readers'> {
+  dryRun?: boolean;
+  sourceName?: string;
+}
+
+async function importText(tipline: Harness, text: string, given: Given = {}) {
+  const { dryRun = false, sourceName = 'File', readers } = given;
   const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
   const source = await ensureSource(tipline.db, sourceName, 'import', defaults, NOW);
   const input = { fileName: 'file', open: () => Readable.from([Buffer.from(text)]) };
@@ -24,6 +30,7 @@ async function importText(tipline: Harness, text: string, { dryRun = false, sour
     now: NOW,
     dryRun,
     tally,
+    readers,
   });
   return { tally, indicators: tally.kinds.get('indicator'), interruption };
 }
@@ -307,6 +314,46 @@ onEveryEngine((engine) => {
       );
       await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, tally });
       expect(tally.kinds.get('relationship')).toMatchObject({ read: 1, new: 1, rejected: 0 });
+      await tipline.close();
+    });
+
+    it('gives way to readers after each batch, for no longer than it worked', async () => {
+      const tipline = await startHarness(engine);
+      const names = Array.from({ length: 1_200 }, (_, i) => indicator(i, `d${i}.example.com`));
+      const run = async (text: string, { served, dryRun = false }: { served: boolean; dryRun?: boolean }) => {
+        const rests: number[] = [];
+        let asked = 0;
+        const readers = {
+          areServed: async () => {
+            asked++;
+            return served;
+          },
+          giveWay: async (ms: number) => {
+            rests.push(ms);
+          },
+        };
+        const before = await revision(tipline);
+        const started = performance.now();
+        await importText(tipline, text, { dryRun, readers });
+        return {
+          asked,
+          rests,
+          worked: performance.now() - started,
+          batches: (await revision(tipline)) - before,
+        };
+      };
+      const halves = [names.slice(0, 600), names.slice(600)].map((half) => bundle(...half)) as [
+        string,
+        string,
+      ];
+      expect(await run(halves[0], { served: true, dryRun: true })).toMatchObject({ asked: 0, rests: [] });
+      const busy = await run(halves[0], { served: true });
+      expect(busy.batches).toBeGreaterThan(1);
+      expect(busy.rests).toHaveLength(busy.batches);
+      expect(busy.rests.reduce((sum, ms) => sum + ms)).toBeLessThanOrEqual(busy.worked);
+      expect(Math.min(...busy.rests)).toBeGreaterThan(0);
+      const quiet = await run(halves[1], { served: false });
+      expect(quiet).toMatchObject({ asked: quiet.batches, rests: [] });
       await tipline.close();
     });
 

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../db/open.ts';
+import { areReadersServed } from '../../db/readers.ts';
 import {
   type Importer,
   type ImportInput,
@@ -21,8 +23,10 @@ import type { Tally } from './tally.ts';
 
 /** A batch is as large as is written in about this time: others wait for the revision no longer. */
 const BATCH_MS = 150;
+/** While requests are being answered, whose answers wait for the same processors. */
+const BATCH_MS_BESIDE_READERS = 40;
 const FIRST_BATCH = 500;
-const BATCH_BOUNDS = { least: FIRST_BATCH, most: 5_000 };
+const BATCH_BOUNDS = { least: 100, most: 5_000 };
 
 export interface ImportOptions {
   source: Source;
@@ -39,6 +43,15 @@ export interface ImportOptions {
   guard?: Guard;
   /** Ends the import between batches. */
   signal?: AbortSignal;
+  /** Left out: what the database says. */
+  readers?: Readers;
+}
+
+/** Who goes first. */
+interface Readers {
+  areServed(): Promise<boolean>;
+  /** Leaves the machine to them. */
+  giveWay(ms: number): Promise<unknown>;
 }
 
 /** What stopped an import; everything before it was kept. */
@@ -99,6 +112,7 @@ export async function importFiles(
 
 /** Writes one batch while the next is read. */
 function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiting: Backlog) {
+  const { readers = { areServed: () => areReadersServed(db), giveWay: delay } } = options;
   let batch = newBatch();
   let limit = FIRST_BATCH;
   let writing = Promise.resolve();
@@ -117,7 +131,11 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
         ),
       );
     }
-    limit = nextLimit(full.size, performance.now() - start);
+    const ms = performance.now() - start;
+    const besideReaders = !options.dryRun && (await readers.areServed());
+    limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : BATCH_MS);
+    // As long as it has worked: half of what it would take is theirs.
+    if (besideReaders) await readers.giveWay(Math.min(ms, BATCH_MS));
   }
   const settled = () => Promise.allSettled([writing]);
   async function handOver(): Promise<void> {
@@ -134,7 +152,7 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
       if (batch.size >= limit) await handOver();
     },
     async end(): Promise<void> {
-      await handOver();
+      if (batch.size > 0) await handOver();
       await writing;
     },
     /** Nothing is being written any more. */
@@ -155,9 +173,9 @@ async function joinWaiting(
   }
 }
 
-/** From how long the last batch took. */
-function nextLimit(size: number, ms: number): number {
-  const fitting = Math.round((size * BATCH_MS) / Math.max(1, ms));
+/** From how long the last batch took, and how long the next is to take. */
+function nextLimit(size: number, ms: number, wantedMs: number): number {
+  const fitting = Math.round((size * wantedMs) / Math.max(1, ms));
   return Math.min(BATCH_BOUNDS.most, Math.max(BATCH_BOUNDS.least, fitting));
 }
 
