@@ -100,12 +100,13 @@ async function copyIn(url, path) {
   return (performance.now() - began) / 1000;
 }
 
-/** @param {AbortSignal} [signal] ends it, and `counts` are then not known */
-export async function importFile(url, path, signal) {
+/** @param signal ends it, and `counts` are then not known; `started` is given its process */
+export async function importFile(url, path, { signal, started = () => {} } = {}) {
   const began = performance.now();
   const child = spawn(process.execPath, [MAIN, 'import', path, '--source', 'Bench', '--json'], {
     env: servers.settingsOf(url),
   });
+  started(child);
   signal?.addEventListener('abort', () => child.kill());
   const idle = residentBytes(child.pid);
   const memory = watchMemory(child.pid);

@@ -26,34 +26,58 @@ function cpuSeconds(pid) {
     }, 0);
 }
 
+/** How many processes each of the set-ups has behind each of its ports. */
+const SETUPS = {
+  'one process': [1],
+  'two processes': [2],
+  'four processes': [4],
+  'two nodes': [1, 1],
+};
+const ONE = 'one process';
+
 /** @returns CPU seconds a request of servers that are asked for the same at once */
 async function cpuByRequest(running, key, file, seconds) {
-  // Keys, plans and answers are known after that.
-  for (const { url } of running) await measure(url, key, file, 5);
   const before = running.map(({ pid }) => cpuSeconds(pid));
   const measured = await Promise.all(running.map(({ url }, i) => measure(url, key, file, seconds, i * 100)));
   const used = running.reduce((sum, { pid }, i) => sum + cpuSeconds(pid) - before[i], 0);
   return used / measured.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** One process, two and four behind one port, and two nodes. @returns CPU seconds a request of each */
-export async function processCosts(databaseUrl, redisUrl, key, file, seconds) {
-  const costs = {};
-  for (const [name, counts] of Object.entries({
-    'one process': [1],
-    'two processes': [2],
-    'four processes': [4],
-    'two nodes': [1, 1],
-  })) {
-    const running = [];
-    for (const count of counts)
-      running.push(
-        await servers.startTiplineProcess(databaseUrl, redisUrl, { TIPLINE_PROCESSES: String(count) }),
-      );
-    costs[name] = await cpuByRequest(running, key, file, seconds);
-    for (const { stop } of running) await stop();
+/**
+ * What a request costs with each set-up beside one process. They take turns, since a core's speed moves, and what they cost
+ * with it.
+ * @returns {Promise<Record<string, {cost: number, ofOne: number, ratio: number}>>} CPU seconds a request, medians of the turns
+ */
+export async function processCosts(databaseUrl, redisUrl, key, file, rounds, seconds) {
+  const setups = {};
+  for (const [name, counts] of Object.entries(SETUPS)) {
+    setups[name] = [];
+    for (const count of counts) {
+      const more = { TIPLINE_PROCESSES: String(count) };
+      setups[name].push(await servers.startTiplineProcess(databaseUrl, redisUrl, more));
+    }
+    // Each of the processes knows its keys and plans after that, and is compiled.
+    await cpuByRequest(setups[name], key, file, seconds * counts.reduce((sum, count) => sum + count));
   }
-  return costs;
+  const turns = [];
+  for (let turn = 0; turn < rounds; turn++) {
+    const costs = {};
+    for (const name of Object.keys(SETUPS))
+      costs[name] = await cpuByRequest(setups[name], key, file, seconds);
+    turns.push(costs);
+  }
+  for (const { stop } of Object.values(setups).flat()) await stop();
+  const others = Object.keys(SETUPS).filter((name) => name !== ONE);
+  return Object.fromEntries(others.map((name) => [name, compared(turns, name)]));
+}
+
+function compared(turns, name) {
+  const medianOf = (figure) => turns.map(figure).sort((a, b) => a - b)[turns.length >> 1];
+  return {
+    cost: medianOf((costs) => costs[name]),
+    ofOne: medianOf((costs) => costs[ONE]),
+    ratio: medianOf((costs) => costs[name] / costs[ONE]),
+  };
 }
 
 /** @returns the resident size of a server that has been asked for something and is left alone, in bytes */

@@ -179,10 +179,10 @@ async function exported(databaseUrl) {
 
 async function processes({ databaseUrl, redisUrl, key }) {
   const file = pathsFile(['/api/v1/indicators?pageSize=100']);
-  const { 'one process': one, ...others } = await processCosts(databaseUrl, redisUrl, key, file, seconds);
+  const costs = await processCosts(databaseUrl, redisUrl, key, file, rounds * 2, seconds);
   const micro = (cost) => `${(cost * 1e6).toFixed(0)} µs`;
-  for (const [name, cost] of Object.entries(others))
-    told(9, `CPU a request, ${name}`, micro(cost), micro(one), cost / one, { most: 1.15 });
+  for (const [name, { cost, ofOne, ratio }] of Object.entries(costs))
+    told(9, `CPU a request, ${name}`, micro(cost), micro(ofOne), ratio, { most: 1.15 });
 }
 
 /** At half of what it can do when nothing else is done. */
@@ -199,32 +199,59 @@ async function readersWhileImporting({ databaseUrl, redisUrl, key }) {
     paces[name] = { perSecond: perSecond / 2 };
     asked[name] = requests;
   }
-  const p99s = async () => {
-    const all = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
-    for (let i = 0; i < rounds; i++)
-      for (const [name, file] of Object.entries(works)) {
-        // Each round goes on where the one before has ended: what was asked for just now is kept.
-        const { p99Ms, requests } = await measure(url, key, file, seconds * 2, asked[name], paces[name]);
-        asked[name] += requests;
-        all[name].push(p99Ms);
-      }
-    return all;
+  const all = Object.fromEntries(Object.keys(works).map((name) => [name, { quiet: [], busy: [] }]));
+  const p99s = async (when) => {
+    for (const [name, file] of Object.entries(works)) {
+      // Each round goes on where the one before has ended: what was asked for just now is kept.
+      const { p99Ms, requests } = await measure(url, key, file, seconds * 2, asked[name], paces[name]);
+      asked[name] += requests;
+      all[name][when].push(p99Ms);
+    }
   };
-  const quiet = await p99s();
-  const measured = new AbortController();
-  const importing = importWhile(databaseUrl, others, measured.signal);
-  const busy = await p99s();
-  measured.abort();
-  await importing;
+  const importing = importInTurns(databaseUrl, others);
+  try {
+    for (let i = 0; i < rounds; i++) {
+      importing.pause();
+      await p99s('quiet');
+      importing.goOn();
+      await p99s('busy');
+    }
+  } finally {
+    await importing.end();
+  }
   await stop();
-  for (const name of Object.keys(works)) {
-    const [ours, limit] = [median(busy[name]), median(quiet[name])];
-    told(11, `p99 while importing: ${name}`, ms(ours), ms(limit), ours / limit, { most: 2 });
+  for (const [name, { quiet, busy }] of Object.entries(all)) {
+    const ratio = median(busy.map((p99, i) => p99 / quiet[i]));
+    told(11, `p99 while importing: ${name}`, ms(median(busy)), ms(median(quiet)), ratio, { most: 2 });
   }
 }
 
-async function importWhile(url, path, signal) {
-  while (!signal.aborted) await importFile(url, path, signal);
+/** Imports a file, again and again, which can be made to stand still: PostgreSQL then waits for it. */
+function importInTurns(url, path) {
+  const ended = new AbortController();
+  let child;
+  let signal = 'SIGSTOP';
+  const started = (next) => {
+    child = next;
+    child.kill(signal);
+  };
+  const turn = (next) => {
+    signal = next;
+    child?.kill(signal);
+  };
+  const run = async () => {
+    while (!ended.signal.aborted) await importFile(url, path, { signal: ended.signal, started });
+  };
+  const done = run();
+  return {
+    pause: () => turn('SIGSTOP'),
+    goOn: () => turn('SIGCONT'),
+    end() {
+      ended.abort();
+      turn('SIGCONT');
+      return done;
+    },
+  };
 }
 
 async function atLarge({ redisUrl, databaseUrl }) {
@@ -239,14 +266,14 @@ async function atLarge({ redisUrl, databaseUrl }) {
     });
   }
   if (!wants(6, 7, 13)) return;
-  const measured = new Map((await growth([smallUrl, largeUrl])).map(({ name, ms: times }) => [name, times]));
+  const measured = new Map((await growth([smallUrl, largeUrl])).map((question) => [question.name, question]));
   for (const [name, [row, most]] of Object.entries(GROWTH)) {
-    const [few, many] = measured.get(name);
+    const [few, many] = measured.get(name).ms;
     if (wants(row)) told(row, name, ms(many), ms(few), many / few, { most });
   }
   for (const length of wants(13) ? [1, 2] : []) {
-    const [, ours] = measured.get(`q of ${length} character${length > 1 ? 's' : ''}`);
-    const [, limit] = measured.get(`count(*) for q of ${length}`);
+    const { ms: times, limits } = measured.get(`q of ${length} character${length > 1 ? 's' : ''}`);
+    const [ours, limit] = [times[1], limits[1]];
     told(13, `q of ${length}`, ms(ours), ms(limit), limit / ours, { least: 0.8 });
   }
 }

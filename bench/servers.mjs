@@ -11,8 +11,8 @@ const NOBODY = 65_534;
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const FILES = fileURLToPath(new URL('./file-server.mjs', import.meta.url));
 const BARE = fileURLToPath(new URL('./bare-server.mjs', import.meta.url));
-/** A quarter of a small machine's memory, as PostgreSQL's manual advises; all else as it comes. */
-const POSTGRES_SETTINGS = ['shared_buffers=2GB', 'max_wal_size=8GB', 'max_connections=100'];
+/** A quarter of a small machine's memory, as PostgreSQL's manual advises; connections for nine processes of ours. */
+const POSTGRES_SETTINGS = ['shared_buffers=2GB', 'max_wal_size=8GB', 'max_connections=250'];
 
 const children = [];
 
