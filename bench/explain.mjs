@@ -2,11 +2,16 @@
 import { parseArgs } from 'node:util';
 import { Kysely } from 'kysely';
 import pg from 'pg';
-import { postgresDialect } from '../dist/db/postgres.js';
-import { findActor, listActors } from '../dist/features/actors/actors.queries.js';
-import { findCampaign, listCampaigns } from '../dist/features/campaigns/campaigns.queries.js';
-import { findContext, findIndicator } from '../dist/features/indicators/indicators.queries.js';
-import { listIndicators } from '../dist/features/indicators/pages.queries.js';
+import {
+  findActor,
+  findCampaign,
+  findContext,
+  findIndicator,
+  listActors,
+  listCampaigns,
+  listIndicators,
+  postgresDialect,
+} from '../dist/bench.js';
 import { entityId } from './entities.mjs';
 import { findFacts } from './facts.mjs';
 

@@ -5,7 +5,7 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { DEFAULT_OPTIONS, formatOf } from '../dist/features/exports/formats.js';
+import { DEFAULT_OPTIONS, formatOf } from '../dist/bench.js';
 import { generate } from './generate.mjs';
 import { residentBytes, watchMemory } from './memory.mjs';
 import * as servers from './servers.mjs';

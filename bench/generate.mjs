@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { openDatabase } from '../dist/db/open.js';
+import { openDatabase } from '../dist/bench.js';
 import { copyRows, openCopy } from './copy.mjs';
 import { enrichmentRows } from './enrichments.mjs';
 import { entities, linkRow, sources } from './entities.mjs';

@@ -1,5 +1,4 @@
-import { indicatorId } from '../dist/model/identity.js';
-import { normalize } from '../dist/model/normalize.js';
+import { indicatorId, normalize } from '../dist/bench.js';
 import { LINKS } from './entities.mjs';
 import { chance, fromQuantiles, integer, oneOf, seededRandom, weighted } from './random.mjs';
 import * as spread from './spread.mjs';

@@ -4,8 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Kysely } from 'kysely';
-import { postgresDialect } from '../dist/db/postgres.js';
-import { listIndicators } from '../dist/features/indicators/pages.queries.js';
+import { listIndicators, postgresDialect } from '../dist/bench.js';
 import { integer, oneOf, seededRandom } from './random.mjs';
 import * as servers from './servers.mjs';
 

@@ -1,31 +1,45 @@
-// Compiles src/ and web/ into dist/. A module of its own, so that `npm start` can build and run in one process.
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+// Bundles src/ and web/ into dist/. A module of its own, so that `npm start` can build and run in one process.
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import * as vite from 'vite';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const RULES = 'src/features/sigma/techniques';
-const WEB = join(root, 'dist', 'web');
+const DIST = join(root, 'dist');
+const WEB = join(DIST, 'web');
 /** All that the pages are made of. */
 const WEB_INPUTS = ['web', 'src/model', 'package-lock.json'];
+/** Made of hundreds of files each: reading one takes longer than running it, so that they go into the bundles. */
+const BUNDLED = ['@redis/client', 'kysely', 'typebox'];
 
 export async function build() {
-  compileServer();
-  // What is read as it stands.
-  cpSync(join(root, RULES), join(root, RULES.replace('src', 'dist')), { recursive: true });
+  for (const name of existsSync(DIST) ? readdirSync(DIST) : [])
+    if (name !== 'web') rmSync(join(DIST, name), { recursive: true, force: true });
+  await buildServer();
   if (!isWebCurrent()) await buildWeb();
 }
 
-function compileServer() {
-  const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
-  const tsc = join(dirname(manifest), 'bin', 'tsc');
-  for (const name of existsSync(join(root, 'dist')) ? readdirSync(join(root, 'dist')) : [])
-    if (name !== 'web') rmSync(join(root, 'dist', name), { recursive: true, force: true });
-  const { status } = spawnSync(process.execPath, [tsc, '-p', root], { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+/** What is imported late stays a bundle of its own. */
+async function buildServer() {
+  await vite.build({
+    configFile: false,
+    root,
+    logLevel: 'warn',
+    build: {
+      ssr: true,
+      target: 'node20',
+      outDir: DIST,
+      emptyOutDir: false,
+      minify: false,
+      sourcemap: true,
+      rolldownOptions: {
+        input: { main: 'src/main.ts', bench: 'bench/product.ts' },
+        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      },
+    },
+    ssr: { noExternal: BUNDLED },
+  });
 }
 
 /** Bundling takes seconds: what is as new as all that it is made of stays. */
@@ -41,7 +55,6 @@ function newest(path) {
 }
 
 async function buildWeb() {
-  const vite = await import('vite');
   await vite.build({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' });
   const assets = join(WEB, 'assets');
   for (const name of readdirSync(assets).filter((file) => /\.(js|css)$/.test(file))) {

@@ -62,6 +62,7 @@ import { ApiError } from './http/errors.ts';
 import { registerEtag } from './http/etag.ts';
 import { type FastLane, fastLane } from './http/fast-lane.ts';
 import { keepAnswers } from './http/kept-answers.ts';
+import { lateSerializers } from './http/late-serializers.ts';
 import { type CollectMetrics, type Metrics, openMetrics } from './http/metrics.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { queryValidator } from './http/query-validator.ts';
@@ -130,6 +131,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     http: { requireHostHeader: false },
     rewriteUrl: (request) => readableUrl(request.url ?? '/'),
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuerystring },
+    schemaController: { compilersFactory: { buildSerializer: lateSerializers } },
     clientErrorHandler: (error, socket) => answerClientError(error, socket as Socket),
   }).withTypeProvider<TypeBoxTypeProvider>();
   // Node would answer an unknown Expect with a 417 without a body; RFC 9110 §10.1.1 lets it be ignored.

@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   whitelist: ['model'],
   enrichment: ['model', 'kv', 'outbound', 'clock.ts'],
   kv: ['model'],
-  db: ['model'],
+  db: ['model', 'root.ts'],
   http: ['model', 'db', 'kv', 'clock.ts', 'version.ts'],
   features: [
     'model',
@@ -42,6 +42,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'secrets',
     'whitelist',
     'clock.ts',
+    'root.ts',
     'version.ts',
   ],
   worker: ['features', 'enrichment', 'secrets', 'db', 'clock.ts'],
@@ -61,12 +62,14 @@ const MAY_IMPORT: Record<string, string[]> = {
     'formats',
     'model',
     'clock.ts',
+    'root.ts',
     'version.ts',
   ],
   'main.ts': ['cli', 'config.ts'],
   'config.ts': [],
   'clock.ts': [],
-  'version.ts': [],
+  'root.ts': [],
+  'version.ts': ['root.ts'],
 };
 
 describe('the house', () => {

@@ -2,8 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { type Config, readConfig } from '../config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../db/open.ts';
 import { ensureShippedLists } from '../features/whitelist/whitelist.service.ts';
+import { ROOT } from '../root.ts';
 
-const shippedLists = new URL('../../whitelist/', import.meta.url);
+const shippedLists = new URL('whitelist/', ROOT);
 
 /** The database, brought up to date with this version: its tables, and the lists that come with it. */
 export async function openStore(

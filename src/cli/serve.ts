@@ -16,6 +16,7 @@ import { openSpool } from '../features/exports/spool.ts';
 import { type CommunityRules, communityRules } from '../features/sigma/community-rules.ts';
 import { redactKeys } from '../http/redact.ts';
 import { openKeyValueStore } from '../kv/open.ts';
+import { ROOT } from '../root.ts';
 import { VERSION } from '../version.ts';
 import { openStore, print } from './dependencies.ts';
 import { openOutside, sessionSecret } from './outside.ts';
@@ -23,8 +24,7 @@ import { BESIDE, isOneOfSeveral, metricsOfAll, startOneOfSeveral, startProcesses
 import { stopOnSignals } from './signals.ts';
 import { keepOpening, openWorker } from './worker.ts';
 
-/** Beside the compiled code. */
-const WEB = fileURLToPath(new URL('../web/', import.meta.url));
+const WEB = fileURLToPath(new URL('dist/web/', ROOT));
 
 const IDLE_CHECK_MS = 100;
 

@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, type Migration, Migrator, sql } from 'kysely';
+import { ROOT } from '../root.ts';
 import type { Tables } from './tables.ts';
 
-const directory = new URL('../../migrations/', import.meta.url);
+const directory = new URL('migrations/', ROOT);
 
 async function sqlMigrations(): Promise<Record<string, Migration>> {
   const files = (await readdir(directory)).filter((file) => file.endsWith('.sql'));

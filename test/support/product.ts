@@ -13,9 +13,10 @@ const COPIED = [
   'migrations',
   'sample',
   'whitelist',
+  'sigma',
+  'bench',
   'package.json',
   'package-lock.json',
-  'tsconfig.json',
 ];
 
 /** A copy of the tree as a user has it before his first build: what is built in it does not touch ours. */

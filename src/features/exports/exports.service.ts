@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import type { Database } from '../../db/open.ts';
 import { readRevision } from '../../db/revision.ts';
 import type { ExportFormat } from '../../formats/format.ts';
 import { ApiError } from '../../http/errors.ts';
+import { codeDigest } from '../../version.ts';
 import type { Selection } from './exports.queries.ts';
 import { questionOf } from './question.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
@@ -142,22 +142,8 @@ function holds(
 }
 
 function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot): string {
-  const content = [WRITERS, variant, selection.page ?? null, info.digest, rows];
+  const content = [codeDigest(), variant, selection.page ?? null, info.digest, rows];
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
-}
-
-/** Another version of the writers may write other bytes of the same state. */
-const WRITERS = digestOfWriters();
-
-function digestOfWriters(): string {
-  const hash = createHash('sha256');
-  for (const room of ['formats', 'model']) {
-    const directory = new URL(`../../${room}/`, import.meta.url);
-    const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-    for (const file of files.filter((name) => /\.[jt]s$/.test(name)).sort())
-      hash.update(readFileSync(new URL(file, directory)));
-  }
-  return hash.digest('base64url');
 }
 
 /** Work of one key is done one after the other. */

@@ -5,13 +5,14 @@ import { PROVIDERS } from '../../enrichment/providers.ts';
 import { recognizeFormat } from '../../importers/recognize.ts';
 import type { SourceDefaults } from '../../model/statement.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
+import { ROOT } from '../../root.ts';
 import { saveAnswer } from '../enrichments/enrichments.service.ts';
 import { importFiles } from '../imports/imports.service.ts';
 import { ensureSource } from '../imports/sources.queries.ts';
 import { newTally } from '../imports/tally.ts';
 import { readMeta, writeMeta } from './sample.queries.ts';
 
-const DIRECTORY = new URL('../../../sample/', import.meta.url);
+const DIRECTORY = new URL('sample/', ROOT);
 const MARK = 'sample';
 
 type SampleFile = SourceDefaults & { file: string; source: string };

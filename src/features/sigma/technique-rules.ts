@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { ROOT } from '../../root.ts';
 import { techniqueMatcher } from './technique-match.ts';
 
-const DIRECTORY = new URL('techniques/', import.meta.url);
+const DIRECTORY = new URL('sigma/', ROOT);
 const FILE = /^(T\d{4}(?:\.\d{3})?)\.yml$/;
 
 let rules: ReadonlyMap<string, string> | undefined;

@@ -1,0 +1,10 @@
+// What benches call without a server: bundled with it, as dist/bench.js.
+export { openDatabase } from '../src/db/open.ts';
+export { postgresDialect } from '../src/db/postgres.ts';
+export { findActor, listActors } from '../src/features/actors/actors.queries.ts';
+export { findCampaign, listCampaigns } from '../src/features/campaigns/campaigns.queries.ts';
+export { DEFAULT_OPTIONS, formatOf } from '../src/features/exports/formats.ts';
+export { findContext, findIndicator } from '../src/features/indicators/indicators.queries.ts';
+export { listIndicators } from '../src/features/indicators/pages.queries.ts';
+export { indicatorId } from '../src/model/identity.ts';
+export { normalize } from '../src/model/normalize.ts';
