@@ -41,7 +41,7 @@ export async function compare(asked) {
 }
 
 /** A file of answers for the bare server, as they were given or without a body. */
-async function captured(url, key, paths, isEmpty) {
+export async function captured(url, key, paths, isEmpty) {
   const answers = [];
   for (const path of paths.slice(0, ANSWERS)) {
     const { status, headers, body } = await ask(url, key, path);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { find, temporaryDirectory } from './servers.mjs';
 
 const run = promisify(execFile);
-const CONNECTIONS = '64';
+const CONNECTIONS = 64;
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 export const GENERATOR = find('wrk', false) ? 'wrk' : 'node:http';
 
@@ -18,14 +18,22 @@ export function pathsFile(paths) {
 }
 
 /**
- * Asks a server in another process, over 16 kept connections, as fast as it answers.
+ * Asks a server in another process, over kept connections, as fast as it answers.
  * @param {number} start where in the file to begin, so that a repetition asks for others
- * @param {{etag?: string, perSecond?: number}} more the tag of what is there already; a pace below what it can do (wrk alone)
+ * @param {{etag?: string, perSecond?: number, connections?: number}} more the tag of what is there already; a pace below
+ *   what it can do (wrk alone)
  * @returns {Promise<{perSecond: number, p50Ms: number, p99Ms: number}>}
  * @throws when one request fails or is refused
  */
-export async function measure(url, key, file, seconds, start = 0, { etag = '', perSecond = 0 } = {}) {
-  const pauseMs = perSecond > 0 ? (Number(CONNECTIONS) * 1000) / perSecond : 0;
+export async function measure(
+  url,
+  key,
+  file,
+  seconds,
+  start = 0,
+  { etag = '', perSecond = 0, connections = CONNECTIONS } = {},
+) {
+  const pauseMs = perSecond > 0 ? (connections * 1000) / perSecond : 0;
   const env = {
     ...process.env,
     BENCH_KEY: key,
@@ -37,7 +45,7 @@ export async function measure(url, key, file, seconds, start = 0, { etag = '', p
   // Answers that are late are slow, not failed.
   const wrk = [
     '-t1',
-    `-c${CONNECTIONS}`,
+    `-c${connections}`,
     `-d${seconds}s`,
     '--timeout',
     '60s',
@@ -48,9 +56,13 @@ export async function measure(url, key, file, seconds, start = 0, { etag = '', p
   const { stdout } =
     GENERATOR === 'wrk'
       ? await run(find('wrk'), wrk, { env })
-      : await run(process.execPath, [beside('load-generator.mjs'), url, CONNECTIONS, String(seconds)], {
-          env,
-        });
+      : await run(
+          process.execPath,
+          [beside('load-generator.mjs'), url, String(connections), String(seconds)],
+          {
+            env,
+          },
+        );
   const result = JSON.parse(stdout.trim().split('\n').at(-1));
   if (result.failed > 0) throw new Error(`${result.failed} of ${result.requests} requests failed at ${url}`);
   return {

@@ -1,7 +1,8 @@
 // What a server costs beside its answers: CPU by request with several processes, memory when idle, time to the first answer.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { measure } from './load.mjs';
+import { captured } from './compare.mjs';
+import { measure, pathsFile } from './load.mjs';
 import { residentBytes } from './memory.mjs';
 import * as servers from './servers.mjs';
 
@@ -34,49 +35,71 @@ const SETUPS = {
   'two nodes': [1, 1],
 };
 const ONE = 'one process';
+/** As many for each of four processes as the other rows have for one; every set-up gets them all. */
+const CONNECTIONS = 256;
 
 /** @returns CPU seconds a request of servers that are asked for the same at once */
 async function cpuByRequest(running, key, file, seconds) {
   const before = running.map(({ pid }) => cpuSeconds(pid));
-  const measured = await Promise.all(running.map(({ url }, i) => measure(url, key, file, seconds, i * 100)));
+  const connections = CONNECTIONS / running.length;
+  const measured = await Promise.all(
+    running.map(({ url }, i) => measure(url, key, file, seconds, i * 100, { connections })),
+  );
   const used = running.reduce((sum, { pid }, i) => sum + cpuSeconds(pid) - before[i], 0);
   return used / measured.reduce((sum, { requests }) => sum + requests, 0);
 }
 
 /**
- * What a request costs with each set-up beside one process. They take turns, since a core's speed moves, and what they cost
- * with it.
- * @returns {Promise<Record<string, {cost: number, ofOne: number, ratio: number}>>} CPU seconds a request, medians of the turns
+ * What a request costs with each set-up beside one process, and by how much it rises where node:http alone answers with the
+ * same: processes that wait more often, on cores that they share, are slower for each request. They take turns, since a
+ * core's speed moves, and what they cost with it.
+ * @returns {Promise<Record<string, {cost: number, ofOne: number, ratio: number, bare: number}>>} CPU seconds a request and
+ *   ratios, medians of the turns
  */
-export async function processCosts(databaseUrl, redisUrl, key, file, rounds, seconds) {
+export async function processCosts(databaseUrl, redisUrl, key, path, rounds, seconds) {
+  const file = pathsFile([path]);
   const setups = {};
+  const answers = {};
   for (const [name, counts] of Object.entries(SETUPS)) {
-    setups[name] = [];
-    for (const count of counts) {
-      const more = { TIPLINE_PROCESSES: String(count) };
-      setups[name].push(await servers.startTiplineProcess(databaseUrl, redisUrl, more));
-    }
+    const ours = await startEach(counts, (count) =>
+      servers.startTiplineProcess(databaseUrl, redisUrl, { TIPLINE_PROCESSES: String(count) }),
+    );
+    answers.file ??= await captured(ours[0].url, key, [path], false);
+    const bare = await startEach(counts, (count) => servers.startBareServer(answers.file, count));
+    setups[name] = { ours, bare };
     // Each of the processes knows its keys and plans after that, and is compiled.
-    await cpuByRequest(setups[name], key, file, seconds * counts.reduce((sum, count) => sum + count));
+    const warming = seconds * counts.reduce((sum, count) => sum + count);
+    for (const running of [ours, bare]) await cpuByRequest(running, key, file, warming);
   }
   const turns = [];
   for (let turn = 0; turn < rounds; turn++) {
     const costs = {};
-    for (const name of Object.keys(SETUPS))
-      costs[name] = await cpuByRequest(setups[name], key, file, seconds);
+    for (const [name, { ours, bare }] of Object.entries(setups)) {
+      costs[name] = {
+        ours: await cpuByRequest(ours, key, file, seconds),
+        bare: await cpuByRequest(bare, key, file, seconds),
+      };
+    }
     turns.push(costs);
   }
-  for (const { stop } of Object.values(setups).flat()) await stop();
+  for (const { ours, bare } of Object.values(setups)) for (const { stop } of [...ours, ...bare]) await stop();
   const others = Object.keys(SETUPS).filter((name) => name !== ONE);
   return Object.fromEntries(others.map((name) => [name, compared(turns, name)]));
+}
+
+async function startEach(counts, start) {
+  const running = [];
+  for (const count of counts) running.push(await start(count));
+  return running;
 }
 
 function compared(turns, name) {
   const medianOf = (figure) => turns.map(figure).sort((a, b) => a - b)[turns.length >> 1];
   return {
-    cost: medianOf((costs) => costs[name]),
-    ofOne: medianOf((costs) => costs[ONE]),
-    ratio: medianOf((costs) => costs[name] / costs[ONE]),
+    cost: medianOf((costs) => costs[name].ours),
+    ofOne: medianOf((costs) => costs[ONE].ours),
+    ratio: medianOf((costs) => costs[name].ours / costs[ONE].ours),
+    bare: medianOf((costs) => costs[name].bare / costs[ONE].bare),
   };
 }
 

@@ -156,11 +156,12 @@ export function createKey(databaseUrl, ...options) {
   return JSON.parse(said).key;
 }
 
-/** The bare server in a process of its own, sending the answers of that file. @returns where, and how to stop it */
-export async function startBareServer(answersFile) {
+/** The bare server in processes of its own, sending the answers of that file. @returns where, its id and how to stop it */
+export async function startBareServer(answersFile, processes = 1) {
   const port = await freePort();
-  const stop = await start(spawn(process.execPath, [BARE, answersFile, port]), { ready: 'ready' });
-  return { url: `http://127.0.0.1:${port}`, stop };
+  const child = spawn(process.execPath, [BARE, answersFile, port, String(processes)]);
+  const stop = await start(child, { ready: 'ready' });
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop };
 }
 
 /** The server that reads one row with node:http and pg alone, in a process of its own. @returns where, and how to stop it */
