@@ -1,4 +1,4 @@
-// Bundles src/ and web/ into dist/. A module of its own, so that `npm start` can build and run in one process.
+// Bundles src/ and web/ into dist/.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ const WEB_INPUTS = ['web', 'src/model', 'package-lock.json'];
 /** Made of hundreds of files each: reading one takes longer than running it, so that they go into the bundles. */
 const BUNDLED = ['@redis/client', 'kysely', 'typebox'];
 
-export async function build() {
+async function build() {
   for (const name of existsSync(DIST) ? readdirSync(DIST) : [])
     if (name !== 'web') rmSync(join(DIST, name), { recursive: true, force: true });
   await buildServer();
@@ -65,4 +65,4 @@ async function buildWeb() {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await build();
+await build();
