@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/open.ts';
 import { MAX_STALE_MS } from '../../src/db/revision-watch.ts';
 import { changeLock } from '../../src/features/confidence/confidence.service.ts';
@@ -98,8 +98,13 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, whatever is done', () => {
     }
   };
   const ask = async (node: Harness, path: string) => (await node.get(path)).body;
+  /** The next schedule may begin with the node that has not done this. */
   const clean = async () => {
     for (const value of NAMES) await apply(nodes[0], { kind: 'take back', name: value });
+    for (const path of PATHS) {
+      const expected = await ask(uncached, path);
+      await vi.waitUntil(async () => (await ask(nodes[1], path)) === expected, { interval: 5 });
+    }
   };
 
   it(
