@@ -21,7 +21,7 @@ export interface RateLimit {
   points: number;
   windowSeconds: number;
   /**
-   * Far from the limit a node may count some requests before they come, a two-hundredth of what remains at most: what is told as
+   * Far from the limit a node may count some requests before they come, half a per cent of what remains at most: what is told as
    * counted is then with them, and what does not come before the window ends is lost.
    */
   mayLease?: boolean;
