@@ -64,7 +64,8 @@ export async function measure(
           },
         );
   const result = JSON.parse(stdout.trim().split('\n').at(-1));
-  if (result.failed > 0) throw new Error(`${result.failed} of ${result.requests} requests failed at ${url}`);
+  if (result.failed > 0)
+    throw new Error(`${result.failed} of ${result.requests} requests failed at ${url}: ${stdout}`);
   return {
     requests: result.requests,
     perSecond: result.requests / result.seconds,

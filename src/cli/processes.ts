@@ -12,6 +12,8 @@ import { stopOnSignals } from './signals.ts';
 /** What the process that was started tells the others by: the option that all but the first get. */
 export const BESIDE = '--beside';
 const AGAIN_MS = 1_000;
+/** Where the cores are shared among processes, threads of each for its garbage only wake more of them. */
+const OF_SEVERAL = ['--single-threaded-gc'];
 
 /** From one of them to the process that was started, and back. */
 type Message = { server: RunningServer } | { ask: 'metrics'; id: number };
@@ -30,9 +32,10 @@ export async function startProcesses(
 ): Promise<RunningServer> {
   const all = new AggregatorRegistry();
   const commandLine = process.argv.slice(2);
+  const execArgv = [...process.execArgv, ...OF_SEVERAL];
   let stopping = false;
   const fork = (slot: number): Worker => {
-    cluster.setupPrimary({ args: slot === 0 ? commandLine : [...commandLine, BESIDE] });
+    cluster.setupPrimary({ execArgv, args: slot === 0 ? commandLine : [...commandLine, BESIDE] });
     const worker = cluster.fork();
     worker.on('message', async (message: Message) => {
       if (!('ask' in message)) return;

@@ -16,16 +16,28 @@ export interface Metrics {
 /** @param own those of this process */
 export type CollectMetrics = (own: Registry) => () => Promise<string>;
 
+/** Of one method, route and status. */
+type Child = ReturnType<Histogram['labels']>;
+
+/** What the library needs for each is less when it gets many at once; they wait for as many, or for somebody who asks. */
+const AT_ONCE = 1_000;
+
 export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics()): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
+  const waiting: { child: Child; seconds: number }[] = [];
+  const observeAll = () => {
+    for (const { child, seconds } of waiting) child.observe(seconds);
+    waiting.length = 0;
+  };
   const duration = new Histogram({
     name: 'tipline_http_request_duration_seconds',
     help: 'Time to answer, by route and status.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
+    collect: observeAll,
   });
   const limited = new Counter({
     name: 'tipline_rate_limited_total',
@@ -34,12 +46,12 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
   });
   const text = collect(registry);
   /** Labels are looked up once: routes and statuses are few. */
-  const children = new Map<string, Pick<Histogram, 'observe'>>();
+  const children = new Map<string, Child>();
   const observe: Metrics['observe'] = (method, route, status, seconds) => {
     const name = `${method} ${status} ${route}`;
     const child = children.get(name) ?? duration.labels({ method, route, status });
-    children.set(name, child as Pick<Histogram, 'observe'>);
-    child.observe(seconds);
+    children.set(name, child);
+    if (waiting.push({ child, seconds }) === AT_ONCE) observeAll();
     if (status === 429) limited.inc();
   };
   return {
