@@ -56,7 +56,7 @@ async function cpuByRequest(running, key, file, seconds) {
  * @returns {Promise<Record<string, {cost: number, ofOne: number, ratio: number, bare: number}>>} CPU seconds a request and
  *   ratios, medians of the turns
  */
-export async function processCosts(databaseUrl, redisUrl, key, path, rounds, seconds) {
+export async function processCosts(databaseUrl, redisUrl, key, path, turns, seconds) {
   const file = pathsFile([path]);
   const setups = {};
   const answers = {};
@@ -71,8 +71,8 @@ export async function processCosts(databaseUrl, redisUrl, key, path, rounds, sec
     const warming = seconds * counts.reduce((sum, count) => sum + count);
     for (const running of [ours, bare]) await cpuByRequest(running, key, file, warming);
   }
-  const turns = [];
-  for (let turn = 0; turn < rounds; turn++) {
+  const all = [];
+  for (let turn = 0; turn < turns; turn++) {
     const costs = {};
     for (const [name, { ours, bare }] of Object.entries(setups)) {
       costs[name] = {
@@ -80,11 +80,11 @@ export async function processCosts(databaseUrl, redisUrl, key, path, rounds, sec
         bare: await cpuByRequest(bare, key, file, seconds),
       };
     }
-    turns.push(costs);
+    all.push(costs);
   }
   for (const { ours, bare } of Object.values(setups)) for (const { stop } of [...ours, ...bare]) await stop();
   const others = Object.keys(SETUPS).filter((name) => name !== ONE);
-  return Object.fromEntries(others.map((name) => [name, compared(turns, name)]));
+  return Object.fromEntries(others.map((name) => [name, compared(all, name)]));
 }
 
 async function startEach(counts, start) {
@@ -103,17 +103,24 @@ function compared(turns, name) {
   };
 }
 
-/** @returns the resident size of a server that has been asked for something and is left alone, in bytes */
-export async function idleBytes(databaseUrl, redisUrl, key) {
+/** V8 gives back what starting has taken once nothing has happened for some twenty seconds. */
+const IDLE_MS = 60_000;
+
+/**
+ * Starts a server, asks it for something and leaves it alone: others may be measured meanwhile.
+ * @returns {Promise<() => Promise<number>>} its resident size once it has been idle for a minute, in bytes; ends it
+ */
+export async function startIdle(databaseUrl, redisUrl, key) {
   const { url, pid, stop } = await servers.startTiplineProcess(databaseUrl, redisUrl);
-  await fetch(`${url}/api/v1/indicators`, { headers: { authorization: `Bearer ${key}` } }).then((response) =>
-    response.text(),
-  );
-  // V8 gives back what starting has taken once nothing has happened for some twenty seconds.
-  await delay(60_000);
-  const bytes = residentBytes(pid);
-  await stop();
-  return bytes;
+  const response = await fetch(`${url}/api/v1/indicators`, { headers: { authorization: `Bearer ${key}` } });
+  await response.text();
+  const idle = delay(IDLE_MS, undefined, { ref: false });
+  return async () => {
+    await idle;
+    const bytes = residentBytes(pid);
+    await stop();
+    return bytes;
+  };
 }
 
 /** @returns seconds from the start of the process to the end of its first answer */

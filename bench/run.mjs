@@ -14,7 +14,7 @@ import { growth } from './growth.mjs';
 import { dump, importFile } from './import.mjs';
 import { kinds } from './kinds.mjs';
 import { GENERATOR, measure, pathsFile } from './load.mjs';
-import { idleBytes, processCosts, startSeconds } from './processes.mjs';
+import { processCosts, startIdle, startSeconds } from './processes.mjs';
 import * as servers from './servers.mjs';
 import { resultsTable } from './table.mjs';
 import { lists, pgbench, pgbenchFiles } from './uncached.mjs';
@@ -79,12 +79,13 @@ async function bench() {
   await generate(databaseUrl, rows, () => {});
   const stores = { databaseUrl, redisUrl, key: servers.createKey(databaseUrl) };
   const facts = await checked(stores);
+  const idleBytes = wants(10) && (await startIdle(databaseUrl, redisUrl, stores.key));
   if (wants(1, 2, 3, 5)) await answers(stores, facts);
   if (wants(4)) await uncached(stores);
   if (wants(8)) await exported(databaseUrl);
   if (wants(9)) await processes(stores);
-  if (wants(10)) {
-    const bytes = await idleBytes(databaseUrl, redisUrl, stores.key);
+  if (idleBytes) {
+    const bytes = await idleBytes();
     told(10, 'memory, idle', mb(bytes), mb(120e6), bytes / 120e6, { most: 1 });
   }
   if (wants(11)) await readersWhileImporting(stores);
@@ -179,7 +180,9 @@ async function exported(databaseUrl) {
 
 async function processes({ databaseUrl, redisUrl, key }) {
   const path = '/api/v1/indicators?pageSize=100';
-  const costs = await processCosts(databaseUrl, redisUrl, key, path, rounds, seconds);
+  // What a request costs moves more from turn to turn than how many there are.
+  const turns = values.quick ? rounds : rounds * 3;
+  const costs = await processCosts(databaseUrl, redisUrl, key, path, turns, seconds);
   const micro = (cost) => `${(cost * 1e6).toFixed(0)} µs`;
   for (const [name, { cost, ofOne, ratio, bare }] of Object.entries(costs)) {
     told(9, `CPU a request, ${name}`, micro(cost), micro(ofOne), ratio, { most: 1.15 });
