@@ -24,7 +24,6 @@ const COPIED = {
 const ELSEWHERE = ['externalIds', 'indicates'];
 /** What takes less than this, in seconds, is done again: the machine is not the same from one second to the next. */
 const QUICK = 6;
-const ROUNDS = 5;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = {
@@ -36,20 +35,23 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     const url = values.url ?? (await servers.startPostgres());
     if (!values.url) await generate(url, Number(values.rows), (line) => console.error(line));
-    console.log(table(await exportAll(url, values.formats.split(','))));
+    console.log(table(await exportAll(url, { formats: values.formats.split(',') })));
   } finally {
     await servers.stopAll();
   }
 }
 
-/** Each format in full, beside COPY of the same columns; the round in the middle of those that are quick. */
-export async function exportAll(databaseUrl, formats = FORMATS) {
+/**
+ * Each format in full, beside COPY of the same columns.
+ * @param {{formats?: string[], rounds?: number}} options of those that are quick, so many rounds, and the one in the middle
+ */
+export async function exportAll(databaseUrl, { formats = FORMATS, rounds: most = 5 } = {}) {
   const key = servers.createKey(databaseUrl);
   const results = [];
   for (const format of formats) {
     const rounds = [];
     do rounds.push(await exportOnce(databaseUrl, key, format));
-    while (rounds.length < ROUNDS && rounds[0].first.seconds < QUICK);
+    while (rounds.length < most && rounds[0].first.seconds < QUICK);
     const sorted = rounds.toSorted((a, b) => a.ratio - b.ratio);
     results.push({
       ...sorted[Math.floor(sorted.length / 2)],

@@ -38,13 +38,18 @@ const ONE = 'one process';
 /** As many for each of four processes as the other rows have for one; every set-up gets them all. */
 const CONNECTIONS = 256;
 
-/** @returns CPU seconds a request of servers that are asked for the same at once */
+/**
+ * Of servers that are asked for the same at once, and are kept busy: whoever has waited for its turn has given memory back
+ * and fallen out of the caches, and first pays for that, each process for itself.
+ * @returns CPU seconds a request
+ */
 async function cpuByRequest(running, key, file, seconds) {
-  const before = running.map(({ pid }) => cpuSeconds(pid));
   const connections = CONNECTIONS / running.length;
-  const measured = await Promise.all(
-    running.map(({ url }, i) => measure(url, key, file, seconds, i * 100, { connections })),
-  );
+  const asked = () =>
+    Promise.all(running.map(({ url }, i) => measure(url, key, file, seconds, i * 100, { connections })));
+  await asked();
+  const before = running.map(({ pid }) => cpuSeconds(pid));
+  const measured = await asked();
   const used = running.reduce((sum, { pid }, i) => sum + cpuSeconds(pid) - before[i], 0);
   return used / measured.reduce((sum, { requests }) => sum + requests, 0);
 }
@@ -53,14 +58,16 @@ async function cpuByRequest(running, key, file, seconds) {
  * What a request costs with each set-up beside one process, and by how much it rises where node:http alone answers with the
  * same: processes that wait more often, on cores that they share, are slower for each request. They take turns, since a
  * core's speed moves, and what they cost with it.
+ * @param others set-ups beside one process
  * @returns {Promise<Record<string, {cost: number, ofOne: number, ratio: number, bare: number}>>} CPU seconds a request and
  *   ratios, medians of the turns
  */
-export async function processCosts(databaseUrl, redisUrl, key, path, turns, seconds) {
+export async function processCosts(databaseUrl, redisUrl, key, path, turns, seconds, others) {
   const file = pathsFile([path]);
   const setups = {};
   const answers = {};
-  for (const [name, counts] of Object.entries(SETUPS)) {
+  for (const name of [ONE, ...others]) {
+    const counts = SETUPS[name];
     const ours = await startEach(counts, (count) =>
       servers.startTiplineProcess(databaseUrl, redisUrl, { TIPLINE_PROCESSES: String(count) }),
     );
@@ -68,7 +75,7 @@ export async function processCosts(databaseUrl, redisUrl, key, path, turns, seco
     const bare = await startEach(counts, (count) => servers.startBareServer(answers.file, count));
     setups[name] = { ours, bare };
     // Each of the processes knows its keys and plans after that, and is compiled.
-    const warming = seconds * counts.reduce((sum, count) => sum + count);
+    const warming = Math.ceil((seconds * counts.reduce((sum, count) => sum + count)) / 2);
     for (const running of [ours, bare]) await cpuByRequest(running, key, file, warming);
   }
   const all = [];
@@ -83,7 +90,6 @@ export async function processCosts(databaseUrl, redisUrl, key, path, turns, seco
     all.push(costs);
   }
   for (const { ours, bare } of Object.values(setups)) for (const { stop } of [...ours, ...bare]) await stop();
-  const others = Object.keys(SETUPS).filter((name) => name !== ONE);
   return Object.fromEntries(others.map((name) => [name, compared(all, name)]));
 }
 

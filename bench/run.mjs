@@ -31,8 +31,8 @@ const { values } = parseArgs({
   },
 });
 const rows = Number(values.rows ?? (values.quick ? 30_000 : 1_000_000));
-const large = Number(values.large ?? (values.quick ? 100_000 : 10_000_000));
-const small = values.quick ? 10_000 : 100_000;
+const large = Number(values.large ?? (values.quick ? 30_000 : 10_000_000));
+const small = values.quick ? 3_000 : 100_000;
 const [rounds, seconds] = values.quick ? [1, 1] : [3, 5];
 const only = values.only.split(',').filter(Boolean).map(Number);
 const wants = (...numbers) => only.length === 0 || numbers.some((number) => only.includes(number));
@@ -84,12 +84,12 @@ async function bench() {
   if (wants(4)) await uncached(stores);
   if (wants(8)) await exported(databaseUrl);
   if (wants(9)) await processes(stores);
+  if (wants(11)) await readersWhileImporting(stores);
+  if (wants(6, 7, 12, 13)) await atLarge(stores);
   if (idleBytes) {
     const bytes = await idleBytes();
     told(10, 'memory, idle', mb(bytes), mb(120e6), bytes / 120e6, { most: 1 });
   }
-  if (wants(11)) await readersWhileImporting(stores);
-  if (wants(6, 7, 12, 13)) await atLarge(stores);
   const machine = await describeMachine(databaseUrl);
   const all = { rows, large, rounds, seconds, quick: values.quick, machine, results };
   results.sort((a, b) => a.row - b.row);
@@ -166,7 +166,9 @@ async function uncached({ databaseUrl, redisUrl, key }) {
 }
 
 async function exported(databaseUrl) {
-  for (const { format, first, copied, ratio, again, againRatio, overIdle } of await exportAll(databaseUrl)) {
+  for (const { format, first, copied, ratio, again, againRatio, overIdle } of await exportAll(databaseUrl, {
+    rounds: values.quick ? 1 : 5,
+  })) {
     const rate = ({ bytes, seconds }) => `${(bytes / seconds / 1e6).toFixed(0)} MB/s`;
     told(8, `${format}, first time`, rate(first), rate(copied), ratio, {
       least: format === 'csv' ? 0.5 : 0.35,
@@ -180,9 +182,10 @@ async function exported(databaseUrl) {
 
 async function processes({ databaseUrl, redisUrl, key }) {
   const path = '/api/v1/indicators?pageSize=100';
-  // What a request costs moves more from turn to turn than how many there are.
-  const turns = values.quick ? rounds : rounds * 3;
-  const costs = await processCosts(databaseUrl, redisUrl, key, path, turns, seconds);
+  // What a request costs moves more from turn to turn than within one.
+  const [turns, turnSeconds] = values.quick ? [1, 1] : [9, 3];
+  const setups = values.quick ? ['two processes'] : ['two processes', 'four processes', 'two nodes'];
+  const costs = await processCosts(databaseUrl, redisUrl, key, path, turns, turnSeconds, setups);
   const micro = (cost) => `${(cost * 1e6).toFixed(0)} µs`;
   for (const [name, { cost, ofOne, ratio, bare }] of Object.entries(costs)) {
     told(9, `CPU a request, ${name}`, micro(cost), micro(ofOne), ratio, { most: 1.15 });
@@ -280,7 +283,8 @@ async function atLarge({ redisUrl, databaseUrl }) {
     });
   }
   if (!wants(6, 7, 13)) return;
-  const measured = new Map((await growth([smallUrl, largeUrl])).map((question) => [question.name, question]));
+  const asked = await growth([smallUrl, largeUrl], values.quick ? 20 : 100);
+  const measured = new Map(asked.map((question) => [question.name, question]));
   for (const [name, [row, most]] of Object.entries(GROWTH)) {
     const [few, many] = measured.get(name).ms;
     if (wants(row)) told(row, name, ms(many), ms(few), many / few, { most });
