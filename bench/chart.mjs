@@ -1,8 +1,9 @@
+const escape = (text) => text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
+
 /** How far each ratio is from what is asked of it, as SVG: a bar that comes to the line has reached it. */
 export function chart({ results }) {
   const [left, width, height, most] = [330, 420, 18, 2];
   const scale = (share) => (Math.min(share, most) / most) * width;
-  const escape = (text) => text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
   const bars = results.map(({ row, work, ratio, least, most: bound, reached }, i) => {
     const share = least === undefined ? bound / ratio : ratio / least;
     const y = 30 + i * height;
@@ -14,11 +15,48 @@ export function chart({ results }) {
   });
   const line = left + scale(1);
   const bottom = 34 + results.length * height;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + width + 60}" height="${bottom + 10}" font-family="sans-serif" font-size="11">
+  return image(left + width + 60, bottom + 10, [
+    `<text x="${line}" y="18" text-anchor="middle">what is asked</text>`,
+    ...bars,
+    `<line x1="${line}" x2="${line}" y1="24" y2="${bottom}" stroke="#222"/>`,
+  ]);
+}
+
+/** What each question takes as indicators become more: both scales are logarithmic, the dashed line is what it may grow by. */
+export function growthChart({ sizes, questions }) {
+  const [columns, cell, top, width, height] = [4, { width: 200, height: 130 }, 20, 150, 76];
+  const [least, most] = [0.5, 200];
+  const along = (value, [from, to], length) => (Math.log(value / from) / Math.log(to / from)) * length;
+  const x = (size) => 25 + along(size, [sizes[0], sizes.at(-1)], width);
+  const y = (times) => top + height - along(Math.min(Math.max(times, least), most), [least, most], height);
+  const point = (ms, ofFirst, i) => `${x(sizes[i]).toFixed(1)},${y(ms / ofFirst).toFixed(1)}`;
+  const cells = questions.map(({ name, ms, most: allowed }, i) => {
+    const labels = ms.map(
+      (each, at) =>
+        `<text x="${x(sizes[at])}" y="${y(each / ms[0]) + 15}" text-anchor="middle">${each.toFixed(each < 10 ? 1 : 0)}</text>`,
+    );
+    const bound = allowed
+      ? `<line x1="25" x2="${25 + width}" y1="${y(allowed)}" y2="${y(allowed)}" stroke="#888" stroke-dasharray="3"/>`
+      : '';
+    return [
+      `<g transform="translate(${(i % columns) * cell.width} ${20 + Math.floor(i / columns) * cell.height})">`,
+      `<text x="25" y="14" font-weight="bold">${escape(name)}</text>${bound}`,
+      `<polyline points="${ms.map((each, at) => point(each, ms[0], at)).join(' ')}" fill="none" stroke="#2f7d5b" stroke-width="2"/>`,
+      `${labels.join('')}</g>`,
+    ].join('');
+  });
+  const steps = sizes.map((size) => size.toLocaleString('en')).join(', ');
+  const rows = Math.ceil(questions.length / columns);
+  return image(columns * cell.width, 30 + rows * cell.height, [
+    `<text x="25" y="16">ms at ${steps} indicators</text>`,
+    ...cells,
+  ]);
+}
+
+function image(width, height, parts) {
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="11">
 <rect width="100%" height="100%" fill="#fff"/>
-<text x="${line}" y="18" text-anchor="middle">what is asked</text>
-${bars.join('\n')}
-<line x1="${line}" x2="${line}" y1="24" y2="${bottom}" stroke="#222"/>
+${parts.join('\n')}
 </svg>
 `;
 }

@@ -1,4 +1,4 @@
-// node bench/growth.mjs: what lists, details and contexts take at 100,000 and at 10,000,000 indicators; README.md says how.
+// node bench/growth.mjs: what lists, details and contexts take from 100,000 to 10,000,000 indicators; README.md says how.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Kysely } from 'kysely';
@@ -17,29 +17,28 @@ const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >>
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = {
-    small: { type: 'string' },
-    large: { type: 'string' },
-    rows: { type: 'string', default: '100000,10000000' },
+    urls: { type: 'string' },
+    rows: { type: 'string', default: '100000,1000000,10000000' },
   };
   const { values } = parseArgs({ options });
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
   try {
-    const given = values.small && values.large;
-    report(await growth(given ? [values.small, values.large] : await generated(values.rows.split(','))));
+    report(await growth(values.urls?.split(',') ?? (await generated(values.rows.split(',')))));
   } finally {
     await servers.stopAll();
   }
 }
 
-/** The medians of what is asked of two databases, the small one and the large one, so many times. */
+/** The medians of what is asked of databases, the smallest first, so many times. */
 export async function growth(urls, times = 100) {
-  const small = await open(urls[0]);
+  const sides = [await open(urls[0])];
   // What matches about as often: the number of matches is not what is to be compared.
-  return measure([small, await open(urls[1], small.matches)], times);
+  for (const url of urls.slice(1)) sides.push(await open(url, sides[0].matches));
+  return measure(sides, times);
 }
 
-/** Two databases of one server, filled. */
+/** Databases of one server, filled. */
 async function generated(sizes) {
   const url = await servers.startPostgres();
   const urls = [];
@@ -139,10 +138,11 @@ async function questions(db, { q3, q8, commonTag, rareTag, ids, contextIds }) {
 }
 
 function report(measured) {
-  const [few, many] = measured[0].totals.map((total) => total.toLocaleString('en'));
-  const lines = [`| asked for | ms at ${few} | ms at ${many} | matches | times |`, '|---|--:|--:|--:|--:|'];
+  const sizes = measured[0].totals.map((total) => `ms at ${total.toLocaleString('en')}`);
+  const lines = [`| asked for | ${sizes.join(' | ')} | matches | times |`];
+  lines.push(`|---|${sizes.map(() => '--:|').join('')}--:|--:|`);
   const row = (name, ms, matches = '') =>
-    `| ${name} | ${ms[0].toFixed(1)} | ${ms[1].toFixed(1)} | ${matches} | ${(ms[1] / ms[0]).toFixed(1)} |`;
+    `| ${name} | ${ms.map((each) => each.toFixed(1)).join(' | ')} | ${matches} | ${(ms.at(-1) / ms[0]).toFixed(1)} |`;
   for (const { name, ms, limits, totals } of measured) {
     const matches = totals.map((total) => total?.toLocaleString('en') ?? '').join(' – ');
     lines.push(row(name, ms, matches));

@@ -4,13 +4,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { chart } from './chart.mjs';
+import { chart, growthChart } from './chart.mjs';
 import { check } from './check.mjs';
 import { compare } from './compare.mjs';
 import { exportAll } from './exports.mjs';
 import { findFacts } from './facts.mjs';
 import { generate } from './generate.mjs';
-import { growth } from './growth.mjs';
+import { growth as grow } from './growth.mjs';
 import { dump, importFile } from './import.mjs';
 import { kinds } from './kinds.mjs';
 import { GENERATOR, measure, pathsFile } from './load.mjs';
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 });
 const rows = Number(values.rows ?? (values.quick ? 30_000 : 1_000_000));
 const large = Number(values.large ?? (values.quick ? 30_000 : 10_000_000));
-const small = values.quick ? 3_000 : 100_000;
+const sizes = values.quick ? [3_000, large] : [100_000, 1_000_000, large];
 const [rounds, seconds] = values.quick ? [1, 1] : [3, 5];
 const only = values.only.split(',').filter(Boolean).map(Number);
 const wants = (...numbers) => only.length === 0 || numbers.some((number) => only.includes(number));
@@ -58,6 +58,7 @@ const GROWTH = {
 };
 
 const results = [];
+let grown = [];
 try {
   await bench();
 } finally {
@@ -91,11 +92,15 @@ async function bench() {
     told(10, 'memory, idle', mb(bytes), mb(120e6), bytes / 120e6, { most: 1 });
   }
   const machine = await describeMachine(databaseUrl);
-  const all = { rows, large, rounds, seconds, quick: values.quick, machine, results };
+  const growth = { sizes, questions: grown.map(({ name, ms }) => ({ name, ms, most: GROWTH[name]?.[1] })) };
+  const all = { rows, large, rounds, seconds, quick: values.quick, machine, results, growth };
   results.sort((a, b) => a.row - b.row);
   if (only.length === 0) {
     const name = values.quick ? './results/quick.json' : './results.json';
-    if (!values.quick) writeFileSync(new URL('./results.svg', import.meta.url), chart(all));
+    if (!values.quick) {
+      writeFileSync(new URL('./results.svg', import.meta.url), chart(all));
+      writeFileSync(new URL('./growth.svg', import.meta.url), growthChart(growth));
+    }
     save(name, all);
   }
   console.log(resultsTable(all));
@@ -272,8 +277,7 @@ function importInTurns(url, path) {
 }
 
 async function atLarge({ redisUrl, databaseUrl }) {
-  const smallUrl = await filled(databaseUrl, 'small', small);
-  const largeUrl = values['large-url'] ?? (await filled(databaseUrl, 'large', large));
+  const largeUrl = values['large-url'] ?? (await filled(databaseUrl, large));
   if (wants(12)) {
     const key = servers.createKey(largeUrl);
     const times = [];
@@ -283,20 +287,24 @@ async function atLarge({ redisUrl, databaseUrl }) {
     });
   }
   if (!wants(6, 7, 13)) return;
-  const asked = await growth([smallUrl, largeUrl], values.quick ? 20 : 100);
-  const measured = new Map(asked.map((question) => [question.name, question]));
+  const urls = [];
+  for (const size of sizes.slice(0, -1)) urls.push(await filled(databaseUrl, size));
+  grown = await grow([...urls, largeUrl], values.quick ? 20 : 100);
+  const measured = new Map(grown.map((question) => [question.name, question]));
   for (const [name, [row, most]] of Object.entries(GROWTH)) {
-    const [few, many] = measured.get(name).ms;
+    const { ms: times } = measured.get(name);
+    const [few, many] = [times[0], times.at(-1)];
     if (wants(row)) told(row, name, ms(many), ms(few), many / few, { most });
   }
   for (const length of wants(13) ? [1, 2] : []) {
     const { ms: times, limits } = measured.get(`q of ${length} character${length > 1 ? 's' : ''}`);
-    const [ours, limit] = [times[1], limits[1]];
+    const [ours, limit] = [times.at(-1), limits.at(-1)];
     told(13, `q of ${length}`, ms(ours), ms(limit), limit / ours, { least: 0.8 });
   }
 }
 
-async function filled(databaseUrl, name, count) {
+async function filled(databaseUrl, count) {
+  const name = `of_${count}`;
   const client = new pg.Client(databaseUrl);
   await client.connect();
   await client.query(`create database ${name}`);
