@@ -9,14 +9,22 @@ export function indicatorId(type: IndicatorType, normalized: string): string {
   return uuidv5(`${type}:${normalized}`, INDICATOR_NAMESPACE);
 }
 
-/** Millions in a row are of one namespace. */
-let latest = { namespace: '', bytes: Buffer.alloc(0) };
+const NAMESPACE_BYTES = 16;
+/** What is hashed: the namespace, of which millions in a row are, and the name, for which there is room if it is no longer than usual. */
+const hashed = Buffer.alloc(4096);
+let namespaceOf = '';
 
 /** RFC 9562 §5.5: a UUID from the SHA-1 of the namespace's bytes and the name in UTF-8. */
 export function uuidv5(name: string, namespace: string): string {
-  if (namespace !== latest.namespace)
-    latest = { namespace, bytes: Buffer.from(namespace.replaceAll('-', ''), 'hex') };
-  const hex = hash('sha1', Buffer.concat([latest.bytes, Buffer.from(name)]), 'hex');
+  if (namespace !== namespaceOf) {
+    hashed.write(namespace.replaceAll('-', ''), 'hex');
+    namespaceOf = namespace;
+  }
+  const hasRoom = NAMESPACE_BYTES + name.length * 3 <= hashed.length;
+  const bytes = hasRoom
+    ? hashed.subarray(0, NAMESPACE_BYTES + hashed.write(name, NAMESPACE_BYTES))
+    : Buffer.concat([hashed.subarray(0, NAMESPACE_BYTES), Buffer.from(name)]);
+  const hex = hash('sha1', bytes, 'hex');
   const version = `5${hex.slice(13, 16)}`;
   const variant = `${'89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 3)}${hex.slice(17, 20)}`;
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}-${hex.slice(20, 32)}`;

@@ -1,7 +1,20 @@
 /** What MISP takes, of what this project writes: transcribed from its describeTypes and its models' validation. */
 
-import type { MispAttribute } from '../../src/formats/misp/attribute.ts';
 import type { MispTag } from '../../src/formats/misp/tags.ts';
+
+interface MispAttribute {
+  type: string;
+  category: string;
+  to_ids: boolean;
+  uuid: string;
+  distribution: string;
+  timestamp: string;
+  comment: string;
+  first_seen: string;
+  last_seen: string;
+  value: string;
+  Tag: MispTag[];
+}
 
 export interface WrittenEvent {
   uuid: string;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { INDICATOR_NAMESPACE, indicatorId, uuidv5 } from '../../src/model/identity.ts';
 
@@ -5,6 +6,16 @@ it('is the UUIDv5 of RFC 9562, appendix A.4', () => {
   expect(uuidv5('www.example.com', '6ba7b810-9dad-11d1-80b4-00c04fd430c8')).toBe(
     '2ed6657d-e927-568b-95e1-2665a8aea6a2',
   );
+});
+
+it('is of the name alone, whatever was asked for before, and of one of any length', () => {
+  const namespace = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
+  const bytes = Buffer.from(namespace.replaceAll('-', ''), 'hex');
+  for (const name of ['x'.repeat(5000), 'é'.repeat(1360), '€'.repeat(1360), '€'.repeat(1361), '', '🙂']) {
+    uuidv5('another name', INDICATOR_NAMESPACE);
+    const digest = createHash('sha1').update(bytes).update(name).digest('hex');
+    expect(uuidv5(name, namespace).replaceAll('-', '').slice(20)).toBe(digest.slice(20, 32));
+  }
 });
 
 it('gives an indicator the id it has always had', () => {

@@ -1,6 +1,6 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import type { ExportIndicator, Instant } from '../format.ts';
-import { attributeTags, type GalaxyTags, type MispTag } from './tags.ts';
+import { attributeTags, type GalaxyTags } from './tags.ts';
 
 /**
  * Category and type of each of ours. MISP drops an attribute whose pair its `describeTypes` does not have. `email`
@@ -26,48 +26,26 @@ const KINDS: Record<IndicatorType, [category: string, type: string]> = {
 
 const INHERIT = '5';
 
-/** An attribute in MISP's core format. */
-export interface MispAttribute {
-  type: string;
-  category: string;
-  to_ids: boolean;
-  uuid: string;
-  distribution: string;
-  timestamp: string;
-  comment: string;
-  first_seen: string;
-  last_seen: string;
-  value: string;
-  Tag: MispTag[];
-}
-
 /** What an attribute is made of; with context also what it indicates. */
 export const MISP_COLUMNS = [
   ...(['id', 'type', 'value', 'normalized', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),
   ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt', 'forDetection'] as const),
 ];
 
-/** @param newest Unix seconds of its event, which no attribute may be newer than */
-export function mispAttribute(
+/**
+ * An attribute in MISP's core format, as JSON, which a template makes in a third of the time: the order is fixed, and few of its
+ * texts are not our own.
+ * @param newest Unix seconds of its event, which no attribute may be newer than
+ */
+export function writeAttribute(
   row: ExportIndicator,
   uuid: string,
   newest: number,
   galaxies: GalaxyTags,
-): MispAttribute {
+): string {
   const [category, type] = KINDS[row.type];
-  return {
-    type,
-    category,
-    to_ids: row.forDetection,
-    uuid,
-    distribution: INHERIT,
-    timestamp: String(Math.min(unixSeconds(row.modifiedAt), newest)),
-    comment: commentOf(row),
-    first_seen: mispTime(row.firstSeen),
-    last_seen: mispTime(row.lastSeen),
-    value: mispValue(row),
-    Tag: attributeTags(row, galaxies),
-  };
+  const timestamp = Math.min(unixSeconds(row.modifiedAt), newest);
+  return `{"type":"${type}","category":"${category}","to_ids":${row.forDetection},"uuid":"${uuid}","distribution":"${INHERIT}","timestamp":"${timestamp}","comment":${JSON.stringify(commentOf(row))},"first_seen":"${mispTime(row.firstSeen)}","last_seen":"${mispTime(row.lastSeen)}","value":${JSON.stringify(mispValue(row))},"Tag":${attributeTags(row, galaxies)}}`;
 }
 
 /** As MISP stores it, so that it correlates: e-mail addresses in lower case, AS numbers bare. */

@@ -1,7 +1,7 @@
 import { uuidv5 } from '../../model/identity.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { ExportIndicator } from '../format.ts';
-import { mispAttribute, unixSeconds } from './attribute.ts';
+import { unixSeconds, writeAttribute } from './attribute.ts';
 import { type GalaxyTags, tlpTag } from './tags.ts';
 
 /** Never to be changed: by it MISP knows the organisation that created an event and may change it. */
@@ -51,7 +51,7 @@ export async function* writeEvent(
   for await (const batch of batches) {
     let text = '';
     for (const row of batch) {
-      text += separator + JSON.stringify(mispAttribute(row, uuidv5(row.id, event.uuid), newest, galaxies));
+      text += separator + writeAttribute(row, uuidv5(row.id, event.uuid), newest, galaxies);
       separator = ',\n';
     }
     yield text;

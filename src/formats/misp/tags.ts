@@ -17,6 +17,10 @@ const TLP_TAGS: Record<Tlp, MispTag> = {
   RED: { name: 'tlp:red', colour: '#FF2B2B' },
 };
 
+const TLP_TEXTS = Object.fromEntries(
+  Object.entries(TLP_TAGS).map(([tlp, tag]) => [tlp, JSON.stringify(tag)]),
+) as Record<Tlp, string>;
+
 /** MISP cuts longer names itself, within a character, and then takes the cut tag for another one. */
 const MAX_TAG_BYTES = 255;
 
@@ -27,12 +31,14 @@ export function tlpTag(tlp: Tlp): MispTag {
   return TLP_TAGS[tlp];
 }
 
-/** Its TLP, what it indicates, its own tags. */
-export function attributeTags(row: ExportIndicator, galaxies: GalaxyTags): MispTag[] {
+/** Its TLP, what it indicates, its own tags, as a JSON array. */
+export function attributeTags(row: ExportIndicator, galaxies: GalaxyTags): string {
   const links = galaxies.size === 0 ? [] : row.indicates;
   const names = new Set(links.flatMap((link) => galaxyNames(row, link, galaxies)));
   for (const tag of row.tags) if (isOwnTag(tag)) names.add(cut(tag));
-  return [TLP_TAGS[row.tlp], ...[...names].map((name) => ({ name }))];
+  let tags = TLP_TEXTS[row.tlp];
+  for (const name of names) tags += `,{"name":${JSON.stringify(name)}}`;
+  return `[${tags}]`;
 }
 
 /** A tag cannot be marked: on an attribute for a wider audience it would tell them of the entity, or of the link. */
@@ -44,12 +50,13 @@ function galaxyNames(row: ExportIndicator, { id, tlp }: Indication, galaxies: Ga
 
 /** MISP refuses a blank name; a label such as `tlp:white` must not stand beside the marking that holds. */
 function isOwnTag(tag: string): boolean {
-  return tag.trim() !== '' && !/^\s*tlp:/i.test(tag);
+  return !/^\s*(tlp:|$)/i.test(tag);
 }
 
 /** To MISP's length, between two characters: a streaming decoder keeps a part of one back. */
 function cut(tag: string): string {
-  if (Buffer.byteLength(tag) <= MAX_TAG_BYTES) return tag;
+  // No UTF-16 unit takes more than three bytes.
+  if (tag.length * 3 <= MAX_TAG_BYTES || Buffer.byteLength(tag) <= MAX_TAG_BYTES) return tag;
   const bytes = Buffer.from(tag).subarray(0, MAX_TAG_BYTES);
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true }).trimEnd();
 }
