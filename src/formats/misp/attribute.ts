@@ -33,7 +33,7 @@ export const MISP_COLUMNS = [
 ];
 
 /**
- * An attribute in MISP's core format, as JSON, which a template makes in a third of the time: the order is fixed, and few of its
+ * An attribute in MISP's core format, as JSON, which a template makes in half the time: the order is fixed, and few of its
  * texts are not our own.
  * @param newest Unix seconds of its event, which no attribute may be newer than
  */
