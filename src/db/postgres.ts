@@ -21,29 +21,49 @@ const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
 export const PREPARED = '/* prepared */ ';
 /** Likewise, and its rows are arrays of PostgreSQL's own texts: whoever reads many knows what to make of each. */
 export const PREPARED_TEXTS = '/* prepared, as texts */ ';
+/** Likewise, and one plan is as good as any, whatever its parameters are. */
+export const PLANNED_ONCE_TEXTS = '/* prepared and planned once, as texts */ ';
 const AS_TEXTS = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
-
-/**
- * Has a connection prepare the statements that say so, which are taken apart once then; each time they are planned for what is
- * asked.
- */
-function preparing(client: pg.PoolClient): void {
-  const query = client.query.bind(client) as (...given: unknown[]) => unknown;
-  client.query = ((text: unknown, values: unknown, ...more: unknown[]) => {
-    if (typeof text !== 'string' || !text.startsWith('/*')) return query(text, values, ...more);
-    if (text.startsWith(PREPARED)) return query({ name: nameOf(text), text, values }, ...more);
-    if (!text.startsWith(PREPARED_TEXTS)) return query(text, values, ...more);
-    return query({ name: nameOf(text), text, values, ...AS_TEXTS }, ...more);
-  }) as typeof client.query;
-}
 
 /** Of the statements that are asked to be prepared, the first so many are: each connection keeps what it made of each. */
 const MOST_PREPARED = 200;
-const names = new Map<string, string>();
 
-function nameOf(text: string): string | undefined {
-  if (!names.has(text) && names.size < MOST_PREPARED) names.set(text, `tipline_${names.size}`);
-  return names.get(text);
+interface Prepared {
+  config: { name: string; text: string; rowMode?: string };
+  isPlannedOnce: boolean;
+}
+const allPrepared = new Map<string, Prepared>();
+
+function preparedOf(text: string): Prepared | undefined {
+  const known = allPrepared.get(text);
+  if (known || allPrepared.size === MOST_PREPARED) return known;
+  const mark = [PREPARED, PREPARED_TEXTS, PLANNED_ONCE_TEXTS].find((one) => text.startsWith(one));
+  if (!mark) return undefined;
+  const config = { name: `tipline_${allPrepared.size}`, text, ...(mark !== PREPARED && AS_TEXTS) };
+  const prepared = { config, isPlannedOnce: mark === PLANNED_ONCE_TEXTS };
+  allPrepared.set(text, prepared);
+  return prepared;
+}
+
+/**
+ * Has a connection prepare the statements that say so, which are taken apart once then. They are planned for what is asked each
+ * time, as all others are, or once: the connection is told whenever that changes.
+ */
+function preparing(client: pg.PoolClient): void {
+  const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
+  let plansOnce = false;
+  client.query = ((text: unknown, values: unknown, ...more: unknown[]) => {
+    if (typeof text !== 'string') return query(text, values, ...more);
+    const prepared = preparedOf(text);
+    const ask = () =>
+      prepared ? query({ ...prepared.config, values }, ...more) : query(text, values, ...more);
+    const isPlannedOnce = prepared?.isPlannedOnce ?? false;
+    if (isPlannedOnce === plansOnce) return ask();
+    plansOnce = isPlannedOnce;
+    const mode = isPlannedOnce ? 'force_generic_plan' : 'force_custom_plan';
+    // Refused in a transaction that has failed, which takes it back itself when it ends.
+    return query(`set plan_cache_mode = ${mode}`).then(ask, ask);
+  }) as typeof client.query;
 }
 
 export interface PostgresOptions {

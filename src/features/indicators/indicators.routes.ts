@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { PageRequest } from '../../db/page.ts';
 import type { Read } from '../../db/replicas.ts';
 import type { Viewer } from '../../db/visibility.ts';
@@ -78,14 +78,9 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
           ...(await listIndicators(db, viewer, filters, { page, pageSize })),
           mayLag,
         }));
-        const payload = String(
-          reply.serializeInput(
-            { data: rows.map(toIndicator), page, pageSize, total },
-            '200',
-            'application/json',
-          ),
-        );
-        return { payload, ...of };
+        // All that is in it is in its schema: nothing is left out, for which a route's serializer takes twice as long.
+        const list: Static<typeof IndicatorList> = { data: rows.map(toIndicator), page, pageSize, total };
+        return { payload: JSON.stringify(list), ...of };
       });
     },
   );

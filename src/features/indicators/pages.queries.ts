@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { PageRequest } from '../../db/page.ts';
-import { PREPARED, PREPARED_TEXTS } from '../../db/postgres.ts';
+import { PLANNED_ONCE_TEXTS, PREPARED, PREPARED_TEXTS } from '../../db/postgres.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/text-formats.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import {
@@ -68,8 +68,8 @@ export async function readPage<More>(
 ): Promise<{ total: number; rows: (IndicatorRow & More)[]; first: More }> {
   const ways = waysOf(of, bounds);
   for (const way of ways) {
-    const prepared = isPrepared(of) ? (fromTexts ? PREPARED_TEXTS : PREPARED) : '';
-    const { rows: given } = await pageQuery(db, of, way, more, bounds, prepared).execute(db);
+    const mark = markOf(of, fromTexts !== undefined);
+    const { rows: given } = await pageQuery(db, of, way, more, bounds, mark).execute(db);
     const rows = fromTexts ? given.map((row) => (Array.isArray(row) ? fromTexts(row) : row)) : given;
     const [first] = rows;
     if (!first) throw new Error('the total is missing');
@@ -98,27 +98,57 @@ interface State {
   valid_until: Date | null;
 }
 
-/** Of the columns of `pageQuery`, as PostgreSQL writes them. */
-function rowOfTexts(texts: readonly (string | null)[]): PageRow<State> {
-  const [total, id, type, value, confidence, severity, tlp, tags, source, first, last, expires, ...state] =
-    texts as string[];
-  return {
-    total: Number(total),
-    id,
-    type,
-    value,
-    confidence: Number(confidence),
-    severity,
-    tlp,
-    tags: tags && parseTextArray(tags),
-    source,
-    first_seen: first && parseInstant(first),
-    last_seen: last && parseInstant(last),
-    expires_at: expires ? parseInstant(expires) : null,
-    revision: Number(state[0]),
-    valid_until: state[1] ? parseTimestamp(state[1]) : null,
-  } as PageRow<State>;
+/** The columns of `pageQuery` as PostgreSQL writes them. Nothing is made of one that nobody reads. */
+class RowOfTexts {
+  readonly #texts: readonly (string | null)[];
+  constructor(texts: readonly (string | null)[]) {
+    this.#texts = texts;
+  }
+  get total() {
+    return Number(this.#texts[0]);
+  }
+  get id() {
+    return this.#texts[1];
+  }
+  get type() {
+    return this.#texts[2];
+  }
+  get value() {
+    return this.#texts[3];
+  }
+  get confidence() {
+    return Number(this.#texts[4]);
+  }
+  get severity() {
+    return this.#texts[5];
+  }
+  get tlp() {
+    return this.#texts[6];
+  }
+  get tags() {
+    return parseTextArray(String(this.#texts[7]));
+  }
+  get source() {
+    return this.#texts[8];
+  }
+  get first_seen() {
+    return parseInstant(String(this.#texts[9]));
+  }
+  get last_seen() {
+    return parseInstant(String(this.#texts[10]));
+  }
+  get expires_at() {
+    return this.#texts[11] ? parseInstant(this.#texts[11]) : null;
+  }
+  get revision() {
+    return Number(this.#texts[12]);
+  }
+  get valid_until() {
+    return this.#texts[13] ? parseTimestamp(this.#texts[13]) : null;
+  }
 }
+
+const rowOfTexts = (texts: readonly (string | null)[]) => new RowOfTexts(texts) as PageRow<State>;
 
 /** When the next of all that are visible expires: until then nothing changes by time alone. */
 function nextExpiry(viewer: Viewer) {
@@ -153,15 +183,8 @@ function isWhole(
 }
 
 /** The page is found by ids alone, and only its rows are read; past the end there is one row that holds the total alone. */
-function pageQuery<More>(
-  db: Db,
-  of: PageOf,
-  way: Way,
-  more: RawBuilder<More>,
-  bounds: Bounds,
-  prepared: string,
-) {
-  return sql<PageRow<More>>`${sql.raw(prepared)}
+function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, bounds: Bounds, mark: string) {
+  return sql<PageRow<More>>`${sql.raw(mark)}
     with ${sql.join(partsOf(db, of, way, bounds))}, shown as (${shownOf(of, way, bounds)})
     select counted.total, ${SHOWN}, ${more}
     from counted left join shown on true
@@ -170,14 +193,17 @@ function pageQuery<More>(
 }
 
 /**
- * Whether one plan is good for whatever is asked for: by the list's own indexes, or by tag. Of other filters the planner has to
- * see what they say. What the text of the statement depends on is little, so that few are prepared.
+ * Prepared are those that an index in the list's order answers, or that of tags: what their text depends on is little, so that
+ * they are few. Planned once are those of them whose plan is the same for whatever is asked: how much is newer than an
+ * instant, and how it is best counted, depends on that instant.
  */
-function isPrepared({ filters, page, door }: PageOf): boolean {
+function markOf({ filters, page, door }: PageOf, asTexts: boolean): string {
   const { type, types, severity, minConfidence, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
-  if (door || page.sort || !isNone(Object.values(others))) return false;
-  return tag === undefined || isNone([type, types, severity, minConfidence, since]);
+  const isListed = tag === undefined || isNone([type, types, severity, minConfidence, since]);
+  if (door || page.sort || !isNone(Object.values(others)) || !isListed) return '';
+  if (!asTexts) return PREPARED;
+  return since === undefined ? PLANNED_ONCE_TEXTS : PREPARED_TEXTS;
 }
 
 /** What matches, and how much it is: whichever comes first is what the other is made from. */
