@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PLANNED_ONCE_TEXTS } from '../../src/db/postgres.ts';
 import { type IndicatorFilters, SORTS } from '../../src/features/indicators/indicators.queries.ts';
-import { readPage } from '../../src/features/indicators/pages.queries.ts';
+import { listIndicators, readPage } from '../../src/features/indicators/pages.queries.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -96,4 +97,27 @@ onEveryEngine((engine) => {
       { numRuns: 300 },
     );
   });
+
+  it.each<[boolean, IndicatorFilters]>([
+    [true, {}],
+    [true, { type: 'URL', severity: 'LOW', minConfidence: 50 }],
+    [false, { type: 'URL', since: NOW.toISOString() }],
+    [false, { tag: 'often' }],
+    [false, { q: 'n12' }],
+  ])(
+    'is planned once for any parameter where no parameter matters to its plan: %s for %o',
+    async (once, wanted) => {
+      const sent: string[] = [];
+      const db = harness.db.withPlugin({
+        transformQuery({ node, queryId }) {
+          sent.push(harness.db.getExecutor().compileQuery(node, queryId).sql);
+          return node;
+        },
+        transformResult: async ({ result }) => result,
+      });
+      await listIndicators(db, { tlpCeiling: 'RED', now: NOW }, wanted, { page: 1, pageSize: 10 });
+      // What a statement is made of comes before it.
+      expect(sent.at(-1)?.startsWith(PLANNED_ONCE_TEXTS)).toBe(once);
+    },
+  );
 });

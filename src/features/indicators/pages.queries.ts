@@ -195,7 +195,7 @@ function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, b
 /**
  * Prepared are those that an index in the list's order answers, or that of tags: what their text depends on is little, so that
  * they are few. Planned once are those of them whose plan is the same for whatever is asked: how much is newer than an
- * instant, and how it is best counted, depends on that instant.
+ * instant, and how far a list is walked until a page of a tag was met, depends on which.
  */
 function markOf({ filters, page, door }: PageOf, asTexts: boolean): string {
   const { type, types, severity, minConfidence, since, tag, ...others } = filters;
@@ -203,7 +203,7 @@ function markOf({ filters, page, door }: PageOf, asTexts: boolean): string {
   const isListed = tag === undefined || isNone([type, types, severity, minConfidence, since]);
   if (door || page.sort || !isNone(Object.values(others)) || !isListed) return '';
   if (!asTexts) return PREPARED;
-  return since === undefined ? PLANNED_ONCE_TEXTS : PREPARED_TEXTS;
+  return since === undefined && tag === undefined ? PLANNED_ONCE_TEXTS : PREPARED_TEXTS;
 }
 
 /** What matches, and how much it is: whichever comes first is what the other is made from. */
