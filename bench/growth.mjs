@@ -11,6 +11,8 @@ import * as servers from './servers.mjs';
 /** A question that takes longer than this in all is not asked again. */
 const ENOUGH_MS = 8_000;
 const CEILING = 'RED';
+/** Of these each is another. What is compared is the work, not the disk, which a large database's first touches come from. */
+const EACH_ANOTHER = ['detail', 'context'];
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
@@ -79,8 +81,9 @@ async function measure(sides, most) {
     const answers = [];
     for (let i = 0; i < most && times.every((each) => sum(each) < ENOUGH_MS); i++) {
       for (const [side, { asks, limits: counts }] of sides.entries()) {
+        if (EACH_ANOTHER.includes(name)) await asks[name](i);
         const started = performance.now();
-        answers[side] = await asks[name]();
+        answers[side] = await asks[name](i);
         times[side].push(performance.now() - started);
         if (!counts[name]) continue;
         const counting = performance.now();
@@ -114,14 +117,13 @@ async function questions(db, { q3, q8, commonTag, rareTag, ids, contextIds }) {
     () =>
       listIndicators(db, viewer, filters, { page, pageSize: 100 });
   const { total } = await list({})();
-  let asked = 0;
   return {
     'first page': list({}),
     'one type': list({ type: 'IPV4' }),
     'another type': list({ type: 'URL' }),
     'one severity': list({ severity: 'HIGH' }),
-    detail: () => findIndicator(db, viewer, ids[asked++ % ids.length]),
-    context: () => findContext(db, viewer, contextIds[asked++ % contextIds.length]),
+    detail: (i) => findIndicator(db, viewer, ids[i % ids.length]),
+    context: (i) => findContext(db, viewer, contextIds[i % contextIds.length]),
     'type and severity': list({ type: 'IPV4', severity: 'CRITICAL' }),
     'last page': list({}, Math.ceil(total / 100)),
     'a middle page': list({}, Math.ceil(total / 200)),
