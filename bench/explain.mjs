@@ -10,6 +10,7 @@ import {
   listActors,
   listCampaigns,
   listIndicators,
+  PLANNED_ONCE,
   PLANNED_ONCE_TEXTS,
   postgresDialect,
 } from '../dist/bench.js';
@@ -44,9 +45,11 @@ export async function explain(url, print) {
 
 /** As the service has it planned: for these parameters, or for any. */
 async function planOf(client, sql, parameters) {
-  const isPlannedOnce = sql.startsWith(PLANNED_ONCE_TEXTS);
+  const isPlannedOnce = [PLANNED_ONCE, PLANNED_ONCE_TEXTS].some((mark) => sql.startsWith(mark));
   const given = parameters.map((value) =>
-    pg.escapeLiteral(value instanceof Date ? value.toISOString() : `${value}`),
+    pg.escapeLiteral(
+      Array.isArray(value) ? `{${value}}` : value instanceof Date ? value.toISOString() : `${value}`,
+    ),
   );
   if (isPlannedOnce)
     await client.query(`set plan_cache_mode = force_generic_plan; prepare planned as ${sql}`);

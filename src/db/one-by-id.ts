@@ -1,7 +1,7 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { Db } from './open.ts';
-import { PREPARED } from './postgres.ts';
+import { PLANNED_ONCE } from './postgres.ts';
 import type { Viewer } from './visibility.ts';
 
 /** They stand where the ids and the instant of a call belong. */
@@ -33,8 +33,8 @@ interface Queue<Row> {
 const among: AmongThem = (column) => sql<SqlBool>`${sql.ref(column)} = any (${THE_IDS}::text[]::uuid[])`;
 
 /**
- * A statement for objects by their ids, which is written out once for each ceiling and which PostgreSQL prepares: to build
- * and to plan it costs more than to run it. Those that are asked for at the same time are read by one statement, which
+ * A statement for objects by their ids, which is written out once for each ceiling, and which PostgreSQL prepares and plans
+ * once on each connection: to build and to plan it costs more than to run it, and whatever the ids are, indexes lead to them. Those that are asked for at the same time are read by one statement, which
  * begins after each of them was asked for.
  */
 export function oneById<Row extends { id: string }>(build: Build<Row>): FindOne<Row> {
@@ -46,7 +46,7 @@ export function oneById<Row extends { id: string }>(build: Build<Row>): FindOne<
     // What is reckoned from the instant has to be reckoned by the statement.
     if (query.parameters.some((value) => value instanceof Date && value !== AN_INSTANT))
       throw new Error('a statement that is written once holds another instant');
-    const prepared = { ...query, sql: PREPARED + query.sql };
+    const prepared = { ...query, sql: PLANNED_ONCE + query.sql };
     written.set(tlpCeiling, prepared);
     return prepared;
   };

@@ -21,8 +21,10 @@ const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
 export const PREPARED = '/* prepared */ ';
 /** Likewise, and its rows are arrays of PostgreSQL's own texts: whoever reads many knows what to make of each. */
 export const PREPARED_TEXTS = '/* prepared, as texts */ ';
-/** Likewise, and one plan is as good as any, whatever its parameters are. */
+/** The same two where one plan is as good as any, whatever the parameters are. */
+export const PLANNED_ONCE = '/* prepared and planned once */ ';
 export const PLANNED_ONCE_TEXTS = '/* prepared and planned once, as texts */ ';
+const MARKS = [PREPARED, PREPARED_TEXTS, PLANNED_ONCE, PLANNED_ONCE_TEXTS];
 const AS_TEXTS = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
 
 /** Of the statements that are asked to be prepared, the first so many are: each connection keeps what it made of each. */
@@ -37,10 +39,11 @@ const allPrepared = new Map<string, Prepared>();
 function preparedOf(text: string): Prepared | undefined {
   const known = allPrepared.get(text);
   if (known || allPrepared.size === MOST_PREPARED) return known;
-  const mark = [PREPARED, PREPARED_TEXTS, PLANNED_ONCE_TEXTS].find((one) => text.startsWith(one));
+  const mark = MARKS.find((one) => text.startsWith(one));
   if (!mark) return undefined;
-  const config = { name: `tipline_${allPrepared.size}`, text, ...(mark !== PREPARED && AS_TEXTS) };
-  const prepared = { config, isPlannedOnce: mark === PLANNED_ONCE_TEXTS };
+  const asTexts = mark === PREPARED_TEXTS || mark === PLANNED_ONCE_TEXTS;
+  const config = { name: `tipline_${allPrepared.size}`, text, ...(asTexts && AS_TEXTS) };
+  const prepared = { config, isPlannedOnce: mark === PLANNED_ONCE || mark === PLANNED_ONCE_TEXTS };
   allPrepared.set(text, prepared);
   return prepared;
 }

@@ -19,6 +19,7 @@ const findAny = () =>
         sql<Date>`${now}::timestamptz`.as('now'),
         // Those of one statement have it in common.
         sql<string>`pg_current_xact_id()::text`.as('statement'),
+        sql<string>`current_setting('plan_cache_mode')`.as('mode'),
       ])
       .where(among('t.id')),
   );
@@ -37,6 +38,12 @@ onEveryEngine((engine) => {
     });
     expect(await find(db, viewer, OTHER.toUpperCase())).toMatchObject({ id: OTHER, ...asked });
     expect(await find(db, viewer, '00000000-0000-4000-8000-000000000000')).toBeUndefined();
+    await close();
+  });
+
+  it.runIf(engine.name === 'postgresql')('is planned once, whatever the ids are', async () => {
+    const { db, close } = await engine.open();
+    expect(await findAny()(db, viewer, ID)).toMatchObject({ mode: 'force_generic_plan' });
     await close();
   });
 

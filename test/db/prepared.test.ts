@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { PLANNED_ONCE_TEXTS, PREPARED, PREPARED_TEXTS } from '../../src/db/postgres.ts';
+import { PLANNED_ONCE, PLANNED_ONCE_TEXTS, PREPARED, PREPARED_TEXTS } from '../../src/db/postgres.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
 const MODE = "select current_setting('plan_cache_mode') as mode";
@@ -20,6 +20,7 @@ onEveryEngine((engine) => {
         expect(await ask(PLANNED_ONCE_TEXTS)).toEqual([once]);
         expect(await ask(PLANNED_ONCE_TEXTS)).toEqual([once]);
         expect(await ask(PREPARED)).toEqual([custom]);
+        expect(await ask(PLANNED_ONCE)).toEqual([{ mode: 'force_generic_plan' }]);
         expect(await ask(PLANNED_ONCE_TEXTS)).toEqual([once]);
         expect(await ask(PREPARED_TEXTS)).toEqual([[custom.mode]]);
         expect(await ask('')).toEqual([custom]);
@@ -48,7 +49,7 @@ onEveryEngine((engine) => {
 
   it.runIf(!onPostgres)('is told nothing by what is written before a statement', async () => {
     const { db, close } = await engine.open();
-    for (const mark of [PREPARED, PREPARED_TEXTS, PLANNED_ONCE_TEXTS])
+    for (const mark of [PREPARED, PREPARED_TEXTS, PLANNED_ONCE, PLANNED_ONCE_TEXTS])
       expect((await asking(mark).execute(db)).rows).toEqual([{ mode: 'auto' }]);
     await close();
   });
