@@ -16,6 +16,11 @@ const SUMMARY = `insert into indicator_summary
 const TAG_SUMMARY = `insert into indicator_tag_summary
   select tag, type, severity, tlp, count(*) from indicator, unnest(array_prepend(''::text, tags)) as tag where not whitelisted and not expired
   group by tag, type, severity, tlp`;
+const CAMPAIGNS = `insert into indicator_campaign
+  select to_id, from_id, min(tlp) from relationship where from_kind = 'indicator' and to_kind = 'campaign' group by to_id, from_id`;
+const CAMPAIGN_SUMMARY = `insert into campaign_summary
+  select c.campaign_id, greatest(c.tlp, i.tlp), count(*)
+  from indicator_campaign as c join indicator as i on i.id = c.indicator_id where not i.whitelisted and not i.expired group by 1, 2`;
 const SOURCE_COLUMNS = 'id name kind default_tlp default_confidence default_severity created_at';
 const INDICATOR_COLUMNS =
   'id number type value normalized search_text confidence severity tlp tags source_id first_seen last_seen expires_at for_detection whitelisted expired created_at revision';
@@ -43,6 +48,8 @@ export async function generate(url, count, say = () => {}) {
   for (const definition of indexes) await client.query(definition);
   await client.query(SUMMARY);
   await client.query(TAG_SUMMARY);
+  await client.query(CAMPAIGNS);
+  await client.query(CAMPAIGN_SUMMARY);
   // Vacuum as autovacuum would: only then are pages marked as visible to all, and indexes read alone.
   await client.query('vacuum (analyze)');
   await client.end();

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Kysely } from 'kysely';
 import pg from 'pg';
-import { findContext, findIndicator, listIndicators, postgresDialect } from '../dist/bench.js';
+import { findContext, findIndicator, listCampaigns, listIndicators, postgresDialect } from '../dist/bench.js';
 import { findFacts } from './facts.mjs';
 import { generate } from './generate.mjs';
 import * as servers from './servers.mjs';
@@ -124,6 +124,8 @@ async function questions(db, { q3, q8, commonTag, rareTag, ids, contextIds }) {
     'one severity': list({ severity: 'HIGH' }),
     detail: (i) => findIndicator(db, viewer, ids[i % ids.length]),
     context: (i) => findContext(db, viewer, contextIds[i % contextIds.length]),
+    'campaigns of one status': () =>
+      listCampaigns(db, viewer, { status: 'ACTIVE' }, { page: 1, pageSize: 20 }),
     'type and severity': list({ type: 'IPV4', severity: 'CRITICAL' }),
     'last page': list({}, Math.ceil(total / 100)),
     'a middle page': list({}, Math.ceil(total / 200)),

@@ -55,6 +55,7 @@ const GROWTH = {
   'one type': [7, 1.5],
   'another type': [7, 1.5],
   'one severity': [7, 1.5],
+  'campaigns of one status': [7, 1.5],
 };
 
 const results = [];

@@ -34,8 +34,8 @@ const among: AmongThem = (column) => sql<SqlBool>`${sql.ref(column)} = any (${TH
 
 /**
  * A statement for objects by their ids, which is written out once for each ceiling, and which PostgreSQL prepares and plans
- * once on each connection: to build and to plan it costs more than to run it, and whatever the ids are, indexes lead to them. Those that are asked for at the same time are read by one statement, which
- * begins after each of them was asked for.
+ * once on each connection: to build and to plan it costs more than to run it, and whatever the ids are, indexes lead to
+ * them. Those that are asked for at the same time are read by one statement, which begins after each of them was asked for.
  */
 export function oneById<Row extends { id: string }>(build: Build<Row>): FindOne<Row> {
   const written = new Map<Tlp, CompiledQuery<Row>>();

@@ -90,6 +90,8 @@ export interface Tables {
     tlp: Tlp;
     count: number;
   };
+  indicator_campaign: { campaign_id: string; indicator_id: string; tlp: Tlp };
+  campaign_summary: { campaign_id: string; tlp: Tlp; count: number };
   import_run: {
     id: string;
     source: string;

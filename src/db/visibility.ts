@@ -13,6 +13,10 @@ export type MarkedTable =
   | 'indicator_summary'
   /** The same, of each tag. */
   | 'indicator_tag_summary'
+  /** The same, of each campaign, by the marking that shows both the indicator and its link. */
+  | 'campaign_summary'
+  /** That an indicator is linked to a campaign, by whatever relationships. */
+  | 'indicator_campaign'
   /** Indicators that are not whitelisted, whose expiry and its mark differ. */
   | 'indicator_drift'
   /** What one source says of one indicator. */

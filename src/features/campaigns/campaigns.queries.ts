@@ -7,7 +7,7 @@ import { inOrder } from '../../db/order.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
 import { campaignStatus } from '../../db/time-rules.ts';
-import { type Viewer, visible } from '../../db/visibility.ts';
+import { drift, type Viewer, visible } from '../../db/visibility.ts';
 import type { CampaignStatus } from '../../model/vocabulary.ts';
 
 const COLUMNS = [
@@ -35,15 +35,35 @@ export type CampaignRow = Pick<
   | 'tlp'
 > & { status: CampaignStatus; actor_count: number; technique_count: number; indicator_count: number };
 
-/** How many visible things of a kind a campaign is joined to, by relationships that are visible themselves. */
+/**
+ * How many visible things of a kind a campaign is joined to, by relationships that are visible themselves. Indicators are
+ * counted by sums that every write keeps, and what these are off by at this instant, which `withDrift` has.
+ */
 function counts(viewer: Viewer) {
-  const count = (table: 'actor' | 'technique' | 'indicator', joined: RawBuilder<SqlBool>) =>
+  const count = (table: 'actor' | 'technique', joined: RawBuilder<SqlBool>) =>
     sql<number>`(select count(*) from ${sql.table(table)} where ${joined})`.as(`${table}_count` as const);
+  const indicators = sql<number>`(
+    (select coalesce(sum(count), 0) from campaign_summary
+      where campaign_id = campaign.id and ${visible('campaign_summary', viewer)})
+    + coalesce((select n from drift_of_campaigns where campaign_id = campaign.id), 0)
+  )::bigint`;
   return [
     count('actor', joinedFrom('campaign', 'actor', viewer)),
     count('technique', joinedFrom('campaign', 'technique', viewer)),
-    count('indicator', joinedTo('campaign', 'indicator', viewer)),
+    indicators.as('indicator_count'),
   ] as const;
+}
+
+/** With what the sums of campaigns are off by. */
+function withDrift(db: Db, viewer: Viewer) {
+  return db.with(
+    'drift_of_campaigns',
+    () =>
+      sql<{ campaign_id: string; n: number }>`
+      (select campaign_id, sum(n) as n
+      from ${drift(viewer)} join indicator_campaign on indicator_campaign.indicator_id = indicator.id
+      where ${visible('indicator_campaign', viewer)} group by campaign_id)`,
+  );
 }
 
 /** A page of the campaigns, latest start first, and how many there are in all, of one snapshot. */
@@ -62,7 +82,7 @@ export async function listCampaigns(
     .orderBy('campaign.id')
     .limit(pageSize)
     .offset((page - 1) * pageSize);
-  const rows = await db
+  const rows = await withDrift(db, viewer)
     .selectFrom(matching.select(({ fn }) => fn.countAll<number>().as('total')).as('t'))
     .leftJoin(ids.as('p'), (join) => join.onTrue())
     .leftJoin('campaign', 'campaign.id', 'p.id')
@@ -135,7 +155,7 @@ export async function findCampaignLinks(db: Db, viewer: Viewer, id: string) {
 const MOST_REPORTS = 50;
 
 export async function findCampaign(db: Db, viewer: Viewer, id: string): Promise<CampaignRow | undefined> {
-  return db
+  return withDrift(db, viewer)
     .selectFrom('campaign')
     .select(COLUMNS)
     .select([campaignStatus(viewer.now).as('status'), ...counts(viewer)])
