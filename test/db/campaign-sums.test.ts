@@ -135,4 +135,20 @@ onEveryEngine((engine) => {
       { numRuns: 25 },
     );
   });
+
+  // Compared each with each, as a plan for one would, they take minutes.
+  it('changes many indicators in seconds, also after one', async () => {
+    const { db } = harness;
+    await db.connection().execute(async (session) => {
+      await sql`update indicator set revision = revision where id = ${ids[0]}`.execute(session);
+      await sql`insert into indicator (id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
+          source_id, first_seen, last_seen, for_detection, whitelisted, expired, created_at, revision)
+        select gen_random_uuid(), number + n, type, value, n::text, search_text, confidence, severity, tlp, tags, source_id,
+          first_seen, last_seen, for_detection, whitelisted, expired, created_at, revision
+        from generate_series(1, 20000) as n, (select * from indicator order by number desc limit 1) as last`.execute(
+        session,
+      );
+      await sql`update indicator set revision = revision`.execute(session);
+    });
+  });
 });
