@@ -15,6 +15,7 @@ const CEILING = 'RED';
 const EACH_ANOTHER = ['detail', 'context'];
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const rounded = (numbers) => numbers.map((number) => number.toFixed(0)).join(', ');
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -97,6 +98,9 @@ async function measure(sides, most) {
         limits[side].push(performance.now() - counting);
       }
     }
+    // Each of the largest that has a limit, so that a median that surprises can be told from a disturbance.
+    if (limits.at(-1).length > 0)
+      console.error(`${name}: ${rounded(times.at(-1))} ms; count(*): ${rounded(limits.at(-1))} ms`);
     const totals = answers.map((answer) => answer?.total);
     measured.push({ name, ms: times.map(median), limits: limits.map(median), totals });
   }
