@@ -33,7 +33,7 @@ export interface Answering {
   one(request: OneRequest, reply: FastifyReply, of: OneOf): Promise<FastifyReply>;
 }
 
-export function answering(answers: KeptAnswers, lane: Pick<FastLane, 'learn'>): Answering {
+export function answering(answers: KeptAnswers, lane: Pick<FastLane, 'learn' | 'begun'>): Answering {
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -52,7 +52,8 @@ export function answering(answers: KeptAnswers, lane: Pick<FastLane, 'learn'>): 
     },
     async one(request, reply, { read, cacheControl, notFound }) {
       const { id } = request.params;
-      const found = isUuid(id) ? await read(request.viewer, id) : undefined;
+      const reading = lane.begun(request.raw) ?? (isUuid(id) ? read(request.viewer, id) : undefined);
+      const found = await reading;
       if (!found) throw new ApiError('not_found', notFound);
       const serialize = reply.getSerializationFunction('200') ?? JSON.stringify;
       const write = (object: object) => serialize(object as Record<string, unknown>);

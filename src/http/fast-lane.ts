@@ -26,6 +26,8 @@ export interface FastLane {
   before(listener: RequestListener): RequestListener;
   /** How often a key was counted already for a request that was sent on. */
   counted(request: IncomingMessage): Consumed | undefined;
+  /** What is being read already for a request that was sent on. */
+  begun(request: IncomingMessage): Promise<object | undefined> | undefined;
 }
 
 interface FastLaneOptions {
@@ -47,7 +49,7 @@ type Subject =
       write(object: object): string;
     };
 
-/** What an address asks, and of whom; of one object, it is the route's with `:id`. */
+/** What an address asks, or a route of one of its objects, and of whom. */
 interface Place {
   subject: Subject;
   scope: Scope;
@@ -67,7 +69,10 @@ interface Answer {
 interface Way {
   key: ApiKey;
   place: Place;
-  answer: Answer | (() => Promise<Answer | undefined>);
+  /** What of all objects is asked for. */
+  id: string;
+  /** What is there already. */
+  kept: Answer | undefined;
 }
 
 /** What clients send that take JSON as it comes; any other list of types is weighed the whole way. */
@@ -75,14 +80,18 @@ const TAKES_JSON = new Set<string | undefined>([undefined, '*/*', 'application/j
 /** Others in each answer. */
 const OWN_HEADERS = /^(x-request-id|x-ratelimit-.*|etag|content-length)$/;
 /** As the service writes it: an id in other letters goes the whole way. */
-const AN_ID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
+const ID_IN_PATH = /^[^?]*\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:\/[a-z]+)?$/;
 const MOST_PLACES = 10_000;
 const LONGEST_ADDRESS = 500;
 
 export function fastLane(options: FastLaneOptions): FastLane {
   const { answers, peekKey, noteUse, kv, rateLimit, clock, metrics, log } = options;
-  const places = new LRUCache<string, Place>({ max: MOST_PLACES });
+  /** By address. */
+  const questions = new LRUCache<string, Place>({ max: MOST_PLACES });
+  /** By route: an address is none of them, whatever is written in it. */
+  const objects = new Map<string, Place>();
   const counts = new WeakMap<IncomingMessage, Consumed>();
+  const readings = new WeakMap<IncomingMessage, Promise<object | undefined>>();
   /** What came last over a connection, which mostly comes again. */
   const hashes = new WeakMap<Socket, { authorization: string; hash: string }>();
 
@@ -101,22 +110,24 @@ export function fastLane(options: FastLaneOptions): FastLane {
     const key = peekKey(hashOf(socket, authorization), now);
     // From where a request comes is looked at the whole way.
     if (!key || key.networks.length > 0) return undefined;
-    const ofQuestion = places.get(placeName(key.tlpCeiling, url));
-    const id = ofQuestion ? undefined : AN_ID.exec(url)?.[0];
-    const place = ofQuestion ?? (id && places.get(placeName(key.tlpCeiling, url.replace(id, ':id'))));
+    const question = questions.get(placeName(key.tlpCeiling, url));
+    const id = question ? '' : (ID_IN_PATH.exec(url)?.[1] ?? '');
+    const place = question ?? (id && objects.get(placeName(key.tlpCeiling, url.replace(id, ':id'))));
     if (!place || (key.scopes.length > 0 && !key.scopes.includes(place.scope))) return undefined;
-    const answer = answerOf(place.subject, { tlpCeiling: key.tlpCeiling, now }, id);
-    return answer && { key, place, answer };
+    const { subject } = place;
+    const kept = 'question' in subject ? answers.peek(subject.question, now.getTime()) : undefined;
+    return kept || id ? { key, place, id, kept } : undefined;
   };
-  const answerOf = (subject: Subject, viewer: Viewer, id?: string): Way['answer'] | undefined => {
-    if ('question' in subject) return answers.peek(subject.question, viewer.now.getTime());
-    if (id === undefined) return undefined;
-    return async () => {
-      const found = await subject.read(viewer, id);
-      if (!found) return undefined;
-      const body = subject.write(found);
-      return { body, etag: strongEtag(body) };
-    };
+  /** As it is once the request was counted, for which it may have waited. */
+  const find = async ({ key, place, id }: Way, request: IncomingMessage): Promise<Answer | undefined> => {
+    const [{ subject }, now] = [place, clock()];
+    if ('question' in subject) return answers.peek(subject.question, now.getTime());
+    const reading = subject.read({ tlpCeiling: key.tlpCeiling, now }, id);
+    readings.set(request, reading);
+    const found = await reading;
+    if (!found) return undefined;
+    const body = subject.write(found);
+    return { body, etag: strongEtag(body) };
   };
 
   const toWrite: { response: ServerResponse; write: () => void }[] = [];
@@ -161,7 +172,12 @@ export function fastLane(options: FastLaneOptions): FastLane {
       metrics.observe('GET', place.route, response.statusCode, took / 1000);
       if (log.isLevelEnabled?.('info'))
         log.info(
-          { reqId: id, req: request, res: { statusCode: response.statusCode }, responseTime: took },
+          {
+            reqId: id,
+            req: { method: request.method, url: request.url, ip: request.socket.remoteAddress },
+            res: { statusCode: response.statusCode },
+            responseTime: took,
+          },
           'request completed',
         );
     });
@@ -179,7 +195,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
       onward();
     };
     if (!consumed || consumed.consumed > rateLimit.points) return sendOn();
-    const answer = typeof way.answer === 'function' ? await way.answer().catch(() => undefined) : way.answer;
+    const answer = await find(way, request).catch(() => undefined);
     if (!answer) return sendOn();
     sendNow(way, answer, consumed, started, request, response);
   };
@@ -192,6 +208,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
       const headers = Object.entries(reply.getHeaders())
         .filter(([name]) => !OWN_HEADERS.test(name))
         .flatMap(([name, value]) => [name, String(value)]);
+      const places = 'question' in subject ? questions : objects;
       places.set(placeName(request.viewer.tlpCeiling, address), {
         subject,
         scope: config.access as Scope,
@@ -204,15 +221,16 @@ export function fastLane(options: FastLaneOptions): FastLane {
       const started = performance.now();
       const way = wayOf(request, clock());
       if (!way) return listener(request, response);
-      const leased =
-        typeof way.answer === 'function' ? undefined : kv.consumeLeased(`key:${way.key.id}`, rateLimit);
+      const { kept } = way;
+      const leased = kept && kv.consumeLeased(`key:${way.key.id}`, rateLimit);
       if (!leased)
         return void send(way, started, request, response, () => listener(request, response)).catch((error) =>
           response.destroy(error),
         );
-      attempt(response, () => sendNow(way, way.answer as Answer, leased, started, request, response));
+      attempt(response, () => sendNow(way, kept, leased, started, request, response));
     },
     counted: (request) => counts.get(request),
+    begun: (request) => readings.get(request),
   };
 }
 

@@ -3,7 +3,9 @@ import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Read } from '../../src/db/replicas.ts';
 import { addEntry } from '../../src/features/whitelist/whitelist.service.ts';
+import { memoryStore } from '../../src/kv/memory.ts';
 import { signedIn } from '../app/browser.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -23,10 +25,16 @@ onEveryEngine((engine) => {
   let key: string;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let handled: number;
+  /** Of the database. */
+  let reads: number;
   const count = () => void handled++;
 
   const start = async (overrides: Parameters<typeof startHarness>[1] = {}) => {
-    tipline = await startHarness(engine, overrides);
+    const open = async () => {
+      const database = await engine.open();
+      return { ...database, read: ((work) => (reads++, database.read(work))) as Read };
+    };
+    tipline = await startHarness({ ...engine, open }, overrides);
     await tipline.app.listen({ host: '127.0.0.1', port: 0 });
     key = await tipline.newKey();
     await tipline.load([
@@ -36,7 +44,7 @@ onEveryEngine((engine) => {
     ]);
   };
   beforeEach(async () => {
-    handled = 0;
+    [handled, reads] = [0, 0];
     subscribe(WHOLE_WAY, count);
     await start();
   });
@@ -262,12 +270,13 @@ onEveryEngine((engine) => {
       expect((await ask({}, soon)).status).toBe(404);
     });
 
-    it('counts one that is not there once', async () => {
+    it('counts one that is not there once, and reads it once', async () => {
       const [one = ''] = (await paths()).values();
       const left = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
       const before = left(await warm({}, one));
+      reads = 0;
       const missing = await ask({}, `/api/v1/indicators/00000000-0000-4000-8000-000000000000${end}`);
-      expect([missing.status, left(missing)]).toEqual([404, before - 1]);
+      expect([missing.status, left(missing), reads]).toEqual([404, before - 1, 1]);
     });
 
     it('many at a time, each gets its own', async () => {
@@ -286,6 +295,36 @@ onEveryEngine((engine) => {
       );
       expect(values).toEqual(many.map(([name]) => name));
     });
+  });
+
+  it.each(['q', 'tag'])('an id in %s is not taken for that of an object', async (filter) => {
+    const id = 'deadbeef-0000-4000-8000-00000000beef';
+    await tipline.load([indicatorRecord('MUTEX', id, { tags: [id] })]);
+    await warm({}, `/api/v1/indicators?${filter}=:id`);
+    const answer = await ask({}, `/api/v1/indicators?${filter}=${id}`);
+    expect(values(answer)).toEqual([id]);
+  });
+
+  it('gives nothing out that no longer holds once its request was counted', async () => {
+    await tipline.close();
+    const kv = memoryStore();
+    let counted = async () => {};
+    const consume: typeof kv.consume = async (...of) => {
+      const consumed = await kv.consume(...of);
+      await counted();
+      return consumed;
+    };
+    await start({ kv: { ...kv, consumeLeased: () => undefined, consume } });
+    await warm();
+    const waiting = new Promise<() => void>((waits) => {
+      counted = () => new Promise((goOn) => waits(goOn));
+    });
+    const asked = ask();
+    const goOn = await waiting;
+    await addEntry(tipline.db, 'one.test-feed.net', undefined, { who: 'test', reason: 'ours', now: NOW });
+    counted = async () => {};
+    goOn();
+    expect(values(await asked)).toEqual(['soon', 'two']);
   });
 
   it('keeps the copy of a client good over writes that do not touch it', async () => {

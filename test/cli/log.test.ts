@@ -1,12 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../support/processes.ts';
 import { createKey, type Service, serve } from '../support/service.ts';
 
 interface LogLine {
   reqId?: string;
   msg: string;
-  req?: { url: string };
+  req?: { url: string; remoteAddress?: string };
   res?: { statusCode: number };
 }
+
+const isOfBoth = (line: string) => line.includes('"req":') && line.includes('"res":');
 
 describe('the log', () => {
   let log: string;
@@ -27,6 +30,11 @@ describe('the log', () => {
     ];
     for (const path of paths) ids.push((await service.get(path, key)).headers.get('x-request-id'));
     ids.push((await service.get('/api/v1/actors', `${key}wrong`)).headers.get('x-request-id'));
+    // What was answered before comes without the way through the service: it is logged in one line.
+    await until('an answer that is kept', async () => {
+      ids.push((await service.get('/api/v1/indicators', key)).headers.get('x-request-id'));
+      return service.stderr().split('\n').some(isOfBoth);
+    });
     log = (await service.stop()).stderr;
     lines = log
       .trimEnd()
@@ -37,6 +45,11 @@ describe('the log', () => {
   it('holds no key', () => expect(log).not.toContain(key.slice('tip_'.length)));
 
   it('holds no Authorization header', () => expect(log).not.toMatch(/authorization|bearer/i));
+
+  it('tells whom each request came from', () => {
+    const from = lines.filter(({ req }) => req).map(({ req }) => req?.remoteAddress);
+    expect(new Set(from)).toEqual(new Set(['127.0.0.1']));
+  });
 
   it('tells each answer with the id that its X-Request-Id header has', () => {
     const logged = lines.filter(({ res }) => res).map(({ reqId }) => reqId);
