@@ -1,5 +1,5 @@
 // Bundles src/ and web/ into dist/.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -17,6 +17,8 @@ async function build() {
   for (const name of existsSync(DIST) ? readdirSync(DIST) : [])
     if (name !== 'web') rmSync(join(DIST, name), { recursive: true, force: true });
   await buildServer();
+  // npm makes it executable once, when it links the command, and not again.
+  chmodSync(join(DIST, 'main.js'), 0o755);
   if (!isWebCurrent()) await buildWeb();
 }
 

@@ -97,22 +97,26 @@ export function keepAnswers(
 
   return {
     async find(question, now, compute) {
-      const known = latest(question, now.getTime());
-      if (known) return known;
-      const other = joinable(question);
-      const shared = other && (await other.answer.catch(() => undefined));
-      if (shared && isRight(shared, now.getTime()) && isRecent(shared)) return shared;
+      // Who joined one that is not for him looks again: the first of them begins another, which the others join.
+      for (;;) {
+        const known = latest(question, now.getTime());
+        if (known) return known;
+        const other = joinable(question);
+        if (!other) break;
+        const shared = await other.answer;
+        if (isRight(shared, now.getTime()) && isRecent(shared)) return shared;
+      }
       const own: Computing = {
         startedAt: clock(),
         generation: watch.generation(),
-        answer: compute().then((computed) => keep(question, now, computed)),
+        answer: compute()
+          .then((computed) => keep(question, now, computed))
+          .finally(() => {
+            if (underWay.get(question) === own) underWay.delete(question);
+          }),
       };
       underWay.set(question, own);
-      try {
-        return await own.answer;
-      } finally {
-        if (underWay.get(question) === own) underWay.delete(question);
-      }
+      return own.answer;
     },
     peek(question, now) {
       const answer = kept.get(question);

@@ -20,7 +20,11 @@ interface Lease {
   left: number;
   /** With all of them. */
   consumed: number;
-  /** Of `clock`. */
+  /** Of `clock`: when the store was asked. */
+  askedAt: number;
+  /** The window ends no earlier; what was leased is good until then. */
+  goodUntil: number;
+  /** The window ends no later. */
   endsAt: number;
 }
 
@@ -38,14 +42,16 @@ const LARGEST_LEASE = 1_000;
 const ENOUGH = 1 / 2;
 /** Stores tell whole milliseconds. */
 const ROUNDING_MS = 2;
+/** What other nodes count is not known before the store is asked again: not later than after this. */
+const KNOWN_MS = 1_000;
 
 /**
  * Counts one by one, and asks the store for many at once: what comes for a key while it is being asked waits, and goes
  * together. Each is told its own place in the count, as if it had been asked for alone.
  *
  * With leases some more are counted than have come, which those that come next need not ask for; all of them are told the
- * count with the whole lease. The next lease is asked for before one is used up. What is not needed until the window ends is
- * lost to the key.
+ * count with the whole lease. The next lease is asked for before one is used up, and the count once a second. What is not needed
+ * until the window ends is lost to the key.
  */
 export function together(countMany: CountMany, lease?: LeaseOptions): Counting {
   /** Of the keys that are being asked for now: what waits for the answer. */
@@ -65,15 +71,18 @@ export function together(countMany: CountMany, lease?: LeaseOptions): Counting {
     if (!last || !lease) return 0;
     return Math.max(0, Math.min(LARGEST_LEASE, Math.floor((lease.points - last.consumed) / SHARE)));
   };
+  const isEnough = (key: string) => (known(key)?.left ?? 0) >= toLease(key) * ENOUGH;
   const fromLease = (key: string): Consumed | undefined => {
-    const last = known(key);
-    if (!last || last.left === 0) return undefined;
+    const [last, now] = [known(key), clock()];
+    if (!lease || !last || last.left === 0 || now >= last.goodUntil) return undefined;
+    if (now - last.askedAt > KNOWN_MS) return undefined;
     last.left--;
-    if (last.left < toLease(key) * ENOUGH && !busy.has(key)) {
+    if (!isEnough(key) && !busy.has(key)) {
       busy.set(key, []);
       void ask(key, []);
     }
-    return { consumed: last.consumed, msBeforeNext: last.endsAt - clock() };
+    // Others may have gone beyond the limit since: this one was counted within it.
+    return { consumed: Math.min(last.consumed, lease.points), msBeforeNext: last.endsAt - now };
   };
   /** What was left when this was asked for and still is: of the same window, which never ends later than was thought. */
   const leftOver = (key: string, askedAt: number, before: number, msBeforeNext: number): number => {
@@ -85,14 +94,15 @@ export function together(countMany: CountMany, lease?: LeaseOptions): Counting {
 
   const ask = async (key: string, asking: Waiting[]): Promise<void> => {
     try {
-      const leased = toLease(key);
+      const leased = isEnough(key) ? 0 : toLease(key);
       const askedAt = clock();
       const { consumed, msBeforeNext } = await countMany(key, asking.length + leased);
       const before = consumed - leased - asking.length;
       const isLeased = leased > 0 && lease !== undefined && consumed <= lease.points;
       if (lease) {
         const left = leftOver(key, askedAt, before, msBeforeNext) + (isLeased ? leased : 0);
-        leases.set(key, { left, consumed, endsAt: clock() + msBeforeNext });
+        const goodUntil = askedAt + msBeforeNext - ROUNDING_MS;
+        leases.set(key, { left, consumed, askedAt, goodUntil, endsAt: clock() + msBeforeNext });
       }
       asking.forEach(({ resolve }, place) =>
         resolve({ consumed: isLeased ? consumed : before + place + 1, msBeforeNext }),

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { temporaryDirectory } from '../support/directories.ts';
-import { run } from '../support/processes.ts';
+import { run, start } from '../support/processes.ts';
 import { freePort } from '../support/servers.ts';
 
 const PASSWORD = 'correct-horse-battery';
@@ -135,4 +135,8 @@ describe('the command line', () => {
   ])('ends with code 2 for %s', async (_, args) => {
     expect((await run(args)).code).toBe(2);
   });
+});
+
+it('the command runs by itself after every build, as npx starts it', async () => {
+  expect((await start(inject('productMain') ?? '', ['--version']).exit).code).toBe(0);
 });

@@ -96,6 +96,41 @@ describe('kept answers', () => {
     expect(both).toEqual(['before', 'after']);
   });
 
+  it('who joined an answer of another instant computes one for all of them', async () => {
+    const first = find(NOW, compute({ validUntil: at(10), payload: 'before' }));
+    const joined = Array.from({ length: 100 }, (_, i) => find(at(10 + i), compute({ payload: 'after' })));
+    expect(await first).toBe('before');
+    expect(new Set(await Promise.all(joined))).toEqual(new Set(['after']));
+    expect(computed).toBe(2);
+  });
+
+  it('who joined one that lagged computes one for all of them', async () => {
+    const lagging = async () => {
+      await null;
+      [latest, oldest] = [2, 2];
+      return { payload: 'lagging', revision: 1, validUntil: null, mayLag: true };
+    };
+    const first = find(NOW, lagging);
+    const joined = Array.from({ length: 100 }, () => find());
+    expect([await first, new Set(await Promise.all(joined)), computed]).toEqual([
+      'lagging',
+      new Set(['of 2']),
+      1,
+    ]);
+  });
+
+  it('a failure is told to all who joined', async () => {
+    let asked = 0;
+    const fail = async () => {
+      asked++;
+      await null;
+      throw new Error('down');
+    };
+    const all = await Promise.allSettled([find(NOW, fail), find(NOW, fail), find(NOW, fail)]);
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect([asked, await find()]).toEqual([1, 'of 1']);
+  });
+
   it('one of those who ask renews what is no longer the latest, the others go on with it', async () => {
     await find();
     latest = 2;

@@ -58,17 +58,19 @@ describe('counting together', () => {
 describe('counting together with leases', () => {
   /** A store that nodes share, whose window ends at a time. */
   const sharedStore = (windowMs: number) => {
-    const state = { now: 0, end: windowMs, count: 0, asked: 0 };
+    const state = { now: 0, end: windowMs, count: 0, asked: 0, wayBackMs: 0 };
     const countMany = async (_: string, points: number) => {
       await null;
       if (state.now >= state.end) [state.count, state.end] = [0, state.now + windowMs];
       state.asked++;
       state.count += points;
-      return { consumed: state.count, msBeforeNext: state.end - state.now };
+      const answer = { consumed: state.count, msBeforeNext: state.end - state.now };
+      state.now += state.wayBackMs;
+      return answer;
     };
     const node = (points: number) => {
       const { count, leased } = together(countMany, { points, clock: () => state.now });
-      return async (key: string) => leased(key) ?? count(key);
+      return Object.assign(async (key: string) => leased(key) ?? count(key), { leased });
     };
     return { state, node };
   };
@@ -125,6 +127,45 @@ describe('counting together with leases', () => {
     }
     expect(counted - 10_002).toBeLessThanOrEqual(1500);
     expect(asked).toBeLessThan(15);
+  });
+
+  it('gives out nothing of a lease in the next window, however long its answer was under way', async () => {
+    const { state, node } = sharedStore(1000);
+    const count = node(100_000);
+    await count('key');
+    state.wayBackMs = 50;
+    await count('key');
+    expect(count.leased('key')).toBeDefined();
+    state.now = state.end;
+    expect(count.leased('key')).toBeUndefined();
+    expect([(await count('key')).consumed, state.count]).toEqual([1, 1]);
+  });
+
+  it('tells what others have counted a second ago, and loses nothing for that', async () => {
+    const { state, node } = sharedStore(60_000);
+    const [a, b] = [node(100_000), node(100_000)];
+    for (let i = 0; i < 20; i++) await a('key');
+    for (let i = 0; i < 5_000; i++) await b('key');
+    state.now += 1_001;
+    const others = state.count;
+    expect((await a('key')).consumed).toBeGreaterThan(others);
+    for (let i = 0; i < 40; i++) {
+      state.now += 1_001;
+      await a('key');
+    }
+    expect(state.count - others).toBe(41);
+  });
+
+  it('lets through what was leased, though others have come to the limit since', async () => {
+    const { state, node } = sharedStore(60_000);
+    const [a, b] = [node(3_000), node(3_000)];
+    for (let i = 0; i < 4; i++) await a('key');
+    while ((await b('key')).consumed <= 3_000);
+    state.now += 1_001;
+    expect((await a('key')).consumed).toBeGreaterThan(3_000);
+    const told: number[] = [];
+    for (let next = a.leased('key'); next; next = a.leased('key')) told.push(next.consumed);
+    expect(new Set(told)).toEqual(new Set([3_000]));
   });
 
   it('counts each by itself near the limit', async () => {
