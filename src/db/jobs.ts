@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import PgBoss from 'pg-boss';
 import type { Database } from './open.ts';
@@ -6,7 +7,7 @@ import type { Database } from './open.ts';
 const KEPT_HOURS = 24;
 const ARCHIVE_SECONDS = 3600;
 /** How often each queue is looked at. */
-const POLL_SECONDS = 2;
+const POLL_MS = 2_000;
 
 /** The embedded engine has no autovacuum; jobs come and go by the thousand a day. */
 export async function tidyJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
@@ -53,7 +54,7 @@ export async function openJobs(
           }
         }),
     },
-    pollingIntervalSeconds: POLL_SECONDS,
+    schedule: false,
     archiveCompletedAfterSeconds: ARCHIVE_SECONDS,
     deleteAfterHours: KEPT_HOURS,
   });
@@ -61,7 +62,10 @@ export async function openJobs(
   await alone({ db, kind }, async () => {
     try {
       await boss.start();
-      for (const queue of queues) await boss.createQueue(queue.name, queue);
+      for (const queue of queues) {
+        await boss.createQueue(queue.name, queue);
+        await boss.updateQueue(queue.name, queue);
+      }
     } catch (error) {
       await boss.stop({ graceful: false, wait: true, close: false });
       throw error;
@@ -70,4 +74,59 @@ export async function openJobs(
   // Nobody else can be at work on the embedded store: what is under way belongs to a process that was killed.
   if (kind === 'embedded') await sql`delete from pgboss.job where state = 'active'`.execute(db);
   return boss;
+}
+
+interface Doing<T> {
+  work(data: T): Promise<void>;
+  onError(error: unknown): void;
+  /** Ends it once what is under way is done. */
+  signal: AbortSignal;
+  pollMs?: number;
+}
+
+export interface Doer {
+  /** It has ended, with nothing under way. */
+  ended: Promise<void>;
+  /** What is under way is given up: another worker may do it. */
+  giveUp(): Promise<void>;
+}
+
+/**
+ * Does the jobs of a queue, one after the other. What was done while the database was away is told once it is back;
+ * pg-boss's own loop does not wait for that, and an error of it ends the process.
+ */
+export function doJobs<T extends object>(
+  boss: Pick<PgBoss, 'fetch' | 'complete' | 'fail'>,
+  name: string,
+  { work, onError, signal, pollMs = POLL_MS }: Doing<T>,
+): Doer {
+  const pause = () => delay(pollMs, undefined, { signal }).catch(() => {});
+  let underWay: string | undefined;
+  const complete = async (id: string): Promise<void> => {
+    for (;;) {
+      try {
+        return await boss.complete(name, id);
+      } catch (error) {
+        onError(error);
+        if (signal.aborted) return;
+        await pause();
+      }
+    }
+  };
+  const run = async () => {
+    while (!signal.aborted) {
+      // It tells of no error: there is nothing to do then.
+      const [job] = await boss.fetch<T>(name);
+      underWay = job?.id;
+      if (job) await work(job.data).then(() => complete(job.id));
+      else await pause();
+    }
+    underWay = undefined;
+  };
+  return {
+    ended: run(),
+    async giveUp() {
+      if (underWay) await boss.fail(name, underWay).catch(onError);
+    },
+  };
 }

@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type PgBoss from 'pg-boss';
 import type { Clock } from '../clock.ts';
-import { openJobs, tidyJobs } from '../db/jobs.ts';
+import { type Doer, doJobs, openJobs, tidyJobs } from '../db/jobs.ts';
 import type { Database, Db } from '../db/open.ts';
 import type { Asker } from '../enrichment/asker.ts';
 import { keepDraining } from '../features/enrichments/drain.ts';
@@ -29,8 +30,10 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-const EVERY_MINUTE = '* * * * *';
-const EVERY_HOUR = '17 * * * *';
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 3600;
+/** No minute is left out. */
+const LOOK_MS = 30_000;
 /** A job of a worker that was killed is free for another after so long. */
 const EXPIRE_SECONDS = { chore: 300, run: 1800 };
 /** A chore ends before that by itself, and goes on with the next minute's. */
@@ -62,40 +65,61 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     sources: () => sendDue(boss, db, clock()),
     tidy: () => tidyJobs(deps.database),
   };
-  const queues = [
-    queue('source-run', EXPIRE_SECONDS.run),
-    ...Object.keys(chores).map((name) => queue(name, EXPIRE_SECONDS.chore)),
+  const queues: PgBoss.Queue[] = [
+    // Who has a source is told by its lease: a run that was killed must not keep the others waiting.
+    queue('source-run', 'short', EXPIRE_SECONDS.run),
+    ...Object.keys(chores).map((name) => queue(name, 'stately', EXPIRE_SECONDS.chore)),
   ];
   const trouble = sometimes((err) => log.error({ err }, 'the job queue is in trouble'));
   const boss = await openJobs(deps.database, queues, trouble);
-  await boss.work<{ id: string }>('source-run', async ([job]) => {
-    if (!job) return;
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
-    await run(deps, job.data.id, signal).catch((err) => log.error({ err }, 'a source could not be fetched'));
-  });
+  const of = { onError: trouble, signal: stopping.signal };
+  const doers: Doer[] = [
+    doJobs<{ id: string }>(boss, 'source-run', {
+      ...of,
+      async work({ id }) {
+        const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
+        await run(deps, id, signal).catch((err) => log.error({ err }, 'a source could not be fetched'));
+      },
+    }),
+  ];
   for (const [name, chore] of Object.entries(chores)) {
-    await boss.work(name, async () => {
+    const work = async () => {
       const end = performance.now() + CHORE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
       // It comes again in a minute; told here, for nobody looks into the queue.
       await chore(stopped).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
-    });
-    await boss.schedule(name, name === 'tidy' ? EVERY_HOUR : EVERY_MINUTE);
+    };
+    doers.push(doJobs(boss, name, { ...of, work }));
     // For what has waited while no worker ran.
     await boss.send(name, {});
   }
+  const timer = setInterval(() => {
+    void sendChores(boss, Object.keys(chores)).catch(trouble);
+  }, LOOK_MS);
   return {
     async stop() {
       stopping.abort();
-      await boss.stop({ graceful: true, wait: true, close: false, timeout: STOP_MS });
+      clearInterval(timer);
+      const left = delay(STOP_MS, undefined, { ref: false });
+      await Promise.race([Promise.all(doers.map(({ ended }) => ended)), left]);
+      await Promise.all(doers.map(({ giveUp }) => giveUp()));
+      await boss.stop({ graceful: false, wait: true, close: false });
     },
   };
+}
+
+/** Each is wanted once a minute (an hour), however many workers there are. */
+async function sendChores(boss: PgBoss, names: string[]): Promise<void> {
+  for (const name of names) {
+    const singletonSeconds = name === 'tidy' ? HOUR_SECONDS : MINUTE_SECONDS;
+    await boss.send(name, {}, { singletonSeconds });
+  }
 }
 
 const TOLD_EVERY_MS = 30_000;
 
 /** While the database is away each look at each queue fails: that is told now and then. */
-function sometimes(tell: (error: Error) => void): (error: Error) => void {
+function sometimes(tell: (error: unknown) => void): (error: unknown) => void {
   let next = 0;
   return (error) => {
     if (performance.now() < next) return;
@@ -104,9 +128,11 @@ function sometimes(tell: (error: Error) => void): (error: Error) => void {
   };
 }
 
-/** One job of a name (and key) waits, and one is under way, at most. What fails comes again by itself. */
-function queue(name: string, expireInSeconds: number): PgBoss.Queue {
-  return { name, policy: 'stately', expireInSeconds, retryLimit: 0 };
+/**
+ * One job of a name (and key) waits at most, and with `stately` one at most is under way. What fails comes again by itself.
+ */
+function queue(name: string, policy: 'short' | 'stately', expireInSeconds: number): PgBoss.Queue {
+  return { name, policy, expireInSeconds, retryLimit: 0 };
 }
 
 async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<void> {
@@ -121,7 +147,7 @@ async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<v
 /** A look comes once a minute: what is due before the next one is nearer is due. */
 const SOON_MS = 30_000;
 
-const due = (db: Db, now: Date) => dueSources(db, new Date(now.getTime() + SOON_MS));
+const due = (db: Db, now: Date) => dueSources(db, now, new Date(now.getTime() + SOON_MS));
 
 async function sendDue(boss: PgBoss, db: Db, now: Date): Promise<void> {
   for (const id of await due(db, now)) await boss.send('source-run', { id }, { singletonKey: id });

@@ -99,6 +99,29 @@ onEveryEngine((engine) => {
     expect(feeds.server.asked).toHaveLength(1);
   }, 60_000);
 
+  it('fetches the others while a source is held by a run that was killed', async () => {
+    feeds.server.answer(({ url }) => ({
+      body: url.endsWith('held') ? 'held.test-feed.net\n' : 'other.test-feed.net\n',
+    }));
+    const held = await feeds.add({ kind: 'text', address: `${feeds.server.address}/held` });
+    await start(1);
+    await until(async () => (await total()) === 1);
+    await workers.pop()?.stop();
+    // As a worker leaves it that is killed, with the next minute's job for it.
+    const { now } = tipline.clock;
+    const until35 = new Date(now.getTime() + 35 * 60_000);
+    await sql`update source set next_run_at = ${now}, run_token = gen_random_uuid(), running_until = ${until35}`.execute(
+      tipline.db,
+    );
+    await sql`insert into pgboss.job (name, policy, state, singleton_key, data, started_on)
+      select name, policy, job.state, ${held}, jsonb_build_object('id', ${held}::text), now()
+      from pgboss.queue, unnest(array['active', 'created']::pgboss.job_state[]) as job(state)
+      where name = 'source-run'`.execute(tipline.db);
+    await feeds.add({ kind: 'text', address: `${feeds.server.address}/other` });
+    await start(1);
+    await until(async () => (await total()) === 2);
+  }, 60_000);
+
   async function jobs() {
     return sql`select 1 from pgboss.job where name = 'source-run' and state < 'completed'`.execute(
       tipline.db,

@@ -49,13 +49,14 @@ function toStored(row: Selectable<Tables['source']>): StoredSource {
   };
 }
 
-/** Sources that are to be fetched by now. */
-export async function dueSources(db: Db, now: Date): Promise<string[]> {
+/** Sources that are to be fetched by then, and that no run has now. */
+export async function dueSources(db: Db, now: Date, until: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('source')
     .select('id')
     .where('enabled', '=', true)
-    .where('next_run_at', '<=', now)
+    .where('next_run_at', '<=', until)
+    .where((eb) => eb.or([eb('running_until', 'is', null), eb('running_until', '<=', now)]))
     .orderBy('next_run_at')
     .execute();
   return rows.map(({ id }) => id);

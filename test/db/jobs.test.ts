@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { doJobs } from '../../src/db/jobs.ts';
+
+/** A queue of one job, in a database that is away for so many questions after that. */
+function queueOf(id: string, away: number) {
+  const told: string[] = [];
+  let jobs = [{ id, name: 'chore', data: {}, expireInSeconds: 1 }];
+  return {
+    told,
+    fetch: async () => jobs.splice(0),
+    complete: async (_: string, done: string) => {
+      if (away-- > 0) throw new Error('connect ECONNREFUSED');
+      told.push(`completed ${done}`);
+    },
+    fail: async (_: string, done: string) => void told.push(`failed ${done}`),
+    add: () => (jobs = [{ id: 'next', name: 'chore', data: {}, expireInSeconds: 1 }]),
+  };
+}
+
+it('what was done while the database was away is told once it is back', async () => {
+  const queue = queueOf('one', 3);
+  const [ending, errors] = [new AbortController(), [] as unknown[]];
+  let done = 0;
+  const work = async () => {
+    done++;
+    if (done === 1) queue.add();
+    else ending.abort();
+  };
+  const doer = doJobs(queue as never, 'chore', {
+    work,
+    onError: (error) => errors.push(error),
+    signal: ending.signal,
+    pollMs: 1,
+  });
+  await doer.ended;
+  expect([done, errors.length, queue.told]).toEqual([2, 3, ['completed one', 'completed next']]);
+});
+
+it('what is under way when it has to end is given up', async () => {
+  const queue = queueOf('long', 0);
+  const ending = new AbortController();
+  let begun = () => {};
+  const beginning = new Promise<void>((resolve) => (begun = resolve));
+  const doer = doJobs(queue as never, 'chore', {
+    work: () => new Promise(() => begun()),
+    onError: () => {},
+    signal: ending.signal,
+  });
+  await beginning;
+  ending.abort();
+  await doer.giveUp();
+  expect(queue.told).toEqual(['failed long']);
+});
