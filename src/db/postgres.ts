@@ -2,8 +2,8 @@ import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } f
 import pg from 'pg';
 import { CopyCursor } from './copy-out.ts';
 import { ASKS_FOR_REVISIONS } from './readers.ts';
-import { READ_REVISIONS } from './revision.ts';
-import type { Revisions } from './revision-watch.ts';
+import { READ_REVISIONS_OF_SERVER } from './revision.ts';
+import type { RevisionsOf } from './revision-watch.ts';
 import { parseTimestamp } from './text-formats.ts';
 
 const INT8 = 20;
@@ -134,7 +134,7 @@ function telling(driver: Driver, onCommit: () => void): Driver {
 const ASK_TIMEOUT_MS = 2_000;
 
 /** Reads the revisions over a connection of its own, which no other work holds up. It connects when it is needed. */
-export function revisionReader(url: string): { ask(): Promise<Revisions>; close(): Promise<void> } {
+export function revisionReader(url: string): { ask(): Promise<RevisionsOf>; close(): Promise<void> } {
   let client: pg.Client | null = null;
   let closed = false;
   const drop = (broken: pg.Client) => {
@@ -160,7 +160,7 @@ export function revisionReader(url: string): { ask(): Promise<Revisions>; close(
       const used = client;
       if (closed) drop(used);
       try {
-        const { rows } = await used.query<Revisions>({ name: 'revisions', text: READ_REVISIONS });
+        const { rows } = await used.query<RevisionsOf>({ name: 'revisions', text: READ_REVISIONS_OF_SERVER });
         if (!rows[0]) throw new Error('there is no revision');
         return rows[0];
       } catch (error) {

@@ -18,6 +18,9 @@ export interface Revisions {
 
 type Counter = keyof Revisions;
 
+/** What one server says, and which one: another has counted by itself. */
+export type RevisionsOf = Revisions & { server?: string };
+
 export interface RevisionWatch {
   /** Whether what was read at this revision may be given out without reading it again. */
   holds(counter: Counter, revision: number): boolean;
@@ -27,8 +30,13 @@ export interface RevisionWatch {
   isLatest(counter: Counter, revision: number): boolean;
   /** This process has committed something: nothing that was known before holds. */
   forget(): void;
-  /** Another number after each `forget`. */
+  /** Another number after each `forget`, and in each epoch. */
   generation(): number;
+  /**
+   * Another number once the store has come to be another, or an older state of the same: a standby that lacks the last commits
+   * and was promoted, a backup. What was read in another epoch does not hold, whatever its revision.
+   */
+  epoch(): number;
   stop(): void;
 }
 
@@ -40,7 +48,7 @@ interface Heard {
 
 interface WatchOptions {
   /** Reads the latest. */
-  ask(): Promise<Revisions>;
+  ask(): Promise<RevisionsOf>;
   /** Nobody commits but through this process, which says so each time: what was heard once holds until then. */
   hearsAll?: boolean;
   /** Milliseconds that only go up. */
@@ -56,12 +64,24 @@ export function watchRevisions({
   /** What was the latest before: it holds for a while yet. */
   let before: Heard | null = null;
   let generation = 0;
+  let epoch = 0;
+  /** What was said last, whatever was forgotten since. */
+  let said: RevisionsOf | null = null;
   let wantedAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  const hear = (revisions: Revisions, askedAt: number) => {
+  const isOtherStore = (revisions: RevisionsOf) =>
+    said !== null &&
+    (revisions.server !== said.server || revisions.answers < said.answers || revisions.access < said.access);
+  const hear = (revisions: RevisionsOf, askedAt: number) => {
+    if (isOtherStore(revisions)) {
+      generation++;
+      epoch++;
+      latest = null;
+    }
+    said = revisions;
     const same =
       latest?.revisions.answers === revisions.answers && latest.revisions.access === revisions.access;
     if (!same) before = latest;
@@ -105,6 +125,7 @@ export function watchRevisions({
     },
     isLatest: (counter, revision) => latest !== null && revision >= latest.revisions[counter],
     generation: () => generation,
+    epoch: () => epoch,
     forget() {
       generation++;
       latest = null;
@@ -114,6 +135,30 @@ export function watchRevisions({
     stop() {
       stopped = true;
       clearTimeout(timer);
+    },
+  };
+}
+
+interface Cache<Value> {
+  get(name: string): Value | undefined;
+  set(name: string, value: Value): unknown;
+  clear(): void;
+}
+
+/** A cache of what was read, emptied with each epoch; what was begun to be read in another one is not taken. */
+export function ofOneEpoch<Value>({ epoch }: Pick<RevisionWatch, 'epoch'>, cache: Cache<Value>) {
+  let current = epoch();
+  const renewed = () => {
+    if (current !== epoch()) {
+      current = epoch();
+      cache.clear();
+    }
+    return cache;
+  };
+  return {
+    get: (name: string) => renewed().get(name),
+    set(name: string, value: Value, begunIn: number): void {
+      if (begunIn === epoch()) renewed().set(name, value);
     },
   };
 }

@@ -40,6 +40,9 @@ export async function commitRevision(
 export const READ_REVISIONS =
   'select revision.value as answers, access_revision.value as access from revision, access_revision';
 
+/** The same, and of which run of a server. */
+export const READ_REVISIONS_OF_SERVER = `select asked.*, pg_postmaster_start_time()::text as server from (${READ_REVISIONS}) as asked`;
+
 /** The last one that is committed. */
 export async function readRevision(db: Db): Promise<number> {
   return (await db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;

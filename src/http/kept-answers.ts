@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { MAX_STALE_MS, type RevisionWatch } from '../db/revision-watch.ts';
+import { MAX_STALE_MS, ofOneEpoch, type RevisionWatch } from '../db/revision-watch.ts';
 import { strongEtag } from './etag.ts';
 
 /** An answer as it came from one snapshot of the database. */
@@ -49,13 +49,16 @@ interface Computing {
 
 /** @param clock milliseconds that only go up */
 export function keepAnswers(
-  watch: Pick<RevisionWatch, 'holds' | 'isLatest' | 'generation'>,
+  watch: Pick<RevisionWatch, 'holds' | 'isLatest' | 'generation' | 'epoch'>,
   clock: () => number = () => performance.now(),
 ): KeptAnswers {
-  const kept = new LRUCache<string, KeptAnswer>({
-    maxSize: MOST_BYTES,
-    sizeCalculation: ({ body }, question) => body.length + question.length + 500,
-  });
+  const kept = ofOneEpoch(
+    watch,
+    new LRUCache<string, KeptAnswer>({
+      maxSize: MOST_BYTES,
+      sizeCalculation: ({ body }, question) => body.length + question.length + 500,
+    }),
+  );
   const renewedAt = new WeakMap<KeptAnswer, number>();
   const underWay = new Map<string, Computing>();
 
@@ -69,6 +72,7 @@ export function keepAnswers(
     question: string,
     now: Date,
     { payload, revision, validUntil, mayLag = false }: Computed,
+    epoch: number,
   ): KeptAnswer => {
     const body = Buffer.from(payload);
     const answer = {
@@ -82,7 +86,7 @@ export function keepAnswers(
     // One that took long may come after another that began later.
     const before = kept.get(question);
     if (!before || before.revision < revision || (before.revision === revision && before.asOf <= answer.asOf))
-      kept.set(question, answer);
+      kept.set(question, answer, epoch);
     return answer;
   };
   /** A computation that knows of everything that a request must know of that comes now. */
@@ -106,11 +110,12 @@ export function keepAnswers(
         const shared = await other.answer;
         if (isRight(shared, now.getTime()) && isRecent(shared)) return shared;
       }
+      const epoch = watch.epoch();
       const own: Computing = {
         startedAt: clock(),
         generation: watch.generation(),
         answer: compute()
-          .then((computed) => keep(question, now, computed))
+          .then((computed) => keep(question, now, computed, epoch))
           .finally(() => {
             if (underWay.get(question) === own) underWay.delete(question);
           }),

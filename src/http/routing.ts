@@ -24,11 +24,15 @@ function pathOf(url: string): string {
  */
 export function readableUrl(url: string): string {
   const [path = '', ...query] = url.replace(DOUBLE_SLASH, '$1/').split('?');
+  return [isDecodable(path) ? path : path.replaceAll('%', '%25'), ...query].join('?');
+}
+
+/** What it decodes to is used: the bundler leaves out a call that only throws. */
+function isDecodable(path: string): boolean {
   try {
-    decodeURI(path);
-    return [path, ...query].join('?');
+    return decodeURI(path) !== null;
   } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?');
+    return false;
   }
 }
 

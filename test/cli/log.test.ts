@@ -57,14 +57,19 @@ describe('the log', () => {
   });
 });
 
-describe('/metrics', () => {
+describe('the server as it is built', () => {
   let service: Service;
 
   beforeAll(async () => {
     service = await serve();
   });
 
-  it('answers on loopback', async () => {
+  it('takes a path that cannot be decoded for a path like any other', async () => {
+    const answers = await Promise.all(['/%ff', '/api/v1/indicators/%ff'].map((path) => service.get(path)));
+    expect(answers.map(({ status }) => status)).toEqual([404, 401]);
+  });
+
+  it('answers for /metrics on loopback', async () => {
     const answer = await service.get('/metrics');
     expect({ status: answer.status, text: await answer.text() }).toEqual({
       status: 200,
@@ -72,7 +77,7 @@ describe('/metrics', () => {
     });
   });
 
-  it('refuses what came through a proxy', async () => {
+  it('refuses /metrics to what came through a proxy', async () => {
     expect((await service.get('/metrics', '', { 'x-forwarded-for': '127.0.0.1' })).status).toBe(403);
   });
 });

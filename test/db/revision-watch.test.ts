@@ -110,6 +110,28 @@ describe('the watch of revisions', () => {
     expect([holds(7), holds(8)]).toEqual([false, true]);
   });
 
+  it.each([
+    ['its counters have gone back', { answers: 6, access: 3 }],
+    ['another server answers', { answers: 9, access: 4, server: 'promoted' }],
+  ])('begins another epoch when %s', async (_, later) => {
+    holds(7);
+    await pass(0);
+    const [epoch, generation] = [watch.epoch(), watch.generation()];
+    watch.forget();
+    answer = async () => later;
+    await pass(0);
+    await pass(60);
+    expect(watch.epoch()).toBe(epoch + 1);
+    expect(watch.generation()).toBeGreaterThan(generation + 1);
+    expect([watch.heard('answers'), holds(later.answers), holds(later.answers - 1)]).toEqual([
+      later.answers,
+      true,
+      false,
+    ]);
+    await pass(60);
+    expect(watch.epoch()).toBe(epoch + 1);
+  });
+
   it('asks no more once nobody wants to know', async () => {
     holds(7);
     await pass(10_000);

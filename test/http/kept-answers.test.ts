@@ -9,16 +9,18 @@ describe('kept answers', () => {
   /** The oldest revision that may be given out still. */
   let oldest: number;
   let generation: number;
+  let epoch: number;
   let clock: number;
   let answers: KeptAnswers;
   let computed: number;
 
   beforeEach(() => {
-    [latest, oldest, generation, clock, computed] = [1, 1, 0, 0, 0];
+    [latest, oldest, generation, epoch, clock, computed] = [1, 1, 0, 0, 0, 0];
     const watch = {
       holds: (_: string, revision: number) => revision >= oldest,
       isLatest: (_: string, revision: number) => revision >= latest,
       generation: () => generation,
+      epoch: () => epoch,
     };
     answers = keepAnswers(watch, () => clock);
   });
@@ -117,6 +119,21 @@ describe('kept answers', () => {
       new Set(['of 2']),
       1,
     ]);
+  });
+
+  it('end with the epoch, whatever their revision', async () => {
+    let finish: (computed: Computed) => void = () => {};
+    latest = 9;
+    await find();
+    const late = answers.find('other', NOW, () => new Promise<Computed>((resolve) => (finish = resolve)));
+    [latest, oldest, epoch] = [5, 5, 1];
+    finish({ payload: 'of 9', revision: 9, validUntil: null });
+    await late;
+    expect([answers.peek('q', NOW.getTime()), answers.peek('other', NOW.getTime())]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect([await find(), answers.peek('q', NOW.getTime())?.revision]).toEqual(['of 5', 5]);
   });
 
   it('a failure is told to all who joined', async () => {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/open.ts';
-import type { RevisionWatch } from '../../db/revision-watch.ts';
+import { ofOneEpoch, type RevisionWatch } from '../../db/revision-watch.ts';
 import { type ApiKey, isUsable } from '../../model/api-key.ts';
 import { findKeyByHash } from './api-keys.queries.ts';
 
@@ -15,7 +15,7 @@ export interface KnownKeys {
 
 /** Keys that were looked up, for as long as nothing changes of keys, of the accounts that own them, and of roles. */
 export function knownKeys(db: Db, revisions: RevisionWatch): KnownKeys {
-  const known = new LRUCache<string, { key: ApiKey; access: number }>({ max: MOST });
+  const known = ofOneEpoch(revisions, new LRUCache<string, { key: ApiKey; access: number }>({ max: MOST }));
   const peek: KnownKeys['peek'] = (hash, now) => {
     const entry = known.get(hash);
     return entry && revisions.holds('access', entry.access) && isUsable(entry.key, now)
@@ -27,9 +27,10 @@ export function knownKeys(db: Db, revisions: RevisionWatch): KnownKeys {
     async find(hash, now) {
       const kept = peek(hash, now);
       if (kept) return kept;
+      const epoch = revisions.epoch();
       const found = await findKeyByHash(db, hash);
       if (!found || !isUsable(found.key, now)) return null;
-      known.set(hash, found);
+      known.set(hash, found, epoch);
       return found.key;
     },
   };
