@@ -21,6 +21,11 @@ describe('the README', () => {
     expect(firstColumn('Configuration').sort()).toEqual([...known].sort());
   });
 
+  it('names no setting that tipline --help leaves out', () => {
+    const help = read('src/cli/program.ts');
+    expect(firstColumn('Configuration').filter((name) => !help.includes(name))).toEqual([]);
+  });
+
   it('names every endpoint of the description, and no other', () => {
     const { paths } = JSON.parse(read('openapi/openapi.json')) as { paths: Record<string, unknown> };
     expect(firstColumn('Endpoints').sort()).toEqual(Object.keys(paths).sort());

@@ -6,6 +6,7 @@ Settings come from the environment or from .env in the working directory:
   HOST, PORT                                where to listen (127.0.0.1, 8080)
   TIPLINE_DATA_DIR                          the embedded database and what else is kept (./data)
   DATABASE_URL, REDIS_URL                   PostgreSQL and Redis; absent: embedded
+  DATABASE_REPLICA_URLS                     streaming replicas of PostgreSQL that carry reads (none)
   TIPLINE_SECRET                            signs and encrypts; required with DATABASE_URL
   PUBLIC_API_RATE_LIMIT_PER_WINDOW          requests a key has in a window (120)
   PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS      length of the window (60)
@@ -14,6 +15,10 @@ Settings come from the environment or from .env in the working directory:
   TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
   TIPLINE_PROCESSES                         processes behind the port; more than one needs both stores (1)
   TIPLINE_WORKER                            off: this server only answers (on)
+  TIPLINE_UPLOAD_MB                         the largest file that can be imported in the application (512)
+  TIPLINE_PUBLIC_ADDRESS                    where browsers reach it; needed for OIDC_ISSUER (none)
+  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME, OIDC_TRUST_EMAIL
+                                            an OpenID provider that signs people in (none)
   TIPLINE_FEED_MB                           the most that one run of a source may fetch (1024)
   OUTBOUND_NETWORKS                         networks that feeds may be in although they are not public (none)
   TIPLINE_SIGMA_RULES                       a checkout of community Sigma rules (none)

@@ -17,8 +17,8 @@ declare module 'fastify' {
     access?: Access;
     /** What it can answer with; application/json where none is given. */
     mediaTypes?: readonly string[];
-    /** Beside Bearer, the key alone or HTTP Basic will do: all that MISP's feed pull can send. */
-    looseKey?: boolean;
+    /** Beside Bearer, the key alone or HTTP Basic will do: all that MISP's feed pull and firewalls can send. */
+    looseKey?: (request: FastifyRequest) => boolean;
     /** Without a key, whoever is signed in may read it too. */
     orSession?: boolean;
   }
@@ -81,7 +81,8 @@ async function knownKey(
 ): Promise<ApiKey> {
   const header = request.headers.authorization;
   if (header === undefined) throw unauthorized('missing_api_key');
-  const text = request.routeOptions.config.looseKey ? looseKey(header) : (header.match(BEARER)?.[1] ?? '');
+  const isLoose = request.routeOptions.config.looseKey?.(request) ?? false;
+  const text = isLoose ? looseKey(header) : (header.match(BEARER)?.[1] ?? '');
   const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text), now) : null;
   if (key) return key;
   const failures = await kv.consume(`failed:${networkOf(address)}`, FAILURES);

@@ -44,7 +44,11 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app.get(
     '/api/v1/indicators',
     {
-      config: { access: 'indicators:read', mediaTypes: ['application/json', ...EXPORT_MEDIA_TYPES] },
+      config: {
+        access: 'indicators:read',
+        mediaTypes: ['application/json', ...EXPORT_MEDIA_TYPES],
+        looseKey: ({ query }) => (query as { format?: unknown }).format === 'txt',
+      },
       schema: {
         operationId: 'listIndicators',
         tags: ['Indicators'],

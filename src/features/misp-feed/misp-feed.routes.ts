@@ -22,7 +22,7 @@ const PREFIX = '/api/v1/feeds/misp';
 const MISP = mispFormat({ context: false });
 /** When an event has changed is asked of its range. */
 const ROWS: ExportShape = { ...MISP, reads: {} };
-const ACCESS = { access: 'indicators:read', looseKey: true } as const;
+const ACCESS = { access: 'indicators:read', looseKey: () => true } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 interface Options {
