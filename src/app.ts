@@ -69,6 +69,7 @@ import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
 import { needsKey, readableUrl, refuseLongUrl, refuseWithoutHost, routeTable } from './http/routing.ts';
 import { ErrorBody } from './http/schema.ts';
+import { sendBeforeClosing } from './http/sent-before-closing.ts';
 import { isAppAccess, sessionGate, sessionInstead } from './http/session-gate.ts';
 import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
@@ -134,6 +135,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     schemaController: { compilersFactory: { buildSerializer: lateSerializers } },
     clientErrorHandler: (error, socket) => answerClientError(error, socket as Socket),
   }).withTypeProvider<TypeBoxTypeProvider>();
+  sendBeforeClosing(app.server);
   // Node would answer an unknown Expect with a 417 without a body; RFC 9110 §10.1.1 lets it be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setValidatorCompiler(({ schema, httpPart }) => {
