@@ -72,6 +72,14 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   ];
   const trouble = sometimes((err) => log.error({ err }, 'the job queue is in trouble'));
   const boss = await openJobs(deps.database, queues, trouble);
+  try {
+    // For what has waited while no worker ran.
+    for (const name of Object.keys(chores)) await boss.send(name, {});
+  } catch (error) {
+    // Whoever started it starts another.
+    await boss.stop({ graceful: false, wait: true, close: false });
+    throw error;
+  }
   const of = { onError: trouble, signal: stopping.signal };
   const doers: Doer[] = [
     doJobs<{ id: string }>(boss, 'source-run', {
@@ -90,8 +98,6 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await chore(stopped).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
     };
     doers.push(doJobs(boss, name, { ...of, work }));
-    // For what has waited while no worker ran.
-    await boss.send(name, {});
   }
   const timer = setInterval(() => {
     void sendChores(boss, Object.keys(chores)).catch(trouble);
