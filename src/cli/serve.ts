@@ -147,7 +147,10 @@ export async function startServer(
       const worker = keepOpening(() => openWorker(config, database, kv, logger), logger);
       open.unshift(worker.stop);
     }
-    stopOnSignals(close);
+    stopOnSignals(() => {
+      database.hurry?.();
+      return close();
+    });
     const { port } = app.server.address() as AddressInfo;
     const address = addressFor(config.host, port);
     const token = beside ? null : await offerFirstStart(database.db, systemClock());

@@ -28,6 +28,7 @@ async function work(): Promise<void> {
   const kv = await openKeyValueStore(config.redisUrl, onError);
   const worker = await openWorker(config, database, kv, log);
   stopOnSignals(async () => {
+    database.hurry?.();
     await worker.stop();
     await kv.close();
     await database.close();

@@ -8,6 +8,8 @@ const KEPT_HOURS = 24;
 const ARCHIVE_SECONDS = 3600;
 /** How often each queue is looked at. */
 const POLL_MS = 2_000;
+/** Who ends does not wait longer for a database that does not answer. */
+const GIVE_UP_MS = 2_000;
 
 /** The embedded engine has no autovacuum; jobs come and go by the thousand a day. */
 export async function tidyJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
@@ -82,12 +84,13 @@ interface Doing<T> {
   /** Ends it once what is under way is done. */
   signal: AbortSignal;
   pollMs?: number;
+  giveUpMs?: number;
 }
 
 export interface Doer {
   /** It has ended, with nothing under way. */
   ended: Promise<void>;
-  /** What is under way is given up: another worker may do it. */
+  /** What is under way is given up: another worker may do it, at the latest when the job expires. */
   giveUp(): Promise<void>;
 }
 
@@ -98,7 +101,7 @@ export interface Doer {
 export function doJobs<T extends object>(
   boss: Pick<PgBoss, 'fetch' | 'complete' | 'fail'>,
   name: string,
-  { work, onError, signal, pollMs = POLL_MS }: Doing<T>,
+  { work, onError, signal, pollMs = POLL_MS, giveUpMs = GIVE_UP_MS }: Doing<T>,
 ): Doer {
   const pause = () => delay(pollMs, undefined, { signal }).catch(() => {});
   let underWay: string | undefined;
@@ -126,7 +129,9 @@ export function doJobs<T extends object>(
   return {
     ended: run(),
     async giveUp() {
-      if (underWay) await boss.fail(name, underWay).catch(onError);
+      if (underWay === undefined) return;
+      const told = boss.fail(name, underWay).catch(onError);
+      await Promise.race([told, delay(giveUpMs, undefined, { ref: false })]);
     },
   };
 }

@@ -19,6 +19,8 @@ export type Db = Kysely<Tables>;
 
 /** How long a process that closes the store waits for others that use it. */
 const CLIENTS_MS = 5_000;
+/** Another process that has the store and says nothing for so long is taken for dead; a shorter while when we end. */
+const IDLE_MS = { usual: 30_000, ending: 2_000 };
 /** Of one node to one server of PostgreSQL; one more asks for the revision. */
 const MAX_CONNECTIONS = 20;
 
@@ -33,6 +35,8 @@ export interface Database {
   revisions: RevisionWatch;
   /** For what is answered: from a replica where there is one that is as recent as it has to be. */
   read: Read;
+  /** Before anything closes: another process that has the store and does nothing must not be waited for. */
+  hurry?(): void;
   close(): Promise<void>;
 }
 
@@ -159,6 +163,7 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
   });
   const clients = new Map<Socket, Promise<void>>();
   const early: Socket[] = [];
+  let idleMs = IDLE_MS.usual;
   let serve = (socket: Socket) => void early.push(socket);
   const lock = await takeStoreLock(directory, (socket) => serve(socket));
   if (!lock) return share ? openShared(directory) : refuse(directory);
@@ -169,7 +174,7 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
   serve = (socket) => {
     clients.set(
       socket,
-      serveStore(socket, engine).finally(() => clients.delete(socket)),
+      serveStore(socket, engine, () => idleMs).finally(() => clients.delete(socket)),
     );
   };
   early.forEach(serve);
@@ -181,6 +186,11 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
     refreshStatistics: () => analyze(db),
     revisions,
     read: (work) => work(db, false),
+    hurry() {
+      idleMs = IDLE_MS.ending;
+      // One whose statement is under way has no time limit now, and gets this one after it.
+      for (const socket of clients.keys()) if (socket.timeout) socket.setTimeout(idleMs);
+    },
     async close() {
       revisions.stop();
       // Nobody new comes in; whoever is in the middle of something has a while to finish it.

@@ -2,16 +2,14 @@ import type { Socket } from 'node:net';
 import type { Engine, Lease } from './engine.ts';
 import { readFrames, type StoreReply, type StoreRequest, writeFrame } from './store-frames.ts';
 
-/** A holder that says nothing for so long is taken for dead: he must not stop everybody else. */
-const IDLE_MS = 30_000;
-
 /**
  * Lends the embedded database to another process of this user for as long as the connection stands: one lease,
- * any number of statements. When it breaks, what was open is rolled back.
+ * any number of statements. When it breaks, what was open is rolled back. It is broken when the other says nothing for
+ * `idleMs()`: he must not stop everybody else.
  */
-export async function serveStore(socket: Socket, engine: Engine, idleMs = IDLE_MS): Promise<void> {
+export async function serveStore(socket: Socket, engine: Engine, idleMs: () => number): Promise<void> {
   socket.on('error', () => socket.destroy());
-  socket.setTimeout(idleMs, () => socket.destroy());
+  socket.setTimeout(idleMs(), () => socket.destroy());
   let lease: Lease | null = null;
   try {
     for await (const request of readFrames(socket)) {
@@ -23,7 +21,7 @@ export async function serveStore(socket: Socket, engine: Engine, idleMs = IDLE_M
       } else {
         writeFrame(socket, await answer(lease, request as StoreRequest));
       }
-      socket.setTimeout(idleMs);
+      socket.setTimeout(idleMs());
     }
   } catch {
     socket.destroy();

@@ -7,7 +7,7 @@ import { remoteEngine } from '../../src/db/store-client.ts';
 import { connectToHolder } from '../../src/db/store-lock.ts';
 import { serveStore } from '../../src/db/store-server.ts';
 import { temporaryDirectory } from '../support/directories.ts';
-import { run, tipline } from '../support/processes.ts';
+import { run, tipline, until } from '../support/processes.ts';
 import { createKey, serve } from '../support/service.ts';
 
 const socketsIn = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.sock'));
@@ -68,7 +68,7 @@ describe('a process that holds the store and does nothing', () => {
   it('loses it after a while, and what it left open is rolled back', async () => {
     const engine = await openPglite();
     const path = join(temporaryDirectory(), 'store.sock');
-    const server = createServer((socket) => void serveStore(socket, engine, 200));
+    const server = createServer((socket) => void serveStore(socket, engine, () => 200));
     await new Promise<void>((done) => server.listen(path, done));
     const remote = remoteEngine(async () => createConnection(path));
     const idle = await remote.acquire();
@@ -84,6 +84,9 @@ describe('a process that holds the store and does nothing', () => {
 
   it('does not keep the server from ending in order', async () => {
     const service = await serve();
+    // Its use is written at the end, and the worker has jobs of the database by then.
+    await service.get('/api/v1/indicators', await createKey(service));
+    await until('the worker runs', () => service.stderr().includes('the worker runs'));
     const held = await remoteEngine(() => connectToHolder(service.directory)).acquire();
     await held.query('begin', []);
     const { code } = await service.stop();

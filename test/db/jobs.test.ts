@@ -51,3 +51,19 @@ it('what is under way when it has to end is given up', async () => {
   await doer.giveUp();
   expect(queue.told).toEqual(['failed long']);
 });
+
+it('a database that does not answer is not waited for when what is under way is given up', async () => {
+  const queue = { ...queueOf('long', 0), fail: () => new Promise(() => {}) };
+  const ending = new AbortController();
+  let begun = () => {};
+  const beginning = new Promise<void>((resolve) => (begun = resolve));
+  const doer = doJobs(queue as never, 'chore', {
+    work: () => new Promise(() => begun()),
+    onError: () => {},
+    signal: ending.signal,
+    giveUpMs: 1,
+  });
+  await beginning;
+  ending.abort();
+  await expect(doer.giveUp()).resolves.toBeUndefined();
+});
