@@ -80,7 +80,7 @@ async function openPostgres(
   } finally {
     await migrating.destroy();
   }
-  const reader = revisionReader(url);
+  const reader = revisionReader(url, replicaUrls.length > 0);
   const revisions = watchRevisions({ ask: reader.ask });
   const db: Db = new Kysely({
     dialect: postgresDialect({

@@ -2,7 +2,7 @@ import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } f
 import pg from 'pg';
 import { CopyCursor } from './copy-out.ts';
 import { ASKS_FOR_REVISIONS } from './readers.ts';
-import { READ_REVISIONS_OF_SERVER } from './revision.ts';
+import { READ_REVISIONS_OF_SERVER, WRITE_PRIMARY_RUN } from './revision.ts';
 import type { RevisionsOf } from './revision-watch.ts';
 import { parseTimestamp } from './text-formats.ts';
 
@@ -133,8 +133,14 @@ function telling(driver: Driver, onCommit: () => void): Driver {
 /** It is asked many times a second: one that takes so long is given up, with its connection. */
 const ASK_TIMEOUT_MS = 2_000;
 
-/** Reads the revisions over a connection of its own, which no other work holds up. It connects when it is needed. */
-export function revisionReader(url: string): { ask(): Promise<RevisionsOf>; close(): Promise<void> } {
+/**
+ * Reads the revisions over a connection of its own, which no other work holds up. It connects when it is needed.
+ * @param writesRun of a primary that has replicas: its run is written into it, where another stands there
+ */
+export function revisionReader(
+  url: string,
+  writesRun = false,
+): { ask(): Promise<RevisionsOf>; close(): Promise<void> } {
   let client: pg.Client | null = null;
   let closed = false;
   const drop = (broken: pg.Client) => {
@@ -161,8 +167,12 @@ export function revisionReader(url: string): { ask(): Promise<RevisionsOf>; clos
       if (closed) drop(used);
       try {
         const { rows } = await used.query<RevisionsOf>({ name: 'revisions', text: READ_REVISIONS_OF_SERVER });
-        if (!rows[0]) throw new Error('there is no revision');
-        return rows[0];
+        const [said] = rows;
+        if (!said) throw new Error('there is no revision');
+        if (writesRun && !said.standby && said.follows !== said.server)
+          // Where it cannot be written, replicas are passed by.
+          await used.query(WRITE_PRIMARY_RUN).catch(() => {});
+        return said;
       } catch (error) {
         drop(used);
         throw error;

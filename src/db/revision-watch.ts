@@ -19,13 +19,22 @@ export interface Revisions {
 type Counter = keyof Revisions;
 
 /** What one server says, and which one: another has counted by itself. */
-export type RevisionsOf = Revisions & { server?: string };
+export interface RevisionsOf extends Revisions {
+  /** Which run of a server. */
+  server?: string;
+  /** Which run the primary was when this was written; null: nobody has said. */
+  follows?: string | null;
+  /** It only follows another. */
+  standby?: boolean;
+}
 
 export interface RevisionWatch {
   /** Whether what was read at this revision may be given out without reading it again. */
   holds(counter: Counter, revision: number): boolean;
   /** The latest that was heard of, however long ago; null: none yet, or none since this process committed something. */
   heard(counter: Counter): number | null;
+  /** The last word of all, whatever was forgotten since. */
+  said(): RevisionsOf | null;
   /** Whether it is the latest one known, or later. Where it `holds` and is not, it is time to read it again. */
   isLatest(counter: Counter, revision: number): boolean;
   /** This process has committed something: nothing that was known before holds. */
@@ -34,7 +43,8 @@ export interface RevisionWatch {
   generation(): number;
   /**
    * Another number once the store has come to be another, or an older state of the same: a standby that lacks the last commits
-   * and was promoted, a backup. What was read in another epoch does not hold, whatever its revision.
+   * and was promoted, a backup; and with the first word of all. What was read in another epoch does not hold, whatever its
+   * revision.
    */
   epoch(): number;
   stop(): void;
@@ -65,7 +75,6 @@ export function watchRevisions({
   let before: Heard | null = null;
   let generation = 0;
   let epoch = 0;
-  /** What was said last, whatever was forgotten since. */
   let said: RevisionsOf | null = null;
   let wantedAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | null = null;
@@ -81,6 +90,8 @@ export function watchRevisions({
       epoch++;
       latest = null;
     }
+    // What was read before the first word may be of another store.
+    if (said === null) epoch++;
     said = revisions;
     const same =
       latest?.revisions.answers === revisions.answers && latest.revisions.access === revisions.access;
@@ -123,6 +134,7 @@ export function watchRevisions({
       want(clock());
       return latest?.revisions[counter] ?? null;
     },
+    said: () => said,
     isLatest: (counter, revision) => latest !== null && revision >= latest.revisions[counter],
     generation: () => generation,
     epoch: () => epoch,

@@ -40,8 +40,18 @@ export async function commitRevision(
 export const READ_REVISIONS =
   'select revision.value as answers, access_revision.value as access from revision, access_revision';
 
-/** The same, and of which run of a server. */
-export const READ_REVISIONS_OF_SERVER = `select asked.*, pg_postmaster_start_time()::text as server from (${READ_REVISIONS}) as asked`;
+/** One run of a server: another server has another, and so has the same one once it is started again. */
+const RUN = 'extract(epoch from pg_postmaster_start_time())::text';
+const PRIMARY_RUN = 'run of the primary';
+
+/** The same, of which run of a server, and of which one of the primary by what is written in the database. */
+export const READ_REVISIONS_OF_SERVER = `select asked.*, ${RUN} as server,
+    (select value from meta where name = '${PRIMARY_RUN}') as follows, pg_is_in_recovery() as standby
+  from (${READ_REVISIONS}) as asked`;
+
+/** Writes into the database which run of a server is its primary: replicas that follow this one come to say so. */
+export const WRITE_PRIMARY_RUN = `insert into meta (name, value) values ('${PRIMARY_RUN}', ${RUN})
+  on conflict (name) do update set value = excluded.value where meta.value <> excluded.value`;
 
 /** The last one that is committed. */
 export async function readRevision(db: Db): Promise<number> {

@@ -6,6 +6,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { MAX_STALE_MS } from '../../src/db/revision-watch.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { until } from '../support/processes.ts';
 import { type ServerProcess, startPostgres, startReplica, stop } from '../support/servers.ts';
 
 const LIST = '/api/v1/indicators?pageSize=50';
@@ -114,4 +115,81 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     expect((await alone.get(LIST)).statusCode).toBe(200);
     await alone.close();
   });
+});
+
+describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits and is promoted', () => {
+  const directory = temporaryDirectory();
+  const servers: ServerProcess[] = [];
+  const started = async (server: Promise<ServerProcess | null>) => {
+    const running = (await server) as ServerProcess;
+    servers.push(running);
+    return running;
+  };
+  afterAll(async () => {
+    for (const server of servers) await stop(server.process, 'SIGINT');
+  });
+
+  it('is the truth from then on, beside a replica that has them', async () => {
+    const first = await started(startPostgres(join(directory, 'first')));
+    const port = Number(new URL(first.url).port);
+    const open = (replicaUrls: string[]) => () =>
+      openDatabase({ url: first.url, replicaUrls, dataDirectory: '', share: false, onIdleError: () => {} });
+    const node = (replicaUrls: string[]) =>
+      startHarness({ name: 'postgresql', open: open(replicaUrls), end: async () => {} });
+    const record = (name: string) => indicatorRecord('DOMAIN', `${name}.test-feed.net`, { statedAt: NOW });
+    const writer = await node([]);
+    await writer.load([record('one')]);
+    const replica = await started(startReplica(first.url, join(directory, 'replica')));
+    const reader = await node([replica.url]);
+    const standby = await started(startReplica(first.url, join(directory, 'standby')));
+    const names = async (query = '') => {
+      const answer = await reader.get(`${LIST}${query}`);
+      if (answer.statusCode !== 200) return null;
+      return (answer.json().data as { value: string }[]).map(({ value }) => value).sort();
+    };
+    const one = 'one.test-feed.net';
+    /** Each is another, so that none is kept. */
+    let days = 1;
+    const another = () =>
+      names(`&minConfidence=0&since=${new Date(NOW.getTime() - days++ * 86_400_000).toISOString()}`);
+    const reads = async () =>
+      (await onReplica.query("select 1 from pg_stat_activity where application_name = 'tipline'")).rowCount;
+
+    await stop(standby.process, 'SIGINT');
+    await writer.load([record('lost')]);
+    const onReplica = new pg.Client(replica.url);
+    onReplica.on('error', () => {});
+    await onReplica.connect();
+    const reached = async () =>
+      (await onReplica.query('select 1 from indicator where value = $1', ['lost.test-feed.net'])).rowCount;
+    await until('the replica has it', async () => (await reached()) === 1);
+    await until('the node reads from the replica', async () => (await another()) && (await reads()) !== 0);
+    expect(await names()).toEqual(['lost.test-feed.net', one]);
+
+    await stop(first.process, 'SIGINT');
+    await started(startReplica(first.url, join(directory, 'standby'), port));
+    const promoting = new pg.Client(first.url);
+    promoting.on('error', () => {});
+    await promoting.connect();
+    await promoting.query('select pg_promote()');
+    await promoting.end();
+    await until('the node answers from it', async () => (await names())?.length === 1);
+    // As far as the replica by the count, and then further.
+    for (const written of [
+      [one],
+      [one, 'new.test-feed.net'],
+      ['newer.test-feed.net', 'new.test-feed.net', one],
+    ]) {
+      const wanted = [...written].sort();
+      if (written.length > 1) await writer.load([record(written.length === 2 ? 'new' : 'newer')]);
+      await delay(MAX_STALE_MS);
+      for (let i = 0; i < 20; i++) {
+        expect([await another(), await names()]).toEqual([wanted, wanted]);
+        await delay(10);
+      }
+    }
+    await onReplica.end().catch(() => {});
+    await reader.close();
+    await writer.close();
+  }, 60_000);
 });

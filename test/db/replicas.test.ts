@@ -11,11 +11,15 @@ describe('reads', () => {
   let holding: number;
   let read: Read;
   /** What each replica last said of itself, and whether it has said it just now. */
-  let said: { revision: number | null; isRecent: boolean }[];
+  let said: { revision: number | null; isRecent: boolean; follows?: string | null }[];
 
   const replica = (i: number): Replica => ({
     db: named(`replica ${i}`),
-    revisions: { heard: () => said[i]?.revision ?? null, holds: () => said[i]?.isRecent ?? false },
+    revisions: {
+      heard: () => said[i]?.revision ?? null,
+      holds: () => said[i]?.isRecent ?? false,
+      said: () => ({ answers: 0, access: 0, server: `run of ${i}`, follows: 'run 1', ...said[i] }),
+    },
   });
   const many = async (work = nameOf) => {
     const names = [];
@@ -29,8 +33,11 @@ describe('reads', () => {
       { revision: 7, isRecent: true },
       { revision: 8, isRecent: true },
     ];
-    const primaryHolds = { holds: (_: string, revision: number) => revision >= holding };
-    read = readOver(named('primary'), [replica(0), replica(1)], primaryHolds, () => now);
+    const ofPrimary = {
+      holds: (_: string, revision: number) => revision >= holding,
+      said: () => ({ answers: 7, access: 0, server: 'run 1', follows: 'run 1' }),
+    };
+    read = readOver(named('primary'), [replica(0), replica(1)], ofPrimary, () => now);
   });
 
   it('go to the replicas in turn', async () => {
@@ -46,6 +53,13 @@ describe('reads', () => {
     said[0] = { revision: null, isRecent: true };
     expect(await many()).toEqual(['replica 1']);
     said[1] = { revision: 8, isRecent: false };
+    expect(await many()).toEqual(['primary']);
+  });
+
+  it('pass by one that has not got which run the primary is, however far it has come', async () => {
+    said[0] = { revision: 9, isRecent: true, follows: 'run 0' };
+    expect(await many()).toEqual(['replica 1']);
+    said[1] = { revision: 9, isRecent: true, follows: null };
     expect(await many()).toEqual(['primary']);
   });
 

@@ -110,6 +110,15 @@ describe('the watch of revisions', () => {
     expect([holds(7), holds(8)]).toEqual([false, true]);
   });
 
+  it('begins an epoch with the first word, for what was read before may be of another store', async () => {
+    const epoch = watch.epoch();
+    holds(7);
+    await pass(0);
+    expect(watch.epoch()).toBe(epoch + 1);
+    await pass(60);
+    expect(watch.epoch()).toBe(epoch + 1);
+  });
+
   it.each([
     ['its counters have gone back', { answers: 6, access: 3 }],
     ['another server answers', { answers: 9, access: 4, server: 'promoted' }],
