@@ -61,7 +61,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
     whitelist: (stopped) => recheckAll(db, { now: clock(), stopped }),
     reckon: (stopped) => reckonSources(db, clock(), stopped),
-    enrich: (stopped) => keepDraining({ ...deps, secrets: deps.providerSecrets, stopped }),
+    enrich: (stopped) => keepDraining({ ...deps, secrets: deps.providerSecrets, stopped }, stopping.signal),
     sources: () => sendDue(boss, db, clock()),
     tidy: () => tidyJobs(deps.database),
   };

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Asker, openAsker } from '../../src/enrichment/asker.ts';
 import { changeLock } from '../../src/features/confidence/confidence.service.ts';
-import { drainRequests } from '../../src/features/enrichments/drain.ts';
+import { drainRequests, keepDraining } from '../../src/features/enrichments/drain.ts';
 import { findProviders } from '../../src/features/enrichments/providers.queries.ts';
 import {
   type ProviderSettingsChange,
@@ -72,14 +73,14 @@ onEveryEngine((engine) => {
     );
   const load = (count: number, fields = {}) =>
     tipline.load(Array.from({ length: count }, (_, i) => indicatorRecord('IPV4', address(i + 1), fields)));
-  const drain = () =>
-    drainRequests({
-      db: tipline.db,
-      asker,
-      secrets: SECRETS,
-      clock: () => tipline.clock.now,
-      stopped: () => false,
-    });
+  const deps = () => ({
+    db: tipline.db,
+    asker,
+    secrets: SECRETS,
+    clock: () => tipline.clock.now,
+    stopped: () => false,
+  });
+  const drain = () => drainRequests(deps());
   async function request(ids: string[], priority: Priority = PRIORITY.person, anew = false) {
     const [ready] = await readyProviders(tipline.db);
     return ready ? addRequests(tipline.db, ids, wishFor(ready), priority, tipline.clock.now, anew) : 0;
@@ -90,6 +91,19 @@ onEveryEngine((engine) => {
     server.asked.map(({ url }) => new URL(url, 'http://x').searchParams.get('ipAddress'));
 
   describe('asking', () => {
+    it('ends at once while it waits for something to ask', async () => {
+      const ending = new AbortController();
+      let looks = 0;
+      // Asked before each look: by the second time it has waited.
+      const stopped = () => {
+        if (looks++ === 0) setTimeout(() => ending.abort(), 50);
+        return ending.signal.aborted;
+      };
+      const ended = keepDraining({ ...deps(), stopped }, ending.signal);
+      const late = delay(2_000, 'late', { ref: false });
+      expect(await Promise.race([ended, late])).toBeUndefined();
+    });
+
     it('keeps the answer, raises the confidence, and takes the request away', async () => {
       await load(1);
       await setUp();

@@ -32,12 +32,15 @@ export async function drainRequests(deps: DrainDeps): Promise<void> {
 const LOOK_MS = 1_000;
 const LOOK_FOR_PROVIDERS_MS = 5_000;
 
-/** Likewise, and looks again every second: somebody may be waiting for the answer. */
-export async function keepDraining(deps: DrainDeps): Promise<void> {
+/**
+ * Likewise, and looks again every second: somebody may be waiting for the answer.
+ * @param signal ends the wait until then
+ */
+export async function keepDraining(deps: DrainDeps, signal: AbortSignal): Promise<void> {
   await dropIdle(deps);
   while (!(await deps.stopped())) {
     const asked = await drainAll(deps);
-    await delay(asked ? LOOK_MS : LOOK_FOR_PROVIDERS_MS);
+    await delay(asked ? LOOK_MS : LOOK_FOR_PROVIDERS_MS, undefined, { signal }).catch(() => {});
   }
 }
 
