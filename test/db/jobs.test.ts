@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { doJobs } from '../../src/db/jobs.ts';
+import { type Doer, doJobs } from '../../src/db/jobs.ts';
 
 /** A queue of one job, in a database that is away for so many questions after that. */
 function queueOf(id: string, away: number) {
@@ -36,8 +36,8 @@ it('what was done while the database was away is told once it is back', async ()
   expect([done, errors.length, queue.told]).toEqual([2, 3, ['completed one', 'completed next']]);
 });
 
-it('what is under way when it has to end is given up', async () => {
-  const queue = queueOf('long', 0);
+/** One whose job has begun and does not end, when it is told to end. */
+async function busy(queue: object, giveUpMs?: number): Promise<Doer> {
   const ending = new AbortController();
   let begun = () => {};
   const beginning = new Promise<void>((resolve) => (begun = resolve));
@@ -45,25 +45,20 @@ it('what is under way when it has to end is given up', async () => {
     work: () => new Promise(() => begun()),
     onError: () => {},
     signal: ending.signal,
+    giveUpMs,
   });
   await beginning;
   ending.abort();
-  await doer.giveUp();
+  return doer;
+}
+
+it('what is under way when it has to end is given up', async () => {
+  const queue = queueOf('long', 0);
+  await (await busy(queue)).giveUp();
   expect(queue.told).toEqual(['failed long']);
 });
 
 it('a database that does not answer is not waited for when what is under way is given up', async () => {
   const queue = { ...queueOf('long', 0), fail: () => new Promise(() => {}) };
-  const ending = new AbortController();
-  let begun = () => {};
-  const beginning = new Promise<void>((resolve) => (begun = resolve));
-  const doer = doJobs(queue as never, 'chore', {
-    work: () => new Promise(() => begun()),
-    onError: () => {},
-    signal: ending.signal,
-    giveUpMs: 1,
-  });
-  await beginning;
-  ending.abort();
-  await expect(doer.giveUp()).resolves.toBeUndefined();
+  await expect((await busy(queue, 1)).giveUp()).resolves.toBeUndefined();
 });
