@@ -9,7 +9,7 @@ export interface CsvRow {
   problem: string | null;
 }
 
-/** In characters. A longer quoted row is a quote that was never closed. */
+/** In characters, delimiters included. A longer quoted row is a quote that was never closed. */
 const MAX_ROW = 1024 * 1024;
 
 const QUOTE = 0x22;
@@ -62,7 +62,6 @@ export class CsvSplitter {
       } else if (this.place !== 'comment') this.step(code, i);
     }
     this.keep(text.length);
-    this.checkLength();
   }
 
   /** @throws {UnreadableInput} when the file ends inside quotes */
@@ -86,7 +85,7 @@ export class CsvSplitter {
         if (code === this.delimiter) this.endCell(i);
         return;
       case 'quoted':
-        if (code === QUOTE) this.place = 'quote';
+        if (code === QUOTE) this.endRun(i);
         return;
       case 'quote':
         this.afterQuote(code, i);
@@ -97,11 +96,17 @@ export class CsvSplitter {
     }
   }
 
-  /** A doubled quote stands for one; otherwise the cell is closed. */
-  private afterQuote(code: number, i: number) {
+  /** The quote that ends a run of quoted text is not part of the cell. */
+  private endRun(i: number) {
     this.keep(i);
-    this.cell = this.cell.slice(0, -1);
+    this.from = i + 1;
+    this.place = 'quote';
+  }
+
+  /** A doubled quote stands for one, with which the next run begins; otherwise the cell is closed. */
+  private afterQuote(code: number, i: number) {
     if (code === QUOTE) {
+      this.from = i;
       this.place = 'quoted';
       return;
     }
@@ -123,7 +128,7 @@ export class CsvSplitter {
   private keep(end: number) {
     if (this.place !== 'comment' && this.place !== 'closed' && this.problem === null) {
       this.cell += this.text.slice(this.from, end);
-      this.rowLength += end - this.from;
+      this.addLength(end - this.from);
     }
     this.from = end;
   }
@@ -134,15 +139,12 @@ export class CsvSplitter {
     this.cell = '';
     this.from = i + 1;
     this.place = 'start';
-    this.checkLength();
+    // The delimiter counts: a row may hold nothing else.
+    this.addLength(1);
   }
 
   private endRow(i: number): CsvRow | null {
-    if (this.place === 'quote') {
-      this.keep(i);
-      this.cell = this.cell.slice(0, -1);
-      this.place = 'closed';
-    }
+    if (this.place === 'quote') this.place = 'closed';
     const isComment = this.place === 'comment';
     if (!isComment) this.endCell(i);
     const row = { cells: this.cells, line: this.rowLine, problem: this.problem };
@@ -156,10 +158,11 @@ export class CsvSplitter {
     return isComment || isBlank ? null : row;
   }
 
-  private checkLength() {
-    if (this.rowLength <= MAX_ROW) return;
+  private addLength(characters: number) {
+    this.rowLength += characters;
+    if (this.rowLength <= MAX_ROW || this.problem !== null) return;
     if (this.place === 'quoted' || this.place === 'quote') throw this.unclosed();
-    this.problem ??= 'row longer than 1 MiB';
+    this.problem = 'row longer than 1 MiB';
     this.cells = [];
     this.cell = '';
   }

@@ -135,6 +135,24 @@ describe('CSV rows', () => {
       'line 2: row longer than 1 MiB',
     ]);
   });
+
+  it('over 1 MiB of nothing but delimiters are rejected', async () => {
+    expect(await rejectedOf('filename,tags', ','.repeat(1_100_000), 'b.exe,')).toEqual([
+      'line 2: row longer than 1 MiB',
+    ]);
+  });
+
+  it.each([1, 7, 65_536])('of doubled quotes are read in chunks of %i', (size) => {
+    const text = `a,"${'""'.repeat(1000)}"\n"",""""\n`;
+    const splitter = new CsvSplitter(',');
+    const rows = [];
+    for (let at = 0; at < text.length; at += size) rows.push(...splitter.push(text.slice(at, at + size)));
+    rows.push(...splitter.end());
+    expect(rows.map(({ cells }) => cells)).toEqual([
+      ['a', '"'.repeat(1000)],
+      ['', '"'],
+    ]);
+  });
 });
 
 describe('CSV layouts', () => {
