@@ -36,7 +36,12 @@ async function buildServer() {
       minify: false,
       sourcemap: true,
       rolldownOptions: {
-        input: { main: 'src/main.ts', bench: 'bench/product.ts' },
+        input: {
+          main: 'src/main.ts',
+          'store-thread': 'src/db/store-thread.ts',
+          'parser-thread': 'src/importers/parser-thread.ts',
+          bench: 'bench/product.ts',
+        },
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
     },

@@ -71,6 +71,7 @@ import { needsKey, readableUrl, refuseLongUrl, refuseWithoutHost, routeTable } f
 import { ErrorBody } from './http/schema.ts';
 import { sendBeforeClosing } from './http/sent-before-closing.ts';
 import { isAppAccess, sessionGate, sessionInstead } from './http/session-gate.ts';
+import type { OpenImporter } from './importers/parser-threads.ts';
 import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
 
@@ -94,6 +95,8 @@ export interface AppDeps {
   /** Where files are laid aside that are imported in the application, and the largest of them, in bytes. */
   uploadDirectory: string;
   uploadBytes: number;
+  /** Importers for those files. */
+  openImporter: OpenImporter;
   /** Signs the cookies of sessions. */
   sessionSecret: string;
   /** Who signs people in beside their passwords; null: nobody. */

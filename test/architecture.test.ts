@@ -46,7 +46,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'version.ts',
   ],
   worker: ['features', 'enrichment', 'secrets', 'db', 'clock.ts'],
-  'app.ts': ['features', 'http', 'db', 'kv', 'clock.ts', 'version.ts'],
+  'app.ts': ['features', 'http', 'db', 'kv', 'importers', 'clock.ts', 'version.ts'],
   cli: [
     'app.ts',
     'worker',

@@ -2,9 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { type Config, readConfig } from '../config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../db/open.ts';
 import { ensureShippedLists } from '../features/whitelist/whitelist.service.ts';
-import { ROOT } from '../root.ts';
+import { importersInThreads } from '../importers/parser-threads.ts';
+import { CODE, ROOT } from '../root.ts';
 
 const shippedLists = new URL('whitelist/', ROOT);
+
+/** The importers of this process, on threads of their own. */
+export const openImporter = importersInThreads(new URL('parser-thread.js', CODE));
 
 /** The database, brought up to date with this version: its tables, and the lists that come with it. */
 export async function openStore(
@@ -12,7 +16,8 @@ export async function openStore(
   options: Pick<DatabaseOptions, 'share' | 'onIdleError'>,
 ): Promise<Database> {
   const { databaseUrl: url, databaseReplicaUrls: replicaUrls, dataDirectory } = config;
-  const database = await openDatabase({ url, replicaUrls, dataDirectory, ...options });
+  const storeThread = new URL('store-thread.js', CODE);
+  const database = await openDatabase({ url, replicaUrls, dataDirectory, storeThread, ...options });
   try {
     await ensureShippedLists(database.db, await readShippedLists(), new Date());
     return database;

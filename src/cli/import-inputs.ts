@@ -1,11 +1,11 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { ImportInput } from '../importers/importer.ts';
+import { type FileInput, fileInput } from '../importers/file-input.ts';
 
-export interface InputFile extends ImportInput {
+export interface InputFile extends FileInput {
   /** Bytes. */
   size: number;
   /** Named on the command line, not found in a directory. */
@@ -64,5 +64,5 @@ async function inputsAt(path: string): Promise<InputFile[]> {
 }
 
 function inputFile(path: string, fileName: string, size: number, named: boolean): InputFile {
-  return { fileName, size, named, open: () => createReadStream(path) };
+  return { ...fileInput({ path, fileName }), size, named };
 }

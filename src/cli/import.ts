@@ -13,11 +13,12 @@ import {
   type Source,
 } from '../features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../features/imports/tally.ts';
+import { fileInput } from '../importers/file-input.ts';
 import { type Importer, UnreadableInput } from '../importers/importer.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
 import type { SourceDefaults } from '../model/statement.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
-import { print, withDatabase } from './dependencies.ts';
+import { openImporter, print, withDatabase } from './dependencies.ts';
 import { collectInputs, type InputFile } from './import-inputs.ts';
 import { summaryLines, summaryObject } from './import-summary.ts';
 import { filled, percent, wordOf } from './options.ts';
@@ -156,9 +157,12 @@ async function* recognized(
     const found = await importerFor(file, format);
     if (typeof found !== 'string') {
       const bar = progressBar(file);
-      const input = { fileName: file.fileName, open: () => bar.watch(file.open()) };
+      const { path, fileName } = file;
       try {
-        yield { importer: found, input };
+        yield {
+          importer: openImporter(found.name),
+          input: fileInput({ path, fileName, onProgress: bar.update }),
+        };
       } finally {
         bar.stop();
         if (run) run.readBytes += file.size;

@@ -7,6 +7,7 @@ import { systemClock } from '../clock.ts';
 import { openInMemory } from '../db/open.ts';
 import { openSpool } from '../features/exports/spool.ts';
 import { openApiJson, openApiYaml } from '../http/openapi.ts';
+import { importerNamed } from '../importers/named.ts';
 import { memoryStore } from '../kv/memory.ts';
 import { print } from './dependencies.ts';
 
@@ -49,6 +50,7 @@ async function describe() {
     webDirectory: null,
     uploadDirectory: '',
     uploadBytes: 0,
+    openImporter: importerNamed,
     sessionSecret: '',
     oidc: null,
   });

@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import type { Readable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 
 /** A bar on standard error while a file is read, where that is a terminal. */
@@ -14,14 +13,8 @@ export function progressBar({ fileName, size }: { fileName: string; size: number
   const shown = process.stderr.isTTY === true;
   if (shown) bar.start(Math.max(1, size), 0);
   return {
-    /** The same stream, its bytes counted from the start. */
-    watch(stream: Readable): Readable {
-      if (shown) {
-        bar.update(0);
-        stream.on('data', (chunk: Buffer) => bar.increment(chunk.length));
-        stream.pause();
-      }
-      return stream;
+    update(bytes: number) {
+      if (shown) bar.update(bytes);
     },
     stop: () => bar.stop(),
   };

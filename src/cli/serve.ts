@@ -18,7 +18,7 @@ import { redactKeys } from '../http/redact.ts';
 import { openKeyValueStore } from '../kv/open.ts';
 import { ROOT } from '../root.ts';
 import { VERSION } from '../version.ts';
-import { openStore, print } from './dependencies.ts';
+import { openImporter, openStore, print } from './dependencies.ts';
 import { openOutside, sessionSecret } from './outside.ts';
 import { BESIDE, isOneOfSeveral, metricsOfAll, startOneOfSeveral, startProcesses } from './processes.ts';
 import { stopOnSignals } from './signals.ts';
@@ -135,6 +135,7 @@ export async function startServer(
       lastUsed,
       interest,
       webDirectory: WEB,
+      openImporter,
       uploadDirectory: join(config.dataDirectory, 'uploads'),
       sessionSecret: await sessionSecret(config),
       logger,

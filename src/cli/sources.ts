@@ -15,7 +15,7 @@ import type { Lifetimes } from '../model/statement.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
 import { VERSION } from '../version.ts';
 import { readCredentials } from './credentials.ts';
-import { print, withDatabase } from './dependencies.ts';
+import { openImporter, print, withDatabase } from './dependencies.ts';
 import { filled, interval, lifetimes, percent, wordOf } from './options.ts';
 import { openOutside, openSecrets } from './outside.ts';
 import { whoRunsThis } from './person.ts';
@@ -231,6 +231,7 @@ async function run(
         directory: join(config.dataDirectory, 'fetched'),
         maxBytes: config.feedBytes,
         version: VERSION,
+        openImporter,
       };
       const outcome = await runSource(deps, source.id, {
         now: new Date(),

@@ -10,7 +10,7 @@ import type { KeyValueStore } from '../kv/kv.ts';
 import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
-import { openStore, print } from './dependencies.ts';
+import { openImporter, openStore, print } from './dependencies.ts';
 import { openOutside, openSecrets } from './outside.ts';
 import { stopOnSignals } from './signals.ts';
 
@@ -90,6 +90,7 @@ export async function openWorker(
     log,
     directory: join(config.dataDirectory, 'fetched'),
     maxBytes: config.feedBytes,
+    openImporter,
     version: VERSION,
   });
   return {

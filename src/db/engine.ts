@@ -1,6 +1,6 @@
 /**
- * The embedded database has one connection. Whoever holds the lease has it to himself: a single statement or
- * a whole transaction. Held by this process (pglite.ts) or, over a socket, by another (store-client.ts).
+ * The embedded database has one connection. A lease is the exclusive use of it: for a single statement or a whole
+ * transaction. The connection is this process's (lease-queue.ts) or, over a socket, another's (store-client.ts).
  */
 export interface Engine {
   acquire(): Promise<Lease>;
@@ -17,6 +17,14 @@ export interface Lease {
   query(sql: string, parameters: readonly unknown[]): Promise<QueryRows>;
   /** Rolls back what the holder left open, and lets the next one in. */
   release(): Promise<void>;
+}
+
+/** The connection itself: to PGlite on this thread (pglite.ts) or on a thread of its own (store-thread.ts). */
+export interface Connection {
+  query(sql: string, parameters: readonly unknown[]): Promise<QueryRows>;
+  /** Whether the last statement left a transaction open. */
+  isInTransaction(): boolean;
+  close(): Promise<void>;
 }
 
 export interface QueryRows {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import type { OwnEngine } from './engine.ts';
 import { engineDialect } from './engine-dialect.ts';
+import { leaseQueue } from './lease-queue.ts';
 import { migrate } from './migrate.ts';
-import { openPglite } from './pglite.ts';
+import { connectPglite } from './pglite.ts';
 import { postgresDialect, revisionReader } from './postgres.ts';
 import { type Read, readOver } from './replicas.ts';
 import { READ_REVISIONS } from './revision.ts';
@@ -14,6 +15,7 @@ import { remoteEngine } from './store-client.ts';
 import { connectToHolder, holderPid, takeStoreLock } from './store-lock.ts';
 import { serveStore } from './store-server.ts';
 import type { Tables } from './tables.ts';
+import { connectThread } from './thread-connection.ts';
 
 export type Db = Kysely<Tables>;
 
@@ -48,6 +50,8 @@ export interface DatabaseOptions {
   dataDirectory: string;
   /** May use the store of a process that holds the directory already (commands do, a server does not). */
   share: boolean;
+  /** The compiled store-thread.ts; absent: the embedded database runs on the calling thread. */
+  storeThread?: URL;
   onIdleError: (error: Error) => void;
 }
 
@@ -57,7 +61,7 @@ export interface DatabaseOptions {
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.url) return openPostgres(options.url, options.replicaUrls ?? [], options.onIdleError);
-  const database = await openEmbedded(options.dataDirectory, options.share);
+  const database = await openEmbedded(options);
   try {
     await migrate(database.db);
     return database;
@@ -127,7 +131,7 @@ function openReplica(url: string, onIdleError: DatabaseOptions['onIdleError']) {
 
 /** The embedded database without a directory, for tests. */
 export async function openInMemory(): Promise<Database> {
-  const { db, revisions } = embedded(await openPglite());
+  const { db, revisions } = embedded(leaseQueue(await connectPglite()));
   await migrate(db);
   return {
     db,
@@ -157,7 +161,11 @@ async function readRevisions(db: Db): Promise<Revisions> {
   return rows[0];
 }
 
-async function openEmbedded(directory: string, share: boolean): Promise<Database> {
+async function openEmbedded({
+  dataDirectory: directory,
+  share,
+  storeThread,
+}: DatabaseOptions): Promise<Database> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error) => {
     throw new Error(`The data directory ${directory} cannot be made: ${error.code ?? error.message}.`);
   });
@@ -167,10 +175,13 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
   let serve = (socket: Socket) => void early.push(socket);
   const lock = await takeStoreLock(directory, (socket) => serve(socket));
   if (!lock) return share ? openShared(directory) : refuse(directory);
-  const engine = await openPglite(join(directory, 'pgdata')).catch(async (error) => {
+  const pgdata = join(directory, 'pgdata');
+  const connecting = storeThread ? connectThread(storeThread, pgdata) : connectPglite(pgdata);
+  const connection = await connecting.catch(async (error) => {
     await lock.release();
     throw error;
   });
+  const engine = leaseQueue(connection);
   serve = (socket) => {
     clients.set(
       socket,
@@ -200,8 +211,11 @@ async function openEmbedded(directory: string, share: boolean): Promise<Database
         new Promise((done) => setTimeout(done, CLIENTS_MS).unref()),
       ]);
       for (const socket of clients.keys()) socket.destroy();
-      await db.destroy();
-      await lock.release();
+      try {
+        await db.destroy();
+      } finally {
+        await lock.release();
+      }
     },
   };
 }
@@ -220,10 +234,19 @@ function openShared(directory: string): Database {
   };
 }
 
-/** The embedded engine has no autovacuum. */
+const ANALYZED = [
+  'indicator',
+  'indicator_source',
+  'relationship',
+  'external_id',
+  'enrichment',
+  'entity_source',
+  'entity_key',
+];
+
+/** The embedded engine has no autovacuum. A statement for each table: readers wait for one of them at most. */
 async function analyze(db: Db): Promise<void> {
-  await sql`analyze indicator, indicator_source, relationship, external_id, enrichment, entity_source,
-    entity_key`.execute(db);
+  for (const table of ANALYZED) await sql`analyze ${sql.table(table)}`.execute(db);
 }
 
 async function refuse(directory: string): Promise<never> {

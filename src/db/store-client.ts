@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Engine, Lease } from './engine.ts';
-import { readFrames, type StoreReply, writeFrame } from './store-frames.ts';
+import { readFrames, writeFrame } from './store-frames.ts';
+import { rowsOf, type StoreReply } from './store-reply.ts';
 
 /** How a connection ends with the process behind it, depending on what it was doing. */
 const GONE = ['ECONNREFUSED', 'ENOENT', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'];
@@ -30,10 +31,7 @@ async function remoteLease(socket: Socket): Promise<Lease> {
   await ask('', []);
   return {
     async query(sql, parameters) {
-      const reply = await ask(sql, parameters);
-      if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
-      if ('ready' in reply) throw new Error('unexpected answer from the store');
-      return reply;
+      return rowsOf(await ask(sql, parameters));
     },
     async release() {
       socket.end();

@@ -1,16 +1,11 @@
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
+import type { StoreReply, StoreRequest } from './store-reply.ts';
 
 /** A frame is a length (4 bytes, big-endian) and a value by the structured clone algorithm: dates stay dates. */
 const MAX_FRAME = 512 * 1024 * 1024;
 
-export type StoreRequest = { sql: string; parameters: readonly unknown[] };
-export type StoreReply =
-  | { ready: true }
-  | { rows: Record<string, unknown>[]; affectedRows: number | undefined }
-  | { error: { message: string; code?: string; constraint?: string; detail?: string } };
-
-export function writeFrame(socket: Socket, value: StoreRequest | StoreReply): void {
+export function writeFrame(socket: Socket, value: StoreRequest | StoreReply | { ready: true }): void {
   const body = serialize(value);
   const head = Buffer.alloc(4);
   head.writeUInt32BE(body.length);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Engine, Lease } from './engine.ts';
-import { readFrames, type StoreReply, type StoreRequest, writeFrame } from './store-frames.ts';
+import { readFrames, writeFrame } from './store-frames.ts';
+import { replyTo, type StoreRequest } from './store-reply.ts';
 
 /**
  * Lends the embedded database to another process of this user for as long as the connection stands: one lease,
@@ -19,7 +20,8 @@ export async function serveStore(socket: Socket, engine: Engine, idleMs: () => n
         lease = await engine.acquire();
         writeFrame(socket, { ready: true });
       } else {
-        writeFrame(socket, await answer(lease, request as StoreRequest));
+        const { sql, parameters } = request as StoreRequest;
+        writeFrame(socket, await replyTo(lease.query(sql, parameters)));
       }
       socket.setTimeout(idleMs());
     }
@@ -28,16 +30,5 @@ export async function serveStore(socket: Socket, engine: Engine, idleMs: () => n
   } finally {
     await lease?.release();
     socket.end();
-  }
-}
-
-async function answer(lease: Lease, { sql, parameters }: StoreRequest): Promise<StoreReply> {
-  try {
-    return await lease.query(sql, parameters);
-  } catch (error) {
-    const { message, code, constraint, detail } = error as Error & Record<string, string | undefined>;
-    return {
-      error: { message, ...(code && { code }), ...(constraint && { constraint }), ...(detail && { detail }) },
-    };
   }
 }

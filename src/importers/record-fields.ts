@@ -14,6 +14,7 @@ export type Fields = Record<string, unknown>;
 /** Of an external id, in characters. */
 export const MAX_ID = 512;
 const MAX_NAME = 1024;
+const MAX_TAGS = 1_000;
 const MAX_TAG = 256;
 
 export function isObject(value: unknown): value is Fields {
@@ -72,13 +73,17 @@ export function isTrue(value: unknown): boolean {
   return value === true || value === 1 || value === '1' || value === 'true';
 }
 
-/** Trimmed, without repeats; longer than 256 characters or not text is left out. */
+/**
+ * Trimmed, without repeats; longer than 256 characters or not text is left out.
+ * @throws {RecordRejected} for more than 1,000: names and tags of one object are merged as a whole
+ */
 export function tagsOf(...lists: unknown[]): string[] {
   const tags = new Set<string>();
   for (const list of lists) {
     for (const item of listOf(list) ?? []) {
       const tag = textOf(item);
       if (tag !== null && tag.length <= MAX_TAG) tags.add(tag);
+      if (tags.size > MAX_TAGS) throw new RecordRejected(`more than ${MAX_TAGS} tags or names`);
     }
   }
   return [...tags];

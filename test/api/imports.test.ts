@@ -265,6 +265,32 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
+    it('rejects a relationship whose ends stand for too many pairs of objects, and writes the others', async () => {
+      const tipline = await startHarness(engine);
+      const pattern = (id: string, values: number) =>
+        Array.from({ length: values }, (_, i) =>
+          indicatorRecord('DOMAIN', `${id}-${i}.example.com`, { externalIds: [id] }),
+        );
+      const actors = Array.from({ length: 12 }, (_, i) =>
+        actorRecord(`Bear ${i}`, { externalIds: [`a${i}`] }),
+      );
+      const tally = await tipline.load([
+        ...pattern('wide', 1_001),
+        ...pattern('narrow', 1_000),
+        ...actors,
+        ...actors.flatMap((_, i) => [
+          relationshipRecord('wide', 'indicates', `a${i}`),
+          relationshipRecord('narrow', 'indicates', `a${i}`),
+        ]),
+      ]);
+      expect(tally.kinds.get('relationship')).toMatchObject({
+        new: 12_000,
+        rejected: 12,
+        reasons: { 'its ends stand for more than 1000 pairs of objects': 12 },
+      });
+      await tipline.close();
+    });
+
     it('keeps a relationship under the marking of each source that says it', async () => {
       const tipline = await startHarness(engine);
       const said = (tlp: 'GREEN' | 'RED' | 'AMBER') => relationshipRecord('i', 'indicates', 'a', { tlp });

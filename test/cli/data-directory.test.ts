@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openPglite } from '../../src/db/pglite.ts';
+import { leaseQueue } from '../../src/db/lease-queue.ts';
+import { connectPglite } from '../../src/db/pglite.ts';
 import { remoteEngine } from '../../src/db/store-client.ts';
 import { connectToHolder } from '../../src/db/store-lock.ts';
 import { serveStore } from '../../src/db/store-server.ts';
@@ -66,7 +67,7 @@ describe('the data directory', () => {
 
 describe('a process that holds the store and does nothing', () => {
   it('loses it after a while, and what it left open is rolled back', async () => {
-    const engine = await openPglite();
+    const engine = leaseQueue(await connectPglite());
     const path = join(temporaryDirectory(), 'store.sock');
     const server = createServer((socket) => void serveStore(socket, engine, () => 200));
     await new Promise<void>((done) => server.listen(path, done));

@@ -328,6 +328,11 @@ describe('STIX objects', () => {
     [object('attack-pattern', { name: ' ' }), 'technique', 'no name'],
     [object('malware', { name: 5 }), 'software', 'no name'],
     [object('tool', { name: 'x'.repeat(1025) }), 'software', 'name longer than 1024 characters'],
+    [
+      object('intrusion-set', { name: 'x', aliases: Array.from({ length: 1001 }, (_, i) => `alias ${i}`) }),
+      'actor',
+      'more than 1000 tags or names',
+    ],
     [object('report', { name: 'R', object_refs: [5] }), 'report', 'object_refs is not a list of ids'],
     [object('relationship', { relationship_type: 'uses', source_ref: 'a' }), 'relationship', 'no target_ref'],
     [object('vulnerability', { name: 'Heartbleed' }), 'indicator', 'vulnerability without a CVE id'],

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Kysely, Migrator, sql } from 'kysely';
 import { describe, expect, inject, it } from 'vitest';
 import { engineDialect } from '../../src/db/engine-dialect.ts';
+import { leaseQueue } from '../../src/db/lease-queue.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { openPglite } from '../../src/db/pglite.ts';
+import { connectPglite } from '../../src/db/pglite.ts';
 import { postgresDialect } from '../../src/db/postgres.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import { importFiles } from '../../src/features/imports/imports.service.ts';
@@ -28,7 +29,7 @@ const DEFAULTS = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
 type Db = Kysely<Tables>;
 const postgresUrl = inject('postgresUrl');
 const engines: [string, () => Promise<Db>][] = [
-  ['embedded', async () => new Kysely<Tables>({ dialect: engineDialect(await openPglite()) })],
+  ['embedded', async () => new Kysely<Tables>({ dialect: engineDialect(leaseQueue(await connectPglite())) })],
 ];
 if (postgresUrl) {
   engines.push([

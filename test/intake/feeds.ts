@@ -1,6 +1,7 @@
 import { type RunDeps, type RunOptions, runSource } from '../../src/features/sources/run-source.ts';
 import type { SourceSettings } from '../../src/features/sources/source-settings.ts';
 import { saveSource } from '../../src/features/sources/sources.service.ts';
+import { importerNamed } from '../../src/importers/named.ts';
 import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
 import { temporaryDirectory } from '../support/directories.ts';
@@ -33,6 +34,7 @@ export async function startFeeds(tipline: Harness, limits: { maxBytes?: number }
     directory: temporaryDirectory(),
     maxBytes: limits.maxBytes ?? 16 * 1024 * 1024,
     version: '1',
+    openImporter: importerNamed,
   };
   return {
     server,

@@ -7,6 +7,7 @@ import { importFiles } from '../../src/features/imports/imports.service.ts';
 import { ensureSource } from '../../src/features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../../src/features/imports/tally.ts';
 import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
+import { importerNamed } from '../../src/importers/named.ts';
 import { memoryStore } from '../../src/kv/memory.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import type { SourceDefaults } from '../../src/model/statement.ts';
@@ -56,6 +57,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     webDirectory: null,
     uploadDirectory: temporaryDirectory(),
     uploadBytes: 1024 * 1024,
+    openImporter: importerNamed,
     oidc: null,
     sessionSecret: 'a secret of the tests, long enough',
     ...overrides,

@@ -12,23 +12,32 @@ export interface ExternalIdWrite extends EntityRef {
   externalId: string;
 }
 
-/** Our objects up to a marking by the ids they have elsewhere; one id may stand for several. */
+/**
+ * Our objects up to a marking by the ids they have elsewhere; one id may stand for several.
+ * @param most of the objects of one id that are returned
+ */
 export async function resolveExternalIds(
   db: Db,
-  externalIds: readonly string[],
+  externalIds: Iterable<string>,
   seesUpTo: Tlp,
+  most: number,
 ): Promise<Map<string, EntityRef[]>> {
   const found = new Map<string, EntityRef[]>();
-  if (externalIds.length === 0) return found;
-  const rows = await db
-    .selectFrom('external_id')
-    .selectAll()
-    .where(sql<boolean>`external_id = any(${[...externalIds]}::text[])`)
-    .$if(seesUpTo !== 'RED', (query) => query.where(isAbove(seesUpTo), '=', false))
-    .orderBy('entity_id')
-    .execute();
-  for (const { external_id, entity_id: id, entity_kind: kind } of rows) {
-    found.set(external_id, [...(found.get(external_id) ?? []), { id, kind }]);
+  const ids = [...new Set(externalIds)];
+  const upTo = seesUpTo === 'RED' ? sql`` : sql`and not ${isAbove(seesUpTo)}`;
+  const { rows } = await sql<{ external_id: string } & EntityRef>`
+    select wanted.external_id, object.id, object.kind
+    from unnest(${ids}::text[]) as wanted (external_id)
+    cross join lateral (
+      select entity_id as id, entity_kind as kind from external_id
+      where external_id.external_id = wanted.external_id ${upTo}
+      order by entity_id limit ${most}
+    ) as object
+  `.execute(db);
+  for (const { external_id, ...object } of rows) {
+    const objects = found.get(external_id);
+    if (objects) objects.push(object);
+    else found.set(external_id, [object]);
   }
   return found;
 }

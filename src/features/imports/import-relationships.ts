@@ -32,6 +32,17 @@ interface Plan {
   outcomes: ('new' | 'updated' | 'unchanged')[];
 }
 
+/** Relationships that are resolved together. */
+const RECORDS_AT_ONCE = 1_000;
+/** Pairs of objects that are written together. */
+const PAIRS_AT_ONCE = 5_000;
+/**
+ * The pairs that one relationship may join: an end is every observable of a pattern, and the pairs are the product of
+ * both ends. The largest in real bundles has some tens.
+ */
+const MAX_PAIRS = 1_000;
+const TOO_MANY = `its ends stand for more than ${MAX_PAIRS} pairs of objects`;
+
 /**
  * Joins what both ends of are known, up to `seesUpTo`.
  * @returns the records with an end that is not known (yet)
@@ -44,38 +55,56 @@ export async function importRelationships(
   guard: Guard = unguarded,
   seesUpTo: Tlp = 'RED',
 ): Promise<RelationshipRecord[]> {
-  if (records.length === 0) return [];
-  const ends = await resolveExternalIds(
-    db,
-    records.flatMap(({ from, to }) => [from, to]),
-    seesUpTo,
-  );
   const waiting: RelationshipRecord[] = [];
-  const wanted: Relationship[] = [];
-  for (const record of records) {
-    const [from, to] = [ends.get(record.from), ends.get(record.to)];
-    if (!from || !to) {
-      waiting.push(record);
-      continue;
+  let pairs: Relationship[] = [];
+  const write = async () => {
+    await writePairs(db, pairs, tally, guard, seesUpTo);
+    pairs = [];
+  };
+  for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
+    const group = records.slice(at, at + RECORDS_AT_ONCE);
+    const ids = group.flatMap(({ from, to }) => [from, to]);
+    const ends = await resolveExternalIds(db, ids, seesUpTo, MAX_PAIRS + 1);
+    for (const record of group) {
+      const [from, to] = [ends.get(record.from), ends.get(record.to)];
+      if (!from || !to) {
+        waiting.push(record);
+        continue;
+      }
+      const isTooMany = from.length * to.length > MAX_PAIRS;
+      const joins = isTooMany ? [] : joinsOf(record, from, to, source);
+      if (joins.length === 0) {
+        const reason = isTooMany ? TOO_MANY : NOT_KEPT;
+        tally.reject('relationship', reason, `${record.from} ${record.type} ${record.to}`);
+      }
+      pairs.push(...joins);
+      if (pairs.length >= PAIRS_AT_ONCE) await write();
     }
-    const joins = joinsOf(record, from, to, source);
-    if (joins.length === 0)
-      tally.reject('relationship', NOT_KEPT, `${record.from} ${record.type} ${record.to}`);
-    wanted.push(...joins);
   }
-  let plan = await planRelationships(db, wanted, seesUpTo);
+  await write();
+  return waiting;
+}
+
+async function writePairs(
+  db: Db,
+  pairs: readonly Relationship[],
+  tally: Tally,
+  guard: Guard,
+  seesUpTo: Tlp,
+): Promise<void> {
+  if (pairs.length === 0) return;
+  let plan = await planRelationships(db, pairs, seesUpTo);
   if (plan.writes.size > 0) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
       await guard(trx);
-      plan = await planRelationships(trx, wanted, seesUpTo);
+      plan = await planRelationships(trx, pairs, seesUpTo);
       if (plan.writes.size === 0) return;
       await writeRelationships(trx, [...plan.writes.values()], lock.next);
       await commitRevision(trx, lock);
     });
   }
   for (const outcome of plan.outcomes) tally.count('relationship', outcome);
-  return waiting;
 }
 
 function joinsOf(

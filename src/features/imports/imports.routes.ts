@@ -6,7 +6,10 @@ import type { Clock } from '../../clock.ts';
 import type { Database } from '../../db/open.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
-import { type Importer, UnreadableInput } from '../../importers/importer.ts';
+import { fileInput } from '../../importers/file-input.ts';
+import { UnreadableInput } from '../../importers/importer.ts';
+import type { ImporterKind } from '../../importers/named.ts';
+import type { OpenImporter } from '../../importers/parser-threads.ts';
 import { IMPORTERS, recognizeFormat } from '../../importers/recognize.ts';
 import { compareTlp } from '../../model/statement.ts';
 import type { By } from '../audit/audit.queries.ts';
@@ -24,6 +27,7 @@ interface Deps {
   /** Where files are laid aside. */
   directory: string;
   maxBytes: number;
+  openImporter: OpenImporter;
 }
 
 /** Each holds memory and writes in turns with the others. */
@@ -76,7 +80,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     if (Number(request.headers['content-length']) > deps.maxBytes) throw tooLarge(deps.maxBytes);
     const file = await receiveUpload(request.body as Readable, deps.directory, deps.maxBytes);
     try {
-      const importer = await importerFor(file, query);
+      const importer = deps.openImporter(await formatOf(file, query));
       const { source, fileName, dryRun, format: __, ...defaults } = query;
       const wanted = { source, fileName, fileBytes: file.bytes, format: importer.name, dryRun };
       const tally = newTally(MOST_REJECTED);
@@ -139,13 +143,13 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
 type Query = Static<typeof operations.startImport.query>;
 
 /** @throws {ApiError} when it is of no format that is known */
-async function importerFor(file: Upload, { format, fileName }: Query): Promise<Importer> {
+async function formatOf(file: Upload, { format, fileName }: Query): Promise<ImporterKind> {
   const known = IMPORTERS.find(({ name }) => name === format);
-  if (known) return known;
+  if (known) return known.name;
   const unknown = 'The file is not of a format that can be recognized; choose its format.';
   try {
-    const importer = await recognizeFormat({ fileName, open: file.open });
-    if (importer) return importer;
+    const importer = await recognizeFormat(fileInput({ path: file.path, fileName }));
+    if (importer) return importer.name;
   } catch (error) {
     if (!(error instanceof UnreadableInput)) throw error;
     throw new ApiError('invalid_parameter', `${fileName}: ${error.message}.`);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../db/open.ts';
+import { fileInput } from '../../importers/file-input.ts';
 import type { Importer } from '../../importers/importer.ts';
 import type { SourceDefaults } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
@@ -66,17 +67,12 @@ async function read(
   const source = dryRun
     ? (known ?? newSource(randomUUID(), name, defaults))
     : await ensureSource(db, name, 'import', defaults, now);
-  const open = () => {
-    run.readBytes = 0;
-    const stream = file.open();
-    stream.on('data', (chunk: Buffer) => {
-      run.readBytes += chunk.length;
-    });
-    stream.pause();
-    return stream;
+  const onProgress = (bytes: number) => {
+    run.readBytes = bytes;
   };
+  const input = fileInput({ path: file.path, fileName, onProgress });
   try {
-    const [unread] = await importFiles(db, [{ importer, input: { fileName, open } }], {
+    const [unread] = await importFiles(db, [{ importer, input }], {
       source,
       now,
       dryRun,

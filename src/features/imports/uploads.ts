@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -7,7 +7,7 @@ import { ApiError } from '../../http/errors.ts';
 
 export interface Upload {
   bytes: number;
-  open(): Readable;
+  path: string;
   dispose(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export async function receiveUpload(body: Readable, directory: string, maxBytes:
     await pipeline(body, capped(maxBytes), createWriteStream(path, { mode: 0o600 }));
     const { size: bytes } = await stat(path);
     if (bytes === 0) throw new ApiError('invalid_parameter', 'The file is empty.');
-    return { bytes, open: () => createReadStream(path), dispose };
+    return { bytes, path, dispose };
   } catch (error) {
     await dispose();
     throw error;

@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from '../../db/open.ts';
-import {
-  type Importer,
-  type ImportInput,
-  type IndicatorRecord,
-  UnreadableInput,
-} from '../../importers/importer.ts';
-import { importerNamed } from '../../importers/named.ts';
+import { fileInput } from '../../importers/file-input.ts';
+import { type Importer, type IndicatorRecord, UnreadableInput } from '../../importers/importer.ts';
+import type { OpenImporter } from '../../importers/parser-threads.ts';
 import { indicatorId } from '../../model/identity.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
@@ -48,6 +43,7 @@ export interface RunDeps {
   maxBytes: number;
   /** The version of the product: another one may read more out of the same feed. */
   version: string;
+  openImporter: OpenImporter;
 }
 
 export interface RunResult {
@@ -93,7 +89,8 @@ export async function runSource(
   try {
     const memory = state.memory.version === deps.version ? state.memory : {};
     const fetched = await fetchFeed(deps, source, state.credentials, memory, directory, now, signal);
-    const run = { source, now, signal, acceptShrink, guard: guardOf(id, token) };
+    const importer = deps.openImporter(rulesOf(source).importer, source.options);
+    const run = { source, importer, now, signal, acceptShrink, guard: guardOf(id, token) };
     const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
     const kept: Memory = { ...fetched.memory, version: deps.version };
     await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: kept });
@@ -184,6 +181,7 @@ function rulesOf(source: Pick<StoredSource, 'kind'>) {
 
 interface Run {
   source: StoredSource;
+  importer: Importer;
   now: Date;
   signal: AbortSignal;
   acceptShrink: boolean;
@@ -191,8 +189,7 @@ interface Run {
 }
 
 async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts> {
-  const { source, now, signal, guard } = run;
-  const importer = importerNamed(rulesOf(source).importer, source.options);
+  const { source, importer, now, signal, guard } = run;
   const copy = fetched.whole
     ? { members: source.membership, ids: new Set<string>(), repeated: new Set<string>() }
     : null;
@@ -249,9 +246,7 @@ async function refuseShrink(db: Db, source: StoredSource, present: ReadonlySet<s
   );
 }
 
-function inputOf({ label, path }: FetchedFile): ImportInput {
-  return { fileName: label, open: () => createReadStream(path) };
-}
+const inputOf = ({ label, path }: FetchedFile) => fileInput({ fileName: label, path });
 
 /** Of so few records nothing can be told by a share. */
 const FEW = 20;

@@ -1,0 +1,50 @@
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { fileInput } from './file-input.ts';
+import { type ImportRecord, UnreadableInput } from './importer.ts';
+import { importerNamed } from './named.ts';
+import type { ParserMessage, ParserRequest, ParserTask } from './parser-threads.ts';
+
+// A thread that reads one file at a time and posts its records in batches, as many as it is asked for.
+const port = parentPort as MessagePort;
+const BATCH = 500;
+let wanted = 0;
+let wake = () => {};
+
+port.on('message', (request: ParserRequest) => {
+  if (request === 'more') {
+    wanted++;
+    wake();
+  } else void parse(request);
+});
+
+async function parse({ kind, options, fileName, path }: ParserTask): Promise<void> {
+  wanted = 0;
+  let bytes = 0;
+  let records: ImportRecord[] = [];
+  const send = async () => {
+    while (wanted === 0)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    wanted--;
+    post({ records, bytes });
+    records = [];
+  };
+  const onProgress = (read: number) => {
+    bytes = read;
+  };
+  try {
+    for await (const record of importerNamed(kind, options).read(fileInput({ fileName, path, onProgress })))
+      if (records.push(record) >= BATCH) await send();
+    await send();
+    post({ end: 'complete' });
+  } catch (error) {
+    await send();
+    if (error instanceof UnreadableInput) post({ end: 'unreadable', message: error.message });
+    else post({ end: 'failed', error });
+  }
+}
+
+function post(message: ParserMessage): void {
+  port.postMessage(message);
+}

@@ -1,0 +1,99 @@
+import { on } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { FileInput } from './file-input.ts';
+import { type ImportRecord, UnreadableInput } from './importer.ts';
+import { type ImporterKind, importerNamed } from './named.ts';
+
+export interface ParserTask {
+  kind: ImporterKind;
+  options: Readonly<Record<string, unknown>>;
+  fileName: string;
+  path: string;
+}
+/** A file to read, or the wish for one more batch of it. */
+export type ParserRequest = ParserTask | 'more';
+
+export type ParserMessage =
+  | { records: ImportRecord[]; bytes: number }
+  | { end: 'complete' }
+  | { end: 'unreadable'; message: string }
+  | { end: 'failed'; error: unknown };
+
+/** As `importerNamed`. */
+export type OpenImporter = typeof importerNamed;
+
+/** Of a thread's heap. Importers hold one record at a time; this bounds what a hostile one can make of it. */
+const MAX_HEAP_MB = 1024;
+/** One batch is read ahead of the one that is being written. */
+const AHEAD = 2;
+/** A thread that has nothing to read for so long ends. */
+const IDLE_MS = 10_000;
+
+/**
+ * Importers that read on threads of their own, one for each file that is being read, so that parsing never holds up
+ * the event loop that answers. Their inputs are files.
+ * @param script the compiled parser-thread.ts
+ */
+export function importersInThreads(script: URL): OpenImporter {
+  const idle = new Map<Worker, NodeJS.Timeout>();
+
+  const take = (): Worker => {
+    const [resting] = idle.keys();
+    if (!resting) return new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+    clearTimeout(idle.get(resting));
+    idle.delete(resting);
+    resting.ref();
+    return resting;
+  };
+  const rest = (worker: Worker) => {
+    worker.unref();
+    const end = () => {
+      idle.delete(worker);
+      void worker.terminate();
+    };
+    idle.set(worker, setTimeout(end, IDLE_MS).unref());
+  };
+
+  async function* read(task: ParserTask, onProgress: FileInput['onProgress']) {
+    const worker = take();
+    let isReusable = false;
+    const ask = (request: ParserRequest) => worker.postMessage(request);
+    try {
+      const messages = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[ParserMessage]>;
+      ask(task);
+      for (let i = 0; i < AHEAD; i++) ask('more');
+      for await (const [message] of messages) {
+        if ('end' in message) {
+          isReusable = true;
+          return endOf(message);
+        }
+        onProgress?.(message.bytes);
+        yield* message.records;
+        ask('more');
+      }
+      throw new Error('The thread that read the file has ended.');
+    } catch (error) {
+      throw asUnreadable(error);
+    } finally {
+      if (isReusable) rest(worker);
+      else await worker.terminate();
+    }
+  }
+
+  return (kind, options = {}) => ({
+    ...importerNamed(kind, options),
+    read: ({ fileName, path, onProgress }: FileInput) => read({ kind, options, fileName, path }, onProgress),
+  });
+}
+
+/** @throws what ended the reading, unless the file was read to its end */
+function endOf(message: Extract<ParserMessage, { end: string }>): void {
+  if (message.end === 'unreadable') throw new UnreadableInput(message.message);
+  if (message.end === 'failed') throw message.error;
+}
+
+/** A record whose parts take more memory than a thread has is the file's fault. */
+function asUnreadable(error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+  return new UnreadableInput(`reading it takes more than ${MAX_HEAP_MB} MiB of memory`);
+}

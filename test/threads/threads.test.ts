@@ -1,0 +1,132 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { leaseQueue } from '../../src/db/lease-queue.ts';
+import { connectThread } from '../../src/db/thread-connection.ts';
+import { fileInput } from '../../src/importers/file-input.ts';
+import { UnreadableInput } from '../../src/importers/importer.ts';
+import { importerNamed } from '../../src/importers/named.ts';
+import { importersInThreads } from '../../src/importers/parser-threads.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+
+/** A script of the product as it was built for this run. */
+function script(name: string): URL {
+  const main = inject('productMain');
+  if (main === null) throw new Error('the product does not compile');
+  return pathToFileURL(join(dirname(main), name));
+}
+
+describe('the embedded store on a thread of its own', () => {
+  let engine: ReturnType<typeof leaseQueue>;
+  beforeAll(async () => {
+    engine = leaseQueue(await connectThread(script('store-thread.js'), join(temporaryDirectory(), 'pgdata')));
+  });
+  afterAll(() => engine.close());
+
+  const run = async (statement: string, parameters: unknown[] = []) => {
+    const lease = await engine.acquire();
+    try {
+      return await lease.query(statement, parameters);
+    } finally {
+      await lease.release();
+    }
+  };
+
+  it('gives rows with their types', async () => {
+    const at = new Date('2026-01-02T03:04:05.678Z');
+    const { rows } = await run('select 1::int8 as big, $1::timestamptz as at, array[1, 2] as list', [at]);
+    expect(rows).toEqual([{ big: 1, at, list: [1, 2] }]);
+  });
+
+  it('gives an error with its code, and goes on', async () => {
+    await expect(run('select 1 / 0')).rejects.toMatchObject({ code: '22012', message: 'division by zero' });
+    expect((await run('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('rolls back what a lease leaves open', async () => {
+    await run('create table note (word text)');
+    const lease = await engine.acquire();
+    await lease.query('start transaction', []);
+    await lease.query("insert into note values ('lost')", []);
+    await lease.release();
+    expect((await run('select word from note')).rows).toEqual([]);
+  });
+
+  it('leaves the event loop free while a statement runs', async () => {
+    let turns = 0;
+    const counting = setInterval(() => turns++, 1);
+    await run('select count(*) from generate_series(1, 1000000)');
+    clearInterval(counting);
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  it('tells that it is closed, rather than wait', async () => {
+    const connection = await connectThread(script('store-thread.js'), join(temporaryDirectory(), 'pgdata'));
+    await connection.close();
+    await expect(connection.query('select 1', [])).rejects.toThrow('is closed');
+    await connection.close();
+  });
+});
+
+describe('an importer on a thread of its own', () => {
+  const open = importersInThreads(script('parser-thread.js'));
+  const fileOf = (name: string, content: string) => {
+    const path = join(temporaryDirectory(), name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const read = async (importer: ReturnType<typeof open>, path: string) => {
+    const records = [];
+    let progress = 0;
+    const onProgress = (bytes: number) => {
+      progress = bytes;
+    };
+    for await (const record of importer.read(fileInput({ path, fileName: path, onProgress })))
+      records.push(record);
+    return { records, progress };
+  };
+  const list = Array.from({ length: 3_333 }, (_, i) => `host-${i}.example.com\n`).join('');
+
+  it('reads what it reads on the calling thread, in that order', async () => {
+    const path = fileOf('list.txt', list);
+    const { records, progress } = await read(open('text'), path);
+    expect(records).toEqual((await read(importerNamed('text'), path)).records);
+    expect(records).toHaveLength(3_333);
+    expect(progress).toBe(list.length);
+  });
+
+  it('takes the options of a source', async () => {
+    const path = fileOf('hashes.txt', 'bad.exe\n');
+    const { records } = await read(open('text', { type: 'FILENAME' }), path);
+    expect(records).toMatchObject([{ kind: 'indicator', type: 'FILENAME', value: 'bad.exe' }]);
+  });
+
+  it('gives what stands before the place where a file cannot be read further', async () => {
+    const path = fileOf('broken.csv', `domain\nbad.example.com\n"never closed`);
+    const seen: string[] = [];
+    const reading = async () => {
+      for await (const record of open('csv').read(fileInput({ path, fileName: 'broken.csv' })))
+        seen.push(record.kind);
+    };
+    await expect(reading()).rejects.toThrow(UnreadableInput);
+    expect(seen).toEqual(['indicator']);
+  });
+
+  it('reads several files at once, and one after the other', async () => {
+    const paths = [1, 2, 3].map((i) => fileOf(`list-${i}.txt`, list.replaceAll('host', `host${i}`)));
+    const importer = open('text');
+    const at = async (path: string) => (await read(importer, path)).records.length;
+    expect(await Promise.all(paths.map(at))).toEqual([3_333, 3_333, 3_333]);
+    for (const path of paths) expect(await at(path)).toBe(3_333);
+  });
+
+  it('stops reading when its reader does', async () => {
+    const path = fileOf('list.txt', list);
+    for await (const record of open('text').read(fileInput({ path, fileName: path }))) {
+      expect(record.kind).toBe('indicator');
+      break;
+    }
+    expect((await read(open('text'), path)).records).toHaveLength(3_333);
+  });
+});
