@@ -1,4 +1,5 @@
 // Bundles src/ and web/ into dist/.
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +18,17 @@ async function build() {
   for (const name of existsSync(DIST) ? readdirSync(DIST) : [])
     if (name !== 'web') rmSync(join(DIST, name), { recursive: true, force: true });
   await buildServer();
+  writeCommit();
   // npm makes it executable once, when it links the command, and not again.
   chmodSync(join(DIST, 'main.js'), 0o755);
   if (!isWebCurrent()) await buildWeb();
+}
+
+/** Only from a repository of its own: an unpacked archive may lie in another one. */
+function writeCommit() {
+  if (!existsSync(join(root, '.git'))) return;
+  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  if (status === 0) writeFileSync(join(DIST, 'commit'), stdout);
 }
 
 /** What is imported late stays a bundle of its own. */

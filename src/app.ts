@@ -53,6 +53,7 @@ import { searchRoutes } from './features/search/search.routes.ts';
 import type { CommunityRules } from './features/sigma/community-rules.ts';
 import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
 import { sourceRoutes } from './features/sources/sources.routes.ts';
+import { registerStateMetrics } from './features/state-metrics/state-metrics.ts';
 import { whitelistRoutes } from './features/whitelist/whitelist.routes.ts';
 import { type Answering, answering } from './http/answering.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
@@ -161,6 +162,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const pages = openPages(deps.webDirectory);
   const { db, revisions } = deps.database;
   const metrics = openMetrics(deps.collectMetrics);
+  registerStateMetrics(metrics.registry, { db, clock: deps.clock, log: app.log });
   const keys = knownKeys(db, revisions);
   const answers = keepAnswers(revisions);
   const noteUse = deps.lastUsed.note;

@@ -1,10 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
+import { unknownSettings } from './model/setting-names.ts';
 
 export interface Config {
   host: string;
   port: number;
+  /** Where `tipline worker` serves its health and metrics, on `host`; null: nowhere. */
+  workerPort: number | null;
   dataDirectory: string;
   databaseUrl: string | undefined;
   /** Streaming replicas of it, which carry reads. */
@@ -59,7 +62,12 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export function readConfig({ serving = false, env = process.env, envFile = '.env' } = {}): Config {
   const file = existsSync(envFile) ? parseEnv(readFileSync(envFile, 'utf8')) : {};
   const problems: string[] = [];
-  const text = (name: string) => (env[name] ?? file[name])?.trim() || undefined;
+  /** Every name that is read is a setting: the names are written nowhere else. */
+  const known = new Set<string>();
+  const text = (name: string) => {
+    known.add(name);
+    return (env[name] ?? file[name])?.trim() || undefined;
+  };
   const wrong = (name: string, allowed: string) =>
     problems.push(`${name} must be ${allowed}; it is "${text(name)}"`);
 
@@ -150,6 +158,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
   const config: Config = {
     host: text('HOST') ?? '127.0.0.1',
     port: integer('PORT', 8080, 0, 65_535),
+    workerPort: text('WORKER_PORT') === undefined ? null : integer('WORKER_PORT', 0, 0, 65_535),
     dataDirectory: text('TIPLINE_DATA_DIR') ?? './data',
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
     databaseReplicaUrls: urls('DATABASE_REPLICA_URLS', ['postgres:', 'postgresql:']),
@@ -177,6 +186,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     problems.push('DATABASE_URL and REDIS_URL must be set when TIPLINE_PROCESSES is more than 1');
   if (serving && config.databaseUrl && !secret)
     problems.push('TIPLINE_SECRET must be set when DATABASE_URL is');
+  problems.push(...unknownSettings({ ...file, ...env }, known));
   if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
   return config;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { CODE, ROOT } from './root.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
@@ -7,6 +7,10 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'))
 };
 
 export const VERSION = manifest.version;
+
+const commitFile = new URL('commit', CODE);
+/** The commit that was built, written by the build where it is made from a repository. */
+export const COMMIT = existsSync(commitFile) ? readFileSync(commitFile, 'utf8').trim() : 'unknown';
 
 let digest: string | undefined;
 

@@ -15,6 +15,7 @@ Settings come from the environment or from .env in the working directory:
   TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
   TIPLINE_PROCESSES                         processes behind the port; more than one needs both stores (1)
   TIPLINE_WORKER                            off: this server only answers (on)
+  WORKER_PORT                               health and metrics of tipline worker (none)
   TIPLINE_UPLOAD_MB                         the largest file that can be imported in the application (512)
   TIPLINE_PUBLIC_ADDRESS                    where browsers reach it; needed for OIDC_ISSUER (none)
   OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME, OIDC_TRUST_EMAIL

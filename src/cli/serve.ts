@@ -1,9 +1,8 @@
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { type AppDeps, buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, type OidcConfig, readConfig } from '../config.ts';
@@ -14,11 +13,12 @@ import { trackLastUsed } from '../features/api-keys/last-used.ts';
 import { trackInterest } from '../features/enrichments/wanted.ts';
 import { openSpool } from '../features/exports/spool.ts';
 import { type CommunityRules, communityRules } from '../features/sigma/community-rules.ts';
-import { redactKeys } from '../http/redact.ts';
 import { openKeyValueStore } from '../kv/open.ts';
 import { ROOT } from '../root.ts';
 import { VERSION } from '../version.ts';
 import { openImporter, openStore, print } from './dependencies.ts';
+import { listen } from './listen.ts';
+import { openLog } from './log.ts';
 import { openOutside, sessionSecret } from './outside.ts';
 import { BESIDE, isOneOfSeveral, metricsOfAll, startOneOfSeveral, startProcesses } from './processes.ts';
 import { stopOnSignals } from './signals.ts';
@@ -69,9 +69,6 @@ function tellEnd({ logLevel }: Config) {
   const log = openLog(logLevel);
   return (details: object) => log.error(details, 'a process ended: another is started');
 }
-
-/** Standard output is for people; the log goes to standard error, a JSON object a line. */
-const openLog = (level: string) => pino({ level, serializers: { req: requestForLog } }, pino.destination(2));
 
 /** Not for the log: whoever has the link is the administrator. */
 export function firstStartLines({ firstStart }: RunningServer): string[] {
@@ -142,7 +139,7 @@ export async function startServer(
       collectMetrics,
     });
     open.unshift(() => closeApp(app));
-    await app.listen({ host: config.host, port: config.port });
+    const address = await listen(app, { host: config.host, port: config.port, setting: 'PORT' });
     if (config.worker) {
       // Requests are answered whether its queue can be had or not.
       const worker = keepOpening(() => openWorker(config, database, kv, logger), logger);
@@ -152,8 +149,6 @@ export async function startServer(
       database.hurry?.();
       return close();
     });
-    const { port } = app.server.address() as AddressInfo;
-    const address = addressFor(config.host, port);
     const token = beside ? null : await offerFirstStart(database.db, systemClock());
     return {
       address,
@@ -162,7 +157,7 @@ export async function startServer(
     };
   } catch (error) {
     await close();
-    throw portMessage(error as NodeJS.ErrnoException, config);
+    throw error;
   }
 }
 
@@ -194,19 +189,4 @@ async function closeApp(app: FastifyInstance): Promise<void> {
   const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
   await app.close();
   clearInterval(idle);
-}
-
-function addressFor(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-}
-
-function portMessage(error: NodeJS.ErrnoException, { host, port }: Config): Error {
-  if (error.code !== 'EADDRINUSE') return error;
-  return new Error(`Port ${port} on ${host} is in use already. Choose another with PORT.`);
-}
-
-/** Headers stay out of the log, and so does a key that somebody put into the address. */
-function requestForLog(request: { method: string; url: string; ip?: string }) {
-  return { method: request.method, url: redactKeys(request.url), remoteAddress: request.ip };
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
-import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Database } from '../db/open.ts';
@@ -10,7 +9,10 @@ import type { KeyValueStore } from '../kv/kv.ts';
 import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
+import { buildWorkerApp, type WorkerAppDeps } from '../worker-app.ts';
 import { openImporter, openStore, print } from './dependencies.ts';
+import { listen } from './listen.ts';
+import { openLog } from './log.ts';
 import { openOutside, openSecrets } from './outside.ts';
 import { stopOnSignals } from './signals.ts';
 
@@ -22,18 +24,43 @@ export function workerCommand(): Command {
 
 async function work(): Promise<void> {
   const config = readConfig({ serving: true });
-  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const log = openLog(config.logLevel);
   const onError = (err: Error) => log.warn({ err }, 'a store is in trouble');
-  const database = await openStore(config, { share: false, onIdleError: onError });
-  const kv = await openKeyValueStore(config.redisUrl, onError);
-  const worker = await openWorker(config, database, kv, log);
-  stopOnSignals(async () => {
-    database.hurry?.();
-    await worker.stop();
-    await kv.close();
-    await database.close();
-  });
-  print(`Tipline ${VERSION} works (${database.kind} database, ${kv.kind} key-value store).`);
+  /** What is open, the last opened first. */
+  const open: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closeOne of open.splice(0)) await closeOne();
+  };
+  try {
+    const database = await openStore(config, { share: false, onIdleError: onError });
+    open.unshift(database.close);
+    const kv = await openKeyValueStore(config.redisUrl, onError);
+    open.unshift(kv.close);
+    const address = await openWorkerApp(config, { database, kv, clock: systemClock, logger: log }, open);
+    const worker = await openWorker(config, database, kv, log);
+    open.unshift(worker.stop);
+    stopOnSignals(() => {
+      database.hurry?.();
+      return close();
+    });
+    print(`Tipline ${VERSION} works (${database.kind} database, ${kv.kind} key-value store).`);
+    if (address) print(`Health and metrics: ${address}/api/health ${address}/metrics`);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Serves the worker's health and metrics where a port is set. */
+async function openWorkerApp(
+  { host, workerPort: port, metricsNetworks }: Config,
+  deps: Omit<WorkerAppDeps, 'metricsNetworks'>,
+  open: (() => Promise<void>)[],
+): Promise<string | null> {
+  if (port === null) return null;
+  const app = await buildWorkerApp({ ...deps, metricsNetworks });
+  open.unshift(() => app.close());
+  return listen(app, { host, port, setting: 'WORKER_PORT' });
 }
 
 const AGAIN_MS = 10_000;

@@ -7,6 +7,7 @@ import { type ApiKey, hashApiKey, looksLikeApiKey } from '../model/api-key.ts';
 import type { Scope } from '../model/scopes.ts';
 import { clientAddress, inNetworks, networkOf } from './client-address.ts';
 import { ApiError } from './errors.ts';
+import { redactKeys } from './redact.ts';
 import type { AppAccess } from './session-gate.ts';
 
 /** Who may read a route: holders of a scope, or everybody. Every route declares it. */
@@ -58,6 +59,8 @@ export function authenticator(options: AuthenticationOptions) {
       options.trustedProxies,
     );
     const key = await knownKey(request, options, address, now);
+    // Its name, also where the request is refused further on; a name may hold what looks like a key.
+    request.log = reply.log = request.log.child({ key: redactKeys(key.name) });
     options.noteUse(key.id, now);
     const consumed =
       options.counted(request.raw) ?? (await options.kv.consume(`key:${key.id}`, options.rateLimit));

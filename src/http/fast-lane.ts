@@ -13,6 +13,7 @@ import { rateHeaders } from './authenticate.ts';
 import { goesWith304, matchesEtag, strongEtag } from './etag.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import type { Metrics } from './metrics.ts';
+import { redactKeys } from './redact.ts';
 
 /**
  * Answers what was answered before without the way through plugins, hooks and routes: the same status, headers and bytes
@@ -174,6 +175,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
         log.info(
           {
             reqId: id,
+            key: redactKeys(key.name),
             req: { method: request.method, url: request.url, ip: request.socket.remoteAddress },
             res: { statusCode: response.statusCode },
             responseTime: took,

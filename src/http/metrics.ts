@@ -5,6 +5,8 @@ import { ApiError } from './errors.ts';
 
 /** Prometheus metrics. */
 export interface Metrics {
+  /** Those of this process; features add theirs. */
+  registry: Registry;
   observe(method: string, route: string, status: number, seconds: number): void;
   /**
    * Observes all that the service answers, and gives the metrics to the networks given (loopback by default). A request
@@ -55,6 +57,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
     if (status === 429) limited.inc();
   };
   return {
+    registry,
     observe,
     register(app, networks) {
       app.addHook('onResponse', async (request, reply) => {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { type Doer, doJobs, openJobs, tidyJobs } from '../db/jobs.ts';
 import type { Database, Db } from '../db/open.ts';
 import type { Asker } from '../enrichment/asker.ts';
+import { warnOfExpiringKeys } from '../features/api-keys/warn-expiring.ts';
 import { keepDraining } from '../features/enrichments/drain.ts';
 import { releaseAllRequests } from '../features/enrichments/requests.queries.ts';
 import { sweepExpired } from '../features/expiry/sweep.ts';
@@ -21,6 +22,7 @@ export interface WorkerDeps extends RunDeps {
   clock: Clock;
   log: {
     info(details: object, message: string): void;
+    warn(details: object, message: string): void;
     error(details: object, message: string): void;
   };
 }
@@ -32,6 +34,8 @@ export interface Worker {
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3600;
+/** Done each hour instead of each minute. */
+const HOURLY = ['tidy', 'keys'];
 /** No minute is left out. */
 const LOOK_MS = 30_000;
 /** A job of a worker that was killed is free for another after so long. */
@@ -64,6 +68,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     enrich: (stopped) => keepDraining({ ...deps, secrets: deps.providerSecrets, stopped }, stopping.signal),
     sources: () => sendDue(boss, db, clock()),
     tidy: () => tidyJobs(deps.database),
+    keys: () => warnOfExpiringKeys(db, log, clock()),
   };
   const queues: PgBoss.Queue[] = [
     // Who has a source is told by its lease: a run that was killed must not keep the others waiting.
@@ -117,7 +122,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 /** Each is wanted once a minute (an hour), however many workers there are. */
 async function sendChores(boss: PgBoss, names: string[]): Promise<void> {
   for (const name of names) {
-    const singletonSeconds = name === 'tidy' ? HOUR_SECONDS : MINUTE_SECONDS;
+    const singletonSeconds = HOURLY.includes(name) ? HOUR_SECONDS : MINUTE_SECONDS;
     await boss.send(name, {}, { singletonSeconds });
   }
 }

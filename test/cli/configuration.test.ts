@@ -24,6 +24,7 @@ describe('a wrong configuration', () => {
     TIPLINE_PUBLIC_ADDRESS: 'tipline.example.org',
     OIDC_ISSUER: 'http://id.example.org',
     OIDC_TRUST_EMAIL: 'yes',
+    WORKER_PORT: '-1',
   };
 
   it('is reported whole, and ends with code 2', async () => {
@@ -68,6 +69,44 @@ describe('a wrong configuration', () => {
       code: 2,
       stderr: 'The configuration is wrong:\n  TIPLINE_SECRET must be set when DATABASE_URL is\n',
     });
+  });
+});
+
+describe('a variable that begins with TIPLINE_', () => {
+  const read = (env: Record<string, string>) => () => readConfig({ env, envFile: '' });
+
+  it.each([
+    ['TIPLINE_DATADIR', 'TIPLINE_DATA_DIR'],
+    ['TIPLINE_PROCESES', 'TIPLINE_PROCESSES'],
+    ['TIPLINE_LOG_LEVEL', 'LOG_LEVEL'],
+    ['TIPLINE_DATABASE_URL', 'DATABASE_URL'],
+    ['TIPLINE_WORKER_PORT', 'WORKER_PORT'],
+  ])('is an error with a suggestion when it is %s', (name, meant) => {
+    expect(read({ [name]: '1' })).toThrow(`${name} is not a setting; did you mean ${meant}?`);
+  });
+
+  it('is an error without a suggestion when nothing is like it', () => {
+    expect(read({ TIPLINE_XYZZY: '1' })).toThrow(/TIPLINE_XYZZY is not a setting$/);
+  });
+
+  it('is an error in .env, too', () => {
+    const envFile = join(temporaryDirectory(), '.env');
+    writeFileSync(envFile, 'TIPLINE_SPOL_MB=1\n');
+    expect(() => readConfig({ env: {}, envFile })).toThrow('did you mean TIPLINE_SPOOL_MB?');
+  });
+
+  it.each([
+    ['TIPLINE_PORT', 'tcp://10.0.0.7:8080'],
+    ['TIPLINE_PORT_8080_TCP', 'tcp://10.0.0.7:8080'],
+    ['TIPLINE_PORT_8080_TCP_ADDR', '10.0.0.7'],
+    ['TIPLINE_SERVICE_HOST', '10.0.0.7'],
+    ['TIPLINE_SERVICE_PORT_HTTP', '8080'],
+    ['TIPLINE_DB_PORT', 'tcp://10.0.0.8:5432'],
+    ['TIPLINE_DB_SERVICE_HOST', '10.0.0.8'],
+    ['TIPLINE_WORKER_PORT', 'tcp://10.0.0.9:9090'],
+    ['TIPLINE_KEY', 'tip_of_a_client'],
+  ])('is ignored when Kubernetes or a client set it: %s', (name, value) => {
+    expect(read({ [name]: value })).not.toThrow();
   });
 });
 

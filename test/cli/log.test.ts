@@ -4,6 +4,7 @@ import { createKey, type Service, serve } from '../support/service.ts';
 
 interface LogLine {
   reqId?: string;
+  key?: string;
   msg: string;
   req?: { url: string; remoteAddress?: string };
   res?: { statusCode: number };
@@ -49,6 +50,14 @@ describe('the log', () => {
   it('tells whom each request came from', () => {
     const from = lines.filter(({ req }) => req).map(({ req }) => req?.remoteAddress);
     expect(new Set(from)).toEqual(new Set(['127.0.0.1']));
+  });
+
+  it('names the key of each answered request, whichever way it was answered', () => {
+    const completed = lines.filter(({ res }) => res);
+    const names = completed.map(({ key, res }) => `${res?.statusCode === 401 ? 'refused' : 'known'} ${key}`);
+    expect(new Set(names)).toEqual(new Set(['known test', 'refused undefined', 'known undefined']));
+    const cached = log.split('\n').filter(isOfBoth);
+    expect(cached.every((line) => (JSON.parse(line) as LogLine).key === 'test')).toBe(true);
   });
 
   it('tells each answer with the id that its X-Request-Id header has', () => {

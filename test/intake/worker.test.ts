@@ -28,7 +28,7 @@ onEveryEngine((engine) => {
   });
 
   async function start(count: number): Promise<void> {
-    const log = { info: () => {}, error: () => {} };
+    const log = { info: () => {}, warn: () => {}, error: () => {} };
     for (let i = 0; i < count; i++) {
       const asker = openAsker({
         outbound: feeds.outbound,

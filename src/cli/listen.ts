@@ -1,0 +1,24 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Listens, and returns where a person reaches it: http://host:port.
+ * @param setting names the port in the message when it is taken
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port, setting }: { host: string; port: number; setting: string },
+): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} on ${host} is in use already. Choose another with ${setting}.`);
+  }
+  return addressFor(host, (app.server.address() as AddressInfo).port);
+}
+
+function addressFor(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Clock } from './clock.ts';
+import type { Database } from './db/open.ts';
+import { pingDatabase } from './db/ping.ts';
+import { deepChecker } from './features/health/deep-check.ts';
+import { Health, healthRoutes } from './features/health/health.routes.ts';
+import { registerStateMetrics } from './features/state-metrics/state-metrics.ts';
+import { requireDeclaredAccess } from './http/authenticate.ts';
+import { registerErrorHandler } from './http/error-handler.ts';
+import { ApiError } from './http/errors.ts';
+import { openMetrics } from './http/metrics.ts';
+import { queryValidator } from './http/query-validator.ts';
+import { parseQuerystring } from './http/querystring.ts';
+import { ErrorBody } from './http/schema.ts';
+import type { KeyValueStore } from './kv/kv.ts';
+import { VERSION } from './version.ts';
+
+export interface WorkerAppDeps {
+  database: Pick<Database, 'db'>;
+  kv: Pick<KeyValueStore, 'ping'>;
+  clock: Clock;
+  metricsNetworks: readonly string[];
+  logger: FastifyBaseLogger;
+}
+
+/** Builds the HTTP service of a worker: health and metrics, by the handlers of a server, and nothing else. */
+export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstance> {
+  const { clock, kv } = deps;
+  const { db } = deps.database;
+  const app = Fastify({
+    loggerInstance: deps.logger,
+    genReqId: () => randomUUID(),
+    forceCloseConnections: 'idle',
+    bodyLimit: 1024,
+    // A probe every few seconds would fill the log.
+    disableRequestLogging: true,
+    requestTimeout: 10_000,
+    routerOptions: { querystringParser: parseQuerystring },
+  });
+  app.setValidatorCompiler(({ schema }) => queryValidator(schema as object));
+  for (const schema of [ErrorBody, Health]) app.addSchema(schema);
+  registerErrorHandler(app);
+  requireDeclaredAccess(app, []);
+  app.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+  const metrics = openMetrics();
+  registerStateMetrics(metrics.registry, { db, clock, log: app.log });
+  const deepCheck = deepChecker(
+    () => pingDatabase(db),
+    () => kv.ping(),
+  );
+  await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
+  metrics.register(app, deps.metricsNetworks);
+  return app;
+}

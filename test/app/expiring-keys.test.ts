@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { warnOfExpiringKeys } from '../../src/features/api-keys/warn-expiring.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+const DAY_MS = 86_400_000;
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+  });
+  afterEach(() => tipline.close());
+
+  const inDays = (days: number) => new Date(tipline.clock.now.getTime() + days * DAY_MS);
+
+  async function warnings() {
+    const lines: object[] = [];
+    await warnOfExpiringKeys(tipline.db, { warn: (details) => void lines.push(details) }, tipline.clock.now);
+    return lines;
+  }
+
+  it('warns of keys that expire within two weeks, the first to expire first, without the key', async () => {
+    await tipline.newKey({ name: 'later', expiresAt: inDays(13) });
+    await tipline.newKey({ name: 'soon', expiresAt: inDays(2) });
+    await tipline.newKey({ name: 'far', expiresAt: inDays(15) });
+    await tipline.newKey({ name: 'expired', expiresAt: inDays(-1) });
+    const id = expect.any(String);
+    expect(await warnings()).toEqual([
+      { key: 'soon', id, expiresAt: inDays(2) },
+      { key: 'later', id, expiresAt: inDays(13) },
+    ]);
+  });
+
+  it('warns once a day, however many workers ask', async () => {
+    await tipline.newKey({ name: 'soon', expiresAt: inDays(2) });
+    const first = [await warnings(), await warnings()].map(({ length }) => length);
+    tipline.clock.now = inDays(1);
+    expect([...first, (await warnings()).length]).toEqual([1, 0, 1]);
+  });
+
+  it('hides a key that somebody used as a name', async () => {
+    const key = await tipline.newKey();
+    await tipline.newKey({ name: key, expiresAt: inDays(2) });
+    expect(await warnings()).toEqual([expect.objectContaining({ key: '[key]' })]);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directories.ts';
+import { type Running, run, tipline } from '../support/processes.ts';
+import { freePort } from '../support/servers.ts';
+
+describe('tipline worker with WORKER_PORT', () => {
+  let worker: Running;
+  let address: string;
+
+  beforeAll(async () => {
+    const env = { TIPLINE_DATA_DIR: temporaryDirectory(), WORKER_PORT: '0' };
+    worker = tipline(['worker'], { env });
+    [, address = ''] = await worker.says(/(http:\S+)\/api\/health/);
+  });
+
+  it('answers on loopback', () => expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/));
+
+  it('tells its health as a server does', async () => {
+    const answer = await fetch(`${address}/api/health?deep=1`);
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+      status: 200,
+      body: {
+        status: 'ok',
+        service: 'tipline',
+        checks: { database: { status: 'ok' }, keyValueStore: { status: 'ok' } },
+      },
+    });
+  });
+
+  it('tells its metrics as a server does', async () => {
+    const text = await (await fetch(`${address}/metrics`)).text();
+    expect(text).toMatch(/^tipline_build_info\{.*\} 1$/m);
+    expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
+  });
+
+  it('refuses /metrics to what came through a proxy', async () => {
+    const { status } = await fetch(`${address}/metrics`, { headers: { via: '1.1 proxy' } });
+    expect(status).toBe(403);
+  });
+
+  it('answers nothing else', async () => {
+    const paths = ['/', '/api/v1/indicators', '/api/docs', '/api/health?deep=2'];
+    const answers = await Promise.all(paths.map((path) => fetch(address + path)));
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 400]);
+  });
+
+  afterAll(async () => {
+    worker.signal('SIGTERM');
+    expect((await worker.exit).code).toBe(0);
+  });
+});
+
+it('tipline worker names the setting of a port that is taken', async () => {
+  const port = await freePort();
+  const first = tipline(['worker'], {
+    env: { TIPLINE_DATA_DIR: temporaryDirectory(), WORKER_PORT: String(port) },
+  });
+  await first.says(/Health and metrics/);
+  const env = { TIPLINE_DATA_DIR: temporaryDirectory(), WORKER_PORT: String(port) };
+  const { code, stderr } = await run(['worker'], { env });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining(
+      `Port ${port} on 127.0.0.1 is in use already. Choose another with WORKER_PORT.`,
+    ),
+  });
+});
