@@ -8,20 +8,24 @@ import { createKey } from '../features/api-keys/api-keys.service.ts';
 import { findExample } from '../features/sample/sample.queries.ts';
 import { loadSample } from '../features/sample/sample.service.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
-import { print } from './dependencies.ts';
+import { openDemoLog } from './demo-log.ts';
+import { print, withDatabase } from './dependencies.ts';
 import { byWhoRunsThis } from './person.ts';
 import { firstStartLines, type RunningServer, startServer } from './serve.ts';
 
 const KEY_FILE = 'demo-key';
+const DEFAULT_DIRECTORY = './data';
 
 export function demoCommand(): Command {
   return new Command('demo')
     .description('run the service with the sample that the repository carries, and a key to read it with')
-    .action(demo);
+    .option('--show-key', 'print the key of the demo again, and run nothing')
+    .action(({ showKey = false }: { showKey?: boolean }) => (showKey ? printKey() : demo()));
 }
 
 async function demo(): Promise<void> {
   const config = readConfig({ serving: true });
+  const { logger, path } = openDemoLog(config.logLevel, config.dataDirectory, process.stderr.isTTY);
   let key = '';
   let example: string | undefined;
   const prepare = async ({ db, refreshStatistics }: Database) => {
@@ -31,16 +35,40 @@ async function demo(): Promise<void> {
     key = await demoKey(db, config.dataDirectory, now);
     example = await findExample(db);
   };
-  const server = await startServer(config, { prepare });
-  for (const line of welcome(server, key, example)) print(line);
+  const server = await startServer(config, { prepare, logger });
+  for (const line of welcome(server, { key, example, logPath: path, directory: config.dataDirectory }))
+    print(line);
+}
+
+/** Prints the line that sets the key, for a shell to evaluate. */
+async function printKey(): Promise<void> {
+  const { dataDirectory } = readConfig();
+  const none = `There is no usable key of a demo in ${dataDirectory}: tipline demo makes one.`;
+  // Opening the store would make an empty one where there is none.
+  if ((await readKeyFile(dataDirectory)) === '') throw new Error(none);
+  const key = await withDatabase(({ db }) => usableKey(db, dataDirectory, new Date()));
+  if (key === null) throw new Error(none);
+  print(exportLine(key));
+}
+
+const exportLine = (key: string) => `export TIPLINE_KEY=${key}`;
+
+async function readKeyFile(directory: string): Promise<string> {
+  return (await readFile(join(directory, KEY_FILE), 'utf8').catch(() => '')).trim();
+}
+
+/** Returns the key that an earlier start made, or null when there is none or it was revoked. */
+async function usableKey(db: Db, directory: string, now: Date): Promise<string | null> {
+  const key = await readKeyFile(directory);
+  const known = looksLikeApiKey(key) ? await findKeyByHash(db, hashApiKey(key)) : null;
+  return known && isUsable(known.key, now) ? key : null;
 }
 
 /** The same key at each start, as long as it is usable: kept in a file that only this user can read. */
 async function demoKey(db: Db, directory: string, now: Date): Promise<string> {
   const path = join(directory, KEY_FILE);
-  const kept = (await readFile(path, 'utf8').catch(() => '')).trim();
-  const known = looksLikeApiKey(kept) ? await findKeyByHash(db, hashApiKey(kept)) : null;
-  if (known && isUsable(known.key, now)) return kept;
+  const kept = await usableKey(db, directory, now);
+  if (kept !== null) return kept;
   const wanted = { name: 'demo', scopes: [], tlpCeiling: 'RED' as const, networks: [], expiresAt: null };
   const { key } = await createKey(db, wanted, byWhoRunsThis(now));
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -49,24 +77,35 @@ async function demoKey(db: Db, directory: string, now: Date): Promise<string> {
   return key;
 }
 
+interface Welcome {
+  key: string;
+  example: string | undefined;
+  logPath: string | null;
+  directory: string;
+}
+
 /** The key stands in it once. */
-function welcome(server: RunningServer, key: string, example: string | undefined): string[] {
+function welcome(server: RunningServer, { key, example, logPath, directory }: Welcome): string[] {
   const { address } = server;
   const curl = (path: string) => `  curl -sH "Authorization: Bearer $TIPLINE_KEY" "${address}${path}"`;
+  const setting = directory === DEFAULT_DIRECTORY ? '' : `TIPLINE_DATA_DIR='${directory}' `;
   return [
     '',
     `Tipline answers at ${address} with a sample of real threat intelligence.`,
-    'Your API key, for this shell:',
     '',
-    `  export TIPLINE_KEY=${key}`,
+    'Open a second terminal: this one belongs to the server. Set your API key there:',
     '',
-    'Three things to try:',
+    `  ${exportLine(key)}`,
     '',
-    curl('/api/v1/indicators?type=IPV4&pageSize=3'),
+    'Three requests to try there:',
+    '',
+    curl('/api/v1/indicators?type=IPV4&severity=HIGH&minConfidence=80&pageSize=3'),
     curl('/api/v1/campaigns?pageSize=3'),
     curl(`/api/v1/indicators/${example}/context`),
     '',
-    `All that can be asked: ${address}/api/docs   The application: ${address}/   Stop with Ctrl-C.`,
+    `Reference: ${address}/api/docs   The application: ${address}/`,
+    `The key again: ${setting}npx tipline demo --show-key   Stop with Ctrl-C.`,
+    ...(logPath === null ? [] : [`Requests are logged to ${logPath}.`]),
     ...firstStartLines(server),
   ];
 }

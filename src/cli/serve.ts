@@ -77,6 +77,8 @@ export function firstStartLines({ firstStart }: RunningServer): string[] {
 }
 
 interface StartOptions {
+  /** Where to log; by default to standard error. */
+  logger?: Logger;
   /** What to do with the database before the first request. */
   prepare?: (database: Database) => Promise<void>;
   /** Another process offers the first account. */
@@ -91,9 +93,13 @@ interface StartOptions {
  */
 export async function startServer(
   config: Config,
-  { prepare = async () => {}, beside = false, collectMetrics }: StartOptions = {},
+  {
+    logger = openLog(config.logLevel),
+    prepare = async () => {},
+    beside = false,
+    collectMetrics,
+  }: StartOptions = {},
 ): Promise<RunningServer> {
-  const logger = openLog(config.logLevel);
   /** What is open, the last opened first. */
   const open: (() => Promise<void>)[] = [];
   const close = async () => {

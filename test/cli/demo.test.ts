@@ -1,8 +1,8 @@
-import { cpSync, statSync } from 'node:fs';
+import { cpSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
-import { type Exit, start, until } from '../support/processes.ts';
+import { type Exit, run, start, until } from '../support/processes.ts';
 import { copyTree } from '../support/product.ts';
 import { type Service, serve, storeFacts, total, withStore } from '../support/service.ts';
 
@@ -32,6 +32,8 @@ describe('tipline demo', () => {
   let firstTotals: number[];
   let secondTotals: number[];
   let stopMs: number;
+  /** While it ran, and after. */
+  let shown: Exit[];
   let revisions: number[];
   let curls: { command: string; status: number }[];
 
@@ -40,10 +42,12 @@ describe('tipline demo', () => {
     await one.says(/Stop with/);
     firstTotals = await totals(one);
     curls = await followCurls(one);
+    shown = [await one.command('demo', '--show-key')];
     const stopping = performance.now();
     first = await one.stop();
     stopMs = performance.now() - stopping;
     revisions = [await revision(directory)];
+    shown.push(await one.command('demo', '--show-key'));
     const two = await serve({ TIPLINE_DATA_DIR: directory }, 'demo');
     await two.says(/Stop with/);
     secondTotals = await totals(two);
@@ -57,6 +61,32 @@ describe('tipline demo', () => {
 
   it('prints three curl lines that work with the key', () => {
     expect(curls.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it('says that the key is for a second terminal', () => {
+    expect(first.stdout).toMatch(/second terminal[^]*export TIPLINE_KEY=tip_/);
+  });
+
+  it('shows the key again on demand, in a line that a shell evaluates, while it runs and after', () => {
+    const line = `export TIPLINE_KEY=${keysIn(first)[0]}\n`;
+    expect(shown.map(({ code, stdout }) => ({ code, stdout }))).toEqual([
+      { code: 0, stdout: line },
+      { code: 0, stdout: line },
+    ]);
+  });
+
+  it('shows no key where no demo has run, and makes no store there', async () => {
+    const nowhere = join(temporaryDirectory(), 'data');
+    const { code, stderr } = await run(['demo', '--show-key'], { env: { TIPLINE_DATA_DIR: nowhere } });
+    expect({ code, stderr, made: existsSync(nowhere) }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`There is no usable key of a demo in ${nowhere}`),
+      made: false,
+    });
+  });
+
+  it('logs its requests to standard error where no terminal is', () => {
+    expect(first.stderr).toContain('"msg":"incoming request"');
   });
 
   it('has something in every list', () => {

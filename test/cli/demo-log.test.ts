@@ -1,0 +1,32 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openDemoLog } from '../../src/cli/demo-log.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+
+describe('the log of the demo', () => {
+  it('goes to standard error where no person watches', () => {
+    expect(openDemoLog('info', temporaryDirectory(), false).path).toBeNull();
+  });
+
+  it('goes to a file in the data directory where a person watches', () => {
+    const directory = join(temporaryDirectory(), 'new');
+    const { logger, path } = openDemoLog('info', directory, true);
+    logger.info({ req: { method: 'GET', url: '/api/health' } }, 'incoming request');
+    expect(path).toBe(join(directory, 'tipline.log'));
+    expect(JSON.parse(readFileSync(path ?? '', 'utf8'))).toMatchObject({ msg: 'incoming request' });
+  });
+
+  it('begins anew at each start', () => {
+    const directory = temporaryDirectory();
+    openDemoLog('info', directory, true).logger.info('first start');
+    openDemoLog('info', directory, true).logger.info('second start');
+    expect(readFileSync(join(directory, 'tipline.log'), 'utf8')).not.toContain('first start');
+  });
+
+  it('holds only what LOG_LEVEL asks for', () => {
+    const { logger, path } = openDemoLog('error', temporaryDirectory(), true);
+    logger.info('unwanted');
+    expect(statSync(path ?? '').size).toBe(0);
+  });
+});
