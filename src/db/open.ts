@@ -129,9 +129,9 @@ function openReplica(url: string, onIdleError: DatabaseOptions['onIdleError']) {
   };
 }
 
-/** The embedded database without a directory, for tests. */
-export async function openInMemory(): Promise<Database> {
-  const { db, revisions } = embedded(leaseQueue(await connectPglite()));
+/** The embedded database without a directory, for tests, which begin with a snapshot that is migrated already. */
+export async function openInMemory(snapshot?: Blob): Promise<Database> {
+  const { db, revisions } = embedded(leaseQueue(await connectPglite(undefined, snapshot)));
   await migrate(db);
   return {
     db,

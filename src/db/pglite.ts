@@ -3,10 +3,11 @@ import type { Connection, QueryRows } from './engine.ts';
 const INT8 = 20;
 
 /**
- * Opens the embedded database in a directory, or in memory for `undefined`. PGlite does not lock its directory:
- * the caller holds the store's lock. Its statements run on the calling thread.
+ * Opens the embedded database in a directory, or in memory for `undefined`, there with the content of a snapshot if one
+ * is given. PGlite does not lock its directory: the caller holds the store's lock. Its statements run on the calling
+ * thread.
  */
-export async function connectPglite(directory?: string): Promise<Connection> {
+export async function connectPglite(directory?: string, snapshot?: Blob): Promise<Connection> {
   // Beside PostgreSQL it is not wanted.
   const [{ PGlite }, { pg_trgm }] = await Promise.all([
     import('@electric-sql/pglite'),
@@ -14,6 +15,7 @@ export async function connectPglite(directory?: string): Promise<Connection> {
   ]);
   const pglite = await PGlite.create({
     ...(directory ? { dataDir: directory } : {}),
+    ...(snapshot ? { loadDataDir: snapshot } : {}),
     extensions: { pg_trgm },
     parsers: { [INT8]: Number },
   });

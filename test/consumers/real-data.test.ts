@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openInMemory } from '../../src/db/open.ts';
 import { loadSample } from '../../src/features/sample/sample.service.ts';
 import { CsvSplitter } from '../../src/importers/csv-rows.ts';
 import { normalize } from '../../src/model/normalize.ts';
@@ -13,6 +12,7 @@ import { ruleProblems } from '../formats/rule-lint.ts';
 import { bundleProblems } from '../formats/stix-rules.ts';
 import { intelProblems } from '../formats/zeek-checks.ts';
 import { temporaryDirectory } from '../support/directories.ts';
+import { openEmbedded } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { mispCategories, mispSchema, stixSchemas } from './schemas.ts';
 
@@ -22,7 +22,7 @@ describe('what was imported, as its consumers read it', () => {
   let indicators: { id: string; type: string; value: string; tags: string[]; source: string }[];
 
   beforeAll(async () => {
-    harness = await startHarness({ name: 'embedded', open: openInMemory, end: async () => {} });
+    harness = await startHarness({ name: 'embedded', open: openEmbedded, end: async () => {} });
     await loadSample(harness.db, NOW);
     await harness.load(
       HOSTILE.map(({ type, value, tags }) => indicatorRecord(type, value, { tags, lastSeen: NOW })),

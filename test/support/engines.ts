@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { openAsBlob } from 'node:fs';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, describe, inject } from 'vitest';
@@ -14,8 +15,13 @@ export interface TestEngine {
 /** The engines that are here: the embedded one always, PostgreSQL where it is installed. */
 function engines(): TestEngine[] {
   const url = inject('postgresUrl');
-  const embedded: TestEngine = { name: 'embedded', ...reusing(openInMemory) };
+  const embedded: TestEngine = { name: 'embedded', ...reusing(openEmbedded) };
   return url ? [embedded, { name: 'postgresql', ...reusing(() => openFreshPostgres(url)) }] : [embedded];
+}
+
+/** In memory, with the tables that the run made once. */
+export async function openEmbedded(): Promise<Database> {
+  return openInMemory(await openAsBlob(inject('emptyStore').snapshot));
 }
 
 /** Opening takes a second; emptying does not. A closed database is emptied and opened again. */

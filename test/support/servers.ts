@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
+import { type EmptyStore, makeEmptyStore } from './empty-store.ts';
 import { buildProduct } from './product.ts';
 
 declare module 'vitest' {
@@ -15,6 +16,8 @@ declare module 'vitest' {
     redisServer: string | null;
     /** main.js of this tree, compiled for this run; null when it does not compile. */
     productMain: string | null;
+    /** An embedded store to begin with. */
+    emptyStore: EmptyStore;
   }
 }
 
@@ -32,7 +35,9 @@ export default async function setup(project: TestProject) {
   const directory = mkdtempSync(join(tmpdir(), 'tipline-test-'));
   const postgres = await startPostgres(join(directory, 'postgres'));
   const redis = await startRedis();
-  project.provide('productMain', buildProduct(join(directory, 'product')));
+  const productMain = buildProduct(join(directory, 'product'));
+  project.provide('productMain', productMain);
+  project.provide('emptyStore', await makeEmptyStore(directory, productMain));
   project.provide('postgresUrl', postgres?.url ?? null);
   project.provide('redisUrl', redis?.url ?? null);
   project.provide('redisServer', find('redis-server') ?? find('valkey-server') ?? null);

@@ -1,5 +1,6 @@
 import { cpSync } from 'node:fs';
 import { sql } from 'kysely';
+import { inject } from 'vitest';
 import { type Db, openDatabase } from '../../src/db/open.ts';
 import { temporaryDirectory } from './directories.ts';
 import { type Exit, type Running, run, tipline } from './processes.ts';
@@ -18,7 +19,7 @@ export interface Service extends Running {
 
 /** `tipline serve` (or demo) on a free port, when it answers; on an empty store unless a directory is given. */
 export async function serve(settings: Record<string, string> = {}, verb = 'serve'): Promise<Service> {
-  const directory = settings.TIPLINE_DATA_DIR ?? (await emptyStore());
+  const directory = settings.TIPLINE_DATA_DIR ?? emptyStore();
   const env = { ...settings, TIPLINE_DATA_DIR: directory };
   const running = tipline([verb], { env: { ...env, PORT: '0' } });
   const [, address = ''] = await running.says(/answers at (http:\S+)/);
@@ -37,21 +38,13 @@ export async function serve(settings: Record<string, string> = {}, verb = 'serve
   };
 }
 
-let template: Promise<string> | undefined;
-
 /** A data directory with an empty store: making one takes seconds, copying it does not. */
-async function emptyStore(): Promise<string> {
-  template ??= makeStore();
-  const directory = temporaryDirectory();
-  cpSync(await template, directory, { recursive: true });
-  return directory;
-}
-
-async function makeStore(): Promise<string> {
-  const directory = temporaryDirectory();
-  const { code, stderr } = await run(['migrate'], { env: { TIPLINE_DATA_DIR: directory } });
-  if (code !== 0) throw new Error(`migrate: ${stderr}`);
-  return directory;
+function emptyStore(): string {
+  const { directory } = inject('emptyStore');
+  if (directory === null) throw new Error('the sources do not compile; see above');
+  const copy = temporaryDirectory();
+  cpSync(directory, copy, { recursive: true });
+  return copy;
 }
 
 /** A new key, made through the command line. */
