@@ -38,7 +38,7 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     await writer.load([record('one')]);
     await startOfReplica();
     reader = await node([replica.url]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await onReplica.end().catch(() => {});
     await reader.close();
@@ -191,5 +191,5 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
     await onReplica.end().catch(() => {});
     await reader.close();
     await writer.close();
-  }, 60_000);
+  });
 });

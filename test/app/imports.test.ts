@@ -37,7 +37,7 @@ onEveryEngine((engine) => {
         if (data.state === 'running') throw new Error('running');
         return data;
       },
-      { timeout: 20_000, interval: 20 },
+      { timeout: 300_000, interval: 20 },
     );
   const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
   const run = async (...given: Parameters<typeof start>) => ended((await start(...given)).json().data.id);

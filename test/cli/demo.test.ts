@@ -31,7 +31,6 @@ describe('tipline demo', () => {
   let second: Exit;
   let firstTotals: number[];
   let secondTotals: number[];
-  let stopMs: number;
   /** While it ran, and after. */
   let shown: Exit[];
   let revisions: number[];
@@ -43,9 +42,7 @@ describe('tipline demo', () => {
     firstTotals = await totals(one);
     curls = await followCurls(one);
     shown = [await one.command('demo', '--show-key')];
-    const stopping = performance.now();
     first = await one.stop();
-    stopMs = performance.now() - stopping;
     revisions = [await revision(directory)];
     shown.push(await one.command('demo', '--show-key'));
     const two = await serve({ TIPLINE_DATA_DIR: directory }, 'demo');
@@ -117,10 +114,6 @@ describe('tipline demo', () => {
     expect([first.code, second.code]).toEqual([0, 0]);
   });
 
-  it('ends within a few seconds', () => {
-    expect(stopMs).toBeLessThan(5_000);
-  });
-
   it('ends with its child on SIGTERM to npm run demo', async () => {
     const tree = join(temporaryDirectory(), 'tree');
     copyTree(tree);
@@ -133,8 +126,8 @@ describe('tipline demo', () => {
     await npm.says(/Stop with/);
     const child = Number(npm.stderr().match(/"pid":(\d+)/)?.[1]);
     npm.signal('SIGTERM');
-    await until('npm to end', () => Promise.race([npm.exit, false]), 10_000);
-    await until('its child to be gone', () => !isAlive(child), 1_000);
+    await until('npm to end', () => Promise.race([npm.exit, false]));
+    await until('its child to be gone', () => !isAlive(child));
   });
 });
 

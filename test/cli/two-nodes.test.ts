@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
 
   it('both have a worker then', async () => {
     const started = () => nodes.map((node) => /"the worker (runs|does not start)/.exec(node.stderr())?.[1]);
-    await until('both to have tried', async () => !started().includes(undefined), 30_000);
+    await until('both to have tried', async () => !started().includes(undefined));
     expect(started()).toEqual(['runs', 'runs']);
   });
 

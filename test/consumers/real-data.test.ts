@@ -32,7 +32,7 @@ describe('what was imported, as its consumers read it', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-  }, 120_000);
+  });
   afterAll(() => harness.close());
 
   const exported = async (query: string) => {

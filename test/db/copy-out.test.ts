@@ -3,6 +3,7 @@ import { type Compilable, type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copiedFields, copyOut, linesOf } from '../../src/db/copy-out.ts';
 import { type Database, type Db, openDatabase } from '../../src/db/open.ts';
+import { runs } from '../properties/runs.ts';
 import { freshDatabase, hasPostgres } from '../support/postgres-nodes.ts';
 
 const text = fc.oneof(
@@ -41,7 +42,7 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
         const values = sql.join(pairs.map(([a, b]) => sql`(${a}::text, ${b}::text)`));
         expect(await rowsOf(sql`select a, b from (values ${values}) as given (a, b)`)).toEqual(pairs);
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 

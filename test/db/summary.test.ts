@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/db/open.ts';
 import { sweepExpired } from '../../src/features/expiry/sweep.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
+import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 
@@ -85,7 +86,7 @@ onEveryEngine((engine) => {
         const { kept, counted } = await sums(harness.db);
         expect(kept).toEqual(counted);
       }),
-      { numRuns: 25 },
+      runs(10),
     );
   });
 });

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../src/db/open.ts';
 import { parseTextArray, parseTimestamp } from '../../src/db/text-formats.ts';
+import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
 const element = fc.oneof(
@@ -25,7 +26,7 @@ onEveryEngine((engine) => {
         );
         expect(parseTextArray(rows[0]?.text ?? '')).toEqual(elements);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 
@@ -42,7 +43,7 @@ onEveryEngine((engine) => {
         }>`select ${time.toISOString()}::timestamptz::text as text`.execute(database.db);
         expect(parseTimestamp(rows[0]?.text ?? '')).toEqual(time);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

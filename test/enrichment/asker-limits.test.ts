@@ -8,6 +8,7 @@ import { virustotal } from '../../src/enrichment/virustotal.ts';
 import { memoryStore } from '../../src/kv/memory.ts';
 import { redisStore } from '../../src/kv/redis.ts';
 import type { OutboundRequest } from '../../src/outbound/outbound.ts';
+import { runs } from '../properties/runs.ts';
 import {
   type Answer,
   type Asked,
@@ -191,7 +192,7 @@ describe('a quota', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 });

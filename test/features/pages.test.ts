@@ -5,6 +5,7 @@ import { PLANNED_ONCE_TEXTS } from '../../src/db/postgres.ts';
 import { type IndicatorFilters, SORTS } from '../../src/features/indicators/indicators.queries.ts';
 import { listIndicators, readPage } from '../../src/features/indicators/pages.queries.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
+import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 
@@ -94,7 +95,7 @@ onEveryEngine((engine) => {
           expect(given.first.one).toBe(1);
         },
       ),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 

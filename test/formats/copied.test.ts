@@ -6,6 +6,7 @@ import { rpzFormat } from '../../src/formats/rpz.ts';
 import { txtFormat } from '../../src/formats/txt.ts';
 import { zeekFormat } from '../../src/formats/zeek.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
+import { runs } from '../properties/runs.ts';
 import { copied } from './copied.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
 
@@ -115,7 +116,7 @@ describe.each(Object.entries(FORMATS))('%s from what COPY gives', (_, format) =>
           expect((await copied(format, rows, size, INFO)).text).toBe(await written(format, rows, INFO));
         },
       ),
-      { numRuns: 2000 },
+      runs(2000),
     );
   });
 

@@ -4,6 +4,7 @@ import { addressCollapser } from '../../src/formats/collapse-addresses.ts';
 import { TXT_STYLES, type TxtStyle } from '../../src/formats/format.ts';
 import { txtFormat } from '../../src/formats/txt.ts';
 import { normalize } from '../../src/model/normalize.ts';
+import { runs } from '../properties/runs.ts';
 import { expectGolden } from './golden.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
 
@@ -137,7 +138,7 @@ describe('collapsed addresses', () => {
         });
         expect(mergeable).toEqual([]);
       }),
-      { numRuns: 50 },
+      runs(50),
     );
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compareTlp } from '../../src/model/statement.ts';
-import { runs, TIMEOUT_MS } from '../properties/runs.ts';
+import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { actorRecord, campaignRecord, relationshipRecord, softwareRecord } from '../support/records.ts';
@@ -65,9 +65,7 @@ onEveryEngine((engine) => {
       .json()
       .data.map((actor: { name: string }) => actor.name);
 
-  it('comes to the same groups whatever the order of records and files', {
-    timeout: 2 * TIMEOUT_MS,
-  }, async () => {
+  it('comes to the same groups whatever the order of records and files', async () => {
     const property = fc.asyncProperty(
       worlds.chain((all) =>
         fc.tuple(

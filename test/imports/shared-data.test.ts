@@ -36,7 +36,7 @@ onEveryEngine((engine) => {
   describe.skipIf(!existsSync(DATA) || engine.name !== 'postgresql')(
     'each real file, imported alone into an empty store',
     () => {
-      it('gives what it gave, with a reason for every rejection', { timeout: 900_000 }, async () => {
+      it('gives what it gave, with a reason for every rejection', async () => {
         const counts: Record<string, ReturnType<typeof countsOf>> = {};
         for (const file of IMPORTED.flatMap(filesIn).filter((name) => !(name in REFUSED))) {
           const database = await engine.open();

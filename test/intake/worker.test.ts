@@ -84,7 +84,7 @@ onEveryEngine((engine) => {
       return edition === applied;
     });
     await until(async () => (await tipline.get(`/api/v1/indicators/${asked}`)).json().data.confidence === 80);
-  }, 60_000);
+  });
 
   it('fetches a source once, however many workers there are', async () => {
     feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
@@ -97,7 +97,7 @@ onEveryEngine((engine) => {
       return rows.length === 0;
     });
     expect(feeds.server.asked).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('fetches the others while a source is held by a run that was killed', async () => {
     feeds.server.answer(({ url }) => ({
@@ -120,7 +120,7 @@ onEveryEngine((engine) => {
     await feeds.add({ kind: 'text', address: `${feeds.server.address}/other` });
     await start(1);
     await until(async () => (await total()) === 2);
-  }, 60_000);
+  });
 
   async function jobs() {
     return sql`select 1 from pgboss.job where name = 'source-run' and state < 'completed'`.execute(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { together } from '../../src/kv/together.ts';
+import { runs } from '../properties/runs.ts';
 
 describe('counting together', () => {
   it('tells each its own place, whatever comes while the store is asked', async () => {
@@ -27,7 +28,7 @@ describe('counting together', () => {
           expect((await Promise.all(of)).map(({ consumed }) => consumed)).toEqual(of.map((_, i) => i + 1));
       },
     );
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, runs(300));
   });
 
   it('asks once for all that come while it is being asked', async () => {
@@ -96,7 +97,7 @@ describe('counting together with leases', () => {
       }
       for (const count of allowed.values()) expect(count).toBeLessThanOrEqual(points);
     });
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, runs(300));
   });
 
   it('tells no fewer than were counted, and asks for a thousand at a time far from the limit', async () => {

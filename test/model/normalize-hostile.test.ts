@@ -4,6 +4,8 @@ import { detectType } from '../../src/model/detect-type.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { refang } from '../../src/model/refang.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
+import { runs } from '../properties/runs.ts';
+import { cpuTime } from '../support/cpu-time.ts';
 
 const MEGABYTE = 1_048_576;
 const LONGEST = 8192;
@@ -93,7 +95,7 @@ describe.each(INDICATOR_TYPES)('%s', (type) => {
   it('gives a value or a fixed reason for any string', () => {
     fc.assert(
       fc.property(anything, (raw) => expectAnswer(type, raw)),
-      { numRuns: 2000 },
+      runs(2000),
     );
   });
 
@@ -119,7 +121,7 @@ it('detectType names a type or none for any string', () => {
     fc.property(anything, (raw) => {
       expect([...INDICATOR_TYPES, null]).toContain(detectType(raw));
     }),
-    { numRuns: 5000 },
+    runs(5000),
   );
 });
 
@@ -137,20 +139,9 @@ it('refangs to what refanging leaves alone', () => {
         if (once !== null) expect(refang(once)).toBe(once);
       },
     ),
-    { numRuns: 10_000 },
+    runs(10_000),
   );
 });
-
-/** Milliseconds of this process, whatever else the machine does; the best of three, for the collector runs too. */
-function cpuTime(run: () => unknown): number {
-  const times = [1, 2, 3].map(() => {
-    const start = process.cpuUsage();
-    run();
-    const { user, system } = process.cpuUsage(start);
-    return (user + system) / 1000;
-  });
-  return Math.min(...times);
-}
 
 describe.each(HEADS)('the longest value that begins with %j', (head) => {
   it('takes milliseconds, whatever it repeats', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defang } from '../../src/model/defang.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
+import { runs } from '../properties/runs.ts';
 import { VALID } from './valid-values.ts';
 
 const DOTS = [
@@ -70,7 +71,7 @@ describe.each(INDICATOR_TYPES)('%s', (type: IndicatorType) => {
         expect(normalize(type, defang(type, result.value))).toEqual(result);
         expect(normalize(type, result.value)).toEqual(result);
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
     expect(accepted).toBeGreaterThan(800);
   });
@@ -108,7 +109,7 @@ describe('a report’s own way of defanging', () => {
         const raw = `${before}${word}${s}${separator}${disguised(name, ways)}/x?y=z${after}`;
         expect(normalize('URL', raw)).toEqual(normalize('URL', `http${s}://${name}/x?y=z`));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseQuerystring } from '../../src/http/querystring.ts';
+import { cpuTime } from '../support/cpu-time.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { exchange, type RawAnswer, type RawRequest, rawClient } from './raw-http.ts';
-import { runs, TIMEOUT_MS } from './runs.ts';
+import { runs } from './runs.ts';
 
 const ID = '0b1f7f5c-2f1e-4c55-8d39-9f2c1a0b7e64';
 const ROUTES = [
@@ -230,9 +231,7 @@ onEveryEngine((engine) => {
     headers: { ...asked.headers, authorization: `Bearer ${key}` },
   });
 
-  it('answers any request with a key, never with a 5xx, and alike when asked again', {
-    timeout: TIMEOUT_MS,
-  }, async () => {
+  it('answers any request with a key, never with a 5xx, and alike when asked again', async () => {
     const property = fc.asyncProperty(request, async (asked) => {
       const first = await client.send(withKey(asked));
       expectOrderly(asked, asked.method, first);
@@ -242,7 +241,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(400));
   });
 
-  it('answers any request without a key, under /api/v1 with 401', { timeout: TIMEOUT_MS }, async () => {
+  it('answers any request without a key, under /api/v1 with 401', async () => {
     const property = fc.asyncProperty(request, async (asked) => {
       const answer = await client.send(asked);
       expectOrderly(asked, asked.method, answer);
@@ -253,7 +252,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(250));
   });
 
-  it('answers any kind of credentials with 401, or 429 in the end', { timeout: TIMEOUT_MS }, async () => {
+  it('answers any kind of credentials with 401, or 429 in the end', async () => {
     const credentials = fc.oneof(
       headerText,
       headerText.map((text) => `Bearer ${text}`),
@@ -283,7 +282,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(120));
   });
 
-  it('answers broken HTTP with an error of its own kind', { timeout: TIMEOUT_MS }, async () => {
+  it('answers broken HTTP with an error of its own kind', async () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'GET',
@@ -367,7 +366,7 @@ onEveryEngine((engine) => {
 });
 
 it('reads a name repeated thousands of times as quickly as as many names', () => {
-  const started = performance.now();
-  expect(parseQuerystring('a&'.repeat(8_000)).a).toEqual(['', '']);
-  expect(performance.now() - started).toBeLessThan(250);
+  const query = 'a&'.repeat(8_000);
+  expect(parseQuerystring(query).a).toEqual(['', '']);
+  expect(cpuTime(() => parseQuerystring(query))).toBeLessThan(250);
 });

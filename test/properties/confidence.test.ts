@@ -8,7 +8,7 @@ import { saveAnswer } from '../../src/features/enrichments/enrichments.service.t
 import { indicatorId } from '../../src/model/identity.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
-import { runs, TIMEOUT_MS } from './runs.ts';
+import { runs } from './runs.ts';
 
 /** A provider that says what the test has it say. */
 const provider = (name: string): Provider => ({
@@ -97,9 +97,7 @@ onEveryEngine((engine) => {
   }
   const first: Step = { do: 'import', source: 'a', confidence: null };
 
-  it('follows the lock table after any sequence of imports, enrichments, pins, changes and unpins', {
-    timeout: TIMEOUT_MS,
-  }, async () => {
+  it('follows the lock table after any sequence of imports, enrichments, pins, changes and unpins', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const { apply, shown } = await world();
       const expected = model();
@@ -109,10 +107,10 @@ onEveryEngine((engine) => {
         expect(await shown()).toEqual(expected.shown);
       }
     });
-    await fc.assert(property, runs(25));
+    await fc.assert(property, runs(10));
   });
 
-  it('never lets what lands meanwhile win over a pin', { timeout: TIMEOUT_MS }, async () => {
+  it('never lets what lands meanwhile win over a pin', async () => {
     const automatic = fc.array(
       step.filter(({ do: what }) => what === 'import' || what === 'enrich'),
       { minLength: 1, maxLength: 4 },
@@ -123,7 +121,7 @@ onEveryEngine((engine) => {
       await Promise.all([...steps.map(apply), apply({ do: 'pin', confidence })]);
       expect(await shown()).toEqual({ confidence, confidenceLocked: true });
     });
-    await fc.assert(property, runs(20));
+    await fc.assert(property, runs(10));
   });
 
   it('audits each pin, change and unpin with before and after, and nothing else', async () => {

@@ -4,7 +4,7 @@ import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { runs, TIMEOUT_MS } from './runs.ts';
+import { runs } from './runs.ts';
 import { filtersOf, wishes } from './wishes.ts';
 import { type World, worlds } from './world.ts';
 import { listedIndicators, seen } from './world-model.ts';
@@ -35,9 +35,7 @@ onEveryEngine((engine) => {
   });
   afterAll(() => harness.close());
 
-  it('exports what the list shows, in its order, and nothing that is hidden, in every format', {
-    timeout: TIMEOUT_MS,
-  }, async () => {
+  it('exports what the list shows, in its order, and nothing that is hidden, in every format', async () => {
     await fc.assert(
       fc.asyncProperty(worlds, fc.array(wishes, { minLength: 1, maxLength: 3 }), async (world, wanted) => {
         await replaceWorld(harness.db, world);

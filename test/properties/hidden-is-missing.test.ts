@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { runs, TIMEOUT_MS } from './runs.ts';
+import { runs } from './runs.ts';
 import { type World, worlds } from './world.ts';
 import { seen } from './world-model.ts';
 import { replaceWorld } from './world-rows.ts';
@@ -59,7 +59,7 @@ onEveryEngine((engine) => {
   });
   afterAll(() => harness.close());
 
-  it('answers for what is hidden as for what never existed', { timeout: TIMEOUT_MS }, async () => {
+  it('answers for what is hidden as for what never existed', async () => {
     const property = fc.asyncProperty(
       worlds,
       fc.uuid(),

@@ -9,7 +9,7 @@ import { MOTIVATIONS, SEVERITIES, TLPS, type Tlp } from '../../src/model/vocabul
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { actorRecord, campaignRecord, relationshipRecord, reportRecord } from '../support/records.ts';
-import { runs, TIMEOUT_MS } from './runs.ts';
+import { runs } from './runs.ts';
 
 const SOURCES: Record<string, SourceDefaults> = {
   First: { tlp: 'GREEN', confidence: 50, severity: 'LOW' },
@@ -199,7 +199,7 @@ onEveryEngine((engine) => {
   beforeAll(async () => void (harness = await startHarness(engine)));
   afterAll(() => harness.close());
 
-  it('comes to the same whatever the order, and imports nothing twice', { timeout: TIMEOUT_MS }, async () => {
+  it('comes to the same whatever the order, and imports nothing twice', async () => {
     const property = fc.asyncProperty(
       objects,
       joins,

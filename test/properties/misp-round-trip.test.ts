@@ -7,7 +7,7 @@ import { type IndicatorType, TLPS, type Tlp } from '../../src/model/vocabulary.t
 import { written } from '../formats/input.ts';
 import { problemsOf, readEvent, type WrittenEvent } from '../formats/misp-checks.ts';
 import { importMisp, type State } from './misp-state.ts';
-import { runs, TIMEOUT_MS } from './runs.ts';
+import { runs } from './runs.ts';
 
 const TLP_TAG: Record<Tlp, string> = {
   CLEAR: 'tlp:white',
@@ -152,7 +152,7 @@ function found({ Attribute }: WrittenEvent): Map<string, object> {
 const exported = ({ rows, entities }: State) => written(mispFormat({ context: true }), rows, { entities });
 
 describe('from MISP and back to MISP', () => {
-  it('no indicator, tag, TLP or time is lost, and none is invented', { timeout: TIMEOUT_MS }, async () => {
+  it('no indicator, tag, TLP or time is lost, and none is invented', async () => {
     await fc.assert(
       fc.asyncProperty(event, async (sample) => {
         const back = readEvent(await exported(await importMisp(asMisp(sample))));
@@ -163,7 +163,7 @@ describe('from MISP and back to MISP', () => {
     );
   });
 
-  it('the way can be gone again and again', { timeout: TIMEOUT_MS }, async () => {
+  it('the way can be gone again and again', async () => {
     // What attributes of several markings name is for the fewest of them; then it stays off those for more.
     const ofOneTlp = event.map(({ attributes, ...rest }) => ({
       ...rest,

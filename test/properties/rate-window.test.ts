@@ -6,7 +6,7 @@ import { memoryStore } from '../../src/kv/memory.ts';
 import { redisStore } from '../../src/kv/redis.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { runs, TIMEOUT_MS } from './runs.ts';
+import { runs } from './runs.ts';
 
 const START = new Date('2026-06-01T12:00:00.250Z').getTime();
 
@@ -52,7 +52,7 @@ describe('rate windows in memory', () => {
         );
       }
     });
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, runs(100));
   });
 });
 
@@ -87,9 +87,7 @@ onEveryEngine((engine) => {
     });
     afterEach(() => void vi.useRealTimers());
 
-    it('stand on every answer to a known key and agree with the window', {
-      timeout: TIMEOUT_MS,
-    }, async () => {
+    it('stand on every answer to a known key and agree with the window', async () => {
       const url = fc.constantFrom(
         '/api/v1/actors',
         '/api/v1/actors?page=0',
@@ -117,7 +115,7 @@ onEveryEngine((engine) => {
           }
         }
       });
-      await fc.assert(property, { numRuns: 30 });
+      await fc.assert(property, runs(30));
     });
 
     it('name no time before the window’s end when the store is slow', async () => {
@@ -145,7 +143,7 @@ describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share'
     return store.consume(key, limit);
   };
 
-  it('count every request once, whichever node it came to', { timeout: TIMEOUT_MS }, async () => {
+  it('count every request once, whichever node it came to', async () => {
     const nodes = fc.array(fc.nat(1), { minLength: 1, maxLength: 60, size: 'max' });
     const property = fc.asyncProperty(limits, nodes, async (limit, all) => {
       const key = randomUUID();
@@ -160,7 +158,7 @@ describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share'
     expect(errors).toEqual([]);
   });
 
-  it('begin anew after their end, and never give more than the limit', { timeout: TIMEOUT_MS }, async () => {
+  it('begin anew after their end, and never give more than the limit', async () => {
     const limit = { points: 7, windowSeconds: 1 };
     const key = randomUUID();
     const times = new Map<number, number>();

@@ -10,7 +10,7 @@ import { exportIndicator, GOLDEN, HOSTILE, written } from '../formats/input.ts';
 import { exportRows } from '../formats/stix-rows.ts';
 import { bundleProblems } from '../formats/stix-rules.ts';
 import { inputOf, ofKind, runImporter } from '../importers/run-importer.ts';
-import { runs, TIMEOUT_MS } from './runs.ts';
+import { runs } from './runs.ts';
 
 const stix = stixFormat({ context: false });
 
@@ -72,43 +72,35 @@ function kept({ type, value, normalized, ...row }: ExportIndicator) {
 }
 
 describe('STIX', () => {
-  it(
-    'from Tipline and back to it loses nothing',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(row, async (given) => {
-          const bundle = await written(stix, [given]);
-          expect(bundleProblems(bundle)).toEqual([]);
-          const [record, ...others] = await read(bundle);
-          expect(others).toEqual([]);
-          expect(record).toEqual({
-            kind: 'indicator',
-            ...kept(given),
-            tags: expect.toSatisfy((tags: string[]) => sameSet(tags, given.tags)),
-            statedAt: given.modifiedAt,
-            externalIds: expect.toSatisfy((ids: string[]) => sameSet(ids.slice(1), given.externalIds)),
-          });
-        }),
-        runs(500),
-      );
-    },
-    TIMEOUT_MS,
-  );
+  it('from Tipline and back to it loses nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(row, async (given) => {
+        const bundle = await written(stix, [given]);
+        expect(bundleProblems(bundle)).toEqual([]);
+        const [record, ...others] = await read(bundle);
+        expect(others).toEqual([]);
+        expect(record).toEqual({
+          kind: 'indicator',
+          ...kept(given),
+          tags: expect.toSatisfy((tags: string[]) => sameSet(tags, given.tags)),
+          statedAt: given.modifiedAt,
+          externalIds: expect.toSatisfy((ids: string[]) => sameSet(ids.slice(1), given.externalIds)),
+        });
+      }),
+      runs(500),
+    );
+  });
 
-  it(
-    'through Tipline loses no indicator, tag, TLP or time',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(foreignBundle, async (bundle) => {
-          const rows = exportRows(ofKind(await read(JSON.stringify(bundle)), 'indicator'));
-          const again = exportRows(ofKind(await read(await written(stix, rows)), 'indicator'));
-          expect(byId(again).map(kept)).toEqual(byId(rows).map(kept));
-        }),
-        runs(200),
-      );
-    },
-    TIMEOUT_MS,
-  );
+  it('through Tipline loses no indicator, tag, TLP or time', async () => {
+    await fc.assert(
+      fc.asyncProperty(foreignBundle, async (bundle) => {
+        const rows = exportRows(ofKind(await read(JSON.stringify(bundle)), 'indicator'));
+        const again = exportRows(ofKind(await read(await written(stix, rows)), 'indicator'));
+        expect(byId(again).map(kept)).toEqual(byId(rows).map(kept));
+      }),
+      runs(200),
+    );
+  });
 });
 
 const sameSet = (a: string[], b: string[]) => JSON.stringify(uniqueTags(a)) === JSON.stringify(b);

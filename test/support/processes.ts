@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, inject, vi } from 'vitest';
+import { afterAll, inject } from 'vitest';
 
 export interface Exit {
   /** null: ended by a signal. */
@@ -27,9 +27,6 @@ export interface RunOptions {
   /** For its standard input, which ends after it. */
   input?: string;
 }
-
-// Processes take their time on a busy machine; what must be quick says so itself.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const alive = new Map<number, Running>();
 
@@ -100,7 +97,7 @@ export async function run(args: string[], options?: RunOptions): Promise<Exit> {
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  ms = 60_000,
+  ms = 300_000,
 ): Promise<Exclude<T, null | undefined | false>> {
   const deadline = performance.now() + ms;
   for (;;) {

@@ -155,7 +155,7 @@ async function ready(child: ChildProcess, stream: 'stdout' | 'stderr', words: st
   });
   await Promise.race([
     heard,
-    delay(30_000, null, { ref: false }).then(() => Promise.reject(new Error(said))),
+    delay(300_000, null, { ref: false }).then(() => Promise.reject(new Error(said))),
   ]);
 }
 

@@ -45,7 +45,7 @@ export async function openPage(
     permissions: ['clipboard-read', 'clipboard-write'],
     ...(state && { storageState: state }),
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(300_000);
   contexts.push(context);
   const page = await context.newPage();
   const complaints: string[] = [];

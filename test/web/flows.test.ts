@@ -180,7 +180,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.getByText('Pinned by an analyst').waitFor();
     expect(await confidenceOf(id)).toBe(7);
     await page.getByRole('button', { name: 'Ask the providers' }).click();
-    await page.getByText('abuseipdb scores 97').waitFor({ timeout: 90_000 });
+    await page.getByText('abuseipdb scores 97').waitFor();
     expect(await confidenceOf(id)).toBe(7);
     await page.getByRole('button', { name: 'Unpin' }).click();
     await confirm(page, 'Unpin', 'it was not');

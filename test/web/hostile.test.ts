@@ -159,7 +159,7 @@ describe.skipIf(!CHROMIUM)('what others wrote', () => {
     await page.locator('tbody a').first().click();
     await page.getByRole('button', { name: 'Ask the providers' }).click();
     const raw = page.getByText('The answer as it came');
-    await raw.waitFor({ timeout: 90_000 });
+    await raw.waitFor();
     await raw.click();
     await until('it is shown', async () => (await page.locator('pre').innerText()).includes('window.hit'));
     const text = await page.locator('pre').innerText();

@@ -34,7 +34,7 @@ describe('a hostile list', () => {
     );
     expect(matcher.match('DOMAIN', 'www.host-199999.example')?.entry).toBe('host-199999.example');
     expect(timeOf(matcher, 'DOMAIN', `${'a.'.repeat(120)}example`, 1000)).toBeLessThan(BOUND_MS);
-  }, 60_000);
+  });
 
   it('of a hundred thousand parts that all begin alike costs a value little', () => {
     const matcher = matcherOf(

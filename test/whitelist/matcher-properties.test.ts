@@ -12,6 +12,7 @@ import {
   parseWarninglist,
   type Warninglist,
 } from '../../src/whitelist/warninglist.ts';
+import { runs } from '../properties/runs.ts';
 import { listOf } from './lists.ts';
 import { COMPANY_SUFFIXES, naiveMatch, REGISTRY_SUFFIXES } from './naive.ts';
 
@@ -128,7 +129,7 @@ describe('whatever the lists and the value', () => {
             naiveMatch(all, type, normalized),
           ]);
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 
@@ -142,7 +143,7 @@ describe('whatever the lists and the value', () => {
         if ('network' in where && type !== 'URL')
           expect(ipaddr.process(normalized).match(ipaddr.parseCIDR(where.network))).toBe(true);
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });
@@ -164,7 +165,7 @@ describe('whatever the JSON', () => {
         const parsed = parseWarninglist(json);
         if (!('rejected' in parsed)) buildMatcher([{ id: '', list: parsed }]).match(type, normalized);
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 });
