@@ -68,3 +68,11 @@ export function pageParameters(defaultSize: number, maxSize: number) {
     }),
   };
 }
+
+/** The page of an export. No defaults: an export is cut into pages only where the request asks for one. */
+export function optionalPageParameters(maxSize: number) {
+  return {
+    page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
+    pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: maxSize })),
+  };
+}

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -141,6 +142,20 @@ onEveryEngine((engine) => {
         expect(response.body).toContain('worse.test-feed.net');
       },
     );
+
+    it('holds more matches than a page has, in every format', async () => {
+      const count = 520;
+      await tipline.load(
+        Array.from({ length: count }, (_, i) => indicatorRecord('DOMAIN', `n${i}.many-rows.net`)),
+      );
+      for (const format of FORMAT_NAMES) {
+        const { body } = await viewer.send('GET', `/app/indicators/export?format=${format}&q=many-rows`);
+        const found = new Set(body.match(/n\d+\.many-rows\.net/g));
+        expect([format, found.size]).toEqual([format, count]);
+      }
+      expect(await lines('q=many-rows&page=2')).toHaveLength(100);
+      expect(await lines('q=many-rows&pageSize=500')).toHaveLength(500);
+    });
 
     it('is nothing without a session, also with a key', async () => {
       const response = await tipline.get('/app/indicators/export?format=csv');

@@ -59,7 +59,9 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
         selection: {
           viewer: request.viewer,
           filters: { ...refanged(filters), ...(state === 'pinned' && { pinned: true as const }) },
-          ...(page !== undefined && { page: { page, pageSize, ...sorting(sort, order) } }),
+          ...((page !== undefined || pageSize !== undefined) && {
+            page: { page: page ?? 1, pageSize: pageSize ?? DEFAULT_PAGE_SIZE, ...sorting(sort, order) },
+          }),
         },
         format: formatOf(format, options),
         variant: variantOf(format, options),
@@ -80,6 +82,9 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
     },
   });
 }
+
+/** Of an export that names a page but not its size: the list's. */
+const DEFAULT_PAGE_SIZE = 100;
 
 /** What is pasted out of a report finds what it means. */
 function refanged({ q, ...filters }: IndicatorFilters): IndicatorFilters {

@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
 import { moment, momentOrNull, operation } from '../../http/operation.ts';
-import { dateTime, nullable, nullableEnum, score, stringEnum } from '../../http/schema.ts';
+import {
+  dateTime,
+  nullable,
+  nullableEnum,
+  optionalPageParameters,
+  score,
+  stringEnum,
+} from '../../http/schema.ts';
 import { SEVERITIES, TLPS } from '../../model/vocabulary.ts';
 import { FORMAT_NAMES } from '../exports/formats.ts';
 import { SORTS } from './indicators.queries.ts';
@@ -55,8 +62,7 @@ export const exportIndicators = operation('GET /app/indicators/export', {
       style,
       include,
       state: stringEnum(['visible', 'pinned'], { default: 'visible' }),
-      page: Type.Optional(page),
-      pageSize,
+      ...optionalPageParameters(500),
     },
     strict,
   ),
