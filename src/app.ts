@@ -215,8 +215,9 @@ function registerGate(
     const entered = request.routeOptions.config.orSession && (await enterInstead(request, reply));
     if (!entered && (scope || needsKey(request.url))) await authenticate(request, reply, scope);
     if (request.is404) throw routes.reject(request.method, request.url);
-    const { mediaTypes = ['application/json'] } = request.routeOptions.config;
-    if (scope && !request.accepts().type([...mediaTypes])) throw new ApiError('not_acceptable');
+    const { mediaTypes = ['application/json'], ignoresAccept } = request.routeOptions.config;
+    if (scope && !ignoresAccept?.(request) && !request.accepts().type([...mediaTypes]))
+      throw new ApiError('not_acceptable');
   });
 }
 

@@ -18,6 +18,8 @@ declare module 'fastify' {
     access?: Access;
     /** What it can answer with; application/json where none is given. */
     mediaTypes?: readonly string[];
+    /** The query has chosen the media type, so that Accept does not. */
+    ignoresAccept?: (request: FastifyRequest) => boolean;
     /** Beside Bearer, the key alone or HTTP Basic will do: all that MISP's feed pull and firewalls can send. */
     looseKey?: (request: FastifyRequest) => boolean;
     /** Without a key, whoever is signed in may read it too. */

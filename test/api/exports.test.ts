@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { campaignRecord, relationshipRecord } from '../support/records.ts';
@@ -22,6 +23,16 @@ onEveryEngine((engine) => {
     ]);
   });
   afterEach(() => harness.close());
+
+  it.each(['text/html', 'application/octet-stream', 'application/taxii+json;version=2.1', 'image/png'])(
+    'is sent to a client that accepts %s, because format decides',
+    async (accept) => {
+      const answer = (format: string) =>
+        harness.get(`/api/v1/indicators?format=${format}`, { headers: { accept } });
+      for (const format of FORMAT_NAMES) expect((await answer(format)).statusCode).toBe(200);
+      expect((await answer('json')).statusCode).toBe(406);
+    },
+  );
 
   describe('an export', () => {
     it('holds every match in the list’s order, and says how many', async () => {

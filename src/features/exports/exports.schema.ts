@@ -3,9 +3,9 @@ import { DEFAULT_OPTIONS, FORMAT_NAMES, formatOf } from './formats.ts';
 const formats = FORMAT_NAMES.map((name) => formatOf(name, DEFAULT_OPTIONS));
 
 /** Without their parameters, each once. */
-export const EXPORT_MEDIA_TYPES = [
-  ...new Set(formats.map(({ mediaType }) => mediaType.split(';')[0] ?? '')),
-].filter((type) => type !== 'application/json');
+const EXPORT_MEDIA_TYPES = [...new Set(formats.map(({ mediaType }) => mediaType.split(';')[0] ?? ''))].filter(
+  (type) => type !== 'application/json',
+);
 
 const HEADERS = {
   'X-Total-Count': { type: 'integer', description: 'Exports: how many indicators match.' },

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { PageRequest } from '../../db/page.ts';
 import type { Read } from '../../db/replicas.ts';
@@ -8,7 +9,7 @@ import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseQuerystring } from '../../http/querystring.ts';
 import type { Interest } from '../enrichments/wanted.ts';
-import { EXPORT_MEDIA_TYPES, exportResponses } from '../exports/exports.schema.ts';
+import { exportResponses } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
 import { sendExport } from '../exports/send-export.ts';
@@ -46,7 +47,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
     {
       config: {
         access: 'indicators:read',
-        mediaTypes: ['application/json', ...EXPORT_MEDIA_TYPES],
+        ignoresAccept: isExport,
         looseKey: ({ query }) => (query as { format?: unknown }).format === 'txt',
       },
       schema: {
@@ -130,6 +131,11 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       }),
   );
 };
+
+/** `format` decides the media type of an export; the list itself is JSON. */
+function isExport({ query }: FastifyRequest): boolean {
+  return ((query as { format?: unknown }).format ?? 'json') !== 'json';
+}
 
 /** What is asked, in one form whatever the order of the parameters. */
 function questionOf({ tlpCeiling }: Viewer, filters: IndicatorFilters, page: PageRequest): string {
