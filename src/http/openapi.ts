@@ -46,7 +46,8 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
       security: [{ apiKey: [] }],
     },
     transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
-    transformObject: (document) => withCommas('openapiObject' in document ? document.openapiObject : {}),
+    transformObject: (document) =>
+      withExplodedLists('openapiObject' in document ? document.openapiObject : {}),
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
   });
   await app.register(swaggerUi, {
@@ -77,11 +78,11 @@ export function openApiYaml(app: FastifyInstance): string {
   return stringify(app.swagger(), { aliasDuplicateObjects: false, lineWidth: 110, version: '1.1' });
 }
 
-/** Lists in a query are written with commas: not what OpenAPI assumes. */
-function withCommas<T extends { paths?: object }>(document: T): T {
+/** Clients generated from the description repeat the name of a list; commas are accepted too. */
+function withExplodedLists<T extends { paths?: object }>(document: T): T {
   for (const { get } of Object.values(document.paths ?? {})) {
     for (const parameter of get?.parameters ?? []) {
-      if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
+      if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: true });
     }
   }
   return document;

@@ -5,7 +5,7 @@ import { ApiError } from './errors.ts';
 interface ParameterSchema {
   type: 'integer' | 'boolean' | 'string' | 'array';
   enum?: string[];
-  /** Of a list, which is written with commas. */
+  /** Of a list: with commas, by repeating its name, or both. */
   items?: { enum: string[] };
   format?: 'date-time' | 'uuid';
   minimum?: number;
@@ -24,7 +24,7 @@ interface QuerySchema {
 type Parsed = { value: unknown } | { allowed: string };
 
 /**
- * Reads a query by its schema, strictly: a parameter that is unknown, repeated, empty or not of its kind is an
+ * Reads a query by its schema, strictly: a parameter that is unknown, empty, not of its kind, or repeated without being a list is an
  * error that names it and says what is allowed. A mistyped filter must not return everything.
  */
 export function queryValidator({ properties = {}, required = [] }: QuerySchema) {
@@ -36,8 +36,8 @@ export function queryValidator({ properties = {}, required = [] }: QuerySchema) 
     for (const [name, text] of Object.entries(raw)) {
       const schema = known.get(name);
       if (!schema) return wrong(`Unknown query parameter "${shown(name)}". Allowed: ${names}.`);
-      if (typeof text !== 'string') return wrong(`${name} is given more than once.`);
-      const parsed = parse(schema, text);
+      if (typeof text !== 'string' && !schema.items) return wrong(`${name} is given more than once.`);
+      const parsed = parse(schema, String(text));
       if ('allowed' in parsed) return wrong(`${name} must be ${parsed.allowed}.`);
       value[name] = parsed.value;
     }
@@ -77,7 +77,9 @@ function list(allowed: string[], text: string): Parsed {
   const fits = words.every((word) => allowed.includes(word)) && new Set(words).size === words.length;
   return fits
     ? { value: words }
-    : { allowed: `a list of ${allowed.join(', ')}, each once, with commas and no blanks between` };
+    : {
+        allowed: `a list of ${allowed.join(', ')}, each once, repeated or with commas and no blanks between`,
+      };
 }
 
 function integer({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSchema, text: string): Parsed {

@@ -1,7 +1,6 @@
 /**
  * The query string by the URL standard (application/x-www-form-urlencoded parsing). It never fails: what is not
- * valid percent-encoding stands for itself. Repeated names become a list, which no parameter accepts; of a name
- * repeated thousands of times the first two tell enough.
+ * valid percent-encoding stands for itself. Repeated names become a list, which only parameters that are lists accept.
  */
 export function parseQuerystring(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null);
@@ -9,6 +8,7 @@ export function parseQuerystring(text: string): Record<string, string | string[]
     const before = query[name];
     if (before === undefined) query[name] = value;
     else if (typeof before === 'string') query[name] = [before, value];
+    else before.push(value);
   }
   return query;
 }

@@ -108,6 +108,19 @@ onEveryEngine((engine) => {
       expect(await values('?actorId=00000000-0000-4000-8000-000000000000')).toEqual([]);
     });
 
+    it('takes a list repeated, with commas, or both', async () => {
+      const expected = (await values('?types=DOMAIN,URL,IPV4')).sort();
+      expect(expected.length).toBeGreaterThan(1);
+      expect((await values('?types=DOMAIN&types=URL&types=IPV4')).sort()).toEqual(expected);
+      expect((await values('?types=DOMAIN,URL&types=IPV4')).sort()).toEqual(expected);
+    });
+
+    it('refuses a list repeated up to the longest address, naming the parameter', async () => {
+      const response = await tipline.get(`/api/v1/indicators?${'types=IPV4&'.repeat(700)}types=IPV4`);
+      expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_parameter']);
+      expect(response.json().error).toContain('types');
+    });
+
     it('pages, and keeps the total past the end', async () => {
       const page = async (n: number) => (await tipline.get(`/api/v1/indicators?page=${n}&pageSize=4`)).json();
       expect(await page(1)).toMatchObject({ page: 1, pageSize: 4, total: 6 });
@@ -126,6 +139,9 @@ onEveryEngine((engine) => {
       ['pageSize=0', 'pageSize'],
       ['pageSize=501', 'pageSize'],
       ['page=1&page=2', 'page'],
+      ['type=IPV4&type=IPV4', 'type'],
+      ['types=IPV4&types=IPV4', 'types'],
+      ['types=IPV4&types=', 'types'],
       ['q=', 'q'],
       ['q=a%00b', 'q'],
       ['type=ipv4', 'type'],

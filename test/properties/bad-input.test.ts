@@ -367,6 +367,6 @@ onEveryEngine((engine) => {
 
 it('reads a name repeated thousands of times as quickly as as many names', () => {
   const query = 'a&'.repeat(8_000);
-  expect(parseQuerystring(query).a).toEqual(['', '']);
+  expect(parseQuerystring(query).a).toHaveLength(8_000);
   expect(cpuTime(() => parseQuerystring(query))).toBeLessThan(250);
 });

@@ -61,7 +61,7 @@ export const IndicatorQuery = Type.Object({
       items: { type: 'string', enum: [...INDICATOR_TYPES] },
       minItems: 1,
       uniqueItems: true,
-      description: 'Of any of these types, with commas between: IPV4,IPV6.',
+      description: 'Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6.',
     }),
   ),
   format: stringEnum(['json', ...FORMAT_NAMES], {
