@@ -148,3 +148,10 @@ describe('the pages', () => {
     expect(wrong.map(([statement]) => statement)).toEqual([]);
   });
 });
+
+describe('TLP ceilings', () => {
+  it.each(files.map((entry) => [entry.file, entry] as const))('of %s have no default', (_, { text }) => {
+    const defaults = text.match(/\b(?:seesUpTo|\w*[cC]eiling)\??(?:: Tlp)? = '[A-Z_]+'|\bseesUpTo\?:/g);
+    expect(defaults).toBeNull();
+  });
+});

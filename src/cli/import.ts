@@ -112,6 +112,7 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
     source,
     now,
     dryRun: options.dryRun ?? false,
+    seesUpTo: 'RED' as const,
     tally,
     ...(run && { signal: run.signal }),
   };

@@ -74,7 +74,7 @@ const change = ({ reason }: Options) => ({ who: whoRunsThis(), reason: reason ??
 
 async function add(text: string, options: Options): Promise<void> {
   const why = { ...change(options), reason: options.reason ?? '' };
-  const { entry, changed } = await withDatabase(({ db }) => addEntry(db, text, options.type, why));
+  const { entry, changed } = await withDatabase(({ db }) => addEntry(db, text, options.type, why, 'RED'));
   if (options.json) return print(JSON.stringify({ ...entry, changed }));
   print(
     `Whitelisted ${entry.entry} (${entry.kind}, ${entry.types.join(' ')}). Indicators hidden by it: ${changed}.`,

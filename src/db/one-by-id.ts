@@ -1,7 +1,7 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { Db } from './open.ts';
-import { PLANNED_ONCE } from './postgres.ts';
+import { PLANNED_ONCE } from './prepared-statements.ts';
 import type { Viewer } from './visibility.ts';
 
 /** They stand where the ids and the instant of a call belong. */

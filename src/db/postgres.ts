@@ -1,6 +1,7 @@
 import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { CopyCursor } from './copy-out.ts';
+import { withPreparedStatements } from './prepared-statements.ts';
 import { ASKS_FOR_REVISIONS } from './readers.ts';
 import { READ_REVISIONS_OF_SERVER, WRITE_PRIMARY_RUN } from './revision.ts';
 import type { RevisionsOf } from './revision-watch.ts';
@@ -16,58 +17,6 @@ types.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
 
 /** A statement that hangs must not hold a request for ever. */
 const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
-
-/** Before a statement that is to be prepared: to whoever does not know it, it says nothing. */
-export const PREPARED = '/* prepared */ ';
-/** Likewise, and its rows are arrays of PostgreSQL's own texts: whoever reads many knows what to make of each. */
-export const PREPARED_TEXTS = '/* prepared, as texts */ ';
-/** The same two where one plan is as good as any, whatever the parameters are. */
-export const PLANNED_ONCE = '/* prepared and planned once */ ';
-export const PLANNED_ONCE_TEXTS = '/* prepared and planned once, as texts */ ';
-const MARKS = [PREPARED, PREPARED_TEXTS, PLANNED_ONCE, PLANNED_ONCE_TEXTS];
-const AS_TEXTS = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
-
-/** Of the statements that are asked to be prepared, the first so many are: each connection keeps what it made of each. */
-const MOST_PREPARED = 200;
-
-interface Prepared {
-  config: { name: string; text: string; rowMode?: string };
-  isPlannedOnce: boolean;
-}
-const allPrepared = new Map<string, Prepared>();
-
-function preparedOf(text: string): Prepared | undefined {
-  const known = allPrepared.get(text);
-  if (known || allPrepared.size === MOST_PREPARED) return known;
-  const mark = MARKS.find((one) => text.startsWith(one));
-  if (!mark) return undefined;
-  const asTexts = mark === PREPARED_TEXTS || mark === PLANNED_ONCE_TEXTS;
-  const config = { name: `tipline_${allPrepared.size}`, text, ...(asTexts && AS_TEXTS) };
-  const prepared = { config, isPlannedOnce: mark === PLANNED_ONCE || mark === PLANNED_ONCE_TEXTS };
-  allPrepared.set(text, prepared);
-  return prepared;
-}
-
-/**
- * Has a connection prepare the statements that say so, which are taken apart once then. They are planned for what is asked each
- * time, as all others are, or once: the connection is told whenever that changes.
- */
-function preparing(client: pg.PoolClient): void {
-  const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
-  let plansOnce = false;
-  client.query = ((text: unknown, values: unknown, ...more: unknown[]) => {
-    if (typeof text !== 'string') return query(text, values, ...more);
-    const prepared = preparedOf(text);
-    const ask = () =>
-      prepared ? query({ ...prepared.config, values }, ...more) : query(text, values, ...more);
-    const isPlannedOnce = prepared?.isPlannedOnce ?? false;
-    if (isPlannedOnce === plansOnce) return ask();
-    plansOnce = isPlannedOnce;
-    const mode = isPlannedOnce ? 'force_generic_plan' : 'force_custom_plan';
-    // Refused in a transaction that has failed, which takes it back itself when it ends.
-    return query(`set plan_cache_mode = ${mode}`).then(ask, ask);
-  }) as typeof client.query;
-}
 
 export interface PostgresOptions {
   url: string;
@@ -98,7 +47,7 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   pool.on('connect', (client) => {
     // Nor one that breaks while it is held and nothing is asked, in which the pool does not listen; the next query fails.
     client.on('error', () => {});
-    preparing(client);
+    withPreparedStatements(client);
     void client
       .query("set time zone 'UTC'; set jit = off; set plan_cache_mode = force_custom_plan")
       .catch(() => {});

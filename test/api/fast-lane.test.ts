@@ -212,7 +212,13 @@ onEveryEngine((engine) => {
   describe('an answer changes at once with', () => {
     it('what is whitelisted', async () => {
       await warm();
-      await addEntry(tipline.db, 'one.test-feed.net', undefined, { who: 'test', reason: 'ours', now: NOW });
+      await addEntry(
+        tipline.db,
+        'one.test-feed.net',
+        undefined,
+        { who: 'test', reason: 'ours', now: NOW },
+        'RED',
+      );
       expect(values(await ask())).toEqual(['soon', 'two']);
     });
 
@@ -262,7 +268,13 @@ onEveryEngine((engine) => {
       expect([(await ask(green, two)).status, (await ask({}, two)).status]).toEqual([404, 200]);
       const upper = one.replace(/[\da-f-]{36}/, (id) => id.toUpperCase());
       expect((await ask({}, upper)).status).toBe(200);
-      await addEntry(tipline.db, 'one.test-feed.net', undefined, { who: 'test', reason: 'ours', now: NOW });
+      await addEntry(
+        tipline.db,
+        'one.test-feed.net',
+        undefined,
+        { who: 'test', reason: 'ours', now: NOW },
+        'RED',
+      );
       const gone = await ask({}, one);
       expect([gone.status, gone.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
       expect((await ask({}, soon)).status).toBe(200);
@@ -321,7 +333,13 @@ onEveryEngine((engine) => {
     });
     const asked = ask();
     const goOn = await waiting;
-    await addEntry(tipline.db, 'one.test-feed.net', undefined, { who: 'test', reason: 'ours', now: NOW });
+    await addEntry(
+      tipline.db,
+      'one.test-feed.net',
+      undefined,
+      { who: 'test', reason: 'ours', now: NOW },
+      'RED',
+    );
     counted = async () => {};
     goOn();
     expect(values(await asked)).toEqual(['soon', 'two']);

@@ -30,6 +30,7 @@ async function importText(tipline: Harness, text: string, given: Given = {}) {
     now: NOW,
     dryRun,
     tally,
+    seesUpTo: 'RED',
     readers,
   });
   return { tally, indicators: tally.kinds.get('indicator'), interruption };
@@ -338,7 +339,7 @@ onEveryEngine((engine) => {
           input: { fileName: `file ${i}`, open: () => Readable.from([Buffer.from(text)]) },
         }),
       );
-      await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, tally });
+      await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, seesUpTo: 'RED', tally });
       expect(tally.kinds.get('relationship')).toMatchObject({ read: 1, new: 1, rejected: 0 });
       await tipline.close();
     });
@@ -413,7 +414,13 @@ describe('a database that fails', () => {
     const text = bundle(indicator(1, 'one.example.com'));
     const input = { fileName: 'file', open: () => Readable.from([Buffer.from(text)]) };
     const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
-    const options = { source: newSource('s', 's', defaults), now: NOW, dryRun: false, tally: newTally() };
+    const options = {
+      source: newSource('s', 's', defaults),
+      now: NOW,
+      dryRun: false,
+      seesUpTo: 'RED' as const,
+      tally: newTally(),
+    };
     const importing = importFiles(
       new Proxy({}, { get }) as never,
       [{ importer: stixImporter, input }],

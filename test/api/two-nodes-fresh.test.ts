@@ -45,7 +45,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL', () => {
     ['new ones', (node) => node.load([record('one', { tags: ['c2'] }), record('two', { confidence: 20 })])],
     ['another score', (node) => node.load([record('two', { confidence: 80, statedAt: later(1) })])],
     ['another tag', (node) => node.load([record('two', { tags: ['c2'], statedAt: later(2) })])],
-    ['one whitelisted', (node) => addEntry(node.db, 'two.test-feed.net', undefined, by)],
+    ['one whitelisted', (node) => addEntry(node.db, 'two.test-feed.net', undefined, by, 'RED')],
     ['one taken back', (node) => removeEntry(node.db, 'two.test-feed.net', undefined, by)],
     ['one that will expire', (node) => node.load([record('soon', { expiresAt: later(60_000) })])],
   ];

@@ -1,6 +1,13 @@
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
-import { PLANNED_ONCE, PLANNED_ONCE_TEXTS, PREPARED, PREPARED_TEXTS } from '../../src/db/postgres.ts';
+import { describe, expect, it } from 'vitest';
+import type { Db } from '../../src/db/open.ts';
+import {
+  MAX_PREPARED,
+  PLANNED_ONCE,
+  PLANNED_ONCE_TEXTS,
+  PREPARED,
+  PREPARED_TEXTS,
+} from '../../src/db/prepared-statements.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
 const MODE = "select current_setting('plan_cache_mode') as mode";
@@ -52,5 +59,47 @@ onEveryEngine((engine) => {
     for (const mark of [PREPARED, PREPARED_TEXTS, PLANNED_ONCE, PLANNED_ONCE_TEXTS])
       expect((await asking(mark).execute(db)).rows).toEqual([{ mode: 'auto' }]);
     await close();
+  });
+
+  describe.runIf(onPostgres)('with more statements than a connection keeps', () => {
+    const numbered = (n: number) => sql<{ n: number }>`${sql.raw(`${PREPARED}select ${n}::int as n`)}`;
+    const prepared = async (db: Db) => {
+      const { rows } = await sql<{
+        statement: string;
+      }>`select statement from pg_prepared_statements where name like 'tipline%'`.execute(db);
+      return rows.map(({ statement }) => Number(/select (\d+)/.exec(statement)?.[1]));
+    };
+
+    it('replaces the least recently used', async () => {
+      const { db, close } = await engine.open();
+      await db.connection().execute(async (connection) => {
+        for (let n = 0; n < MAX_PREPARED + 50; n++) {
+          expect((await numbered(n).execute(connection)).rows).toEqual([{ n }]);
+          await numbered(0).execute(connection);
+        }
+        const kept = await prepared(connection);
+        expect(kept).toHaveLength(MAX_PREPARED);
+        expect([0, 1, 51, MAX_PREPARED + 49].map((n) => kept.includes(n))).toEqual([true, false, true, true]);
+        expect((await numbered(1).execute(connection)).rows).toEqual([{ n: 1 }]);
+      });
+      await close();
+    });
+
+    it('replaces them after transactions that failed', async () => {
+      const { db, close } = await engine.open();
+      await db.connection().execute(async (connection) => {
+        for (let n = 1000; n < 1000 + MAX_PREPARED; n++) await numbered(n).execute(connection);
+        const failing = connection.transaction().execute(async (trx) => {
+          for (let n = 2000; n < 2010; n++) await numbered(n).execute(trx);
+          await sql`${sql.raw(PREPARED)} select 1 / 0`.execute(trx).catch(() => {});
+          await numbered(2010).execute(trx);
+        });
+        await expect(failing).rejects.toThrow('aborted');
+        await numbered(2011).execute(connection);
+        await numbered(2012).execute(connection);
+        expect((await prepared(connection)).length).toBeLessThanOrEqual(MAX_PREPARED);
+      });
+      await close();
+    });
   });
 });

@@ -73,7 +73,13 @@ async function load(db: Db, source: string, records: ImportRecord[]) {
   const tally = newTally();
   const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
   const from = await ensureSource(db, source, 'import', DEFAULTS, NOW);
-  await importFiles(db, [{ importer, input }], { source: from, now: NOW, dryRun: false, tally });
+  await importFiles(db, [{ importer, input }], {
+    source: from,
+    now: NOW,
+    dryRun: false,
+    seesUpTo: 'RED',
+    tally,
+  });
   return tally;
 }
 

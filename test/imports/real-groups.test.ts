@@ -43,6 +43,7 @@ onEveryEngine((engine) => {
       source,
       now: NOW,
       dryRun: false,
+      seesUpTo: 'RED',
       tally,
     });
     return tally.kinds.get('actor');

@@ -51,6 +51,7 @@ onEveryEngine((engine) => {
             source,
             now: NOW,
             dryRun: false,
+            seesUpTo: 'RED',
             tally,
           });
           expect(broken).toEqual([]);

@@ -172,7 +172,7 @@ onEveryEngine((engine) => {
         indicatorRecord('IPV4', address(4)),
         indicatorRecord('IPV4', address(5), { tlp: 'AMBER' }),
       ]);
-      await addEntry(tipline.db, address(4), undefined, { ...who, reason: 'ours' });
+      await addEntry(tipline.db, address(4), undefined, { ...who, reason: 'ours' }, 'RED');
       await drain();
       expect(askedFor()).toEqual([address(5)]);
       expect(await waiting()).toBe(0);
@@ -181,7 +181,7 @@ onEveryEngine((engine) => {
     it('stops telling at once what is whitelisted or restricted while it asks, and when the provider is forgotten', async () => {
       const count = 40;
       for (const [round, change] of [
-        () => addEntry(tipline.db, '198.51.100.0/24', undefined, { ...who, reason: 'ours' }),
+        () => addEntry(tipline.db, '198.51.100.0/24', undefined, { ...who, reason: 'ours' }, 'RED'),
         () => saveProvider(tipline.db, SECRETS, 'abuseipdb', { tlpCeiling: 'CLEAR' }, who),
         () => removeProvider(tipline.db, 'abuseipdb', who),
       ].entries()) {

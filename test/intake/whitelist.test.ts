@@ -54,7 +54,7 @@ onEveryEngine((engine) => {
     it('hides a name with all below it, its URLs and mail addresses, at once and everywhere', async () => {
       await load();
       const { data } = (await tipline.get('/api/v1/indicators?q=img.cdn.example&type=DOMAIN')).json();
-      const { changed } = await addEntry(tipline.db, 'cdn[.]example', undefined, why);
+      const { changed } = await addEntry(tipline.db, 'cdn[.]example', undefined, why, 'RED');
       expect(changed).toBe(4);
       expect(await shown()).toEqual(
         without('cdn.example', 'img.cdn.example', 'http://img.cdn.example/x.exe', 'abuse@cdn.example'),
@@ -66,33 +66,33 @@ onEveryEngine((engine) => {
 
     it('hides a network, and the URLs whose host is in it', async () => {
       await load();
-      await addEntry(tipline.db, '198.51.100.0/24', undefined, why);
+      await addEntry(tipline.db, '198.51.100.0/24', undefined, why, 'RED');
       expect(await shown()).toEqual(without('198.51.100.7', 'http://198.51.100.7/a'));
     });
 
     it('hides what matches a pattern', async () => {
       await load();
-      await addEntry(tipline.db, '/^2001:db8:/', undefined, why);
+      await addEntry(tipline.db, '/^2001:db8:/', undefined, why, 'RED');
       expect(await shown()).toEqual(without('2001:db8::7'));
     });
 
     it('shows again what it hid when it is taken away, but not what another one hides too', async () => {
       await load();
-      await addEntry(tipline.db, 'cdn.example', undefined, why);
-      await addEntry(tipline.db, '=img.cdn.example', undefined, why);
+      await addEntry(tipline.db, 'cdn.example', undefined, why, 'RED');
+      await addEntry(tipline.db, '=img.cdn.example', undefined, why, 'RED');
       await removeEntry(tipline.db, 'CDN.example', undefined, why);
       expect(await shown()).toEqual(without('img.cdn.example', 'http://img.cdn.example/x.exe'));
     });
 
     it('hides what is imported after it', async () => {
-      await addEntry(tipline.db, 'cdn.example', undefined, why);
+      await addEntry(tipline.db, 'cdn.example', undefined, why, 'RED');
       await load();
       expect(await shown()).toHaveLength(WORLD.length - 4);
     });
 
     it('is remembered with which entry hides what', async () => {
       await load();
-      const { entry } = await addEntry(tipline.db, '198.51.100.7', undefined, why);
+      const { entry } = await addEntry(tipline.db, '198.51.100.7', undefined, why, 'RED');
       const hits = await tipline.db.selectFrom('whitelist_hit').select(['list_id', 'entry']).execute();
       expect(hits).toEqual([
         { list_id: entry.id, entry: entry.entry },
@@ -101,13 +101,13 @@ onEveryEngine((engine) => {
     });
 
     it.each(['com', '0.0.0.0/0', 'not a value', '/(a/'])('is refused when it is none: %s', async (text) => {
-      await expect(addEntry(tipline.db, text, undefined, why)).rejects.toThrow(/whitelist entry/);
+      await expect(addEntry(tipline.db, text, undefined, why, 'RED')).rejects.toThrow(/whitelist entry/);
       expect(await audit()).toEqual([]);
     });
 
     it('is audited, once', async () => {
-      await addEntry(tipline.db, 'cdn.example', undefined, why);
-      await expect(addEntry(tipline.db, 'cdn.example', undefined, why)).rejects.toThrow(
+      await addEntry(tipline.db, 'cdn.example', undefined, why, 'RED');
+      await expect(addEntry(tipline.db, 'cdn.example', undefined, why, 'RED')).rejects.toThrow(
         'stands there already',
       );
       expect(await audit()).toEqual([
@@ -122,7 +122,7 @@ onEveryEngine((engine) => {
 
     it('counts also for an import that is under way', async () => {
       const records = Array.from({ length: 3_000 }, (_, i) => indicatorRecord('DOMAIN', `h${i}.cdn.example`));
-      await Promise.all([tipline.load(records), addEntry(tipline.db, 'cdn.example', undefined, why)]);
+      await Promise.all([tipline.load(records), addEntry(tipline.db, 'cdn.example', undefined, why, 'RED')]);
       expect(await shown()).toEqual([]);
     });
   });

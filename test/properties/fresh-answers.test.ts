@@ -81,7 +81,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, whatever is done', () => {
         ]);
       }
       case 'whitelist':
-        return addEntry(node.db, change.name, undefined, by).catch(unlessRefused);
+        return addEntry(node.db, change.name, undefined, by, 'RED').catch(unlessRefused);
       case 'take back':
         return removeEntry(node.db, change.name, undefined, by).catch(unlessRefused);
       case 'pin':

@@ -98,7 +98,13 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
         },
       };
       const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
-      await importFiles(db, [{ importer, input }], { source, now: clock.now, dryRun: false, tally });
+      await importFiles(db, [{ importer, input }], {
+        source,
+        now: clock.now,
+        dryRun: false,
+        seesUpTo: 'RED',
+        tally,
+      });
       return tally;
     },
     async close() {

@@ -23,8 +23,8 @@ export async function importEntities(
   now: Date,
   tally: Tally,
   dryRun: boolean,
+  seesUpTo: Tlp,
   guard: Guard = unguarded,
-  seesUpTo: Tlp = 'RED',
 ): Promise<void> {
   let plan = await planEntities(db, source, kind, records, now, seesUpTo);
   if (!dryRun && plan.statements.length > 0) {

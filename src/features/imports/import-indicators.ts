@@ -55,8 +55,8 @@ export async function importIndicators(
   records: readonly IndicatorRecord[],
   now: Date,
   tally: Tally,
+  seesUpTo: Tlp,
   guard: Guard = unguarded,
-  seesUpTo: Tlp = 'RED',
 ): Promise<void> {
   let plan = await planBatch(db, source, records, now, seesUpTo);
   if (changesAnything(plan)) {
@@ -78,7 +78,7 @@ export async function rehearseIndicators(
   now: Date,
   tally: Tally,
   rehearsal: Rehearsal,
-  seesUpTo: Tlp = 'RED',
+  seesUpTo: Tlp,
 ): Promise<void> {
   const plan = await planBatch(db, source, records, now, seesUpTo, rehearsal);
   for (const outcome of plan.outcomes) tally.count('indicator', outcome);

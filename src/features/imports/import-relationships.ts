@@ -52,8 +52,8 @@ export async function importRelationships(
   source: Source,
   records: readonly RelationshipRecord[],
   tally: Tally,
+  seesUpTo: Tlp,
   guard: Guard = unguarded,
-  seesUpTo: Tlp = 'RED',
 ): Promise<RelationshipRecord[]> {
   const waiting: RelationshipRecord[] = [];
   let pairs: Relationship[] = [];

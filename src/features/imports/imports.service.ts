@@ -36,9 +36,9 @@ export interface ImportOptions {
   tally: Tally;
   /**
    * Of whoever imports: a record that is marked above it is rejected, and the counts tell nothing of what is known above
-   * it, which counts as new. Left out: no bounds.
+   * it, which counts as new.
    */
-  seesUpTo?: Tlp;
+  seesUpTo: Tlp;
   /** For whoever may lose the right to write. */
   guard?: Guard;
   /** Ends the import between batches. */
@@ -126,8 +126,8 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
           options.source,
           full.relationships,
           options.tally,
-          options.guard,
           options.seesUpTo,
+          options.guard,
         ),
       );
     }
@@ -167,7 +167,7 @@ async function joinWaiting(
   { source, tally, guard, seesUpTo }: ImportOptions,
 ): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
-    for (const { type, from, to } of await importRelationships(db, source, group, tally, guard, seesUpTo)) {
+    for (const { type, from, to } of await importRelationships(db, source, group, tally, seesUpTo, guard)) {
       tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
     }
   }
@@ -189,7 +189,7 @@ function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileNa
     return tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
   }
   // Whoever imported it could never see it again, nor could others who saw it until now. Its value is nobody's to read.
-  if (seesUpTo && compareTlp(record.tlp ?? source.defaults.tlp, seesUpTo) > 0) {
+  if (compareTlp(record.tlp ?? source.defaults.tlp, seesUpTo) > 0) {
     return tally.reject(record.kind, 'marked above what the role sees', fileName);
   }
   batch.size++;
@@ -210,8 +210,8 @@ async function importBatch(
 ): Promise<void> {
   const { source, now, dryRun, tally, guard, seesUpTo } = options;
   for (const [kind, records] of batch.entities)
-    await importEntities(db, source, kind, records, now, tally, dryRun, guard, seesUpTo);
+    await importEntities(db, source, kind, records, now, tally, dryRun, seesUpTo, guard);
   if (batch.indicators.length === 0) return;
   if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal, seesUpTo);
-  else await importIndicators(db, source, batch.indicators, now, tally, guard, seesUpTo);
+  else await importIndicators(db, source, batch.indicators, now, tally, seesUpTo, guard);
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { PageRequest } from '../../db/page.ts';
-import { PLANNED_ONCE_TEXTS, PREPARED, PREPARED_TEXTS } from '../../db/postgres.ts';
+import { PLANNED_ONCE_TEXTS, PREPARED, PREPARED_TEXTS } from '../../db/prepared-statements.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/text-formats.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
 import {

@@ -202,7 +202,15 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
     input: inputOf(file),
   }));
   for (const { reason, where } of fetched.skipped ?? []) tally.reject('report', reason, where);
-  const broken = await importFiles(db, files, { source, now, dryRun: false, tally, guard, signal });
+  const broken = await importFiles(db, files, {
+    source,
+    now,
+    dryRun: false,
+    tally,
+    seesUpTo: 'RED',
+    guard,
+    signal,
+  });
   if (broken[0]) throw new BrokenRun(broken[0].message);
   const left = present ? await leaveList(db, source.id, present, source.health.lastSuccessAt, now, guard) : 0;
   return { ...countsOf(tally), left };

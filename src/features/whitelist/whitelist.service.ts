@@ -55,7 +55,7 @@ export async function addEntry(
   text: string,
   type: IndicatorType | undefined,
   by: Change & { reason: string },
-  seesUpTo: Tlp = 'RED',
+  seesUpTo: Tlp,
 ): Promise<{ entry: OperatorEntry; changed: number }> {
   const parsed = parseEntry(text, type);
   const made = { id: randomUUID(), ...parsed, reason: by.reason, addedBy: by.who, addedAt: by.now };
