@@ -225,7 +225,10 @@ export interface Tables {
     secret: string;
     backup_codes: string;
     verified: boolean | null;
+    failed_verification_count: Generated<number>;
+    locked_until: Date | null;
   };
+  app_used_code: { user_id: string; code_hash: string; used_at: Date };
   app_role: { name: Role; tlp_ceiling: Tlp };
   enrichment: {
     indicator_id: string;

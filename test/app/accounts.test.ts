@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findUser } from '../../src/features/accounts/accounts.queries.ts';
+import { findUser, recordUsedCode } from '../../src/features/accounts/accounts.queries.ts';
 import { acceptFirstStart, offerFirstStart } from '../../src/features/accounts/accounts.service.ts';
 import { ROLES } from '../../src/model/account.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -9,15 +9,18 @@ import { auditOf, newUser, openBrowser, PASSWORD, signedIn } from './browser.ts'
 
 const HOUR = 3_600_000;
 
-/** RFC 6238, as an authenticator does it. */
-function totp(uri: string): string {
+/**
+ * RFC 6238, as an authenticator does it.
+ * @param periods from now: a server takes the code of the next period, too
+ */
+function totp(uri: string, periods = 0): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
   const bits = [...(new URL(uri).searchParams.get('secret') ?? '')]
     .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0'))
     .join('');
   const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
   const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + periods));
   const mac = createHmac('sha1', secret).update(counter).digest();
   const at = (mac.at(-1) ?? 0) & 15;
   return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
@@ -232,7 +235,7 @@ onEveryEngine((engine) => {
       expect((await again.signIn('analyst@example.org')).json()).toEqual({ twoFactor: true });
       expect(await accountOf(again)).toBeNull();
       expect((await again.send('POST', '/app/sign-in/code', { code: '000000' })).statusCode).toBe(401);
-      const code = totp(uri);
+      const code = totp(uri, 1);
       expect((await again.send('POST', '/app/sign-in/code', { code })).statusCode).toBe(200);
       expect((await accountOf(again)).role).toBe('analyst');
       const overTheShoulder = openBrowser(tipline);
@@ -291,7 +294,36 @@ onEveryEngine((engine) => {
       expect([second.statusCode, second.json().code]).toEqual([409, 'not_possible']);
       const again = openBrowser(tipline);
       await again.signIn('analyst@example.org');
-      expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri) })).statusCode).toBe(200);
+      expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri, 1) })).statusCode).toBe(200);
+    });
+
+    it('that was turned on by a code is not entered with that code, on no node and with no other store', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      const code = totp(uri);
+      await browser.send('POST', '/app/two-factor/confirm', { code });
+      const again = openBrowser(tipline);
+      await again.signIn('analyst@example.org');
+      expect((await again.send('POST', '/app/sign-in/code', { code })).statusCode).toBe(401);
+      expect(await accountOf(again)).toBeNull();
+      const used = await tipline.db.selectFrom('app_used_code').selectAll().execute();
+      expect(used).toHaveLength(1);
+      expect(JSON.stringify(used)).not.toContain(code);
+    });
+
+    it('forgets used codes once they are long expired', async () => {
+      const { id } = await newUser(tipline, 'viewer');
+      const take = (code: string, ms: number) =>
+        tipline.db
+          .transaction()
+          .execute((trx) => recordUsedCode(trx, id, code, new Date(NOW.getTime() + ms)));
+      expect([await take('a', 0), await take('a', 1000), await take('b', 700_000)]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+      const rows = await tipline.db.selectFrom('app_used_code').select('code_hash').execute();
+      expect(rows).toEqual([{ code_hash: 'b' }]);
     });
 
     it('that is wrong is told as such, and written down', async () => {

@@ -72,6 +72,33 @@ export async function deleteSigningIn(trx: Transaction<Tables>, userId: string):
   await trx.deleteFrom('app_verification').where('value', '=', userId).execute();
 }
 
+/** Longer than a code is valid: a minute and a half. */
+const CODE_MEMORY_MS = 600_000;
+
+/**
+ * Records that a code of a second factor is used, for all nodes.
+ * @returns false: it was used before
+ */
+export async function recordUsedCode(
+  trx: Transaction<Tables>,
+  userId: string,
+  codeHash: string,
+  now: Date,
+): Promise<boolean> {
+  const forgotten = new Date(now.getTime() - CODE_MEMORY_MS);
+  await trx
+    .deleteFrom('app_used_code')
+    .where('user_id', '=', userId)
+    .where('used_at', '<', forgotten)
+    .execute();
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('app_used_code')
+    .values({ user_id: userId, code_hash: codeHash, used_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
 /** Whether the account is not switched off; it stays as it is to the end of the transaction. */
 export async function lockEnabled(trx: Transaction<Tables>, idOrEmail: string): Promise<boolean> {
   const row = await trx

@@ -23,6 +23,7 @@ import {
   type SignInResult,
   signIn,
   startOidc,
+  takeCode,
   tooManyAttempts,
 } from './sign-in.ts';
 
@@ -210,11 +211,13 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       if (request.account.twoFactor) throw new ApiError('not_possible', 'The second factor is on already.');
       const { id } = request.account;
       const after = { twoFactor: true };
+      const { code } = request.body;
       const { status } = await auth.pass(request, reply, '/two-factor/verify-totp', request.body, {
         beside: async (trx) => {
           // This one is opened anew by it; the others were opened with the password alone.
           const [own] = await accounts.listSessions(trx, id, clock());
           await accounts.deleteSessions(trx, id, own?.id);
+          await takeCode(trx, id, code, clock());
           await audit(trx, 'user.change', id, { twoFactor: false }, after, by(request));
         },
       });

@@ -86,7 +86,8 @@ export async function openAuth(db: Db, { secret, secure, oidc }: AuthSettings, v
     },
     account: {
       // Only whose address the provider vouches for is taken for the owner of an account.
-      accountLinking: { enabled: true, trustedProviders: [] },
+      // Nobody signs up: administrators enter every address, so none was claimed by somebody else (GHSA-g38m-r43w-p2q7).
+      accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
       modelName: 'app_credential',
       fields: {
         ...dates,
@@ -110,7 +111,12 @@ export async function openAuth(db: Db, { secret, secure, oidc }: AuthSettings, v
           user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
           twoFactor: {
             modelName: 'app_two_factor',
-            fields: { backupCodes: 'backup_codes', userId: 'user_id' },
+            fields: {
+              backupCodes: 'backup_codes',
+              userId: 'user_id',
+              failedVerificationCount: 'failed_verification_count',
+              lockedUntil: 'locked_until',
+            },
           },
         },
       }),

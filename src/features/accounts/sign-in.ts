@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Transaction } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../db/open.ts';
+import type { Tables } from '../../db/tables.ts';
 import { networkOf } from '../../http/client-address.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
@@ -15,6 +17,7 @@ import {
   findUser,
   hasLinkedIdentity,
   lockEnabled,
+  recordUsedCode,
 } from './accounts.queries.ts';
 import { audit } from './accounts.service.ts';
 import { type AuthSettings, authRequest, OIDC_PROVIDER, openAuth } from './auth.ts';
@@ -26,9 +29,6 @@ const ATTEMPTS: Record<'account' | 'address', RateLimit> = {
   account: { points: 10, windowSeconds: 900 },
   address: { points: 50, windowSeconds: 900 },
 };
-
-/** A code is good for a minute and a half, and for one time (RFC 6238, §5.2). */
-const CODE_ONCE: RateLimit = { points: 1, windowSeconds: 120 };
 
 export interface SignInDeps {
   db: Db;
@@ -102,13 +102,13 @@ export async function confirmSignIn(
   const attempt = [`account:code:${userId}`, `address:${networkOf(from.address)}`];
   const seconds = await tooMany(deps, attempt);
   if (seconds !== null) return { outcome: 'too-many', seconds };
-  const used =
-    code !== undefined && (await deps.kv.consume(`code:${userId}:${code}`, CODE_ONCE)).consumed > 1;
   const path = code === undefined ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp';
   const result = await deps.db.transaction().execute(async (trx): Promise<SignInResult> => {
     const auth = await openAuth(trx, deps.settings);
     const mayEnter =
-      !used && (await lockEnabled(trx, userId)) && (await findSigningIn(trx, identifier)) === userId;
+      (await lockEnabled(trx, userId)) &&
+      (await findSigningIn(trx, identifier)) === userId &&
+      (code === undefined || (await takeCode(trx, userId, code, deps.clock())));
     const response = !mayEnter
       ? null
       : await auth.handler(authRequest(path, { ...from, cookie }, { code: code ?? backupCode }));
@@ -123,6 +123,19 @@ export async function confirmSignIn(
   });
   if (result.outcome === 'signed-in') await wasRight(deps, attempt);
   return result;
+}
+
+/**
+ * Takes a code of a second factor, which is good for one time (RFC 6238, §5.2), whether it turns the factor on or signs in.
+ * @returns false: it was taken before, on whichever node
+ */
+export function takeCode(
+  trx: Transaction<Tables>,
+  userId: string,
+  code: string,
+  now: Date,
+): Promise<boolean> {
+  return recordUsedCode(trx, userId, digest(`${userId} ${code}`), now);
 }
 
 /**
