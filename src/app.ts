@@ -68,7 +68,7 @@ import { type CollectMetrics, type Metrics, openMetrics } from './http/metrics.t
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
-import { needsKey, readableUrl, refuseLongUrl, refuseWithoutHost, routeTable } from './http/routing.ts';
+import { needsKey, readableUrl, refuseBadHeaders, refuseLongUrl, routeTable } from './http/routing.ts';
 import { ErrorBody } from './http/schema.ts';
 import { sendBeforeClosing } from './http/sent-before-closing.ts';
 import { isAppAccess, sessionGate, sessionInstead } from './http/session-gate.ts';
@@ -207,7 +207,7 @@ function registerGate(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     refuseLongUrl(request.url);
-    refuseWithoutHost(request.raw);
+    refuseBadHeaders(request.raw);
     if (pages && request.is404 && isMistyped(request)) return pages.send(reply.code(404));
     const access = request.routeOptions.config.access;
     if (isAppAccess(access)) return enter(request, reply, access);

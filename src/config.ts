@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import ipaddr from 'ipaddr.js';
+import { isNetwork } from './model/network-text.ts';
 import { unknownSettings } from './model/setting-names.ts';
 
 export interface Config {
@@ -198,8 +198,4 @@ function isUrl(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isNetwork(value: string): boolean {
-  return ipaddr.isValidCIDR(value) || ipaddr.isValid(value);
 }

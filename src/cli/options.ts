@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { parseNetwork } from '../http/client-address.ts';
 import { isUuid, parseInstant } from '../http/query-validator.ts';
+import { isNetwork } from '../model/network-text.ts';
 import { SCOPES, type Scope } from '../model/scopes.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
@@ -54,11 +54,8 @@ export function scopes(text: string, before: Scope[] = []): Scope[] {
 }
 
 export function networks(text: string, before: string[] = []): string[] {
-  try {
-    parseNetwork(text);
-  } catch {
+  if (!isNetwork(text))
     throw new InvalidArgumentError('Allowed: a network such as 10.0.0.0/8, or an address.');
-  }
   return [...before, text];
 }
 

@@ -6,7 +6,7 @@ type Network = [Address, number];
 const MAPPED_BITS = 96;
 
 /** @throws on what is neither an address nor a network */
-export function parseNetwork(text: string): Network {
+function parseNetwork(text: string): Network {
   const [address, bits] = text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), 128];
   if (address instanceof ipaddr.IPv4) return [address, Math.min(bits, 32)];
   // IPv4-mapped networks are the IPv4 network they map, as addresses are.

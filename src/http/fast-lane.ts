@@ -14,6 +14,7 @@ import { goesWith304, matchesEtag, strongEtag } from './etag.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import type { Metrics } from './metrics.ts';
 import { redactKeys } from './redact.ts';
+import { isRepeated } from './routing.ts';
 
 /**
  * Answers what was answered before without the way through plugins, hooks and routes: the same status, headers and bytes
@@ -108,6 +109,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
     const { authorization = '', accept, host } = headers;
     if (method !== 'GET' || httpVersion !== '1.1' || !host || !TAKES_JSON.has(accept)) return undefined;
     if (!authorization.startsWith('Bearer ')) return undefined;
+    if (isRepeated(request, 'host') || isRepeated(request, 'authorization')) return undefined;
     const key = peekKey(hashOf(socket, authorization), now);
     // From where a request comes is looked at the whole way.
     if (!key || key.networks.length > 0) return undefined;

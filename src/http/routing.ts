@@ -59,9 +59,22 @@ export function refuseLongUrl(url: string): void {
   if (url.length > MAX_URL) throw new ApiError('uri_too_long');
 }
 
-/** RFC 9112 §3.2: HTTP/1.1 without Host is answered with 400. */
-export function refuseWithoutHost({ httpVersion, headers }: IncomingMessage): void {
-  if (httpVersion === '1.1' && headers.host === undefined) throw new ApiError('bad_request');
+/** RFC 9112 §3.2: HTTP/1.1 without Host, or with several, is answered with 400. */
+export function refuseBadHeaders(request: IncomingMessage): void {
+  if (request.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('bad_request');
+  for (const name of ['host', 'authorization'])
+    if (isRepeated(request, name))
+      throw new ApiError('bad_request', `The header ${name} must not be repeated.`);
+}
+
+/** Node keeps the first of these headers alone, a proxy may have read the last. */
+export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const raw = rawHeaders[i] as string;
+    if (raw.length === name.length && raw.toLowerCase() === name) count++;
+  }
+  return count > 1;
 }
 
 function asRegExp(pattern: string): RegExp {

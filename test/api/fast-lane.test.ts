@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Read } from '../../src/db/replicas.ts';
@@ -116,6 +116,26 @@ onEveryEngine((engine) => {
     expect(lasting(quick)).toEqual(lasting(whole));
     expect((await ask({ 'if-none-match': '"another"' })).status).toBe(200);
   });
+
+  it.each(['Host: other.example', 'AUTHORIZATION: Bearer tip_other'])(
+    'answers a repeated header (%s) with 400, like the full pipeline',
+    async (extra) => {
+      await warm();
+      const { port } = tipline.app.server.address() as AddressInfo;
+      for (const path of [LIST, '/api/v1/actors', '/api/health']) {
+        const socket = connect(port, '127.0.0.1');
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${extra}\r\nConnection: close\r\n\r\n`,
+        );
+        const answer = await text(socket);
+        expect([path, answer.split(' ')[1], answer.includes('must not be repeated')]).toEqual([
+          path,
+          '400',
+          true,
+        ]);
+      }
+    },
+  );
 
   it('is observed as any other request', async () => {
     await warm();

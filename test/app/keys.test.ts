@@ -129,6 +129,7 @@ onEveryEngine((engine) => {
   it.each([
     ['a scope that is none', { scopes: ['everything'] }, /scopes/],
     ['a network that is none', { networks: ['10.0.0.0/40'] }, /10\.0\.0\.0\/40/],
+    ['a network that is cut short', { networks: ['10.1'] }, /"10\.1"/],
     ['no name', { name: '' }, /name/],
     ['an end that is past', { expiresInSeconds: -5 }, /expiresInSeconds/],
   ])('is not made with %s', async (_, more, message) => {

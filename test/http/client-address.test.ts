@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientAddress, inNetworks } from '../../src/http/client-address.ts';
+import { isNetwork } from '../../src/model/network-text.ts';
 
 describe('the client’s address', () => {
   const proxies = ['10.0.0.0/8', '::1'];
@@ -34,4 +35,16 @@ describe('the client’s address', () => {
     expect(inNetworks('128.0.0.1', ['::ffff:127.0.0.0/104'])).toBe(false);
     expect(inNetworks('not an address', ['0.0.0.0/0', '::/0'])).toBe(false);
   });
+});
+
+describe('a network that somebody sets', () => {
+  it.each(['10.0.0.0/8', '192.0.2.7', '0.0.0.0/0', '::1', '2001:db8::/32', '::ffff:10.0.0.0/104'])(
+    'may be %s',
+    (text) => expect(isNetwork(text)).toBe(true),
+  );
+
+  it.each([
+    ...['10.1', '10', '0x0a000001', '010.0.0.1', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/08', '10.1/16'],
+    ...['::/129', 'fe80::1%eth0', '1.2.3.4/8/8', ' 10.0.0.1', '', 'localhost', '10.0.0.0/1e1', '256.0.0.1'],
+  ])('is not "%s"', (text) => expect(isNetwork(text)).toBe(false));
 });

@@ -1,12 +1,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Db } from '../../db/open.ts';
-import { parseNetwork } from '../../http/client-address.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
 import type { KeyValueStore, RateLimit } from '../../kv/kv.ts';
 import { mayActAs } from '../../model/account.ts';
 import type { ApiKey } from '../../model/api-key.ts';
+import { isNetwork } from '../../model/network-text.ts';
 import { TLPS, type Tlp } from '../../model/vocabulary.ts';
 import type { By } from '../audit/audit.queries.ts';
 import { findKey, findOwners, listKeys } from './api-keys.queries.ts';
@@ -101,11 +101,8 @@ function refuseWiderCeiling(wanted: Tlp, own: Tlp): void {
 
 function refuseOddNetworks(networks: readonly string[]): void {
   for (const network of networks)
-    try {
-      parseNetwork(network);
-    } catch {
+    if (!isNetwork(network))
       throw new ApiError('invalid_parameter', `networks: "${network}" is neither a network nor an address.`);
-    }
 }
 
 function asConflict(error: unknown): never {
