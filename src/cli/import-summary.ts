@@ -1,6 +1,6 @@
 import { type Counted, emptyTally, type Tally } from '../features/imports/tally.ts';
 
-const PLURALS: Record<Counted, string> = {
+export const PLURALS: Record<Counted, string> = {
   indicator: 'indicators',
   actor: 'actors',
   campaign: 'campaigns',

@@ -84,3 +84,8 @@ export function quota(text: string): number {
     throw new InvalidArgumentError('Allowed: a whole number from 1, or default.');
   return Number(text);
 }
+
+export function count(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Allowed: a whole number from 1.');
+  return Number(text);
+}

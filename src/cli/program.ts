@@ -40,6 +40,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serveCommand(),
   demo: async () => (await import('./demo.ts')).demoCommand(),
   import: async () => (await import('./import.ts')).importCommand(),
+  imports: async () => (await import('./imports.ts')).importsCommand(),
   export: async () => (await import('./export.ts')).exportCommand(),
   sources: async () => (await import('./sources.ts')).sourcesCommand(),
   whitelist: async () => (await import('./whitelist.ts')).whitelistCommand(),
