@@ -22,9 +22,9 @@ const OFFSET = '+00'.length;
 const NEVER = 0x69;
 const [TRUE, FALSE] = [Buffer.from('true\r\n'), Buffer.from('false\r\n')];
 
-/** id, type, value, confidence, severity, tlp, tags, source, three times, for detection; all but three are our own words. */
-const WORDS_BEFORE_VALUE = 2;
-const WORDS_BEFORE_TAGS = 3;
+/** type, value, confidence, id, severity, tlp, tags, source, three times, for detection; all but three are our own words. */
+const WORDS_BEFORE_VALUE = 1;
+const WORDS_BEFORE_TAGS = 4;
 const TIMES = 3;
 const BRACES = 2;
 

@@ -2,11 +2,12 @@ import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import { csvFromCopy } from './csv-from-copy.ts';
 import type { ExportFormat, ExportIndicator, ExportOptions } from './format.ts';
 
+/** Clients read the first three by their place; what is added comes after. */
 const COLUMNS = [
-  'id',
   'type',
   'value',
   'confidence',
+  'id',
   'severity',
   'tlp',
   'tags',
@@ -59,7 +60,7 @@ function rowLine(row: ExportIndicator, guard: boolean): string {
     cell(row.source, guard),
   ];
   const times = `${row.firstSeen.toISOString()},${row.lastSeen.toISOString()},${row.expiresAt?.toISOString() ?? ''}`;
-  return `${id},${type},${value},${confidence},${severity},${tlp},${tags},${source},${times},${row.forDetection}\r\n`;
+  return `${type},${value},${confidence},${id},${severity},${tlp},${tags},${source},${times},${row.forDetection}\r\n`;
 }
 
 /** @param guard what a spreadsheet would run as a formula gets an apostrophe in front */

@@ -8,7 +8,7 @@ import { campaignRecord, relationshipRecord } from '../support/records.ts';
 const CSV = '/api/v1/indicators?format=csv';
 const day = (n: number) => new Date(NOW.getTime() - n * 86_400_000);
 const lines = (text: string) => text.trimEnd().split('\r\n').slice(1);
-const valuesOf = (text: string) => lines(text).map((line) => line.split(',')[2]);
+const valuesOf = (text: string) => lines(text).map((line) => line.split(',')[1]);
 
 onEveryEngine((engine) => {
   let harness: Harness;

@@ -13,7 +13,7 @@ describe('csv', () => {
 
   it('has a header and one line end a row', async () => {
     const text = await written(plain, HOSTILE.slice(0, 5));
-    expect(text.startsWith('id,type,value,')).toBe(true);
+    expect(text.startsWith('type,value,confidence,id,severity,')).toBe(true);
     expect(text.endsWith('\r\n')).toBe(true);
   });
 
