@@ -108,6 +108,32 @@ onEveryEngine((engine) => {
       expect(await values('?actorId=00000000-0000-4000-8000-000000000000')).toEqual([]);
     });
 
+    it('finds what a report writes defanged, says so, and still finds the text itself', async () => {
+      const harness = await startHarness(engine);
+      await harness.load([
+        indicatorRecord('URL', 'http://canvas-35.example/'),
+        indicatorRecord('MUTEX', 'canvas-35[.]example'),
+        indicatorRecord('DOMAIN', 'other.example'),
+      ]);
+      const search = async (q: string, more = '') =>
+        harness.get(`/api/v1/indicators?${new URLSearchParams({ q })}${more}`);
+      const pasted = 'hxxp://canvas-35[.]example/';
+      // The second answer is cached: it has the same headers.
+      for (let i = 0; i < 2; i++) {
+        const response = await search(pasted);
+        expect(response.json()).toMatchObject({ total: 1, data: [{ value: 'http://canvas-35.example/' }] });
+        expect(response.headers['x-query-refanged']).toBe(encodeURIComponent('http://canvas-35.example/'));
+      }
+      expect((await search('canvas-35[.]example')).json().total).toBe(2);
+      const literal = await search('canvas-35.example');
+      expect(literal.json().total).toBe(1);
+      expect(literal.headers).not.toHaveProperty('x-query-refanged');
+      const exported = await search(pasted, '&format=csv');
+      expect(exported.headers).toMatchObject({ 'x-total-count': '1' });
+      expect(exported.headers).toHaveProperty('x-query-refanged');
+      await harness.close();
+    });
+
     it('takes a list repeated, with commas, or both', async () => {
       const expected = (await values('?types=DOMAIN,URL,IPV4')).sort();
       expect(expected.length).toBeGreaterThan(1);

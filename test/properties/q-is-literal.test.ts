@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { IndicatorRecord } from '../../src/importers/importer.ts';
 import { normalize } from '../../src/model/normalize.ts';
+import { refang } from '../../src/model/refang.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { runs } from './runs.ts';
@@ -80,7 +81,7 @@ onEveryEngine((engine) => {
     return response.json().data.map(({ value }: { value: string }) => value);
   }
 
-  it('finds exactly what contains it, whatever its case', async () => {
+  it('finds exactly what contains it, literally or refanged, whatever its case', async () => {
     const property = fc.asyncProperty(
       fc.array(record, { minLength: 1, maxLength: 25, size: 'max' }),
       fc.array(wanted, { minLength: 15, maxLength: 30, size: 'max' }),
@@ -91,7 +92,10 @@ onEveryEngine((engine) => {
         const stored = new Map(records.map(({ type, normalized }) => [`${type} ${normalized}`, normalized]));
         for (const wish of wishes) {
           const q = queryOf(wish, records);
-          const expected = [...stored.values()].filter((normalized) => fold(normalized).includes(fold(q)));
+          const forms = [q, refang(q) || q].map(fold);
+          const expected = [...stored.values()].filter((normalized) =>
+            forms.some((form) => fold(normalized).includes(form)),
+          );
           const values = (await found(q)).map((value) => fold(value));
           expect({ q, values: values.sort() }).toEqual({ q, values: expected.map(fold).sort() });
         }

@@ -8,6 +8,10 @@ const EXPORT_MEDIA_TYPES = [...new Set(formats.map(({ mediaType }) => mediaType.
 );
 
 const HEADERS = {
+  'X-Query-Refanged': {
+    type: 'string',
+    description: 'Where `q` was looked for in its refanged form too: that form, percent-encoded (RFC 3986).',
+  },
   'X-Total-Count': { type: 'integer', description: 'Exports: how many indicators match.' },
   'X-Skipped': {
     type: 'string',

@@ -6,7 +6,6 @@ import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
 import { mayActAs } from '../../model/account.ts';
-import { refang } from '../../model/refang.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
 import { sendExport } from '../exports/send-export.ts';
@@ -20,6 +19,7 @@ import {
   type IndicatorFilters,
   type Sort,
 } from './indicators.queries.ts';
+import { tellRefanged } from './refanged-header.ts';
 
 interface Deps {
   db: Db;
@@ -32,12 +32,12 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
 
   app.route({
     ...routeOf(listIndicators, 'viewer'),
-    handler: async (request) => {
-      const { page, pageSize, sort, order, state, ...given } = request.query;
-      const filters = refanged(given);
+    handler: async (request, reply) => {
+      const { page, pageSize, sort, order, state, ...filters } = request.query;
       const isHidden = state === 'whitelisted' || state === 'expired';
       if (isHidden && !mayActAs(request.account.role, 'analyst'))
         throw new ApiError('insufficient_role', 'What is hidden is shown to analysts and administrators.');
+      tellRefanged(reply, filters.q);
       const wanted = { page, pageSize, ...sorting(sort, order) };
       const { total, rows } = await listInState(db, request.viewer, filters, wanted, state);
       return { data: rows.map(toRow), page, pageSize, total };
@@ -55,10 +55,11 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
         request.query;
       const options = optionsFor(format, { csvGuard, style, include });
       if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+      tellRefanged(reply, filters.q);
       return sendExport(request, reply, exporter, {
         selection: {
           viewer: request.viewer,
-          filters: { ...refanged(filters), ...(state === 'pinned' && { pinned: true as const }) },
+          filters: { ...filters, ...(state === 'pinned' && { pinned: true as const }) },
           ...((page !== undefined || pageSize !== undefined) && {
             page: { page: page ?? 1, pageSize: pageSize ?? DEFAULT_PAGE_SIZE, ...sorting(sort, order) },
           }),
@@ -85,11 +86,6 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
 
 /** Of an export that names a page but not its size: the list's. */
 const DEFAULT_PAGE_SIZE = 100;
-
-/** What is pasted out of a report finds what it means. */
-function refanged({ q, ...filters }: IndicatorFilters): IndicatorFilters {
-  return { ...filters, ...(q !== undefined && { q: refang(q) || q }) };
-}
 
 /** The list's own order is that without a word about it: it has an index. */
 function sorting(by: Sort, order: string) {

@@ -9,7 +9,7 @@ import type { PageRequest } from '../../db/page.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
 import type { Instant } from '../../model/instant.ts';
-import { searchText } from '../../model/search-text.ts';
+import { searchForms, searchText } from '../../model/search-text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
 
 export interface IndicatorFilters {
@@ -111,8 +111,7 @@ export function otherConditions(filters: IndicatorFilters, viewer: Viewer) {
   const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId } = filters;
   const conditions = [
     tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
-    q &&
-      sql<SqlBool>`coalesce(indicator.search_text, indicator.normalized) like ${containing(searchText(q))}`,
+    q && contains(q),
     actorId && linkedTo('actor', actorId, viewer),
     campaignId && linkedTo('campaign', campaignId, viewer),
     reportId && reportedIn(reportId, viewer),
@@ -122,6 +121,14 @@ export function otherConditions(filters: IndicatorFilters, viewer: Viewer) {
     expiresBefore && sql<SqlBool>`indicator.expires_at <= ${expiresBefore}::timestamptz`,
   ];
   return conditions.filter((condition) => typeof condition === 'object');
+}
+
+/** Any of the texts that the search looks for. The expression is that of the trigram index. */
+function contains(q: string) {
+  const likes = searchForms(q).map(
+    (form) => sql`coalesce(indicator.search_text, indicator.normalized) like ${containing(searchText(form))}`,
+  );
+  return sql<SqlBool>`(${sql.join(likes, sql` or `)})`;
 }
 
 function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {

@@ -17,6 +17,7 @@ import { toContext, toIndicator } from './indicators.answers.ts';
 import { findContext, findIndicator, type IndicatorFilters } from './indicators.queries.ts';
 import { IndicatorContext, IndicatorItem, IndicatorList, IndicatorQuery } from './indicators.schema.ts';
 import { listIndicators } from './pages.queries.ts';
+import { tellRefanged } from './refanged-header.ts';
 
 const NOT_FOUND = 'There is no such indicator.';
 
@@ -64,6 +65,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       const { page, pageSize, format, csvGuard, style, include, ...filters } = request.query;
       const options = optionsFor(format, { csvGuard, style, include });
       if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+      tellRefanged(reply, filters.q);
       if (format !== 'json') {
         const selection = {
           viewer: request.viewer,

@@ -41,7 +41,8 @@ export const IndicatorQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 1024,
-      description: 'Case-insensitive substring of the normalized value. Taken literally: no wildcards.',
+      description:
+        'Case-insensitive substring of the normalized value, literally (no wildcards) or refanged: `hxxp://evil[.]example` also finds `http://evil.example`.',
     }),
   ),
   type: Type.Optional(stringEnum(INDICATOR_TYPES)),

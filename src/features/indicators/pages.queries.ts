@@ -4,6 +4,7 @@ import type { PageRequest } from '../../db/page.ts';
 import { PLANNED_ONCE_TEXTS, PREPARED, PREPARED_TEXTS } from '../../db/prepared-statements.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/text-formats.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
+import { searchForms } from '../../model/search-text.ts';
 import {
   type IndicatorFilters,
   type IndicatorRow,
@@ -163,7 +164,7 @@ function waysOf({ filters, page, door }: PageOf, bounds: Bounds): [Way, ...Way[]
   if (!byOthers && q === undefined) return ['listed'];
   if (door) return ['sorted'];
   const canWalk = !page.sort && (page.page - 1) * page.pageSize < bounds.gathered;
-  const gathers = byOthers || (q !== undefined && q.length >= TRIGRAM);
+  const gathers = byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
   return [
     ...(gathers ? (['gathered'] as const) : []),
     ...(canWalk ? (['walked'] as const) : []),

@@ -6,7 +6,6 @@ import { mayActAs } from '../../model/account.ts';
 import { defang } from '../../model/defang.ts';
 import { indicatorId } from '../../model/identity.ts';
 import { normalize } from '../../model/normalize.ts';
-import { refang } from '../../model/refang.ts';
 import { INDICATOR_TYPES } from '../../model/vocabulary.ts';
 import { listActors } from '../actors/actors.queries.ts';
 import { listCampaigns } from '../campaigns/campaigns.queries.ts';
@@ -27,7 +26,7 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
       const q = request.query.q.trim() || request.query.q;
       const page = { page: 1, pageSize: MOST };
       const seesHidden = mayActAs(request.account.role, 'analyst');
-      const wanted = { q: refang(q) || q, ids: idsOf(q), seesHidden, most: MOST };
+      const wanted = { q, ids: idsOf(q), seesHidden, most: MOST };
       const indicators = await firstMatching(db, viewer, wanted);
       const actors = await listActors(db, viewer, { q }, page);
       const campaigns = await listCampaigns(db, viewer, { q }, page);
