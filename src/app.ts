@@ -88,7 +88,8 @@ export interface AppDeps {
   interest: Pick<Interest, 'note'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
-  metricsNetworks: readonly string[];
+  /** Opens /metrics; undefined: nothing does. */
+  metricsToken: string | undefined;
   /** The metrics of all processes of this node; undefined: there is only this one. */
   collectMetrics?: CollectMetrics | undefined;
   /** The application as it was built; null: there is none. */
@@ -169,7 +170,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const lane = fastLane({ ...deps, answers, peekKey: keys.peek, noteUse, metrics, log: app.log });
   registerGate(app, deps, { accounts, routes, pages, keys, lane });
   await registerFeatures(app, deps, { accounts, pages, answer: answering(answers, lane) });
-  metrics.register(app, deps.metricsNetworks);
+  metrics.register(app, deps.metricsToken);
   const [whole] = app.server.listeners('request') as RequestListener[];
   if (whole) app.server.removeListener('request', whole).on('request', lane.before(whole));
   return app;

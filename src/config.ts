@@ -18,8 +18,8 @@ export interface Config {
   rateLimit: { points: number; windowSeconds: number };
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
-  /** Networks that may read /metrics. */
-  metricsNetworks: string[];
+  /** Opens /metrics; undefined: nothing does. */
+  metricsToken: string | undefined;
   logLevel: string;
   /** Of the exports that are kept on disk, in bytes. */
   spoolBytes: number;
@@ -119,6 +119,11 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     problems.push('TIPLINE_SECRET must have at least 32 characters');
   }
 
+  const metricsToken = text('METRICS_TOKEN');
+  if (metricsToken !== undefined && !/^\S{16,}$/.test(metricsToken)) {
+    problems.push('METRICS_TOKEN must have at least 16 characters and no blanks');
+  }
+
   /** TLS vouches for the provider: without it only on this machine. */
   const provider = (): string | undefined => {
     const value = text('OIDC_ISSUER');
@@ -169,7 +174,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
       windowSeconds: integer('PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
     },
     trustedProxies: networks('TRUSTED_PROXIES', []),
-    metricsNetworks: networks('METRICS_NETWORKS', ['127.0.0.0/8', '::1/128']),
+    metricsToken,
     logLevel,
     spoolBytes: integer('TIPLINE_SPOOL_MB', 4096, 1, 1_000_000) * 1024 * 1024,
     sigmaRules: directory('TIPLINE_SIGMA_RULES'),

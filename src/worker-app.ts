@@ -20,7 +20,7 @@ export interface WorkerAppDeps {
   database: Pick<Database, 'db'>;
   kv: Pick<KeyValueStore, 'ping'>;
   clock: Clock;
-  metricsNetworks: readonly string[];
+  metricsToken: string | undefined;
   logger: FastifyBaseLogger;
 }
 
@@ -52,6 +52,6 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
     () => kv.ping(),
   );
   await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
-  metrics.register(app, deps.metricsNetworks);
+  metrics.register(app, deps.metricsToken);
   return app;
 }

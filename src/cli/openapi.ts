@@ -46,7 +46,7 @@ async function describe() {
     interest: { note: () => {} },
     rateLimit: { points: 1, windowSeconds: 1 },
     trustedProxies: [],
-    metricsNetworks: [],
+    metricsToken: undefined,
     webDirectory: null,
     uploadDirectory: '',
     uploadBytes: 0,

@@ -11,7 +11,7 @@ Settings come from the environment or from .env in the working directory:
   PUBLIC_API_RATE_LIMIT_PER_WINDOW          requests a key has in a window (120)
   PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS      length of the window (60)
   TRUSTED_PROXIES                           networks whose X-Forwarded-For is believed (none)
-  METRICS_NETWORKS                          networks that may read /metrics (loopback)
+  METRICS_TOKEN                             opens /metrics, as a bearer token; without it nothing does
   TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
   TIPLINE_PROCESSES                         processes behind the port; more than one needs both stores (1)
   TIPLINE_WORKER                            off: this server only answers (on)

@@ -53,12 +53,12 @@ async function work(): Promise<void> {
 
 /** Serves the worker's health and metrics where a port is set. */
 async function openWorkerApp(
-  { host, workerPort: port, metricsNetworks }: Config,
-  deps: Omit<WorkerAppDeps, 'metricsNetworks'>,
+  { host, workerPort: port, metricsToken }: Config,
+  deps: Omit<WorkerAppDeps, 'metricsToken'>,
   open: (() => Promise<void>)[],
 ): Promise<string | null> {
   if (port === null) return null;
-  const app = await buildWorkerApp({ ...deps, metricsNetworks });
+  const app = await buildWorkerApp({ ...deps, metricsToken });
   open.unshift(() => app.close());
   return listen(app, { host, port, setting: 'WORKER_PORT' });
 }

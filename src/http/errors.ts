@@ -9,7 +9,10 @@ const CATALOGUE = {
   invalid_api_key: [401, 'The API key is not valid.'],
   insufficient_scope: [403, 'The API key lacks the scope that this request needs.'],
   network_not_allowed: [403, 'The API key may not be used from this address.'],
-  forbidden: [403, 'This may not be read from here.'],
+  invalid_metrics_token: [
+    401,
+    'Metrics need the token that METRICS_TOKEN sets: send it as "Authorization: Bearer <METRICS_TOKEN>".',
+  ],
   not_signed_in: [401, 'Sign in first.'],
   sign_in_refused: [401, 'The e-mail address or the password is wrong.'],
   insufficient_role: [403, 'Your role does not allow this.'],

@@ -1,6 +1,6 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { inNetworks } from './client-address.ts';
 import { ApiError } from './errors.ts';
 
 /** Prometheus metrics. */
@@ -9,10 +9,11 @@ export interface Metrics {
   registry: Registry;
   observe(method: string, route: string, status: number, seconds: number): void;
   /**
-   * Observes all that the service answers, and gives the metrics to the networks given (loopback by default). A request
-   * that came through a proxy is refused: its socket is the proxy's, often loopback, whoever asks.
+   * Observes all that the service answers, and serves the metrics to requests that bring the token. Addresses prove nothing:
+   * behind a proxy on the same machine everybody comes from loopback.
+   * @param token undefined: nobody may read the metrics
    */
-  register(app: FastifyInstance, networks: readonly string[]): void;
+  register(app: FastifyInstance, token: string | undefined): void;
 }
 
 /** @param own those of this process */
@@ -59,7 +60,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
   return {
     registry,
     observe,
-    register(app, networks) {
+    register(app, token) {
       app.addHook('onResponse', async (request, reply) => {
         const route = request.routeOptions.url ?? 'none';
         observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
@@ -68,13 +69,19 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
         '/metrics',
         { config: { access: 'public' }, schema: { hide: true } },
         async (request, reply) => {
-          const forwarded = ['x-forwarded-for', 'forwarded', 'via'].some((name) => name in request.headers);
-          if (forwarded || !inNetworks(request.socket.remoteAddress ?? '', networks))
-            throw new ApiError('forbidden');
+          if (!bringsToken(request.headers.authorization, token))
+            throw new ApiError('invalid_metrics_token', undefined, { 'www-authenticate': 'Bearer' });
           reply.type(registry.contentType).header('cache-control', 'no-store');
           return text();
         },
       );
     },
   };
+}
+
+/** Compared as digests: they are of one length, and how many characters agree takes no longer to find out. */
+function bringsToken(authorization: string | undefined, token: string | undefined): boolean {
+  const given = authorization?.match(/^Bearer +(\S+) *$/i)?.[1];
+  if (given === undefined || token === undefined) return false;
+  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'));
 }

@@ -8,7 +8,7 @@ import { addEntry } from '../../src/features/whitelist/whitelist.service.ts';
 import { memoryStore } from '../../src/kv/memory.ts';
 import { signedIn } from '../app/browser.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, METRICS_TOKEN, NOW, startHarness } from '../support/harness.ts';
 
 const LIST = '/api/v1/indicators?pageSize=10';
 /** What goes the whole way to a route, past plugins and hooks. */
@@ -140,7 +140,7 @@ onEveryEngine((engine) => {
   it('is observed as any other request', async () => {
     await warm();
     const observed = async () => {
-      const { body } = await ask({}, '/metrics');
+      const { body } = await ask({ authorization: `Bearer ${METRICS_TOKEN}` }, '/metrics');
       return Number(
         /_count\{method="GET",route="\/api\/v1\/indicators",status="200"\} (\d+)/.exec(body)?.[1],
       );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, METRICS_TOKEN, startHarness } from '../support/harness.ts';
 
 onEveryEngine((engine) => {
   describe('HTTP', () => {
@@ -131,13 +131,21 @@ onEveryEngine((engine) => {
   });
 
   describe('GET /metrics', () => {
-    it('answers loopback alone, and nobody through a proxy', async () => {
+    it('answers nobody where no token is set', async () => {
+      const tipline = await startHarness(engine, { metricsToken: undefined });
+      expect((await tipline.get('/metrics', { key: 'undefined' })).statusCode).toBe(401);
+      await tipline.close();
+    });
+
+    it('answers whoever brings its token, and nobody else', async () => {
       const tipline = await startHarness(engine);
-      const status = async (remoteAddress: string, headers = {}) =>
-        (await tipline.get('/metrics', { key: null, remoteAddress, headers })).statusCode;
-      expect(await status('127.0.0.1')).toBe(200);
-      expect(await status('192.0.2.1')).toBe(403);
-      expect(await status('127.0.0.1', { 'x-forwarded-for': '127.0.0.1' })).toBe(403);
+      const status = async (key: string | null, headers = {}) =>
+        (await tipline.get('/metrics', { key, headers })).statusCode;
+      expect(await status(METRICS_TOKEN)).toBe(200);
+      expect(await status(METRICS_TOKEN, { 'x-forwarded-for': '192.0.2.1' })).toBe(200);
+      expect(await status(null)).toBe(401);
+      expect(await status(`${METRICS_TOKEN}x`)).toBe(401);
+      expect(await status(await tipline.newKey())).toBe(401);
       await tipline.close();
     });
   });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openJobs } from '../../src/db/jobs.ts';
 import { VERSION } from '../../src/version.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, METRICS_TOKEN, NOW, startHarness } from '../support/harness.ts';
 
 const SHARED_MS = 5_000;
 
@@ -17,7 +17,7 @@ onEveryEngine((engine) => {
   /** The samples of one metric, as they are written. */
   async function samples(name: string): Promise<string[]> {
     tipline.clock.now = new Date(tipline.clock.now.getTime() + SHARED_MS);
-    const { body } = await tipline.get('/metrics', { key: null });
+    const { body } = await tipline.get('/metrics', { key: METRICS_TOKEN });
     return body.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
   }
 
@@ -134,7 +134,7 @@ onEveryEngine((engine) => {
     it('reads the store once for all scrapes of five seconds', async () => {
       expect(await samples('tipline_indicators_stored')).toEqual(['tipline_indicators_stored 0']);
       await tipline.load([indicatorRecord('DOMAIN', 'a.example')]);
-      const { body } = await tipline.get('/metrics', { key: null });
+      const { body } = await tipline.get('/metrics', { key: METRICS_TOKEN });
       expect(body).toContain('tipline_indicators_stored 0');
       expect(await samples('tipline_indicators_stored')).toEqual(['tipline_indicators_stored 1']);
     });

@@ -18,7 +18,7 @@ describe('a wrong configuration', () => {
     PUBLIC_API_RATE_LIMIT_PER_WINDOW: '0',
     PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS: '1.5',
     TRUSTED_PROXIES: '10.0.0.0/99',
-    METRICS_NETWORKS: 'everybody',
+    METRICS_TOKEN: 'short',
     LOG_LEVEL: 'loud',
     TIPLINE_UPLOAD_MB: '0',
     TIPLINE_PUBLIC_ADDRESS: 'tipline.example.org',

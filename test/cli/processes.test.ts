@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
 import { run, until } from '../support/processes.ts';
-import { createKey, type Service, serve } from '../support/service.ts';
+import { createKey, METRICS_TOKEN, type Service, serve } from '../support/service.ts';
 
 const LIST = '/api/v1/indicators';
 const LIMIT = 30;
@@ -81,7 +81,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
   it('adds up their metrics', async () => {
     const key = await createKey(server);
     for (let i = 0; i < 9; i++) await ask('/api/v1/campaigns', key);
-    const text = await (await ask('/metrics')).text();
+    const text = await (await ask('/metrics', METRICS_TOKEN)).text();
     expect(text).toMatch(
       /^tipline_http_request_duration_seconds_count\{[^}]*route="\/api\/v1\/campaigns"[^}]*\} 9$/m,
     );

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Running, run, tipline } from '../support/processes.ts';
 import { freePort } from '../support/servers.ts';
+import { METRICS_TOKEN } from '../support/service.ts';
 
 describe('tipline worker with WORKER_PORT', () => {
   let worker: Running;
   let address: string;
 
   beforeAll(async () => {
-    const env = { TIPLINE_DATA_DIR: temporaryDirectory(), WORKER_PORT: '0' };
+    const env = { TIPLINE_DATA_DIR: temporaryDirectory(), WORKER_PORT: '0', METRICS_TOKEN };
     worker = tipline(['worker'], { env });
     [, address = ''] = await worker.says(/(http:\S+)\/api\/health/);
   });
@@ -28,14 +29,15 @@ describe('tipline worker with WORKER_PORT', () => {
   });
 
   it('tells its metrics as a server does', async () => {
-    const text = await (await fetch(`${address}/metrics`)).text();
+    const text = await (
+      await fetch(`${address}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
+    ).text();
     expect(text).toMatch(/^tipline_build_info\{.*\} 1$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
   });
 
-  it('refuses /metrics to what came through a proxy', async () => {
-    const { status } = await fetch(`${address}/metrics`, { headers: { via: '1.1 proxy' } });
-    expect(status).toBe(403);
+  it('refuses /metrics without its token', async () => {
+    expect((await fetch(`${address}/metrics`)).status).toBe(401);
   });
 
   it('answers nothing else', async () => {

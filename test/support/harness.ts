@@ -15,6 +15,7 @@ import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { temporaryDirectory } from './directories.ts';
 import type { TestEngine } from './engines.ts';
 
+export const METRICS_TOKEN = 'token-of-the-tests';
 export const NOW = new Date('2026-06-01T12:00:00.000Z');
 
 export interface Harness extends Database {
@@ -53,7 +54,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     interest: { note: () => {} },
     rateLimit: { points: 1_000_000, windowSeconds: 60 },
     trustedProxies: [],
-    metricsNetworks: ['127.0.0.1'],
+    metricsToken: METRICS_TOKEN,
     webDirectory: null,
     uploadDirectory: temporaryDirectory(),
     uploadBytes: 1024 * 1024,

@@ -5,6 +5,8 @@ import { type Db, openDatabase } from '../../src/db/open.ts';
 import { temporaryDirectory } from './directories.ts';
 import { type Exit, type Running, run, tipline } from './processes.ts';
 
+export const METRICS_TOKEN = 'token-of-the-tests';
+
 export interface Service extends Running {
   /** http://127.0.0.1:port */
   address: string;
@@ -20,7 +22,7 @@ export interface Service extends Running {
 /** `tipline serve` (or demo) on a free port, when it answers; on an empty store unless a directory is given. */
 export async function serve(settings: Record<string, string> = {}, verb = 'serve'): Promise<Service> {
   const directory = settings.TIPLINE_DATA_DIR ?? emptyStore();
-  const env = { ...settings, TIPLINE_DATA_DIR: directory };
+  const env = { METRICS_TOKEN, ...settings, TIPLINE_DATA_DIR: directory };
   const running = tipline([verb], { env: { ...env, PORT: '0' } });
   const [, address = ''] = await running.says(/answers at (http:\S+)/);
   return {
