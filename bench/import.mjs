@@ -101,10 +101,10 @@ async function copyIn(url, path) {
 }
 
 /** @param signal ends it, and `counts` are then not known; `started` is given its process */
-export async function importFile(url, path, { signal, started = () => {} } = {}) {
+export async function importFile(url, path, { signal, started = () => {}, settings = {} } = {}) {
   const began = performance.now();
   const child = spawn(process.execPath, [MAIN, 'import', path, '--source', 'Bench', '--json'], {
-    env: servers.settingsOf(url),
+    env: { ...servers.settingsOf(url), ...settings },
   });
   started(child);
   signal?.addEventListener('abort', () => child.kill());
@@ -136,7 +136,7 @@ async function readWhileImporting(url, path) {
 }
 
 /** Asks for details and first pages at their pace until a promise is settled. @returns p50 and p99 of each, ms */
-async function readAtPace(url, key, ids, until) {
+export async function readAtPace(url, key, ids, until) {
   let over = false;
   void until.then(() => {
     over = true;

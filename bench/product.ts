@@ -7,5 +7,6 @@ export { findCampaign, listCampaigns } from '../src/features/campaigns/campaigns
 export { DEFAULT_OPTIONS, formatOf } from '../src/features/exports/formats.ts';
 export { findContext, findIndicator } from '../src/features/indicators/indicators.queries.ts';
 export { listIndicators } from '../src/features/indicators/pages.queries.ts';
+export { addEntry, removeEntry } from '../src/features/whitelist/whitelist.service.ts';
 export { indicatorId } from '../src/model/identity.ts';
 export { normalize } from '../src/model/normalize.ts';

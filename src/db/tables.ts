@@ -130,6 +130,7 @@ export interface Tables {
   whitelist_state: {
     only_row: Generated<boolean>;
     edition: string;
+    lists_edition: Generated<string>;
     applied: string | null;
     position: string | null;
   };

@@ -53,7 +53,7 @@ async function empty({ db }: Database): Promise<void> {
     db,
   );
   await sql`delete from meta where name <> 'installation'`.execute(db);
-  await sql`update whitelist_state set edition = gen_random_uuid(), applied = null, position = null`.execute(
+  await sql`update whitelist_state set edition = gen_random_uuid(), lists_edition = gen_random_uuid(), applied = null, position = null`.execute(
     db,
   );
   await sql`update revision set value = 0, last_number = 0`.execute(db);

@@ -1,25 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
-import { type Candidates, candidatesOf } from '../../src/whitelist/candidates.ts';
+import { candidatesOf } from '../../src/whitelist/candidates.ts';
 import type { ListKind } from '../../src/whitelist/warninglist.ts';
 
+const network = (text: string) => ({ by: 'network', network: expect.objectContaining({ text }) });
+const value = (type: IndicatorType, text: string) => ({ by: 'value', type, value: text });
+const itself = (name: string) => ({ by: 'name', name, reach: 'itself' });
+
 describe('the candidates of an entry', () => {
-  it.each<[ListKind, string, Candidates, IndicatorType[]?]>([
-    ['hostname', 'Example.com.', { contains: 'example.com' }],
-    ['hostname', '*.example.com', { contains: '.example.com' }],
-    ['hostname', '192.0.2.1', { network: '192.0.2.1/32' }],
-    ['cidr', 'FE80::/10', { network: 'fe80::/10' }],
-    ['string', 'example.com', { contains: 'example.com' }],
-    ['string', 'CVE-2021-44228', { contains: 'cve-2021-44228' }],
-    ['string', '.example.com', { contains: 'example.com' }],
-    ['string', 'bücher.example', { contains: 'xn--bcher-kva.example' }, ['DOMAIN', 'URL']],
-    ['string', 'bücher.example', { scan: true }],
-    ['string', '192.0.2.1', { network: '192.0.2.1/32' }, ['IPV4', 'URL']],
-    ['string', '192.0.2.1', { scan: true }],
-    ['substring', 'Example', { contains: 'example' }],
-    ['regex', '/example/', { scan: true }],
-    ['hostname', 'com', { scan: true }],
-  ])('%s %s are %j', (kind, entry, found, types = [...INDICATOR_TYPES]) => {
+  it.each<[ListKind, string, unknown, IndicatorType[]?]>([
+    ['hostname', 'Example.com.', [{ by: 'name', name: 'example.com', reach: 'itself and below' }]],
+    ['hostname', '*.example.com', [{ by: 'name', name: 'example.com', reach: 'below' }]],
+    ['hostname', '192.0.2.1', [network('192.0.2.1/32')]],
+    ['cidr', 'FE80::/10', [network('fe80::/10')]],
+    ['cidr', '::ffff:192.0.2.0/120', [network('192.0.2.0/24')]],
+    ['string', 'CVE-2021-44228', [value('CVE', 'CVE-2021-44228')], ['CVE']],
+    ['string', 'bücher.example', [itself('xn--bcher-kva.example')], ['DOMAIN', 'URL']],
+    ['string', '192.0.2.1', [network('192.0.2.1/32')], ['IPV4', 'URL']],
+    ['string', 'a.example', [itself('a.example'), value('FILENAME', 'a.example')], ['DOMAIN', 'FILENAME']],
+  ])('%s %s are found by index', (kind, entry, found, types = [...INDICATOR_TYPES]) => {
     expect(candidatesOf(kind, entry, types)).toEqual(found);
+  });
+
+  it.each<[ListKind, string]>([
+    ['substring', 'Example'],
+    ['regex', '/example/'],
+    ['hostname', 'com'],
+  ])('%s %s are found by no index', (kind, entry) => {
+    expect(candidatesOf(kind, entry)).toBeNull();
   });
 });

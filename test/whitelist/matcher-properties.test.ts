@@ -1,10 +1,6 @@
 import fc from 'fast-check';
-import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { normalize } from '../../src/model/normalize.ts';
-import { searchText } from '../../src/model/search-text.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import { candidatesOf } from '../../src/whitelist/candidates.ts';
 import { buildMatcher } from '../../src/whitelist/matcher.ts';
 import {
   LIST_KINDS,
@@ -13,68 +9,9 @@ import {
   type Warninglist,
 } from '../../src/whitelist/warninglist.ts';
 import { runs } from '../properties/runs.ts';
+import { address, email, file, name, network, url, value } from './arbitraries.ts';
 import { listOf } from './lists.ts';
-import { COMPANY_SUFFIXES, naiveMatch, REGISTRY_SUFFIXES } from './naive.ts';
-
-// Few letters and numbers, so that entries and values meet.
-const label = fc.constantFrom('a', 'b', 'ab', 'ba', 'aab', 'a-b');
-const suffix = fc.constantFrom(...REGISTRY_SUFFIXES, ...COMPANY_SUFFIXES, 'example', 'a.example');
-const name = fc
-  .tuple(fc.array(label, { maxLength: 3 }), suffix)
-  .map(([labels, end]) => [...labels, end].join('.'));
-const ipv4 = fc
-  .tuple(fc.constantFrom(10, 192), fc.constantFrom(0, 1), fc.constantFrom(0, 128), fc.nat(3))
-  .map((octets) => octets.join('.'));
-const ipv6 = fc
-  .tuple(
-    fc.constantFrom('2001', 'fe80'),
-    fc.constantFrom('db8', '0', '8000'),
-    fc.constantFrom('', '1:', 'c000:'),
-  )
-  .map(([a, b, c]) => ipaddr.IPv6.parse(`${a}:${b}:${c}:1`).toRFC5952String());
-const address = fc.oneof(ipv4, ipv6);
-const network = fc.tuple(address, fc.nat(112)).map(([text, spare]) => {
-  const all = text.includes(':') ? 128 : 32;
-  // Never so wide that it would be refused.
-  const bits = all - (spare % (all === 32 ? 25 : 113));
-  const family = all === 32 ? ipaddr.IPv4 : ipaddr.IPv6;
-  const first = family.networkAddressFromCIDR(`${text}/${bits}`);
-  return `${first.toString()}/${bits}`;
-});
-const path = fc.constantFrom('/', '/a', '/A?b=a.example', '/@ab.example/', '/AAB/10.0.0.1');
-const host = fc.oneof(
-  name,
-  address.map((text) => (text.includes(':') ? `[${text}]` : text)),
-);
-const url = fc
-  .tuple(
-    fc.constantFrom('http', 'https', 'ftps'),
-    fc.constantFrom('', 'ab:ba@', 'a.example@'),
-    host,
-    fc.constantFrom('', ':8080', '.'),
-    path,
-  )
-  .map(([scheme, user, at, after, end]) => {
-    const dotted = after === '.' && (at.startsWith('[') || /\d$/.test(at)) ? '' : after;
-    return `${scheme}://${user}${at}${dotted}${end}`;
-  });
-const email = fc.tuple(fc.constantFrom('a', 'ab.example', 'abuse'), name).map((parts) => parts.join('@'));
-const file = fc.constantFrom('a.example', 'AB.exe', 'c:\\aab\\ab.exe', '10.0.0.1');
-
-const value = fc
-  .oneof(
-    fc.tuple(fc.constant<IndicatorType>('DOMAIN'), name),
-    fc.tuple(fc.constant<IndicatorType>('IPV4'), ipv4),
-    fc.tuple(fc.constant<IndicatorType>('IPV6'), ipv6),
-    fc.tuple(fc.constant<IndicatorType>('URL'), url),
-    fc.tuple(fc.constant<IndicatorType>('EMAIL'), email),
-    fc.tuple(fc.constant<IndicatorType>('FILENAME'), file),
-    fc.tuple(fc.constant<IndicatorType>('MUTEX'), file),
-  )
-  .map(([type, raw]) => normalize(type, raw))
-  .filter((result) => 'type' in result)
-  .map((result) => ('type' in result ? { type: result.type, normalized: result.normalized } : undefined))
-  .filter((result) => result !== undefined);
+import { naiveMatch } from './naive.ts';
 
 const ENTRIES: Record<ListKind, fc.Arbitrary<string>> = {
   string: fc.oneof(

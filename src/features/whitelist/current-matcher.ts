@@ -3,41 +3,65 @@ import { buildMatcher, type WhitelistMatcher } from '../../whitelist/matcher.ts'
 import { parseWarninglist, type Warninglist } from '../../whitelist/warninglist.ts';
 import { findEnabledLists, findEntries, readEdition } from './whitelist.queries.ts';
 
-/** An edition never changes: what was made of it holds for all who ask. The last few are kept. */
-const made = new Map<string, WhitelistMatcher>();
-const KEPT = 3;
-/** Under way outside of transactions. */
-const making = new Map<string, Promise<WhitelistMatcher>>();
+/** How many editions of each are cached. */
+const CACHED = 3;
+
+/** Lists may have a million entries, which take seconds to parse: they are parsed again only after a list has changed. */
+const ofLists = cachedByEdition();
+const ofAll = cachedByEdition();
 
 /**
- * What decides by the lists and entries as they are now. Making it takes a while after a change: whoever is about to
- * open a transaction asks for it before, so that the revision is not held meanwhile. Nobody in a transaction waits for one
- * that is being made elsewhere: on the embedded engine that would wait for the transaction.
+ * Returns the matcher of the lists and entries as they are now. Making it takes a while after a change of a list: whoever is
+ * about to open a transaction asks for it before, so that the revision is not held meanwhile.
  */
 export async function currentMatcher(db: Db): Promise<WhitelistMatcher> {
-  const { edition } = await readEdition(db);
-  const known = made.get(edition);
-  if (known) return known;
-  if (db.isTransaction) return keep(edition, await makeMatcher(db));
-  const shared = making.get(edition) ?? makeMatcher(db).finally(() => making.delete(edition));
-  making.set(edition, shared);
-  return keep(edition, await shared);
+  const { edition, listsEdition } = await readEdition(db);
+  return ofAll(db, edition, async () => {
+    const entries = buildMatcher(await readEntries(db));
+    const lists = await ofLists(db, listsEdition, async () => buildMatcher(await readLists(db)));
+    // Entries of the operator's come before all lists.
+    return { match: (type, value) => entries.match(type, value) ?? lists.match(type, value) };
+  });
 }
 
-function keep(edition: string, matcher: WhitelistMatcher): WhitelistMatcher {
-  made.set(edition, matcher);
-  for (const old of [...made.keys()].slice(0, -KEPT)) made.delete(old);
-  return matcher;
+type Make = () => Promise<WhitelistMatcher>;
+
+/**
+ * An edition never changes: its matcher is made once for all who ask. Nobody in a transaction waits for one that is being made
+ * elsewhere: on the embedded engine that would wait for the transaction.
+ */
+function cachedByEdition(): (db: Db, edition: string, make: Make) => Promise<WhitelistMatcher> {
+  const made = new Map<string, WhitelistMatcher>();
+  const making = new Map<string, Promise<WhitelistMatcher>>();
+  const keep = (edition: string, matcher: WhitelistMatcher) => {
+    made.set(edition, matcher);
+    for (const old of [...made.keys()].slice(0, -CACHED)) made.delete(old);
+    return matcher;
+  };
+  return async (db, edition, make) => {
+    const known = made.get(edition);
+    if (known) return known;
+    if (db.isTransaction) return keep(edition, await make());
+    const shared = making.get(edition) ?? make().finally(() => making.delete(edition));
+    making.set(edition, shared);
+    return keep(edition, await shared);
+  };
 }
 
-async function makeMatcher(db: Db): Promise<WhitelistMatcher> {
-  const lists: { id: string; list: Warninglist }[] = [];
-  for (const { id, kind, entry, types } of await findEntries(db)) {
-    lists.push({ id, list: { name: entry, description: '', version: '', kind, types, entries: [entry] } });
-  }
+type IdentifiedList = { id: string; list: Warninglist };
+
+async function readEntries(db: Db): Promise<IdentifiedList[]> {
+  return (await findEntries(db)).map(({ id, kind, entry, types }) => ({
+    id,
+    list: { name: entry, description: '', version: '', kind, types, entries: [entry] },
+  }));
+}
+
+async function readLists(db: Db): Promise<IdentifiedList[]> {
+  const lists: IdentifiedList[] = [];
   for (const { id, content } of await findEnabledLists(db)) {
     const parsed = parseWarninglist(content);
     if (!('rejected' in parsed)) lists.push({ id, list: parsed });
   }
-  return buildMatcher(lists);
+  return lists;
 }

@@ -34,12 +34,14 @@ export interface OperatorEntry extends OperatorEntryRule {
 export async function readEdition(db: Db): Promise<Edition> {
   return db
     .selectFrom('whitelist_state')
-    .select(['edition', 'applied', 'position'])
+    .select(['edition', 'lists_edition as listsEdition', 'applied', 'position'])
     .executeTakeFirstOrThrow();
 }
 
 export interface Edition {
   edition: string;
+  /** Changes with the lists alone. */
+  listsEdition: string;
   /** The one that all indicators have been held against. */
   applied: string | null;
   /** The last indicator that has been held against a newer one. */
@@ -53,6 +55,10 @@ export async function newEdition(trx: Transaction<Tables>): Promise<string> {
     .returning('edition')
     .executeTakeFirstOrThrow();
   return edition;
+}
+
+async function newListsEdition(trx: Transaction<Tables>): Promise<void> {
+  await trx.updateTable('whitelist_state').set({ lists_edition: sql`gen_random_uuid()` }).execute();
 }
 
 /** All indicators have been held against `edition`, unless there is a newer one by now. */
@@ -102,14 +108,17 @@ export async function writeList(trx: Transaction<Tables>, list: StoredList): Pro
     .values({ id: list.id, shipped: list.shipped, enabled: list.enabled, ...values })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
     .execute();
+  await newListsEdition(trx);
 }
 
 export async function setEnabled(trx: Transaction<Tables>, id: string, enabled: boolean): Promise<void> {
   await trx.updateTable('whitelist').set({ enabled }).where('id', '=', id).execute();
+  await newListsEdition(trx);
 }
 
 export async function deleteList(trx: Transaction<Tables>, id: string): Promise<void> {
   await trx.deleteFrom('whitelist').where('id', '=', id).execute();
+  await newListsEdition(trx);
 }
 
 const ENTRY_COLUMNS = [
@@ -221,7 +230,7 @@ export async function indicatorsAfter(db: Db, id: string, most: number): Promise
   return rows;
 }
 
-/** Those that this list or entry hides, or may hide by what it looks like. */
+/** Those that this list or entry hides. */
 export async function hiddenBy(db: Db, listId: string, after: string, most: number): Promise<string[]> {
   const rows = await db
     .selectFrom('whitelist_hit')
@@ -232,22 +241,4 @@ export async function hiddenBy(db: Db, listId: string, after: string, most: numb
     .limit(most)
     .execute();
   return rows.map(({ indicator_id }) => indicator_id);
-}
-
-/** Those whose value holds this text, which the index of `q` finds; or, of an address or network, lies in it. */
-export async function candidates(
-  db: Db,
-  where: { contains: string } | { network: string },
-  after: string,
-  most: number,
-): Promise<string[]> {
-  const condition =
-    'contains' in where
-      ? sql`coalesce(search_text, normalized) like ${`%${where.contains.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`}`
-      : sql`((type in ('IPV4', 'IPV6') and value::inet <<= ${where.network}::inet)
-          or (type in ('URL', 'EMAIL') and normalized ~ '[/@][0-9[]'))`;
-  const { rows } = await sql<{ id: string }>`
-    select id from indicator where id > ${after}::uuid and ${condition} order by id limit ${most}
-  `.execute(db);
-  return rows.map(({ id }) => id);
 }

@@ -10,9 +10,9 @@ import { candidatesOf } from '../../whitelist/candidates.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from '../../whitelist/operator-entry.ts';
 import { parseWarninglist } from '../../whitelist/warninglist.ts';
 import { type AuditAction, type By, writeAudit } from '../audit/audit.queries.ts';
+import { findCandidates } from './candidates.queries.ts';
 import { recheckAll, rewriteInBatches } from './recheck.ts';
 import {
-  candidates,
   deleteEntry,
   deleteList,
   findEntries,
@@ -32,6 +32,8 @@ import {
 /** List ids follow from their names: a list that is loaded again takes the place of the one before. */
 const LIST_NAMESPACE = '0a1d9bd2-7d0d-4a0c-9a57-6c1f1c2f8f60';
 const PAGE = 5_000;
+/** For more, going through all indicators in pages takes less memory and goes on after a stop. */
+const MAX_CANDIDATES = 100_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Who changes something, where, when, and why. */
@@ -90,12 +92,9 @@ function isSame(a: OperatorEntryRule, b: OperatorEntryRule): boolean {
 
 /** Holds whatever the entry may hide against the lists. */
 async function reach(db: Db, rule: OperatorEntryRule, now: Date): Promise<number | 'all'> {
-  const where = candidatesOf(rule.kind, rule.entry, rule.types);
-  if ('scan' in where) return 'all';
-  return everyPage(
-    (after) => candidates(db, where, after, PAGE),
-    (ids) => rewriteInBatches(db, ids, now),
-  );
+  const rules = candidatesOf(rule.kind, rule.entry, rule.types);
+  const ids = rules && (await findCandidates(db, rules, MAX_CANDIDATES));
+  return ids ? rewriteInBatches(db, ids, now) : 'all';
 }
 
 /**

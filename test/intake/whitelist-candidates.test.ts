@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { candidateStatement, findCandidates } from '../../src/features/whitelist/candidates.queries.ts';
+import { findEntries } from '../../src/features/whitelist/whitelist.queries.ts';
+import { addEntry, loadList, removeEntry } from '../../src/features/whitelist/whitelist.service.ts';
+import { candidatesOf } from '../../src/whitelist/candidates.ts';
+import { type OperatorEntryRule, parseOperatorEntry } from '../../src/whitelist/operator-entry.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { address, email, name, network, url, value } from '../whitelist/arbitraries.ts';
+import { listOf, parsed } from '../whitelist/lists.ts';
+import { naiveMatch } from '../whitelist/naive.ts';
+
+const why = { who: 'test', reason: 'ours', now: NOW };
+/** Fixed, and more than a page. */
+const WORLD = fc.sample(value, { numRuns: 2_500, seed: 25 });
+const LIST = {
+  name: 'Parts',
+  description: 'Of hosts',
+  version: 1,
+  type: 'substring',
+  matching_attributes: ['domain', 'url'],
+  list: ['a-b.'],
+};
+const entry = fc
+  .oneof(
+    name,
+    name.map((text) => `=${text}`),
+    name.map((text) => `*.${text}`),
+    address,
+    network,
+    url,
+    email,
+  )
+  .filter((text) => !('rejected' in parseOperatorEntry(text)));
+
+function ruleOf(text: string): OperatorEntryRule {
+  const rule = parseOperatorEntry(text);
+  if ('rejected' in rule) throw new Error(`${text}: ${rule.rejected}`);
+  return rule;
+}
+
+function rulesOf(text: string) {
+  const { kind, entry, types } = ruleOf(text);
+  return candidatesOf(kind, entry, types) ?? [];
+}
+
+const listOfEntry = ({ kind, entry, types }: OperatorEntryRule) => listOf(kind, [entry], types);
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+    await tipline.load(WORLD.map(({ type, normalized }) => indicatorRecord(type, normalized)));
+  });
+  afterEach(() => tipline.close());
+
+  const rows = () =>
+    tipline.db
+      .selectFrom('indicator')
+      .leftJoin('whitelist_hit as hit', 'hit.indicator_id', 'indicator.id')
+      .select(['type', 'normalized', 'whitelisted', 'list_id as listId', 'entry'])
+      .execute();
+
+  /** Every row that something hides, and what; by the database, and by comparing each value with each entry. */
+  async function compare(loaded: { id: string; list: typeof LIST }[]): Promise<void> {
+    const lists = [
+      ...(await findEntries(tipline.db)).map((one) => ({ id: one.id, list: listOfEntry(one) })),
+      ...loaded.map(({ id, list }) => ({ id, list: parsed(list) })),
+    ];
+    const stored: unknown[] = [];
+    const expected: unknown[] = [];
+    for (const { type, normalized, whitelisted, listId, entry } of await rows()) {
+      const hit = naiveMatch(lists, type, normalized);
+      if (whitelisted || listId !== null) stored.push({ type, normalized, listId, entry });
+      if (hit) expected.push({ type, normalized, ...hit });
+    }
+    expect(stored).toEqual(expected);
+  }
+
+  describe('adding and removing an entry', () => {
+    it('hides exactly what the entries and lists match, whatever the entries', async () => {
+      await loadList(tipline.db, LIST, why);
+      const { id } = await tipline.db.selectFrom('whitelist').select('id').executeTakeFirstOrThrow();
+      const loaded = [{ id, list: LIST }];
+      await fc.assert(
+        fc.asyncProperty(fc.uniqueArray(entry, { minLength: 1, maxLength: 3 }), async (entries) => {
+          const added: string[] = [];
+          for (const text of entries) {
+            const made = await addEntry(tipline.db, text, undefined, why).catch(() => null);
+            if (made) added.push(made.entry.id);
+          }
+          await compare(loaded);
+          for (const made of added) {
+            await removeEntry(tipline.db, made, undefined, why);
+            await compare(loaded);
+          }
+        }),
+        { numRuns: 6 },
+      );
+    });
+  });
+
+  describe('the indexes', () => {
+    it('find every value that an entry hits', async () => {
+      const all = await tipline.db.selectFrom('indicator').select(['id', 'type', 'normalized']).execute();
+      await fc.assert(
+        fc.asyncProperty(entry, async (text) => {
+          const found = new Set(await findCandidates(tipline.db, rulesOf(text), all.length));
+          const lists = [{ id: 'one', list: listOfEntry(ruleOf(text)) }];
+          const missed = all.filter(
+            ({ id, type, normalized }) => naiveMatch(lists, type, normalized) && !found.has(id),
+          );
+          expect(missed).toEqual([]);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it('find a host with port, user name, brackets and trailing dot, and no path that looks like one', async () => {
+      const hits = [
+        'http://user:secret@198.51.100.7:8080/a',
+        'http://[::ffff:198.51.100.7]:81/',
+        'ftps://198.51.100.7/x',
+        'http://3325256711/',
+      ];
+      const others = [
+        'http://b.example/198.51.100.7/',
+        'http://198.51.100.7.b.example/',
+        'http://b.example/@198.51.100.7/',
+      ];
+      const records = [...hits, ...others].map((text) => indicatorRecord('URL', text));
+      await tipline.load(records);
+      const ids = await findCandidates(tipline.db, rulesOf('198.51.100.7'), 100);
+      const found = await tipline.db
+        .selectFrom('indicator')
+        .select('normalized')
+        .where(sql<boolean>`id = any(${ids}::uuid[])`)
+        .execute();
+      const wanted = records.slice(0, hits.length).map(({ normalized }) => normalized);
+      expect(found.map(({ normalized }) => normalized).sort()).toEqual(wanted.sort());
+    });
+
+    it.each([
+      ['198.51.100.0/24', ['indicator_address', 'indicator_url_address']],
+      ['2001:db8::/32', ['indicator_address', 'indicator_url_address']],
+      ['cdn.example', ['indicator_host']],
+      ['*.cdn.example', ['indicator_host']],
+      ['d41d8cd98f00b204e9800998ecf8427e', ['indicator_pkey']],
+    ])('serve the statement that looks for %s', async (text, indexes) => {
+      const plan = await tipline.db.transaction().execute(async (trx) => {
+        // A table of few rows would be read through.
+        await sql`set local enable_seqscan = off`.execute(trx);
+        const { rows } = await sql<
+          Record<string, string>
+        >`explain ${candidateStatement(rulesOf(text), 10)}`.execute(trx);
+        return rows.map((row) => row['QUERY PLAN']).join('\n');
+      });
+      expect(plan).not.toContain('Seq Scan');
+      for (const index of indexes) expect(plan).toMatch(new RegExp(`${index}\\b`));
+    });
+
+    it('give up on more than may be held in memory', async () => {
+      expect(await findCandidates(tipline.db, rulesOf('a.example'), 2)).toBeNull();
+    });
+  });
+});
