@@ -3,7 +3,7 @@ import { isIpv4, isNetwork, normalizeIpv4, normalizeIpv6 } from './normalize-add
 import type { NormalizeResult } from './normalize-result.ts';
 import { refangHost, withoutJoiners } from './refang-host.ts';
 
-const MAX_NAME_LENGTH = 253;
+export const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
 /** More than the 253 letters that a name may have in A-labels can come from. Punycode takes quadratic time. */
 export const MAX_UNICODE_LENGTH = 1024;

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { parseRange } from '../../src/http/byte-range.ts';
+import { clientAddress, networkOf, parseNetwork } from '../../src/http/client-address.ts';
+import { matchesEtag } from '../../src/http/etag.ts';
+import { parseInstant } from '../../src/http/query-validator.ts';
+import { parseQuerystring } from '../../src/http/querystring.ts';
+import { redactKeys } from '../../src/http/redact.ts';
+import { needsKey, readableUrl } from '../../src/http/routing.ts';
+import { retryAfter } from '../../src/outbound/retry-after.ts';
+import { LONG, steepOnes } from '../support/growth.ts';
+
+/** Node takes 16 KiB of headers, the first line included. */
+const HEADER_SIZES = [256, 2_048, 16_384];
+const now = new Date('2026-06-01T12:00:00Z');
+
+describe('what a client sends takes time proportional to its length', LONG, () => {
+  it.each<[string, (text: string) => unknown]>([
+    ['query string', parseQuerystring],
+    ['Range', (text) => parseRange(text, 1_000_000)],
+    ['If-None-Match', (text) => matchesEtag(text, '"a"')],
+    ['path', (text) => quietly(() => needsKey(text))],
+    ['path in a log', (text) => quietly(() => readableUrl(text))],
+    ['key in a log', redactKeys],
+    ['instant', parseInstant],
+    ['Retry-After', (text) => quietly(() => retryAfter({ 'retry-after': text }, undefined, now))],
+    ['X-Forwarded-For', (text) => quietly(() => clientAddress('127.0.0.1', text, ['127.0.0.0/8']))],
+    ['address', (text) => quietly(() => networkOf(text))],
+    ['network', (text) => quietly(() => parseNetwork(text))],
+  ])('%s', async (_, run) => {
+    expect(await steepOnes(run, HEADER_SIZES)).toEqual([]);
+  });
+});
+
+/** Refusing takes time, too. */
+function quietly(run: () => unknown): void {
+  try {
+    run();
+  } catch {
+    // Refused.
+  }
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { defang } from '../../src/model/defang.ts';
+import { detectType } from '../../src/model/detect-type.ts';
+import { httpUrl } from '../../src/model/http-url.ts';
+import { nameKey } from '../../src/model/name-key.ts';
+import { normalize } from '../../src/model/normalize.ts';
+import { asciiName } from '../../src/model/normalize-host.ts';
+import { refang, unwrap } from '../../src/model/refang.ts';
+import { refangHost } from '../../src/model/refang-host.ts';
+import { refangScheme } from '../../src/model/refang-scheme.ts';
+import { searchText } from '../../src/model/search-text.ts';
+import { slugOf } from '../../src/model/slug.ts';
+import { uniqueTags } from '../../src/model/statement.ts';
+import { MAX_LENGTH, readText } from '../../src/model/text.ts';
+import { INDICATOR_TYPES } from '../../src/model/vocabulary.ts';
+import { LONG, steepOnes } from '../support/growth.ts';
+
+/** Up to the longest value: a longer one is refused before it is looked at. */
+const VALUE_SIZES = [MAX_LENGTH / 64, MAX_LENGTH / 8, MAX_LENGTH - 64];
+
+describe('a value made of one thing again and again takes time proportional to its length', LONG, () => {
+  it.each(INDICATOR_TYPES)('normalized as %s', async (type) => {
+    expect(await steepOnes((text) => normalize(type, text), VALUE_SIZES)).toEqual([]);
+  });
+
+  it.each(INDICATOR_TYPES)('defanged as %s', async (type) => {
+    expect(await steepOnes((text) => defang(type, text), VALUE_SIZES)).toEqual([]);
+  });
+
+  it('when its type is told', async () => {
+    expect(await steepOnes(detectType, VALUE_SIZES)).toEqual([]);
+  });
+});
+
+describe('a text of any length takes time proportional to it', LONG, () => {
+  it.each<[string, (text: string) => unknown]>([
+    ['readText', readText],
+    ['detectType', detectType],
+    ['refang', refang],
+    ['unwrap', unwrap],
+    ['refangHost', refangHost],
+    ['refangScheme', refangScheme],
+    ['searchText', searchText],
+    ['slugOf', slugOf],
+    ['nameKey', nameKey],
+    ['httpUrl', httpUrl],
+    ['normalize', (text) => normalize('URL', text)],
+    ['uniqueTags', (text) => uniqueTags(text.split(''))],
+  ])('%s', async (_, run) => {
+    expect(await steepOnes(run)).toEqual([]);
+  });
+
+  it('asciiName', async () => {
+    expect(await steepOnes(asciiName, VALUE_SIZES)).toEqual([]);
+  });
+});

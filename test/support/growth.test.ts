@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { steepGrowth } from './growth.ts';
+
+function work(steps: number): number {
+  let sum = 0;
+  for (let i = 0; i < steps; i++) sum = (sum * 31 + i) | 0;
+  return sum;
+}
+
+describe('the growth of work', () => {
+  it.each<[string, (n: number) => number]>([
+    ['constant', () => 1_000],
+    ['linear', (n) => n * 20],
+    ['n log n', (n) => n * Math.log2(n)],
+  ])('is not steep when it is %s', async (_, steps) => {
+    expect(await steepGrowth((n) => () => work(steps(n)))).toBeNull();
+  });
+
+  it.each<[string, (n: number) => number]>([
+    ['quadratic', (n) => n * n],
+    ['quadratic up to a limit', (n) => Math.min(n, 8_192) ** 2],
+    ['quadratic with a small factor', (n) => (n * n) / 50],
+    ['cubic', (n) => (n / 8) ** 3],
+  ])('is steep when it is %s', async (_, steps) => {
+    expect(await steepGrowth((n) => () => work(steps(n)))).not.toBeNull();
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_LENGTH } from '../../src/model/text.ts';
+import { INDICATOR_TYPES } from '../../src/model/vocabulary.ts';
+import { hostOf } from '../../src/whitelist/host-of.ts';
+import { buildMatcher } from '../../src/whitelist/matcher.ts';
+import { readName } from '../../src/whitelist/name-entry.ts';
+import { readNetwork } from '../../src/whitelist/network.ts';
+import { parseOperatorEntry } from '../../src/whitelist/operator-entry.ts';
+import { LIST_KINDS, type ListKind, parseWarninglist } from '../../src/whitelist/warninglist.ts';
+import { LONG, steepGrowth, steepOnes } from '../support/growth.ts';
+import { listOf } from './lists.ts';
+
+const VALUE_SIZES = [MAX_LENGTH / 64, MAX_LENGTH / 8, MAX_LENGTH - 64];
+const LIST_SIZES = [32, 256, 2_048, 16_384];
+/** Near matches of each other. */
+const ENTRIES: Record<ListKind, (n: number) => string> = {
+  string: (n) => `${'a'.repeat(20)}${n}.example`,
+  substring: (n) => `${'ab'.repeat(20)}${n}`,
+  hostname: (n) => `${'a.'.repeat(20)}a${n}.example`,
+  cidr: (n) => `10.${(n >> 8) & 255}.${n & 255}.0/${24 + (n & 1)}`,
+  regex: (n) => `/^(a+)+b${n}$/`,
+};
+const list = (kind: ListKind, size: number, entry = ENTRIES[kind]) => ({
+  name: 'n',
+  description: 'd',
+  version: 1,
+  type: kind,
+  matching_attributes: ['url', 'domain', 'hostname', 'ip-src'],
+  list: Array.from({ length: size }, (_, n) => entry(n)),
+});
+
+describe('one entry takes time proportional to its length', LONG, () => {
+  it.each<[string, (text: string) => unknown]>([
+    ['of an operator', parseOperatorEntry],
+    ['a name', (text) => readName(text, 'itself and below')],
+    ['a network', readNetwork],
+    ...LIST_KINDS.map((kind): [string, (text: string) => unknown] => [
+      `in a list of kind ${kind}`,
+      (text) => parseWarninglist({ ...list(kind, 0), list: [text] }),
+    ]),
+  ])('%s', async (_, run) => {
+    expect(await steepOnes(run)).toEqual([]);
+  });
+});
+
+describe('lists take time proportional to their entries', LONG, () => {
+  it.each(LIST_KINDS)('when a list of kind %s is parsed and made a matcher', async (kind) => {
+    // An expression is a program of its own.
+    const sizes = kind === 'regex' ? LIST_SIZES.slice(0, 2) : LIST_SIZES;
+    const growth = await steepGrowth((size) => {
+      const content = list(kind, size);
+      return () => {
+        const parsed = parseWarninglist(content);
+        if (!('rejected' in parsed)) buildMatcher([{ id: 'one', list: parsed }]);
+      };
+    }, sizes);
+    expect(growth).toBeNull();
+  });
+
+  it.each([
+    ['nested', (n: number) => `10.0.0.0/${8 + (n % 25)}`],
+    ['below each other', (n: number) => `${Array.from({ length: n % 100 }, () => 'a').join('.')}.example`],
+  ])('when its entries are %s', async (_, entry) => {
+    const growth = await steepGrowth((size) => {
+      const content = list('hostname', size, entry);
+      return () => parseWarninglist(content);
+    }, LIST_SIZES);
+    expect(growth).toBeNull();
+  });
+});
+
+describe('matching a value takes time proportional to its length', LONG, () => {
+  const lists = LIST_KINDS.map((kind) => ({
+    id: kind,
+    list: listOf(kind, [...Array(kind === 'regex' ? 5 : 500).keys()].map(ENTRIES[kind])),
+  }));
+
+  it.each(INDICATOR_TYPES)('of type %s', async (type) => {
+    const matcher = buildMatcher(lists);
+    expect(await steepOnes((text) => matcher.match(type, text), VALUE_SIZES)).toEqual([]);
+    expect(await steepOnes((text) => hostOf(type, text), VALUE_SIZES)).toEqual([]);
+  });
+});
