@@ -88,7 +88,7 @@ onEveryEngine((engine) => {
         fc.asyncProperty(fc.uniqueArray(entry, { minLength: 1, maxLength: 3 }), async (entries) => {
           const added: string[] = [];
           for (const text of entries) {
-            const made = await addEntry(tipline.db, text, undefined, why).catch(() => null);
+            const made = await addEntry(tipline.db, text, undefined, why, 'RED').catch(() => null);
             if (made) added.push(made.entry.id);
           }
           await compare(loaded);

@@ -69,20 +69,6 @@ describe('whatever the lists and the value', () => {
       runs(1000),
     );
   });
-
-  it('what an entry hits is among its candidates', () => {
-    fc.assert(
-      fc.property(list, value, fc.boolean(), (one, { type, normalized }, isNarrow) => {
-        const hit = buildMatcher([{ id: '', list: one }]).match(type, normalized);
-        if (hit === null) return;
-        const where = candidatesOf(one.kind, hit.entry, isNarrow ? one.types : undefined);
-        if ('contains' in where) expect(searchText(normalized)).toContain(where.contains);
-        if ('network' in where && type !== 'URL')
-          expect(ipaddr.process(normalized).match(ipaddr.parseCIDR(where.network))).toBe(true);
-      }),
-      runs(1000),
-    );
-  });
 });
 
 describe('whatever the JSON', () => {
