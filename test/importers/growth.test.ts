@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { splitLine } from '../../src/importers/csv-rows.ts';
 import { parseDate, parseUsDate } from '../../src/importers/dates.ts';
 import type { Importer } from '../../src/importers/importer.ts';
 import { tlpOfTag } from '../../src/importers/markings.ts';
@@ -192,6 +193,8 @@ describe('a text in a file takes time proportional to its length', LONG, () => {
     ['tag', tlpOfTag],
     ['printable name', printable],
     ['line', (text) => readTextLine(text, null)],
+    ['rows of CSV', (text) => splitLine(text, ',')],
+    ['a quoted cell of CSV', (text) => splitLine(`"${text}"`, ',')],
   ])('%s', async (_, run) => {
     expect(await steepOnes(run)).toEqual([]);
   });
