@@ -27,7 +27,7 @@ import { enrichmentRoutes } from './features/enrichments/enrichments.routes.ts';
 import type { Interest } from './features/enrichments/wanted.ts';
 import { exporter } from './features/exports/exports.service.ts';
 import type { Spool } from './features/exports/spool.ts';
-import { deepChecker } from './features/health/deep-check.ts';
+import { dependencyChecks } from './features/health/deep-check.ts';
 import { Health, healthRoutes } from './features/health/health.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
 import { indicatorPageRoutes } from './features/indicators/analyst.routes.ts';
@@ -99,6 +99,8 @@ export interface AppDeps {
   uploadBytes: number;
   /** Importers for those files. */
   openImporter: OpenImporter;
+  /** Aborted: this process is about to stop. It answers on, and closes each connection behind an answer. */
+  stopping: AbortSignal;
   /** Signs the cookies of sessions. */
   sessionSecret: string;
   /** Who signs people in beside their passwords; null: nobody. */
@@ -130,6 +132,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     ...(deps.logger && { loggerInstance: deps.logger }),
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
+    // A request that arrives while the server drains is answered like any other.
+    return503OnClosing: false,
     bodyLimit: 1024,
     // A client that takes nothing for so long is gone, or means harm: what is laid aside for it is wanted by others.
     connectionTimeout: 120_000,
@@ -207,6 +211,7 @@ function registerGate(
   });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (deps.stopping.aborted) reply.header('connection', 'close');
     refuseLongUrl(request.url);
     refuseBadHeaders(request.raw);
     if (pages && request.is404 && isMistyped(request)) return pages.send(reply.code(404));
@@ -230,11 +235,11 @@ async function registerFeatures(
   await registerOpenApi(app);
   const { kv, clock } = deps;
   const { db, read } = deps.database;
-  const deepCheck = deepChecker(
+  const checks = dependencyChecks(
     () => pingDatabase(db),
     () => kv.ping(),
   );
-  await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
+  await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');
   const exports = exporter(deps.database, deps.spool, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.interest, answer });

@@ -33,6 +33,8 @@ export interface Config {
   uploadBytes: number;
   /** Who signs people in beside their passwords; null: nobody. */
   oidc: OidcConfig | null;
+  /** How long a server that is told to stop still answers, and says that it is not ready. */
+  shutdownDelaySeconds: number;
   /** Processes of a server, all behind its port. */
   processes: number;
   /** Whether a server does the worker's jobs too. */
@@ -182,6 +184,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     feedBytes: integer('TIPLINE_FEED_MB', 1024, 1, 1_000_000) * 1024 * 1024,
     uploadBytes: integer('TIPLINE_UPLOAD_MB', 512, 1, 1_000_000) * 1024 * 1024,
     oidc: oidc(),
+    shutdownDelaySeconds: integer('TIPLINE_SHUTDOWN_DELAY_SECONDS', 0, 0, 600),
     processes: integer('TIPLINE_PROCESSES', 1, 1, 256),
     worker: onOrOff('TIPLINE_WORKER', true),
   };

@@ -3,7 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Clock } from './clock.ts';
 import type { Database } from './db/open.ts';
 import { pingDatabase } from './db/ping.ts';
-import { deepChecker } from './features/health/deep-check.ts';
+import { dependencyChecks } from './features/health/deep-check.ts';
 import { Health, healthRoutes } from './features/health/health.routes.ts';
 import { registerStateMetrics } from './features/state-metrics/state-metrics.ts';
 import { requireDeclaredAccess } from './http/authenticate.ts';
@@ -21,6 +21,8 @@ export interface WorkerAppDeps {
   kv: Pick<KeyValueStore, 'ping'>;
   clock: Clock;
   metricsToken: string | undefined;
+  /** Aborted: this process is about to stop. */
+  stopping: AbortSignal;
   logger: FastifyBaseLogger;
 }
 
@@ -47,11 +49,11 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
   });
   const metrics = openMetrics();
   registerStateMetrics(metrics.registry, { db, clock, log: app.log });
-  const deepCheck = deepChecker(
+  const checks = dependencyChecks(
     () => pingDatabase(db),
     () => kv.ping(),
   );
-  await app.register(healthRoutes, { clock, version: VERSION, deepCheck });
+  await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   metrics.register(app, deps.metricsToken);
   return app;
 }

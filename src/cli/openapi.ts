@@ -51,6 +51,7 @@ async function describe() {
     uploadDirectory: '',
     uploadBytes: 0,
     openImporter: importerNamed,
+    stopping: new AbortController().signal,
     sessionSecret: '',
     oidc: null,
   });

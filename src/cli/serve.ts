@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
@@ -102,6 +103,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   /** What is open, the last opened first. */
   const open: (() => Promise<void>)[] = [];
+  const stopping = new AbortController();
   const close = async () => {
     for (const closeOne of open.splice(0)) await closeOne();
   };
@@ -139,6 +141,7 @@ export async function startServer(
       interest,
       webDirectory: WEB,
       openImporter,
+      stopping: stopping.signal,
       uploadDirectory: join(config.dataDirectory, 'uploads'),
       sessionSecret: await sessionSecret(config),
       logger,
@@ -151,10 +154,13 @@ export async function startServer(
       const worker = keepOpening(() => openWorker(config, database, kv, logger), logger);
       open.unshift(worker.stop);
     }
-    stopOnSignals(() => {
+    const delayMs = config.shutdownDelaySeconds * 1000;
+    stopOnSignals(async () => {
+      stopping.abort();
+      await delay(delayMs);
       database.hurry?.();
-      return close();
-    });
+      await close();
+    }, delayMs);
     const token = beside ? null : await offerFirstStart(database.db, systemClock());
     return {
       address,

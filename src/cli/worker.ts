@@ -36,10 +36,13 @@ async function work(): Promise<void> {
     open.unshift(database.close);
     const kv = await openKeyValueStore(config.redisUrl, onError);
     open.unshift(kv.close);
-    const address = await openWorkerApp(config, { database, kv, clock: systemClock, logger: log }, open);
+    const stopping = new AbortController();
+    const deps = { database, kv, clock: systemClock, logger: log, stopping: stopping.signal };
+    const address = await openWorkerApp(config, deps, open);
     const worker = await openWorker(config, database, kv, log);
     open.unshift(worker.stop);
     stopOnSignals(() => {
+      stopping.abort();
       database.hurry?.();
       return close();
     });

@@ -40,6 +40,8 @@ interface FastLaneOptions {
   rateLimit: RateLimit;
   clock: Clock;
   metrics: Pick<Metrics, 'observe'>;
+  /** Aborted: connections are to be closed, which the full pipeline does. */
+  stopping: AbortSignal;
   log: { isLevelEnabled?(level: string): boolean; info(line: object, message: string): void };
 }
 
@@ -87,7 +89,7 @@ const MOST_PLACES = 10_000;
 const LONGEST_ADDRESS = 500;
 
 export function fastLane(options: FastLaneOptions): FastLane {
-  const { answers, peekKey, noteUse, kv, rateLimit, clock, metrics, log } = options;
+  const { answers, peekKey, noteUse, kv, rateLimit, clock, metrics, stopping, log } = options;
   /** By address. */
   const questions = new LRUCache<string, Place>({ max: MOST_PLACES });
   /** By route: an address is none of them, whatever is written in it. */
@@ -223,7 +225,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
     },
     before: (listener) => (request, response) => {
       const started = performance.now();
-      const way = wayOf(request, clock());
+      const way = stopping.aborted ? undefined : wayOf(request, clock());
       if (!way) return listener(request, response);
       const { kept } = way;
       const leased = kept && kv.consumeLeased(`key:${way.key.id}`, rateLimit);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryStore } from '../../src/kv/memory.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, METRICS_TOKEN, startHarness } from '../support/harness.ts';
 
@@ -126,6 +127,34 @@ onEveryEngine((engine) => {
         },
       });
       expect(response.body).not.toContain('secret host');
+      await tipline.close();
+    });
+  });
+
+  describe('GET /api/health/ready', () => {
+    it('is 200 without the key-value store, and 503 without the database', async () => {
+      const away = () => Promise.reject(new Error('away'));
+      const tipline = await startHarness(engine, { kv: { ...memoryStore(), ping: away } });
+      const ready = await tipline.get('/api/health/ready', { key: null });
+      expect({ status: ready.statusCode, body: ready.json() }).toMatchObject({
+        status: 200,
+        body: { status: 'ok', service: 'tipline' },
+      });
+      expect((await tipline.get('/api/health?deep=1', { key: null })).statusCode).toBe(503);
+      expect((await tipline.get('/api/health/ready', { key: null, method: 'HEAD' })).statusCode).toBe(200);
+      expect((await tipline.get('/api/health/ready?deep=1', { key: null })).statusCode).toBe(400);
+      await tipline.close();
+    });
+
+    it('is 503 once the node is about to stop, while requests are answered and their connections closed', async () => {
+      const stopping = new AbortController();
+      const tipline = await startHarness(engine, { stopping: stopping.signal });
+      expect((await tipline.get('/api/v1/indicators')).headers.connection).not.toBe('close');
+      stopping.abort();
+      const ready = await tipline.get('/api/health/ready', { key: null });
+      expect([ready.statusCode, ready.json().status]).toEqual([503, 'degraded']);
+      const list = await tipline.get('/api/v1/indicators');
+      expect([list.statusCode, list.headers.connection]).toEqual([200, 'close']);
       await tipline.close();
     });
   });

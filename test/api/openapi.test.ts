@@ -23,6 +23,7 @@ onEveryEngine((engine) => {
       const { paths } = (await tipline.get('/api/openapi.json')).json();
       expect(Object.keys(paths).sort()).toEqual([
         '/api/health',
+        '/api/health/ready',
         '/api/sigma/actor/{id}',
         '/api/sigma/campaign/{id}',
         '/api/v1/actors',

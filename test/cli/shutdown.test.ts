@@ -48,6 +48,43 @@ describe.skipIf(!hasPostgres)('SIGTERM while a request is under way', () => {
   it('ends with code 0', () => expect(seen.code).toBe(0));
 });
 
+describe('SIGTERM with a delay, under load', () => {
+  it('fails no request of clients that leave once the server is not ready', async () => {
+    const service = await serve({ TIPLINE_SHUTDOWN_DELAY_SECONDS: '2' });
+    const key = await createKey(service);
+    const outcomes: string[] = [];
+    let sent = 0;
+    let isReady = true;
+    const client = async () => {
+      while (isReady) {
+        sent++;
+        outcomes.push(
+          await service.get(`${LIST}?pageSize=10`, key).then(
+            async (answer) => {
+              await answer.text();
+              return String(answer.status);
+            },
+            (error) => String(error.cause ?? error),
+          ),
+        );
+      }
+    };
+    const clients = Array.from({ length: 8 }, client);
+    await until('the first answers', () => outcomes.length > 50);
+    service.signal('SIGTERM');
+    await until('the server not to be ready', async () => {
+      const { status } = await service.get('/api/health/ready');
+      return status === 503;
+    });
+    const atStop = sent;
+    await until('requests after that', () => sent > atStop + 50);
+    isReady = false;
+    await Promise.all(clients);
+    expect(new Set(outcomes)).toEqual(new Set(['200']));
+    expect((await service.exit).code).toBe(0);
+  });
+});
+
 describe('a port that is taken', () => {
   it('ends the start with code 1 and says what to do', async () => {
     const other = createServer();

@@ -59,6 +59,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     uploadDirectory: temporaryDirectory(),
     uploadBytes: 1024 * 1024,
     openImporter: importerNamed,
+    stopping: new AbortController().signal,
     oidc: null,
     sessionSecret: 'a secret of the tests, long enough',
     ...overrides,

@@ -7,7 +7,7 @@ interface Check {
   message?: string;
 }
 
-export interface DeepCheck {
+interface DeepCheck {
   database: Check;
   keyValueStore: Check;
 }
@@ -15,28 +15,38 @@ export interface DeepCheck {
 const TIMEOUT_MS = 2_000;
 const SHARED_MS = 1_000;
 
-/** Asks both dependencies; calls within a second share one answer, so that asking cannot become a load. */
-export function deepChecker(
+export interface Checks {
+  /** Of both dependencies. */
+  deep(): Promise<DeepCheck>;
+  /** Of what a node cannot answer without: the database. */
+  database(): Promise<Check>;
+}
+
+/** Asks the dependencies; calls within a second share one answer, so that asking cannot become a load. */
+export function dependencyChecks(
   pingDatabase: () => Promise<unknown>,
   pingStore: () => Promise<unknown>,
-): () => Promise<DeepCheck> {
-  let shared: { at: number; answer: Promise<DeepCheck> } | undefined;
-  return () => {
-    const at = performance.now();
-    if (!shared || at - shared.at >= SHARED_MS) shared = { at, answer: checkBoth(pingDatabase, pingStore) };
-    return shared.answer;
+): Checks {
+  const database = shared(() => check(pingDatabase, 'The database does not answer.'));
+  const keyValueStore = shared(() =>
+    check(pingStore, 'The key-value store does not answer; each node counts rate limits on its own.'),
+  );
+  return {
+    database,
+    async deep() {
+      const [one, other] = await Promise.all([database(), keyValueStore()]);
+      return { database: one, keyValueStore: other };
+    },
   };
 }
 
-async function checkBoth(
-  pingDatabase: () => Promise<unknown>,
-  pingStore: () => Promise<unknown>,
-): Promise<DeepCheck> {
-  const [database, keyValueStore] = await Promise.all([
-    check(pingDatabase, 'The database does not answer.'),
-    check(pingStore, 'The key-value store does not answer; each node counts rate limits on its own.'),
-  ]);
-  return { database, keyValueStore };
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let last: { at: number; answer: Promise<T> } | undefined;
+  return () => {
+    const at = performance.now();
+    if (!last || at - last.at >= SHARED_MS) last = { at, answer: ask() };
+    return last.answer;
+  };
 }
 
 async function check(ping: () => Promise<unknown>, failure: string): Promise<Check> {

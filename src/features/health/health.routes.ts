@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type Static, Type } from 'typebox';
 import type { Clock } from '../../clock.ts';
 import { ErrorBody, ref, stringEnum } from '../../http/schema.ts';
-import type { DeepCheck } from './deep-check.ts';
+import type { Checks } from './deep-check.ts';
 
 const Check = Type.Object({
   status: stringEnum(['ok', 'degraded']),
@@ -25,11 +25,20 @@ export const Health = Type.Object(
 export interface HealthOptions {
   clock: Clock;
   version: string;
-  deepCheck: () => Promise<DeepCheck>;
+  checks: Checks;
+  /** Aborted: this process is about to stop. */
+  stopping: AbortSignal;
 }
 
 export const healthRoutes: FastifyPluginAsyncTypebox<HealthOptions> = async (app, options) => {
-  const { clock, version, deepCheck } = options;
+  const { clock, version, checks: dependencies, stopping } = options;
+  const stateOf = (isWell: boolean) => ({
+    status: isWell ? ('ok' as const) : ('degraded' as const),
+    service: 'tipline',
+    version,
+    uptimeSeconds: Math.floor(process.uptime()),
+    timestamp: clock().toISOString(),
+  });
   app.get(
     '/api/health',
     {
@@ -51,17 +60,35 @@ export const healthRoutes: FastifyPluginAsyncTypebox<HealthOptions> = async (app
       },
     },
     async (request, reply) => {
-      const checks = request.query.deep ? await deepCheck() : undefined;
+      const checks = request.query.deep ? await dependencies.deep() : undefined;
       const healthy = Object.values(checks ?? {}).every(({ status }) => status === 'ok');
       reply.code(healthy ? 200 : 503).header('cache-control', 'no-store');
-      return {
-        status: healthy ? ('ok' as const) : ('degraded' as const),
-        service: 'tipline',
-        version,
-        uptimeSeconds: Math.floor(process.uptime()),
-        timestamp: clock().toISOString(),
-        ...(checks && { checks }),
-      };
+      return { ...stateOf(healthy), ...(checks && { checks }) };
+    },
+  );
+  app.get(
+    '/api/health/ready',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'getReadiness',
+        tags: ['Health'],
+        summary: 'Read whether this node can answer',
+        description:
+          'For load balancers: 200 while the database answers and the node is not about to stop. The key-value store does not count: requests go on without it.',
+        security: [],
+        querystring: Type.Object({}),
+        response: {
+          200: Type.Unsafe<Static<typeof Health>>({ ...ref(Health), description: 'The node can answer.' }),
+          400: Type.Unsafe({ ...ref(ErrorBody), description: 'A query parameter is not valid.' }),
+          503: Type.Unsafe({ ...ref(Health), description: 'The node cannot answer, or is about to stop.' }),
+        },
+      },
+    },
+    async (_request, reply) => {
+      const isReady = !stopping.aborted && (await dependencies.database()).status === 'ok';
+      reply.code(isReady ? 200 : 503).header('cache-control', 'no-store');
+      return stateOf(isReady);
     },
   );
 };
