@@ -33,7 +33,7 @@ export interface Config {
   uploadBytes: number;
   /** Who signs people in beside their passwords; null: nobody. */
   oidc: OidcConfig | null;
-  /** How long a server that is told to stop still answers, and says that it is not ready. */
+  /** From SIGTERM to the end of listening; the server answers, and is not ready. */
   shutdownDelaySeconds: number;
   /** Processes of a server, all behind its port. */
   processes: number;

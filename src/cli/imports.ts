@@ -48,7 +48,7 @@ function countLines({ counts }: Run): string[] {
   );
 }
 
-/** A name that an uploader chose must not drive the terminal of whoever lists it. */
+/** A name that an uploader chose must not control the terminal that lists it. */
 function withoutControls(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ');
 }

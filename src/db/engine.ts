@@ -9,7 +9,7 @@ export interface Engine {
 
 /** Held by this process: every commit goes through it. */
 export interface OwnEngine extends Engine {
-  /** Calls this after each commit, before whoever waits for it goes on. */
+  /** Calls this after each commit, before the caller of the commit continues. */
   onCommit(tell: () => void): void;
 }
 
