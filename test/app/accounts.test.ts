@@ -297,7 +297,7 @@ onEveryEngine((engine) => {
       expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri, 1) })).statusCode).toBe(200);
     });
 
-    it('that was turned on by a code is not entered with that code, on no node and with no other store', async () => {
+    it('that was turned on by a code is not entered with that code', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       const code = totp(uri);
