@@ -37,9 +37,19 @@ const IDLE_MS = 10_000;
 export function importersInThreads(script: URL): OpenImporter {
   const idle = new Map<Worker, NodeJS.Timeout>();
 
+  const start = (): Worker => {
+    const worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+    // A thread may fail when nobody reads from it any more. Without a listener that would end the process.
+    worker.on('error', () => {});
+    worker.once('exit', () => {
+      clearTimeout(idle.get(worker));
+      idle.delete(worker);
+    });
+    return worker;
+  };
   const take = (): Worker => {
     const [resting] = idle.keys();
-    if (!resting) return new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+    if (!resting) return start();
     clearTimeout(idle.get(resting));
     idle.delete(resting);
     resting.ref();
@@ -48,6 +58,7 @@ export function importersInThreads(script: URL): OpenImporter {
   const rest = (worker: Worker) => {
     worker.unref();
     const end = () => {
+      // Not taken again while it ends.
       idle.delete(worker);
       void worker.terminate();
     };

@@ -11,8 +11,8 @@ const ofLists = cachedByEdition();
 const ofAll = cachedByEdition();
 
 /**
- * Returns the matcher of the lists and entries as they are now. Making it takes a while after a change of a list: whoever is
- * about to open a transaction asks for it before, so that the revision is not held meanwhile.
+ * Returns the matcher of the lists and entries as they are now. Building it takes seconds after a change of a list: callers
+ * build it before they open a transaction, so that the revision is not held meanwhile.
  */
 export async function currentMatcher(db: Db): Promise<WhitelistMatcher> {
   const { edition, listsEdition } = await readEdition(db);
