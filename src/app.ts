@@ -261,7 +261,7 @@ async function registerFeatures(
   await app.register(whitelistRoutes, { db, by: accounts.by });
   await app.register(auditRoutes, { db });
   await app.register(enrichmentRoutes, { db, by: accounts.by });
-  await app.register(sourceRoutes, { db, by: accounts.by });
+  await app.register(sourceRoutes, { db, clock: deps.clock, by: accounts.by });
   await app.register(overviewRoutes, { db });
   await app.register(reportRoutes, { db });
   await app.register(searchRoutes, { db });

@@ -3,6 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Db } from '../db/open.ts';
+import { ANY_WRITER } from '../features/imports/guard.ts';
 import { ImportStopped, type RecordedRun, recordRun } from '../features/imports/import-runs.service.ts';
 import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
 import {
@@ -114,7 +115,7 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
     dryRun: options.dryRun ?? false,
     seesUpTo: 'RED' as const,
     tally,
-    ...(run && { signal: run.signal }),
+    ...(run && { signal: run.signal, writer: { ...ANY_WRITER, runId: run.id } }),
   };
   try {
     const unread = await importFiles(db, recognized(files, options.format, unknown, run), importOptions);

@@ -1,21 +1,35 @@
 import { Command } from 'commander';
 import { countRuns, findRuns } from '../features/imports/import-runs.queries.ts';
+import { carryOutUndos, previewUndo, startUndo } from '../features/imports/undo.service.ts';
+import { isUuid } from '../http/query-validator.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { PLURALS } from './import-summary.ts';
 import { count } from './options.ts';
+import { byWhoRunsThis } from './person.ts';
+import { previewLines } from './restore-preview.ts';
+import { UsageError } from './usage-error.ts';
 
 const DEFAULT_LIMIT = 20;
 
 type Run = Awaited<ReturnType<typeof findRuns>>[number];
 
 export function importsCommand(): Command {
-  const imports = new Command('imports').description('the history of imported files');
+  const imports = new Command('imports').description('the history of imported files, and undoing them');
   imports
     .command('list')
     .description('show imports with their ids, the newest first')
     .option('--limit <count>', 'how many', count, DEFAULT_LIMIT)
     .option('--json', 'print a JSON array')
     .action(list);
+  imports
+    .command('undo')
+    .description(
+      'have a source say again what it said before an import; without --yes it only tells what would change',
+    )
+    .argument('<id>', 'the id of the import, see: imports list')
+    .option('--yes', 'do it')
+    .option('--json', 'print one JSON object')
+    .action(undo);
   return imports;
 }
 
@@ -30,14 +44,32 @@ async function list({ limit, json }: { limit: number; json?: boolean }): Promise
   if (runs.length < total) print(`${runs.length} of ${total} imports; --limit sets how many are shown.`);
 }
 
+async function undo(id: string, { yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
+  if (!isUuid(id))
+    throw new UsageError(`${id} is no id of an import; they are shown by: tipline imports list`);
+  const preview = await withDatabase(async ({ db, refreshStatistics }) => {
+    const by = byWhoRunsThis();
+    const found = await previewUndo(db, id, by.now);
+    if (!yes) return found;
+    await startUndo(db, id, by);
+    await carryOutUndos(db, { now: () => new Date() });
+    await refreshStatistics();
+    return found;
+  });
+  if (json) return print(JSON.stringify({ undone: yes, ...preview }));
+  for (const line of previewLines(preview)) print(line);
+  print(yes ? 'Undone.' : `Nothing was changed. To undo it: tipline imports undo ${id} --yes`);
+}
+
 function runLines(run: Run): string[] {
-  const { id, startedAt, state, dryRun, source, fileName, who, problem } = run;
+  const { id, startedAt, state, dryRun, source, fileName, who, problem, undo: undone, undoneBy } = run;
   const lines = [
     `${id}  ${startedAt.toISOString()}  ${state}${dryRun ? ' (dry run)' : ''}  ${source}`,
     `  ${fileName} · ${who}`,
     ...countLines(run),
   ];
   if (problem !== null) lines.push(`  ${problem}`);
+  if (undone !== null) lines.push(`  ${undone === 'done' ? 'undone' : 'being undone'} by ${undoneBy}`);
   return lines.map(withoutControls);
 }
 

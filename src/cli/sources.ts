@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { FEED_RULES } from '../features/sources/feed-kinds.ts';
 import { findSources, findStoredSource } from '../features/sources/feeds.queries.ts';
+import { carryOutRemovals, previewRemoval, startRemoval } from '../features/sources/remove-source.ts';
 import { runSource } from '../features/sources/run-source.ts';
 import {
   FEED_KINDS,
@@ -18,7 +19,8 @@ import { readCredentials } from './credentials.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
 import { filled, interval, lifetimes, percent, wordOf } from './options.ts';
 import { openOutside, openSecrets } from './outside.ts';
-import { whoRunsThis } from './person.ts';
+import { byWhoRunsThis, whoRunsThis } from './person.ts';
+import { previewLines } from './restore-preview.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -62,6 +64,13 @@ export function sourcesCommand(): Command {
     .option('--json', 'print one JSON object')
     .option('--accept-shrink', 'also when a list has lost most of its members')
     .action(run);
+  sources
+    .command('remove')
+    .description('withdraw all that a source said; without --yes it only tells what would change')
+    .argument('<name>', 'its name or id')
+    .option('--yes', 'do it')
+    .option('--json', 'print one JSON object')
+    .action(remove);
   sources
     .command('list')
     .description('show the sources and how they are doing')
@@ -253,6 +262,24 @@ async function run(
   print(`${name}: ${countsLine(counts)}`);
   if (counts.hidden > 0) print(`  the whitelist hides ${counts.hidden} of them`);
   for (const [reason, count] of Object.entries(counts.reasons)) print(`  rejected ${count}: ${reason}`);
+}
+
+async function remove(name: string, { yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
+  const preview = await withDatabase(async ({ db, refreshStatistics }) => {
+    const by = byWhoRunsThis();
+    const source = await requireSource(db, name).catch(asUsage);
+    const found = await previewRemoval(db, source, by.now);
+    if (!yes) return found;
+    await startRemoval(db, source, by);
+    await carryOutRemovals(db, { now: () => new Date() });
+    await refreshStatistics();
+    return found;
+  });
+  if (json) return print(JSON.stringify({ removed: yes, ...preview }));
+  for (const line of previewLines(preview)) print(line);
+  print(
+    yes ? `${name} is removed.` : `Nothing was changed. To remove it: tipline sources remove "${name}" --yes`,
+  );
 }
 
 async function list({ json }: { json?: boolean }): Promise<void> {

@@ -49,6 +49,8 @@ export interface Tables {
     settings_version: Generated<number>;
     run_token: string | null;
     running_until: Date | null;
+    /** `running`: what it said is being withdrawn; `done`: rows that it gave its name to are all that is left. */
+    removal: 'running' | 'done' | null;
   };
   indicator: {
     id: string;
@@ -110,6 +112,31 @@ export interface Tables {
     problem: string | null;
     stop_wanted_by: string | null;
     rejected: DefaultedJsonb<{ where: string; reason: string }[]>;
+    number: Generated<number>;
+    keeps_changes: Generated<boolean>;
+    undo: 'running' | 'done' | null;
+    undone_by: string | null;
+    undone_at: Date | null;
+  };
+  import_change: {
+    object_id: string;
+    run: number;
+    kind: EntityKind;
+    changed: boolean;
+    revision: number;
+    before: Record<string, unknown> | null;
+  };
+  import_relationship_change: {
+    from_id: string;
+    to_id: string;
+    type: RelationshipType;
+    run: number;
+    source_id: string;
+    from_kind: EntityKind;
+    to_kind: EntityKind;
+    changed: boolean;
+    revision: number;
+    before: Tlp | null;
   };
   answer_state: { question: string; digest: string; changed_at: Date; asked_at: Date };
   indicator_source: {
@@ -265,6 +292,7 @@ export interface Tables {
     created_at: Date;
     revision: number;
     modified_at: Date | null;
+    withdrawn: Generated<boolean>;
   };
   campaign: {
     id: string;
@@ -283,6 +311,7 @@ export interface Tables {
     created_at: Date;
     revision: number;
     modified_at: Date | null;
+    withdrawn: Generated<boolean>;
   };
   technique: {
     id: string;
@@ -298,6 +327,7 @@ export interface Tables {
     created_at: Date;
     revision: number;
     modified_at: Date | null;
+    withdrawn: Generated<boolean>;
   };
   software: {
     id: string;
@@ -314,6 +344,7 @@ export interface Tables {
     created_at: Date;
     revision: number;
     modified_at: Date | null;
+    withdrawn: Generated<boolean>;
   };
   report: {
     id: string;
@@ -328,6 +359,7 @@ export interface Tables {
     stated_at: Date | null;
     created_at: Date;
     revision: number;
+    withdrawn: Generated<boolean>;
   };
   relationship: {
     from_id: string;

@@ -28,6 +28,9 @@ export type MarkedTable =
   | 'report'
   | 'relationship';
 
+const isEntityTable = (table: MarkedTable) =>
+  ['actor', 'campaign', 'technique', 'software', 'report'].includes(table);
+
 /**
  * The one door: the condition under which a row of `table` is visible to `viewer`. Every query that answers a
  * caller (lists, totals, counts, joins) puts it on every marked table that it reads, relationships included.
@@ -35,6 +38,7 @@ export type MarkedTable =
  */
 export function visible(table: MarkedTable, viewer: Viewer, alias: string = table) {
   const under = visibleToAnalyst(table, viewer, alias);
+  if (isEntityTable(table)) return sql<SqlBool>`(not ${sql.ref(`${alias}.withdrawn`)} and ${under})`;
   if (table !== 'indicator') return under;
   const expiresAt = sql.ref(`${alias}.expires_at`);
   return sql<SqlBool>`(not ${sql.ref(`${alias}.whitelisted`)} and ${under}

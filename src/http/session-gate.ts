@@ -66,3 +66,9 @@ function isOwnOrigin({ headers }: FastifyRequest): boolean {
     return false;
   }
 }
+
+/** Of what concerns all that is stored. @throws {ApiError} when there may be something that the account does not see */
+export function requireFullSight({ viewer }: FastifyRequest): void {
+  if (viewer.tlpCeiling !== 'RED')
+    throw new ApiError('insufficient_role', 'This needs a role that sees everything, up to TLP:RED.');
+}

@@ -8,7 +8,10 @@ import { warnOfExpiringKeys } from '../features/api-keys/warn-expiring.ts';
 import { keepDraining } from '../features/enrichments/drain.ts';
 import { releaseAllRequests } from '../features/enrichments/requests.queries.ts';
 import { sweepExpired } from '../features/expiry/sweep.ts';
+import { forgetOldChanges } from '../features/imports/changes.queries.ts';
+import { carryOutUndos } from '../features/imports/undo.service.ts';
 import { dropAllLeases, dueSources, findStoredSource } from '../features/sources/feeds.queries.ts';
+import { carryOutRemovals } from '../features/sources/remove-source.ts';
 import { type RunDeps, removeOldRuns, runSource } from '../features/sources/run-source.ts';
 import { reckonSources } from '../features/sources/sources.service.ts';
 import { recheckAll } from '../features/whitelist/recheck.ts';
@@ -35,7 +38,7 @@ export interface Worker {
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3600;
 /** Done each hour instead of each minute. */
-const HOURLY = ['tidy', 'keys'];
+const HOURLY = ['tidy', 'keys', 'forget'];
 /** No minute is left out. */
 const LOOK_MS = 30_000;
 /** A job of a worker that was killed is free for another after so long. */
@@ -66,6 +69,11 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     whitelist: (stopped) => recheckAll(db, { now: clock(), stopped }),
     reckon: (stopped) => reckonSources(db, clock(), stopped),
     enrich: (stopped) => keepDraining({ ...deps, secrets: deps.providerSecrets, stopped }, stopping.signal),
+    undo: async (stopped) => {
+      await carryOutUndos(db, { now: clock, stopped });
+      await carryOutRemovals(db, { now: clock, stopped });
+    },
+    forget: (stopped) => forgetOldChanges(db, clock(), stopped),
     sources: () => sendDue(boss, db, clock()),
     tidy: () => tidyJobs(deps.database),
     keys: () => warnOfExpiringKeys(db, log, clock()),

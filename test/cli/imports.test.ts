@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Service, serve, withStore } from '../support/service.ts';
+import { tipline, until } from '../support/processes.ts';
+import { createKey, type Service, serve, total, withStore } from '../support/service.ts';
 import { csvOf, inputFile } from './inputs.ts';
 
 const IMPORTS = 600;
@@ -82,5 +83,57 @@ describe('tipline imports list, beside a running server on the embedded store', 
       expect(code).toBe(2);
       expect(stderr).toContain('Allowed: a whole number from 1');
     }
+  });
+});
+
+describe('tipline imports undo and sources remove', () => {
+  const ROWS = 6_000;
+  let service: Service;
+  let key: string;
+  const undo = (...args: string[]) => service.command('imports', 'undo', ...args);
+
+  async function imported(name: string): Promise<string> {
+    await service.command('import', inputFile(`${name}.csv`, csvOf(name, ROWS)), '--source', name);
+    const { stdout } = await service.command('imports', 'list', '--json', '--limit', '1');
+    return (JSON.parse(stdout) as { id: string }[])[0]?.id ?? '';
+  }
+
+  beforeAll(async () => {
+    service = await serve();
+    key = await createKey(service);
+  });
+
+  it('tells what would change, and changes it with --yes alone', async () => {
+    const id = await imported('wrong');
+    const told = await undo(id);
+    expect({ code: told.code, total: await total(service, key) }).toEqual({ code: 0, total: ROWS });
+    expect(told.stdout).toContain(`Indicators given out: ${ROWS} now, 0 then (-${ROWS}).`);
+    expect(told.stdout).toContain(`tipline imports undo ${id} --yes`);
+    expect((await undo(id, '--yes')).code).toBe(0);
+    expect(await total(service, key)).toBe(0);
+    expect(await undo(id)).toMatchObject({ code: 1, stderr: expect.stringContaining('undone already') });
+    const { stdout } = await service.command('imports', 'list', '--limit', '1');
+    expect(stdout).toMatch(/undone by cli:/);
+  });
+
+  it('goes on after a kill, by the command or the worker', async () => {
+    const id = await imported('killed');
+    const undoing = tipline(['imports', 'undo', id, '--yes'], { env: service.env });
+    await until('some of it to be undone', async () => (await total(service, key)) < ROWS);
+    undoing.signal('SIGKILL');
+    await undoing.exit;
+    await undo(id, '--yes');
+    expect(await total(service, key)).toBe(0);
+  });
+
+  it('removes a source', async () => {
+    await imported('gone');
+    const told = await service.command('sources', 'remove', 'gone');
+    expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('sources remove "gone" --yes') });
+    expect(await total(service, key)).toBe(ROWS);
+    expect((await service.command('sources', 'remove', 'gone', '--yes')).code).toBe(0);
+    expect(await total(service, key)).toBe(0);
+    const again = await service.command('sources', 'remove', 'gone', '--yes');
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no source "gone"') });
   });
 });

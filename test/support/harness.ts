@@ -3,6 +3,8 @@ import { type AppDeps, buildApp } from '../../src/app.ts';
 import type { Database } from '../../src/db/open.ts';
 import { createKey, type NewKey } from '../../src/features/api-keys/api-keys.service.ts';
 import { openSpool } from '../../src/features/exports/spool.ts';
+import { ANY_WRITER } from '../../src/features/imports/guard.ts';
+import { recordRun } from '../../src/features/imports/import-runs.service.ts';
 import { importFiles } from '../../src/features/imports/imports.service.ts';
 import { ensureSource } from '../../src/features/imports/sources.queries.ts';
 import { newTally, type Tally } from '../../src/features/imports/tally.ts';
@@ -27,6 +29,8 @@ export interface Harness extends Database {
   newKey(wanted?: Partial<NewKey>): Promise<string>;
   /** Imports records as if from a file of that source. */
   load(records: ImportRecord[], source?: string, defaults?: Partial<SourceDefaults>): Promise<Tally>;
+  /** The same as an import that can be undone. @returns its id */
+  loadRun(records: ImportRecord[], source?: string, defaults?: Partial<SourceDefaults>): Promise<string>;
 }
 
 interface GetOptions {
@@ -77,6 +81,31 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     return (await createKey(db, key, { who: 'cli:test', address: null, now: clock.now })).key;
   };
   const everything = await newKey();
+  async function importRecords(
+    records: ImportRecord[],
+    sourceName: string,
+    defaults: Partial<SourceDefaults>,
+    tally: Tally,
+    runId: string | null,
+  ): Promise<void> {
+    const source = await ensureSource(db, sourceName, 'import', { ...DEFAULTS, ...defaults }, clock.now);
+    const importer = {
+      name: 'stix' as const,
+      recognizes: () => true,
+      async *read() {
+        yield* records;
+      },
+    };
+    const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
+    await importFiles(db, [{ importer, input }], {
+      source,
+      now: clock.now,
+      dryRun: false,
+      seesUpTo: 'RED',
+      tally,
+      writer: { ...ANY_WRITER, runId },
+    });
+  }
   return {
     ...database,
     app,
@@ -90,24 +119,17 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
         ...options,
       }),
     async load(records, sourceName = 'Test', defaults = {}) {
-      const source = await ensureSource(db, sourceName, 'import', { ...DEFAULTS, ...defaults }, clock.now);
       const tally = newTally();
-      const importer = {
-        name: 'stix' as const,
-        recognizes: () => true,
-        async *read() {
-          yield* records;
-        },
-      };
-      const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
-      await importFiles(db, [{ importer, input }], {
-        source,
-        now: clock.now,
-        dryRun: false,
-        seesUpTo: 'RED',
-        tally,
-      });
+      await importRecords(records, sourceName, defaults, tally, null);
       return tally;
+    },
+    async loadRun(records, source = 'Test', defaults = {}) {
+      const tally = newTally();
+      const wanted = { source, fileName: 'test', fileBytes: 0, format: 'stix', dryRun: false };
+      const run = await recordRun(db, wanted, tally, { who: 'cli:test', now: clock.now }, () => {});
+      await importRecords(records, source, defaults, tally, run.id);
+      await run.end({ state: 'done', problem: null, at: clock.now });
+      return run.id;
     },
     async close() {
       await app.close();

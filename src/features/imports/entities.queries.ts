@@ -13,7 +13,7 @@ interface StoredEntity {
   confidence: number;
 }
 
-/** What is shown of these. Read as JSON, so that columns compare with what a record says. */
+/** What is shown of these; nothing of what is withdrawn. Read as JSON, so that columns compare with what a record says. */
 export async function loadShown(
   db: Db,
   rules: EntityKindRules,
@@ -21,7 +21,8 @@ export async function loadShown(
 ): Promise<Map<string, EntityState>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<{ row: StoredEntity & Columns }>`
-    select to_jsonb(t) as row from ${sql.table(rules.table)} as t where id = any(${[...ids]}::uuid[])
+    select to_jsonb(t) as row from ${sql.table(rules.table)} as t
+    where id = any(${[...ids]}::uuid[]) and not withdrawn
   `.execute(db);
   const states = rows.map(
     ({ row }): EntityState => ({
@@ -81,14 +82,32 @@ export async function writeShown(
   const assignments = sql.join(
     columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
   );
-  // Reports are not exported by themselves.
-  const modified = rules.table === 'report' ? sql`` : sql`, modified_at = ${laterThan('t', now)}`;
+  const modified = modifiedAt(rules, now);
   await sql`
     insert into ${sql.table(rules.table)} as t (id, ${names}, created_at, revision)
     select id, ${names}, ${now}::timestamptz, ${revision}::bigint
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${declared})
     order by id
-    on conflict (id) do update set ${assignments}, revision = excluded.revision ${modified}
+    on conflict (id) do update set ${assignments}, withdrawn = false, revision = excluded.revision ${modified}
+  `.execute(trx);
+}
+
+/** Reports are not exported by themselves. */
+const modifiedAt = (rules: EntityKindRules, now: Date) =>
+  rules.table === 'report' ? sql`` : sql`, modified_at = ${laterThan('t', now)}`;
+
+/** Hides entities of which nothing is said any more; their ids, and what an analyst has set beside them, stay. */
+export async function withdrawShown(
+  trx: Transaction<Tables>,
+  rules: EntityKindRules,
+  ids: readonly string[],
+  revision: number,
+  now: Date,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update ${sql.table(rules.table)} as t set withdrawn = true, revision = ${revision}::bigint ${modifiedAt(rules, now)}
+    where id = any(${[...ids]}::uuid[])
   `.execute(trx);
 }
 

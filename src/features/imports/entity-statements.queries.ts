@@ -10,7 +10,7 @@ import type { Part } from './merge-entities.ts';
 
 type Kind = EntityKindRules['table'];
 
-interface StoredStatement {
+export interface StoredStatement {
   object_id: string;
   entity_id: string;
   source_id: string;
@@ -42,22 +42,27 @@ export async function loadStatements(
     from meant join entity_source as s on s.entity_id = meant.entity_id and s.entity_kind = ${kind}::entity_kind
     join source on source.id = s.source_id
   `.execute(db);
-  return rows.map((row) => ({
+  return rows.map(statementOf);
+}
+
+/** A row, also one that was kept as JSON. */
+export function statementOf(row: StoredStatement): EntityStatement {
+  return {
     objectId: row.object_id,
     entityId: row.entity_id,
     sourceName: row.source_name,
     externalIds: row.external_ids,
-    heardAt: row.heard_at,
+    heardAt: new Date(row.heard_at),
     state: {
       id: row.object_id,
       sourceId: row.source_id,
-      statedAt: row.stated_at,
+      statedAt: row.stated_at && new Date(row.stated_at),
       tlp: row.tlp,
       confidence: row.confidence,
       columns: row.columns,
       ...(row.parts && { parts: row.parts }),
     },
-  }));
+  };
 }
 
 /** The objects that bear each of these keys; of a key that more than `MAX_BEARERS` bear, one more than that. */

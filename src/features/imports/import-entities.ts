@@ -1,12 +1,13 @@
 import type { Db } from '../../db/open.ts';
 import { commitRevision, lockRevision } from '../../db/revision.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
+import { hasUndoable, keepObjects } from './changes.queries.ts';
 import { removeShown, writeShown } from './entities.queries.ts';
 import { ENTITY_RULES, type EntityRecord } from './entity-kinds.ts';
 import { writeStatements } from './entity-statements.queries.ts';
 import { keepExternalIds, writeExternalIds } from './external-ids.queries.ts';
-import { type Guard, unguarded } from './guard.ts';
-import { type EntityPlan, planEntities } from './plan-entities.ts';
+import { ANY_WRITER, type Writer } from './guard.ts';
+import { type EntityChange, planEntities } from './plan-entities.ts';
 import { moveEnds } from './relationship-ends.queries.ts';
 import type { Source } from './sources.queries.ts';
 import type { Tally } from './tally.ts';
@@ -24,27 +25,30 @@ export async function importEntities(
   tally: Tally,
   dryRun: boolean,
   seesUpTo: Tlp,
-  guard: Guard = unguarded,
+  writer: Writer = ANY_WRITER,
 ): Promise<void> {
+  const mayBeUndone = !dryRun && (await hasUndoable(db, source, writer.runId));
   let plan = await planEntities(db, source, kind, records, now, seesUpTo);
-  if (!dryRun && plan.statements.length > 0) {
+  if (!dryRun && (mayBeUndone || plan.statements.length > 0)) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
-      await guard(trx);
+      await writer.guard(trx);
       if (lock.previous !== plan.revision)
         plan = await planEntities(trx, source, kind, records, now, seesUpTo);
+      await keepObjects(trx, { source, runId: writer.runId, revision: lock.next }, kind, plan);
       if (plan.statements.length === 0) return;
-      await write(trx, kind, plan, lock.next, now);
+      await writeEntities(trx, kind, plan, lock.next, now);
       await commitRevision(trx, lock);
     });
   }
   for (const outcome of plan.outcomes) tally.count(kind, outcome);
 }
 
-async function write(
+/** Writes what a plan changes of one kind, under the revision's lock. */
+export async function writeEntities(
   trx: Parameters<typeof writeShown>[0],
   kind: EntityRecord['kind'],
-  plan: EntityPlan,
+  plan: EntityChange,
   revision: number,
   now: Date,
 ): Promise<void> {

@@ -18,8 +18,9 @@ import type { WhitelistMatcher } from '../../whitelist/matcher.ts';
 import { PRIORITY } from '../enrichments/requests.queries.ts';
 import { requestAutomatic } from '../enrichments/wanted.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
+import { hasUndoable, keepObjects } from './changes.queries.ts';
 import { type ExternalIdWrite, writeExternalIds } from './external-ids.queries.ts';
-import { type Guard, unguarded } from './guard.ts';
+import { ANY_WRITER, type Writer } from './guard.ts';
 import {
   type IndicatorWrite,
   type KnownIndicator,
@@ -41,6 +42,10 @@ interface Plan {
   statements: StatementWrite[];
   externalIds: ExternalIdWrite[];
   outcomes: Outcome[];
+  /** Of all that the batch speaks of. */
+  said: string[];
+  /** Of those whose statement it changes. */
+  changed: string[];
 }
 
 type Outcome = 'new' | 'updated' | 'unchanged';
@@ -56,14 +61,16 @@ export async function importIndicators(
   now: Date,
   tally: Tally,
   seesUpTo: Tlp,
-  guard: Guard = unguarded,
+  writer: Writer = ANY_WRITER,
 ): Promise<void> {
+  const mayBeUndone = await hasUndoable(db, source, writer.runId);
   let plan = await planBatch(db, source, records, now, seesUpTo);
-  if (changesAnything(plan)) {
+  if (mayBeUndone || changesAnything(plan)) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
-      await guard(trx);
+      await writer.guard(trx);
       if (lock.previous !== plan.revision) plan = await planBatch(trx, source, records, now, seesUpTo);
+      await keepObjects(trx, { source, runId: writer.runId, revision: lock.next }, 'indicator', plan);
       if (changesAnything(plan)) await write(trx, plan, lock, now);
     });
   }
@@ -110,7 +117,10 @@ async function planBatch(
     const before = current.statements.get(source.id);
     // What is above the ceiling of whoever imports is told of as what is not there.
     const isSecret = entry?.stored != null && compareTlp(entry.stored.tlp, seesUpTo) > 0;
-    const isNew = !entry || (isSecret && (!before || compareTlp(before.tlp, seesUpTo) > 0));
+    const isNew =
+      !entry ||
+      entry.statements.size === 0 ||
+      (isSecret && (!before || compareTlp(before.tlp, seesUpTo) > 0));
     const after = withRecord(before, record, source, now);
     const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
     for (const externalId of newIds) {
@@ -127,7 +137,14 @@ async function planBatch(
     changed.add(id);
     return isNew ? 'new' : 'updated';
   });
-  return { revision, ...writesFor(changed, fresh, known, source, matcher), externalIds, outcomes };
+  return {
+    revision,
+    ...writesFor(changed, fresh, known, source, matcher, now),
+    externalIds,
+    outcomes,
+    said: [...byId.keys()],
+    changed: [...changed],
+  };
 }
 
 function unknownIndicator({ type, normalized, value }: IndicatorRecord): KnownIndicator {
@@ -149,6 +166,7 @@ function writesFor(
   known: ReadonlyMap<string, KnownIndicator>,
   source: Source,
   matcher: WhitelistMatcher,
+  now: Date,
 ): Pick<Plan, 'indicators' | 'statements'> {
   const indicators: IndicatorWrite[] = [];
   const statements: StatementWrite[] = [];
@@ -157,7 +175,7 @@ function writesFor(
     const statement = entry?.statements.get(source.id);
     if (!entry || !statement) continue;
     const { type, value, normalized, stored } = entry;
-    const shown = reckon(entry, matcher);
+    const shown = reckon(entry, matcher, now);
     const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
     // The number's place is held by a 0 until it is given out under the lock.
     indicators.push({ id, number: fresh.has(id) ? 0 : null, type, value, normalized, shown, hitChanges });

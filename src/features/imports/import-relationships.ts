@@ -3,8 +3,9 @@ import { commitRevision, lockRevision } from '../../db/revision.ts';
 import type { RelationshipRecord } from '../../importers/importer.ts';
 import { compareTlp, mostRestrictive } from '../../model/statement.ts';
 import type { EntityKind, RelationshipType, Tlp } from '../../model/vocabulary.ts';
+import { hasUndoable, keepRelationships } from './changes.queries.ts';
 import { type EntityRef, resolveExternalIds } from './external-ids.queries.ts';
-import { type Guard, unguarded } from './guard.ts';
+import { ANY_WRITER, type Writer } from './guard.ts';
 import {
   loadRelationships,
   type Relationship,
@@ -53,12 +54,12 @@ export async function importRelationships(
   records: readonly RelationshipRecord[],
   tally: Tally,
   seesUpTo: Tlp,
-  guard: Guard = unguarded,
+  writer: Writer = ANY_WRITER,
 ): Promise<RelationshipRecord[]> {
   const waiting: RelationshipRecord[] = [];
   let pairs: Relationship[] = [];
   const write = async () => {
-    await writePairs(db, pairs, tally, guard, seesUpTo);
+    await writePairs(db, source, pairs, tally, writer, seesUpTo);
     pairs = [];
   };
   for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
@@ -87,18 +88,22 @@ export async function importRelationships(
 
 async function writePairs(
   db: Db,
+  source: Source,
   pairs: readonly Relationship[],
   tally: Tally,
-  guard: Guard,
+  writer: Writer,
   seesUpTo: Tlp,
 ): Promise<void> {
   if (pairs.length === 0) return;
+  const mayBeUndone = await hasUndoable(db, source, writer.runId);
   let plan = await planRelationships(db, pairs, seesUpTo);
-  if (plan.writes.size > 0) {
+  if (mayBeUndone || plan.writes.size > 0) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
-      await guard(trx);
+      await writer.guard(trx);
       plan = await planRelationships(trx, pairs, seesUpTo);
+      const keeper = { source, runId: writer.runId, revision: lock.next };
+      await keepRelationships(trx, keeper, [...plan.writes.values()], pairs);
       if (plan.writes.size === 0) return;
       await writeRelationships(trx, [...plan.writes.values()], lock.next);
       await commitRevision(trx, lock);

@@ -35,6 +35,7 @@ export async function writeRun(trx: Transaction<Tables>, run: NewRun, who: strin
       file_bytes: run.fileBytes,
       format: run.format,
       dry_run: run.dryRun,
+      keeps_changes: !run.dryRun,
       who,
       state: 'running',
       started_at: now,
@@ -106,6 +107,10 @@ const COLUMNS = [
   'read_bytes as readBytes',
   'hidden',
   'problem',
+  'keeps_changes as keepsChanges',
+  'undo',
+  'undone_by as undoneBy',
+  'undone_at as undoneAt',
 ] as const;
 
 const STATE = sql<RunState>`case
@@ -143,6 +148,17 @@ export async function countRuns(db: Db): Promise<number> {
 
 export async function findRun(db: Db, id: string) {
   return selectRuns(db).where('id', '=', id).executeTakeFirst();
+}
+
+/** Whether a file is being imported into a source. */
+export async function isImporting(db: Db, source: string): Promise<boolean> {
+  const runs = await selectRuns(db)
+    .where('source', '=', source)
+    .where('dry_run', '=', false)
+    .where(STATE, '=', 'running')
+    .limit(1)
+    .execute();
+  return runs.length > 0;
 }
 
 /** Of the rejected records that are kept, in the order of the file. */

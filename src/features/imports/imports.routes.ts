@@ -6,6 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { Database } from '../../db/open.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
+import { requireFullSight } from '../../http/session-gate.ts';
 import { fileInput } from '../../importers/file-input.ts';
 import { UnreadableInput } from '../../importers/importer.ts';
 import type { ImporterKind } from '../../importers/named.ts';
@@ -18,6 +19,7 @@ import { recordRun, stopRun } from './import-runs.service.ts';
 import * as operations from './imports.schema.ts';
 import { runUpload } from './run-upload.ts';
 import { newTally } from './tally.ts';
+import { carryOutUndos, previewUndo, startUndo, UndoError } from './undo.service.ts';
 import { receiveUpload, removeOldUploads, tooLarge, type Upload } from './uploads.ts';
 
 interface Deps {
@@ -40,11 +42,12 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   const { db } = deps.database;
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
+  const restoring = new Set<Promise<void>>();
   let receiving = 0;
   await removeOldUploads(deps.directory, deps.clock());
   app.addHook('onClose', async () => {
     stopping.abort();
-    await Promise.all(running);
+    await Promise.all([...running, ...restoring]);
   });
   await app.register(async (files) => {
     // A file comes as a stream; what is read into memory whole has no place here.
@@ -116,6 +119,30 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   });
 
   app.route({
+    ...routeOf(operations.previewImportUndo, 'administrator'),
+    handler: async (request) => {
+      requireFullSight(request);
+      return { data: await previewUndo(db, idOf(request), deps.clock()).catch(asApiError) };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.undoImport, 'administrator'),
+    handler: async (request) => {
+      requireFullSight(request);
+      await startUndo(db, idOf(request), deps.by(request)).catch(asApiError);
+      const stopped = () => stopping.signal.aborted;
+      // What it does not come to, a worker does.
+      const work = carryOutUndos(db, { now: deps.clock, stopped }).catch((err: unknown) =>
+        request.log.error({ err }, 'undoing an import'),
+      );
+      restoring.add(work);
+      void work.finally(() => restoring.delete(work));
+      return { done: true as const };
+    },
+  });
+
+  app.route({
     ...routeOf(operations.listImports, 'viewer'),
     handler: async (request) => {
       const { page, pageSize } = request.query;
@@ -138,6 +165,10 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       return { data, page, pageSize, total: rejectedKept };
     },
   });
+}
+
+function asApiError(error: unknown): never {
+  throw error instanceof UndoError ? new ApiError('not_possible', error.message) : error;
 }
 
 type Query = Static<typeof operations.startImport.query>;

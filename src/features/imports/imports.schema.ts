@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { moment, momentOrNull, operation } from '../../http/operation.ts';
-import { mapOf, nullable, pageParameters, score, stringEnum } from '../../http/schema.ts';
+import { mapOf, nullable, nullableEnum, pageParameters, score, stringEnum } from '../../http/schema.ts';
 import { IMPORTERS } from '../../importers/recognize.ts';
 import { SEVERITIES, TLPS } from '../../model/vocabulary.ts';
 
@@ -38,6 +38,27 @@ const Run = Type.Object({
   counts: mapOf(Kind),
   /** How many of the rejected records are kept to be read. */
   rejectedKept: Type.Integer(),
+  /** Its source says again what it said before. */
+  undo: nullableEnum(['running', 'done']),
+  undoneBy: nullable(Type.String()),
+  undoneAt: momentOrNull,
+});
+
+/** What would change. */
+export const RestorePreview = Type.Object({
+  /** By kind of object. */
+  kinds: mapOf(
+    Type.Object({
+      /** Said as before, or no more. */
+      restored: Type.Integer(),
+      /** Of those: no source says them any more; they are hidden. */
+      withdrawn: Type.Integer(),
+      /** Left as they are: a later import of the same source has said them again. */
+      saidAgain: Type.Integer(),
+    }),
+  ),
+  /** How many indicators are given out in all, now and then. */
+  shown: Type.Object({ before: Type.Integer(), after: Type.Integer() }),
 });
 
 /** The file is the body, as it is. The answer comes when it has arrived and is recognized; reading it goes on. */
@@ -75,6 +96,16 @@ export const readImport = operation('GET /app/imports/:id', { answer: Type.Objec
 
 /** Ends it between two batches, wherever it runs. */
 export const stopImport = operation('POST /app/imports/:id/stop', {
+  answer: Type.Object({ done: Type.Literal(true) }),
+});
+
+/** What undoing it would change, as things are now. */
+export const previewImportUndo = operation('GET /app/imports/:id/undo', {
+  answer: Type.Object({ data: RestorePreview }),
+});
+
+/** Begins it; it goes on in batches. */
+export const undoImport = operation('POST /app/imports/:id/undo', {
   answer: Type.Object({ done: Type.Literal(true) }),
 });
 

@@ -13,7 +13,7 @@ import { compareTlp } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { type Backlog, newBacklog } from './backlog.ts';
 import type { EntityRecord } from './entity-kinds.ts';
-import type { Guard } from './guard.ts';
+import type { Writer } from './guard.ts';
 import { importEntities } from './import-entities.ts';
 import { importIndicators, rehearseIndicators } from './import-indicators.ts';
 import { importRelationships } from './import-relationships.ts';
@@ -39,8 +39,8 @@ export interface ImportOptions {
    * it, which counts as new.
    */
   seesUpTo: Tlp;
-  /** For whoever may lose the right to write. */
-  guard?: Guard;
+  /** Left out: it may always write, and what it replaces is not kept. */
+  writer?: Writer;
   /** Ends the import between batches. */
   signal?: AbortSignal;
   /** Left out: what the database says. */
@@ -127,7 +127,7 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
           full.relationships,
           options.tally,
           options.seesUpTo,
-          options.guard,
+          options.writer,
         ),
       );
     }
@@ -164,10 +164,10 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
 async function joinWaiting(
   db: Db,
   waiting: Backlog,
-  { source, tally, guard, seesUpTo }: ImportOptions,
+  { source, tally, writer, seesUpTo }: ImportOptions,
 ): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
-    for (const { type, from, to } of await importRelationships(db, source, group, tally, seesUpTo, guard)) {
+    for (const { type, from, to } of await importRelationships(db, source, group, tally, seesUpTo, writer)) {
       tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
     }
   }
@@ -208,10 +208,10 @@ async function importBatch(
   options: ImportOptions,
   rehearsal: Rehearsal,
 ): Promise<void> {
-  const { source, now, dryRun, tally, guard, seesUpTo } = options;
+  const { source, now, dryRun, tally, writer, seesUpTo } = options;
   for (const [kind, records] of batch.entities)
-    await importEntities(db, source, kind, records, now, tally, dryRun, seesUpTo, guard);
+    await importEntities(db, source, kind, records, now, tally, dryRun, seesUpTo, writer);
   if (batch.indicators.length === 0) return;
   if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal, seesUpTo);
-  else await importIndicators(db, source, batch.indicators, now, tally, seesUpTo, guard);
+  else await importIndicators(db, source, batch.indicators, now, tally, seesUpTo, writer);
 }

@@ -107,21 +107,24 @@ async function addStatements(db: Db, ids: readonly string[], known: Known): Prom
   }
 }
 
-function statementOf(row: Tables['indicator_source']): Statement {
+/** A row, also one that was kept as JSON. */
+export function statementOf(row: Tables['indicator_source']): Statement {
   return {
-    statedAt: row.stated_at,
-    firstSeen: row.first_seen,
-    lastSeen: row.last_seen,
-    importedAt: row.imported_at,
-    expiresAt: row.expires_at,
+    statedAt: momentOf(row.stated_at),
+    firstSeen: momentOf(row.first_seen),
+    lastSeen: momentOf(row.last_seen),
+    importedAt: new Date(row.imported_at),
+    expiresAt: momentOf(row.expires_at),
     confidence: row.confidence,
     severity: row.severity,
     tlp: row.tlp,
     tags: row.tags,
     forDetection: row.for_detection,
-    leftAt: row.left_at,
+    leftAt: momentOf(row.left_at),
   };
 }
+
+const momentOf = (moment: Date | null) => moment && new Date(moment);
 
 async function addScores(db: Db, ids: readonly string[], known: Known): Promise<void> {
   const rows = await db

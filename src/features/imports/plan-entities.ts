@@ -21,10 +21,8 @@ const ENTITY_NAMESPACE = 'b4c1d3a8-6e0f-4f0e-8d5b-0a6c0b7e2f19';
 
 type Outcome = 'new' | 'updated' | 'unchanged';
 
-/** What a batch of one kind would change. */
-export interface EntityPlan {
-  /** The revision up to which it was worked out. */
-  revision: number;
+/** What is to be written of one kind. */
+export interface EntityChange {
   statements: EntityStatement[];
   shown: EntityState[];
   externalIds: ExternalIdWrite[];
@@ -33,7 +31,17 @@ export interface EntityPlan {
   moves: EndMove[];
   /** Entities that are no more, each with the one that takes its place. */
   successors: Map<string, string>;
+}
+
+/** What a batch of one kind would change. */
+export interface EntityPlan extends EntityChange {
+  /** The revision up to which it was worked out. */
+  revision: number;
   outcomes: Outcome[];
+  /** Of all objects that the batch speaks of. */
+  said: string[];
+  /** Of those whose statement it changes. */
+  changed: string[];
 }
 
 /** @param seesUpTo the outcomes tell of what is known above it as of what is not there */
@@ -56,8 +64,52 @@ export async function planEntities(
   const isSeen = ({ entityId, state }: EntityStatement) =>
     entityId !== null && compareTlp(state.tlp, seesUpTo) <= 0;
   const same = stated.map(({ said }) => (before.get(said.id)?.some(isSeen) ? 'unchanged' : 'new'));
-  if (changed.length === 0) return unchanged(revision, same);
-  const { objects, dead } = await loadNeighbourhood(db, rules, changed, before, after);
+  const said = [...new Set(stated.map(({ said }) => said.id))];
+  const { objects, entityOf, change } = await planObjects(db, rules, changed, before, after);
+  const outcomeOf = outcomes(
+    [...objects.keys()].filter((id) => (before.get(id) ?? objects.get(id))?.some(isSeen)),
+    entityOf,
+  );
+  return {
+    revision,
+    ...change,
+    outcomes: changes.map((id, i) => (id === null ? (same[i] ?? 'new') : outcomeOf(id))),
+    said,
+    changed,
+  };
+}
+
+/**
+ * What follows from what is said of these objects now: who they are, and what is shown of them.
+ * @param changed ids of the objects of which another thing is said than before
+ * @param before what is stored of them, and of the others of their entities
+ * @param after the same as it is said now; of an object of which nothing is said any more, nothing
+ */
+export async function planObjects(
+  db: Db,
+  rules: EntityKindRules,
+  changed: readonly string[],
+  before: ReadonlyMap<string, EntityStatement[]>,
+  after: ReadonlyMap<string, EntityStatement[]>,
+): Promise<{
+  objects: ReadonlyMap<string, EntityStatement[]>;
+  entityOf: ReadonlyMap<string, string>;
+  change: EntityChange;
+  /** Entities of which nothing is said any more. */
+  withdrawn: string[];
+}> {
+  const nothing: EntityChange = {
+    statements: [],
+    shown: [],
+    externalIds: [],
+    regrouped: [],
+    moves: [],
+    successors: new Map(),
+  };
+  if (changed.length === 0)
+    return { objects: new Map(), entityOf: new Map(), change: nothing, withdrawn: [] };
+  const { objects: near, dead } = await loadNeighbourhood(db, rules, changed, before, after);
+  const objects = new Map([...near].filter(([, said]) => said.length > 0));
   const entityOf = groupObjects(objects, rules, dead);
   const { touched, successors, moves } = regroup(objects, entityOf);
   const changedIds = new Set(changed);
@@ -65,33 +117,37 @@ export async function planEntities(
     changedIds.has(objectId) || entityId !== entityOf.get(objectId);
   const all = [...objects.values()].flat();
   for (const statement of all) if (isChanged(statement)) touched.add(entityOf.get(statement.objectId) ?? '');
-  const statements = all
-    .filter(isChanged)
-    .map((statement) => ({ ...statement, entityId: entityOf.get(statement.objectId) ?? null }));
-  const outcomeOf = outcomes(
-    [...objects.keys()].filter((id) => (before.get(id) ?? objects.get(id))?.some(isSeen)),
-    entityOf,
-  );
-  const shown = await changedRows(db, rules, all, entityOf, touched);
-  return {
-    revision,
-    statements,
-    shown,
+  const inUse = new Set(entityOf.values());
+  const withdrawn = new Set<string>();
+  for (const id of changed) {
+    const entityId = before.get(id)?.[0]?.entityId ?? null;
+    if (entityId === null) continue;
+    if (inUse.has(entityId)) touched.add(entityId);
+    else if (!successors.has(entityId)) withdrawn.add(entityId);
+  }
+  const losesIds = changed.some((id) => {
+    const kept = new Set(after.get(id)?.flatMap(({ externalIds }) => externalIds));
+    return before.get(id)?.some(({ externalIds }) => externalIds.some((externalId) => !kept.has(externalId)));
+  });
+  const change: EntityChange = {
+    statements: all
+      .filter(isChanged)
+      .map((statement) => ({ ...statement, entityId: entityOf.get(statement.objectId) ?? null })),
+    shown: await changedRows(db, rules, all, entityOf, touched),
     externalIds: all
       .filter(({ objectId }) => touched.has(entityOf.get(objectId) ?? ''))
       .flatMap(({ objectId, externalIds }) =>
-        externalIds.map((externalId) => ({ externalId, id: entityOf.get(objectId) ?? '', kind })),
+        externalIds.map((externalId) => ({
+          externalId,
+          id: entityOf.get(objectId) ?? '',
+          kind: rules.table,
+        })),
       ),
-    regrouped: moves.length === 0 ? [] : [...touched],
+    regrouped: moves.length === 0 && !losesIds ? [] : [...touched, ...withdrawn],
     moves,
     successors,
-    outcomes: changes.map((id, i) => (id === null ? (same[i] ?? 'new') : outcomeOf(id))),
   };
-}
-
-function unchanged(revision: number, outcomes: Outcome[]): EntityPlan {
-  const nothing = { statements: [], shown: [], externalIds: [], regrouped: [], moves: [] };
-  return { revision, ...nothing, successors: new Map(), outcomes };
+  return { objects, entityOf, change, withdrawn: [...withdrawn] };
 }
 
 /** Adds what a record says to what is known. @returns the id of the object that it changed, or null */

@@ -11,12 +11,21 @@ import {
   writeIndicators,
 } from './indicators.write.queries.ts';
 
-/** All of an indicator's row that follows from what sources, providers, analysts and the whitelist say. */
-export function reckon(known: KnownIndicator, matcher: WhitelistMatcher): Stored {
-  const { type, normalized, statements, scores, pinned } = known;
+/**
+ * All of an indicator's row that follows from what sources, providers, analysts and the whitelist say. Of what no source
+ * says any more the row stays as it was, expired from `now` on.
+ */
+export function reckon(known: KnownIndicator, matcher: WhitelistMatcher, now: Date): Stored {
+  const { type, normalized, statements, scores, pinned, stored } = known;
+  const hiddenBy = matcher.match(type, normalized);
+  if (statements.size > 0 || !stored)
+    return { ...show(type, [...statements.values()], scores, pinned), hiddenBy };
+  const { confidence, expiresAt } = stored;
   return {
-    ...show(type, [...statements.values()], scores, pinned),
-    hiddenBy: matcher.match(type, normalized),
+    ...stored,
+    confidence: pinned ?? confidence,
+    expiresAt: expiresAt && expiresAt < now ? expiresAt : now,
+    hiddenBy,
   };
 }
 
@@ -35,14 +44,22 @@ export async function rewrite(
   const known = await loadIndicators(trx, ids);
   const writes: IndicatorWrite[] = [];
   for (const [id, indicator] of known) {
-    const { type, value, normalized, stored } = indicator;
-    const shown = reckon(indicator, matcher);
-    if (stored && sameStored(stored, shown)) continue;
-    const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
-    writes.push({ id, number: null, type, value, normalized, shown, hitChanges });
+    const write = changedRow(id, indicator, reckon(indicator, matcher, now));
+    if (write) writes.push(write);
   }
   await writeIndicators(trx, writes, lock.next, now);
   return writes.length;
+}
+
+/** The row of an indicator that is to be shown otherwise; null: it stands as it is. */
+export function changedRow(
+  id: string,
+  { type, value, normalized, stored }: KnownIndicator,
+  shown: Stored,
+): IndicatorWrite | null {
+  if (stored && sameStored(stored, shown)) return null;
+  const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
+  return { id, number: null, type, value, normalized, shown, hitChanges };
 }
 
 export function sameHit(a: WhitelistHit | null, b: WhitelistHit | null): boolean {

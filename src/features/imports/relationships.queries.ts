@@ -63,3 +63,26 @@ export async function writeRelationships(
     on conflict (from_id, to_id, type, source_id) do update set tlp = excluded.tlp, revision = excluded.revision
   `.execute(trx);
 }
+
+/** Gives relationships of a source the marking that they had before; those without one are no more. */
+export async function restoreRelationships(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  changes: readonly (Omit<Relationship, 'sourceId' | 'tlp'> & { before: Tlp | null })[],
+  revision: number,
+): Promise<void> {
+  const isRestored = (change: (typeof changes)[number]): change is typeof change & { before: Tlp } =>
+    change.before !== null;
+  const gone = changes
+    .filter((change) => !isRestored(change))
+    .map(({ fromId, toId, type }) => ({ from_id: fromId, to_id: toId, type }));
+  await sql`
+    delete from relationship as r
+    using jsonb_to_recordset(${JSON.stringify(gone)}::jsonb) as x (from_id uuid, to_id uuid, type relationship_type)
+    where r.source_id = ${sourceId}::uuid and r.from_id = x.from_id and r.to_id = x.to_id and r.type = x.type
+  `.execute(trx);
+  const restored = changes
+    .filter(isRestored)
+    .map(({ before, ...ends }) => ({ ...ends, tlp: before, sourceId }));
+  await writeRelationships(trx, restored, revision);
+}

@@ -5,9 +5,16 @@ import { fileInput } from '../../importers/file-input.ts';
 import type { Importer } from '../../importers/importer.ts';
 import type { SourceDefaults } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
+import { ANY_WRITER } from './guard.ts';
 import { ImportStopped, type RecordedRun } from './import-runs.service.ts';
 import { importFiles } from './imports.service.ts';
-import { dropUnusedSource, ensureSource, findSource, newSource } from './sources.queries.ts';
+import {
+  dropUnusedSource,
+  ensureSource,
+  findSource,
+  newSource,
+  SourceUnavailable,
+} from './sources.queries.ts';
 import type { Tally } from './tally.ts';
 import type { Upload } from './uploads.ts';
 
@@ -42,6 +49,7 @@ export async function runUpload({ database, clock, signal, log }: Deps, work: Wo
     await end(problem === null ? 'done' : 'failed', problem);
   } catch (error) {
     if (error instanceof ImportStopped) await end('stopped', error.message);
+    else if (error instanceof SourceUnavailable) await end('failed', error.message);
     else if (signal.aborted)
       await end(
         'stopped',
@@ -79,6 +87,7 @@ async function read(
       tally,
       signal,
       seesUpTo,
+      writer: { ...ANY_WRITER, runId: run.id },
     });
     if (!dryRun) await refreshStatistics();
     return unread?.message ?? null;

@@ -15,7 +15,15 @@ export function newSource(id: string, name: string, defaults: SourceDefaults): S
   return { id, name, defaults, lifetimes: {}, membership: false };
 }
 
-/** The source of that name; made with the defaults when there is none. Given defaults are kept as they stand. */
+/** A source into which nothing can be imported now, and why. */
+export class SourceUnavailable extends Error {
+  override name = 'SourceUnavailable';
+}
+
+/**
+ * The source of that name; made with the defaults when there is none. Given defaults are kept as they stand.
+ * @throws {SourceUnavailable} while what it said is being withdrawn
+ */
 export async function ensureSource(
   db: Db,
   name: string,
@@ -24,20 +32,26 @@ export async function ensureSource(
   now: Date,
 ): Promise<Source> {
   const id = sourceId(name);
+  const set = {
+    kind,
+    default_tlp: defaults.tlp,
+    default_confidence: defaults.confidence,
+    default_severity: defaults.severity,
+  };
   await db
     .insertInto('source')
-    .values({
-      id,
-      name,
-      kind,
-      default_tlp: defaults.tlp,
-      default_confidence: defaults.confidence,
-      default_severity: defaults.severity,
-      created_at: now,
-    })
-    .onConflict((conflict) => conflict.column('name').doNothing())
+    .values({ id, name, created_at: now, ...set })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet({ ...set, removal: null })
+        .where('source.removal', '=', 'done'),
+    )
     .execute();
-  return (await findSource(db, name)) ?? newSource(id, name, defaults);
+  const source = await findSource(db, name);
+  if (!source)
+    throw new SourceUnavailable(`The source "${name}" is being removed. Wait for the end of that.`);
+  return source;
 }
 
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -70,7 +84,12 @@ const COLUMNS = [
 ] as const;
 
 export async function findSource(db: Db, name: string): Promise<Source | undefined> {
-  const row = await db.selectFrom('source').select(COLUMNS).where('name', '=', name).executeTakeFirst();
+  const row = await db
+    .selectFrom('source')
+    .select(COLUMNS)
+    .where('name', '=', name)
+    .where('removal', 'is', null)
+    .executeTakeFirst();
   return row && toSource(row);
 }
 

@@ -35,7 +35,7 @@ export function toDetail(parts: Parts, viewer: Viewer): Detail {
     externalIds: [...known.externalIds].sort(),
     // The marking of the whole is that of its most restricted part: each of them may be shown.
     said: statements.filter(({ tlp }) => compareTlp(tlp, viewer.tlpCeiling) <= 0).map(toSaid),
-    decides: deciding(context, known.pinned, statements),
+    decides: deciding(context, known, statements),
     expired: parts.context.expires_at !== null && parts.context.expires_at <= viewer.now,
     hiddenBy: hider ?? null,
     waitingFor: parts.waitingFor,
@@ -49,12 +49,16 @@ function toSaid({ source, ...said }: SourceStatement): Detail['said'][number] {
 /** As `confidenceShown` decides, with names. */
 function deciding(
   { enrichments }: Pick<Detail, 'enrichments'>,
-  pinned: number | null,
+  { pinned, stored }: Pick<KnownIndicator, 'pinned' | 'stored'>,
   statements: readonly SourceStatement[],
 ): Detail['decides'] {
   const judged = enrichments.filter(({ score, error }) => score !== null && error === null);
   const [best] = judged.sort((a, b) => (b.score ?? 0) - (a.score ?? 0));
-  const stated = decidingStatement(statements);
+  // Of what no source says any more the last word stands.
+  const stated =
+    statements.length > 0
+      ? decidingStatement(statements)
+      : { confidence: stored?.confidence ?? 0, source: { name: 'that said it last' } };
   const free = best
     ? { unpinned: best.score ?? 0, unpinnedBy: 'provider' as const, unpinnedName: best.provider }
     : { unpinned: stated.confidence, unpinnedBy: 'source' as const, unpinnedName: stated.source.name };

@@ -44,6 +44,7 @@ export async function findSourcesNamed(
     .selectFrom('source')
     .select(['id', 'name'])
     .where('name', 'ilike', containing(text))
+    .where('removal', 'is', null)
     .orderBy('name')
     .limit(most)
     .execute();

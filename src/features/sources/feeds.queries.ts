@@ -4,7 +4,12 @@ import type { Tables } from '../../db/tables.ts';
 import type { Memory, RunCounts, SourceSettings, StoredSource } from './source-settings.ts';
 
 export async function findSources(db: Db): Promise<StoredSource[]> {
-  const rows = await db.selectFrom('source').selectAll().orderBy('name').execute();
+  const rows = await db
+    .selectFrom('source')
+    .selectAll()
+    .where('removal', 'is', null)
+    .orderBy('name')
+    .execute();
   return rows.map(toStored);
 }
 
@@ -12,6 +17,7 @@ export async function findStoredSource(db: Db, idOrName: string): Promise<Stored
   const row = await db
     .selectFrom('source')
     .selectAll()
+    .where('removal', 'is', null)
     .where((eb) => eb.or([eb('name', '=', idOrName), eb(sql<string>`id::text`, '=', idOrName)]))
     .executeTakeFirst();
   return row && toStored(row);
@@ -96,6 +102,7 @@ export async function writeSource(
     default_severity: settings.defaults.severity,
     lifetimes: JSON.stringify(settings.lifetimes),
     membership: settings.membership,
+    removal: null,
     next_run_at: settings.enabled && settings.everySeconds !== null ? now : null,
     memory: '{}',
     reckoned: false,
@@ -248,4 +255,56 @@ export async function countMembers(db: Db, sourceId: string): Promise<number> {
     .where('left_at', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
+}
+
+/**
+ * Has it fetched no more, and listed no more.
+ * @returns false: there is none
+ */
+export async function beginRemoval(trx: Transaction<Tables>, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('source')
+    .set({
+      removal: 'running',
+      enabled: false,
+      next_run_at: null,
+      credentials: null,
+      // A run that is under way ends.
+      run_token: null,
+      running_until: null,
+    })
+    .where('id', '=', id)
+    .where('removal', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Sources whose removal has begun and not ended. */
+export async function unfinishedRemovals(db: Db): Promise<{ id: string; name: string }[]> {
+  return db.selectFrom('source').select(['id', 'name']).where('removal', '=', 'running').execute();
+}
+
+/** Nothing that was set for it is left; whoever sets up one of its name begins anew. */
+export async function endRemoval(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({
+      removal: 'done',
+      address: null,
+      options: '{}',
+      every_seconds: null,
+      enabled: true,
+      lifetimes: '{}',
+      membership: false,
+      memory: '{}',
+      last_run_at: null,
+      last_success_at: null,
+      last_error: null,
+      errors_in_a_row: 0,
+      last_counts: null,
+      reckoned: true,
+    })
+    .where('id', '=', id)
+    .where('removal', '=', 'running')
+    .execute();
 }

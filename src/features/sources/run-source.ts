@@ -208,7 +208,7 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
     dryRun: false,
     tally,
     seesUpTo: 'RED',
-    guard,
+    writer: { guard, runId: null },
     signal,
   });
   if (broken[0]) throw new BrokenRun(broken[0].message);

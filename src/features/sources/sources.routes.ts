@@ -1,19 +1,30 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import type { Db } from '../../db/open.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
+import { requireFullSight } from '../../http/session-gate.ts';
 import { type By, writeAudit } from '../audit/audit.queries.ts';
-import { findSources, makeDue } from './feeds.queries.ts';
-import { fetchSource, listSources } from './sources.schema.ts';
+import { findSources, findStoredSource, makeDue } from './feeds.queries.ts';
+import { carryOutRemovals, previewRemoval, startRemoval } from './remove-source.ts';
+import { fetchSource, listSources, previewSourceRemoval, removeSource } from './sources.schema.ts';
+import { SourceError } from './sources.service.ts';
 
 interface Deps {
   db: Db;
+  clock: Clock;
   by(request: FastifyRequest): By;
 }
 
-export async function sourceRoutes(instance: FastifyInstance, { db, by }: Deps): Promise<void> {
+export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }: Deps): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+  const stopping = new AbortController();
+  const removing = new Set<Promise<void>>();
+  app.addHook('onClose', async () => {
+    stopping.abort();
+    await Promise.all(removing);
+  });
 
   app.route({
     ...routeOf(listSources, 'viewer'),
@@ -42,4 +53,38 @@ export async function sourceRoutes(instance: FastifyInstance, { db, by }: Deps):
       return { done: true as const };
     },
   });
+
+  app.route({
+    ...routeOf(previewSourceRemoval, 'administrator'),
+    handler: async (request) => {
+      requireFullSight(request);
+      return { data: await previewRemoval(db, await found(idOf(request)), clock()) };
+    },
+  });
+
+  app.route({
+    ...routeOf(removeSource, 'administrator'),
+    handler: async (request) => {
+      requireFullSight(request);
+      await startRemoval(db, await found(idOf(request)), by(request)).catch(asApiError);
+      const stopped = () => stopping.signal.aborted;
+      // What it does not come to, a worker does.
+      const work = carryOutRemovals(db, { now: clock, stopped }).catch((err: unknown) =>
+        request.log.error({ err }, 'removing a source'),
+      );
+      removing.add(work);
+      void work.finally(() => removing.delete(work));
+      return { done: true as const };
+    },
+  });
+
+  async function found(id: string) {
+    const source = await findStoredSource(db, id);
+    if (!source) throw new ApiError('not_found', 'There is no such source.');
+    return source;
+  }
+}
+
+function asApiError(error: unknown): never {
+  throw error instanceof SourceError ? new ApiError('not_possible', `${error.message}.`) : error;
 }

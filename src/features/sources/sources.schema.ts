@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { momentOrNull, operation } from '../../http/operation.ts';
 import { mapOf, nullable, score, stringEnum } from '../../http/schema.ts';
 import { SEVERITIES, TLPS } from '../../model/vocabulary.ts';
+import { RestorePreview } from '../imports/imports.schema.ts';
 
 const counts = {
   read: Type.Integer(),
@@ -47,5 +48,15 @@ export const listSources = operation('GET /app/sources', {
 
 /** Has it fetched with the next look of a worker. */
 export const fetchSource = operation('POST /app/sources/:id/fetch', {
+  answer: Type.Object({ done: Type.Literal(true) }),
+});
+
+/** What removing it would change, as things are now. */
+export const previewSourceRemoval = operation('GET /app/sources/:id/removal', {
+  answer: Type.Object({ data: RestorePreview }),
+});
+
+/** Begins it; it goes on in batches. */
+export const removeSource = operation('POST /app/sources/:id/remove', {
   answer: Type.Object({ done: Type.Literal(true) }),
 });

@@ -1,10 +1,13 @@
 import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { Answer } from '../client/operations.ts';
 import { useAccount, useAnswer, useChange } from '../client/queries.ts';
+import { ReasonModal } from '../parts/confirm.tsx';
 import { ImportSummary, StateBadge } from '../parts/import-summary.tsx';
 import { Page } from '../parts/page.tsx';
 import { Paging } from '../parts/paging.tsx';
+import { RestorePreview } from '../parts/restore-preview.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import { Section } from '../parts/section.tsx';
 import { Answered } from '../parts/states.tsx';
@@ -20,7 +23,7 @@ export function ImportRun() {
   const { id } = useParams({ from: '/shell/imports/$id' });
   const account = useAccount();
   const query = useAnswer('GET /app/imports/:id', { params: { id } }, (answer) =>
-    answer?.data.state === 'running' ? LOOK_MS : false,
+    answer?.data.state === 'running' || answer?.data.undo === 'running' ? LOOK_MS : false,
   );
   return (
     <Answered query={query} page="Import">
@@ -31,6 +34,10 @@ export function ImportRun() {
             actions={
               <Group gap="xs">
                 {data.state === 'running' && may(account.role, 'analyst') && <Stop id={data.id} />}
+                {data.state !== 'running' &&
+                  !data.dryRun &&
+                  data.undo === null &&
+                  may(account.role, 'administrator') && <Undo id={data.id} />}
                 <StateBadge run={data} />
               </Group>
             }
@@ -56,6 +63,38 @@ function Stop({ id }: { id: string }) {
       Stop
     </Button>
   );
+}
+
+function Undo({ id }: { id: string }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  const undo = useChange('POST /app/imports/:id/undo', () => {
+    close();
+    return 'It is being undone.';
+  });
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={open}>
+        Undo
+      </Button>
+      <ReasonModal
+        title="Undo this import"
+        action="Undo the import"
+        color="red"
+        withoutReason
+        opened={opened}
+        onClose={close}
+        busy={undo.isPending}
+        onConfirm={() => undo.mutate({ params: { id } })}
+      >
+        <Text size="sm">Its source says again what it said before.</Text>
+        <UndoPreview id={id} />
+      </ReasonModal>
+    </>
+  );
+}
+
+function UndoPreview({ id }: { id: string }) {
+  return <RestorePreview query={useAnswer('GET /app/imports/:id/undo', { params: { id } })} />;
 }
 
 function About({ run }: { run: Run }) {

@@ -15,7 +15,7 @@ function colorOf(confidence: number): string {
 
 /** The confidence, who decides it, and the lock. */
 export function Confidence({ indicator, canPin }: { indicator: Detail; canPin: boolean }) {
-  const { decides, confidence } = indicator;
+  const { decides, confidence, said } = indicator;
   return (
     <Section title="Confidence" actions={canPin && <Lock indicator={indicator} />}>
       <Group align="flex-start" wrap="nowrap" gap="lg">
@@ -37,7 +37,9 @@ export function Confidence({ indicator, canPin }: { indicator: Detail; canPin: b
             {decides.by === 'analyst' && 'Pinned by an analyst: nothing automatic changes it.'}
             {decides.by === 'provider' && `The highest score decides: ${decides.name}.`}
             {decides.by === 'source' &&
+              said.length > 0 &&
               `No provider has judged it; the source ${visibleText(decides.name ?? '')} decides.`}
+            {said.length === 0 && 'No source says it any more: it is hidden until one does again.'}
           </Text>
           {decides.by === 'analyst' && (
             <Text size="sm">

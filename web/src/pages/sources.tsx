@@ -1,10 +1,13 @@
 import { Button, Table, Text } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
+import { useState } from 'react';
 import type { Item } from '../client/operations.ts';
 import { useAccount, useAnswer, useChange } from '../client/queries.ts';
+import { ReasonModal } from '../parts/confirm.tsx';
 import { ProviderHealth, SourceHealth } from '../parts/health.tsx';
 import { PageLink } from '../parts/links.tsx';
 import { Page } from '../parts/page.tsx';
+import { RestorePreview } from '../parts/restore-preview.tsx';
 import { ScrollTable } from '../parts/scroll-table.tsx';
 import { Section } from '../parts/section.tsx';
 import { Answered, Nothing } from '../parts/states.tsx';
@@ -37,6 +40,7 @@ export function Sources() {
 function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
   const account = useAccount();
   const canFetch = may(account.role, 'administrator');
+  const [removed, setRemoved] = useState<Item<'GET /app/sources'> | null>(null);
   const fetch = useChange('POST /app/sources/:id/fetch', () => 'It is fetched within a minute.');
   return (
     <ScrollTable label="Sources" minWidth={900}>
@@ -53,6 +57,7 @@ function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
             <Table.Th ta="right">Known already</Table.Th>
             <Table.Th ta="right">Rejected</Table.Th>
             {canFetch && <Table.Th>Fetch</Table.Th>}
+            {canFetch && <Table.Th>Remove</Table.Th>}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -99,12 +104,48 @@ function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
                     )}
                   </Table.Td>
                 )}
+                {canFetch && (
+                  <Table.Td>
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      onClick={() => setRemoved(source)}
+                      aria-label={`Remove ${source.name}`}
+                    >
+                      Remove
+                    </Button>
+                  </Table.Td>
+                )}
               </Table.Tr>
             );
           })}
         </Table.Tbody>
       </Table>
+      {removed && <Removal source={removed} onClose={() => setRemoved(null)} />}
     </ScrollTable>
+  );
+}
+
+function Removal({ source: { id, name }, onClose }: { source: Item<'GET /app/sources'>; onClose(): void }) {
+  const query = useAnswer('GET /app/sources/:id/removal', { params: { id } });
+  const remove = useChange('POST /app/sources/:id/remove', () => {
+    onClose();
+    return 'It is being removed.';
+  });
+  return (
+    <ReasonModal
+      title={`Remove ${visibleText(name)}`}
+      action="Remove the source"
+      color="red"
+      withoutReason
+      opened
+      onClose={onClose}
+      busy={remove.isPending}
+      onConfirm={() => remove.mutate({ params: { id } })}
+    >
+      <Text size="sm">All that it said is withdrawn, and it is fetched no more. This cannot be undone.</Text>
+      <RestorePreview query={query} />
+    </ReasonModal>
   );
 }
 

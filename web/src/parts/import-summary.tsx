@@ -12,8 +12,13 @@ const STATES: Record<Run['state'], [string, string]> = {
   stopped: ['#c2410c', 'Stopped'],
 };
 
-export function StateBadge({ run: { state } }: { run: Run }) {
-  const [color, text] = STATES[state];
+const UNDO_STATES = {
+  running: ['blue.8', 'Being undone'],
+  done: ['gray.7', 'Undone'],
+} as const;
+
+export function StateBadge({ run: { state, undo } }: { run: Run }) {
+  const [color, text] = undo === null ? STATES[state] : UNDO_STATES[undo];
   return <Badge color={color}>{text}</Badge>;
 }
 
@@ -47,6 +52,12 @@ export function ImportSummary({ run }: { run: Run }) {
       {run.state === 'stopped' && !run.problem && (
         <Alert color="orange" title="It did not end">
           Whoever ran it was stopped. What was read whole was kept; import the file again for the rest.
+        </Alert>
+      )}
+      {run.undo !== null && (
+        <Alert color="gray" title={run.undo === 'done' ? 'It was undone' : 'It is being undone'}>
+          By {visibleText(run.undoneBy ?? '')}. Its source says again what it said before, but for what a
+          later import has said again.
         </Alert>
       )}
       {kinds.length > 0 && (

@@ -1,0 +1,25 @@
+import type { RestorePreview } from '../features/imports/restore.service.ts';
+import type { Counted } from '../features/imports/tally.ts';
+import { PLURALS } from './import-summary.ts';
+
+/** What would change, and the totals of it, for a person. */
+export function previewLines({ kinds, shown }: RestorePreview): string[] {
+  const counted = Object.entries(kinds) as [Counted, NonNullable<RestorePreview['kinds'][Counted]>][];
+  if (counted.length === 0) return ['It would change nothing.'];
+  const columns = ['taken back', 'of those hidden', 'kept'];
+  const lines = [''.padEnd(15) + columns.map((column) => column.padStart(17)).join('')];
+  for (const [kind, { restored, withdrawn, saidAgain }] of counted) {
+    const numbers = [restored, withdrawn, saidAgain].map((number) => String(number).padStart(17));
+    lines.push(PLURALS[kind].padEnd(15) + numbers.join(''));
+  }
+  lines.push(
+    '',
+    'Taken back is what the source said; what it had said before holds again. Hidden is what no source says then.',
+  );
+  lines.push('Kept is what a later import of the same source has said again.');
+  const difference = shown.after - shown.before;
+  lines.push('', `Indicators given out: ${shown.before} now, ${shown.after} then (${signed(difference)}).`);
+  return lines;
+}
+
+const signed = (number: number) => (number > 0 ? `+${number}` : String(number));

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
+import { auditOf, type Browser, signedIn } from './browser.ts';
+
+const ROWS = 1_100;
+
+onEveryEngine((engine) => {
+  let tipline: Harness;
+  let administrator: Browser;
+  let id: string;
+  beforeEach(async () => {
+    tipline = await startHarness(engine);
+    administrator = await signedIn(tipline, 'administrator');
+    const domains = Array.from({ length: ROWS }, (_, i) =>
+      indicatorRecord('DOMAIN', `wrong${i}.test-feed.net`),
+    );
+    id = await tipline.loadRun(domains, 'Ours');
+  });
+  afterEach(() => tipline.close());
+
+  const read = async (path: string, browser = administrator) => (await browser.send('GET', path)).json();
+  const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
+  const preview = {
+    kinds: { indicator: { restored: ROWS, withdrawn: ROWS, saidAgain: 0 } },
+    shown: { before: ROWS, after: 0 },
+  };
+
+  it('undoes an import once it has told what that changes', async () => {
+    expect((await read(`/app/imports/${id}/undo`)).data).toEqual(preview);
+    expect(await total()).toBe(ROWS);
+    expect((await administrator.send('POST', `/app/imports/${id}/undo`)).json()).toEqual({ done: true });
+    await vi.waitFor(async () => expect((await read(`/app/imports/${id}`)).data.undo).toBe('done'), 60_000);
+    expect((await read(`/app/imports/${id}`)).data).toMatchObject({ undoneBy: 'administrator@example.org' });
+    expect(await total()).toBe(0);
+    const [entry] = (await auditOf(tipline)).filter(({ action }) => action === 'import.undo');
+    expect(entry).toMatchObject({ who: 'administrator@example.org', before: { source: 'Ours' } });
+    const again = await administrator.send('POST', `/app/imports/${id}/undo`);
+    expect([again.statusCode, again.json().error]).toEqual([409, 'It has been undone already.']);
+  });
+
+  it('removes a source once it has told what that changes', async () => {
+    const [{ id: source }] = (await read('/app/sources')).data;
+    expect((await read(`/app/sources/${source}/removal`)).data).toEqual(preview);
+    expect((await administrator.send('POST', `/app/sources/${source}/remove`)).json()).toEqual({
+      done: true,
+    });
+    expect((await read('/app/sources')).data).toEqual([]);
+    await vi.waitFor(async () => expect(await total()).toBe(0), 60_000);
+    const [entry] = (await auditOf(tipline)).filter(({ action }) => action === 'source.remove');
+    expect(entry).toMatchObject({ who: 'administrator@example.org', before: { name: 'Ours' } });
+    const again = await administrator.send('POST', `/app/sources/${source}/remove`);
+    expect(again.statusCode).toBe(404);
+  });
+
+  it('does not remove a source while a file is imported into it', async () => {
+    await tipline.db
+      .updateTable('import_run')
+      .set({ state: 'running', heard_at: new Date('2999-01-01') })
+      .execute();
+    const [{ id: source }] = (await read('/app/sources')).data;
+    const refused = await administrator.send('POST', `/app/sources/${source}/remove`);
+    expect([refused.statusCode, refused.json().error]).toEqual([
+      409,
+      'a file is being imported into "Ours": wait for its end, or stop it.',
+    ]);
+  });
+
+  it('is for administrators who see everything', async () => {
+    const [{ id: source }] = (await read('/app/sources')).data;
+    const analyst = await signedIn(tipline, 'analyst');
+    const refusals = async (browser: Browser) =>
+      Promise.all(
+        [
+          browser.send('GET', `/app/imports/${id}/undo`),
+          browser.send('POST', `/app/imports/${id}/undo`),
+          browser.send('GET', `/app/sources/${source}/removal`),
+          browser.send('POST', `/app/sources/${source}/remove`),
+        ].map(async (answer) => (await answer).statusCode),
+      );
+    expect(await refusals(analyst)).toEqual([403, 403, 403, 403]);
+    await tipline.db.updateTable('app_role').set({ tlp_ceiling: 'AMBER' }).execute();
+    expect(await refusals(administrator)).toEqual([403, 403, 403, 403]);
+    expect(await total()).toBe(ROWS);
+  });
+
+  it('shows what is hidden to analysts, with no source that says it', async () => {
+    await administrator.send('POST', `/app/imports/${id}/undo`);
+    await vi.waitFor(async () => expect((await read(`/app/imports/${id}`)).data.undo).toBe('done'), 60_000);
+    const [row] = (await read('/app/indicators?state=expired')).data;
+    const { data } = await read(`/app/indicators/${row.id}`);
+    expect(data).toMatchObject({ expired: true, said: [], decides: { unpinned: 50 } });
+  });
+});
