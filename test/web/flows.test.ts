@@ -235,6 +235,46 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.getByRole('row', { name: /ours\.csv Our own Done 1 0 0 1/ }).waitFor();
   });
 
+  it('an administrator undoes an import, and removes a source, once told what that changes', async () => {
+    const imported = async (source: string, value: string) => {
+      const csv = `type,value\nDOMAIN,${value}\n`;
+      const done = await run(['import', '-', '--source', source], { env: service.env, input: csv });
+      expect(done.code).toBe(0);
+    };
+    const isGivenOut = async (value: string) =>
+      ((await (await api(`/api/v1/indicators?q=${value}`)).json()) as { total: number }).total === 1;
+    await imported('Wrong file', 'wrong.test-feed.net');
+    opened = await asAdministrator('/imports');
+    const { page } = opened;
+    await page
+      .getByRole('row', { name: /Wrong file/ })
+      .getByRole('link')
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('row', { name: /Indicator 1 1/ })
+      .waitFor();
+    await look(page, 'undo-import');
+    expect(await isGivenOut('wrong.test-feed.net')).toBe(true);
+    await confirm(page, 'Undo the import');
+    await page.getByText('Undone', { exact: true }).waitFor();
+    await look(page, 'undone-import');
+    expect(await isGivenOut('wrong.test-feed.net')).toBe(false);
+    await imported('Wrong source', 'gone.test-feed.net');
+    await page.goto(`${service.address}/sources`);
+    await page.getByRole('button', { name: 'Remove Wrong source' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('row', { name: /Indicator 1 1/ })
+      .waitFor();
+    await look(page, 'remove-source');
+    await confirm(page, 'Remove the source');
+    await page.getByRole('row', { name: /Wrong source/ }).waitFor({ state: 'hidden' });
+    await until('it is given out no more', async () => !(await isGivenOut('gone.test-feed.net')));
+  });
+
   it('filters live in the address, and the export is of what is shown', async () => {
     opened = await asViewer('/indicators?type=CVE&sort=confidence');
     const { page } = opened;

@@ -79,14 +79,16 @@ function Undo({ id }: { id: string }) {
       <ReasonModal
         title="Undo this import"
         action="Undo the import"
-        color="red"
+        color="red.9"
         withoutReason
         opened={opened}
         onClose={close}
         busy={undo.isPending}
         onConfirm={() => undo.mutate({ params: { id } })}
       >
-        <Text size="sm">Its source says again what it said before.</Text>
+        <Text size="sm">
+          What the import said is taken back; what its source had said before holds again.
+        </Text>
         <UndoPreview id={id} />
       </ReasonModal>
     </>

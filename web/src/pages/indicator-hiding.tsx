@@ -32,7 +32,7 @@ export function Hiding({ indicator: { id, hiddenBy, defanged } }: { indicator: D
       <ReasonModal
         title={entryId ? 'Take it off the whitelist' : 'Put it on the whitelist'}
         action={entryId ? 'Take off' : 'Whitelist'}
-        color={entryId ? 'indigo' : 'red'}
+        color={entryId ? 'indigo' : 'red.9'}
         opened={opened}
         onClose={close}
         busy={hide.isPending || show.isPending}

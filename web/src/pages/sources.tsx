@@ -136,7 +136,7 @@ function Removal({ source: { id, name }, onClose }: { source: Item<'GET /app/sou
     <ReasonModal
       title={`Remove ${visibleText(name)}`}
       action="Remove the source"
-      color="red"
+      color="red.9"
       withoutReason
       opened
       onClose={onClose}

@@ -15,16 +15,17 @@ export function RestorePreview({ query }: { query: UseQueryResult<{ data: Previe
 function Changes({ preview: { kinds, shown } }: { preview: Preview }) {
   const rows = Object.entries(kinds);
   if (rows.length === 0) return <Alert>It would change nothing.</Alert>;
+  const keepsAny = rows.some(([, { saidAgain }]) => saidAgain > 0);
   return (
     <>
-      <ScrollTable label="What would change" minWidth={360}>
+      <ScrollTable label="What would change" minWidth={280}>
         <Table>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>What</Table.Th>
               <Table.Th ta="right">Taken back</Table.Th>
-              <Table.Th ta="right">Of those hidden</Table.Th>
-              <Table.Th ta="right">Kept</Table.Th>
+              <Table.Th ta="right">Hidden</Table.Th>
+              {keepsAny && <Table.Th ta="right">Kept</Table.Th>}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -33,7 +34,7 @@ function Changes({ preview: { kinds, shown } }: { preview: Preview }) {
                 <Table.Td>{readable(kind)}</Table.Td>
                 <Table.Td ta="right">{number(restored)}</Table.Td>
                 <Table.Td ta="right">{number(withdrawn)}</Table.Td>
-                <Table.Td ta="right">{number(saidAgain)}</Table.Td>
+                {keepsAny && <Table.Td ta="right">{number(saidAgain)}</Table.Td>}
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -43,8 +44,8 @@ function Changes({ preview: { kinds, shown } }: { preview: Preview }) {
         {number(shown.before)} indicators are given out now, {number(shown.after)} then.
       </Text>
       <Text size="sm" c="dimmed">
-        What the source had said before holds again. Hidden is what no source says then; ids, pins and
-        settings stay for when it comes again. Kept is what a later import of the same source has said again.
+        Hidden is what no source says then; ids, pins and settings stay for when it comes again.
+        {keepsAny && ' Kept is what a later import of the same source has said again.'}
       </Text>
     </>
   );

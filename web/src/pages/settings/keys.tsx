@@ -216,7 +216,7 @@ function Revoke({ apiKey }: { apiKey: Key }) {
       <ReasonModal
         title={`Revoke ${visibleText(apiKey.name)}?`}
         action="Revoke"
-        color="red"
+        color="red.9"
         withoutReason
         opened={opened}
         onClose={close}

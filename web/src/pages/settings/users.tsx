@@ -168,7 +168,7 @@ function Row({ user }: { user: User }) {
           <ReasonModal
             title={asked.title}
             action={asked.action}
-            color="red"
+            color="red.9"
             withoutReason
             opened
             onClose={() => setAsked(null)}
@@ -316,7 +316,7 @@ function Roles() {
         <ReasonModal
           title={`Let every ${asked.role} see up to ${tlpName(asked.tlpCeiling)}?`}
           action="Change it"
-          color="red"
+          color="red.9"
           withoutReason
           opened
           onClose={() => setAsked(null)}
