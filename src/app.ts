@@ -58,7 +58,7 @@ import { whitelistRoutes } from './features/whitelist/whitelist.routes.ts';
 import { type Answering, answering } from './http/answering.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
 import { bodyValidator } from './http/body-validator.ts';
-import { answerClientError, registerErrorHandler } from './http/error-handler.ts';
+import { answerClientError, refuseOn, registerErrorHandler } from './http/error-handler.ts';
 import { ApiError } from './http/errors.ts';
 import { registerEtag } from './http/etag.ts';
 import { type FastLane, fastLane } from './http/fast-lane.ts';
@@ -72,6 +72,7 @@ import { needsKey, readableUrl, refuseBadHeaders, refuseLongUrl, routeTable } fr
 import { ErrorBody } from './http/schema.ts';
 import { sendBeforeClosing } from './http/sent-before-closing.ts';
 import { isAppAccess, sessionGate, sessionInstead } from './http/session-gate.ts';
+import { cutSlowBodies, type SlowBodies } from './http/slow-bodies.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
 import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
@@ -105,6 +106,8 @@ export interface AppDeps {
   sessionSecret: string;
   /** Who signs people in beside their passwords; null: nobody. */
   oidc: OidcProvider | null;
+  /** Left out: 1 KiB a second is too slow. */
+  slowBodies?: SlowBodies;
   logger?: FastifyBaseLogger;
 }
 
@@ -145,6 +148,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     clientErrorHandler: (error, socket) => answerClientError(error, socket as Socket),
   }).withTypeProvider<TypeBoxTypeProvider>();
   sendBeforeClosing(app.server);
+  cutSlowBodies(app.server, (socket) => refuseOn(socket, 'request_timeout'), deps.slowBodies);
   // Node would answer an unknown Expect with a 417 without a body; RFC 9110 §10.1.1 lets it be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setValidatorCompiler(({ schema, httpPart }) => {

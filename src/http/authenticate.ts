@@ -28,6 +28,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks, and when; set on every route that needs a key. */
     viewer: Viewer;
+    /** The key or the account that asks. */
+    askedBy: string;
   }
 }
 
@@ -75,6 +77,7 @@ export function authenticator(options: AuthenticationOptions) {
       throw new ApiError('insufficient_scope', `The API key lacks the scope ${scope}.`);
     }
     request.viewer = { tlpCeiling: key.tlpCeiling, now };
+    request.askedBy = `key ${key.id}`;
   };
 }
 

@@ -40,12 +40,23 @@ function isDatabaseDown(error: Error & { code?: unknown }): boolean {
 
 /** What Node's parser refuses never becomes a request: the answer is written to the socket by hand. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const code: ErrorCode = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'bad_request';
+  if (error.code === 'ECONNRESET') return void socket.destroy();
+  refuseOn(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'bad_request');
+}
+
+const CLIENT_ERRORS: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/** Answers outside of any request, and ends the connection. */
+export function refuseOn(socket: Socket, code: ErrorCode): void {
+  if (!socket.writable) return void socket.destroy();
   const { statusCode, body } = new ApiError(code);
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(text)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`,
+    () => socket.destroy(),
   );
 }

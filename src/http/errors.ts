@@ -20,6 +20,7 @@ const CATALOGUE = {
   not_found: [404, 'There is nothing here.'],
   method_not_allowed: [405, 'This method is not allowed here.'],
   not_acceptable: [406, 'The answer cannot be given in a media type that the Accept header allows.'],
+  request_timeout: [408, 'The request did not come in time.'],
   not_possible: [409, 'This cannot be done as things are.'],
   content_too_large: [413, 'The file is too large.'],
   uri_too_long: [414, 'The address of the request is too long.'],

@@ -31,7 +31,10 @@ export function sessionInstead({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
     const { authorization, cookie } = request.headers;
     const account = authorization === undefined && cookie ? await findAccount(request, reply) : null;
-    if (account) request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
+    if (account) {
+      request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
+      request.askedBy = `account ${account.id}`;
+    }
     return account !== null;
   };
 }
@@ -50,6 +53,7 @@ export function sessionGate({ clock, findAccount }: SessionOptions) {
       throw new ApiError('insufficient_role', `This needs the role ${needed}; yours is ${account.role}.`);
     request.account = account;
     request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
+    request.askedBy = `account ${account.id}`;
   };
 }
 

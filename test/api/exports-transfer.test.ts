@@ -65,6 +65,23 @@ onEveryEngine((engine) => {
       for (const response of slow) response.destroy();
     });
 
+    it('of one key leaves room for those of others', async () => {
+      await listen();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => unread(`/api/v1/indicators?format=csv&minConfidence=${i}`)),
+      );
+      const refused = answers.filter(({ statusCode }) => statusCode === 429);
+      expect(answers.length - refused.length).toBe(16);
+      expect(refused[0]?.headers['retry-after']).toBe('5');
+      expect(refused[0]?.headers['x-ratelimit-limit']).toBeDefined();
+      const other = { authorization: `Bearer ${await harness.newKey()}` };
+      const answer = await fetch(`${address}/api/v1/indicators?format=csv&minConfidence=1`, {
+        headers: other,
+      });
+      expect((await answer.text()).split('\r\n')).toHaveLength(ROWS + 2);
+      for (const one of answers) one.destroy();
+    });
+
     it('is one and the same for all who ask at once', async () => {
       await listen();
       const texts = await Promise.all(

@@ -31,8 +31,10 @@ export interface Exporter {
   /**
    * Finds the export laid aside as long as it holds, and else begins to write it.
    * @param wantsBody asked with the tag: whether the body will be read
+   * @param askedBy the key or account: what one of them may have under way is bounded
+   * @throws {ApiError} 429 when that is so much already, 503 when there is no room for another
    */
-  prepare(request: ExportRequest, wantsBody: (tag: string) => boolean): Promise<Prepared>;
+  prepare(request: ExportRequest, wantsBody: (tag: string) => boolean, askedBy: string): Promise<Prepared>;
 }
 
 interface Entry extends Prepared {
@@ -43,6 +45,10 @@ interface Entry extends Prepared {
 
 /** So many exports are read from the database at once; each holds a connection of its pool until it is read. */
 const MAX_READING = 10;
+/** Of one key or account; the other places are for the others. */
+const MAX_READING_EACH = 4;
+/** Different exports that one key or account may have under way, until they are read; of the same there may be any number. */
+const MAX_UNDER_WAY_EACH = 16;
 /** Who has waited so long for one of these places is told to come again. */
 const MAX_WAIT_MS = 20_000;
 /** Each keeps a file or three open. */
@@ -56,7 +62,8 @@ export function exporter(
   /** The one that was asked for last stands last. */
   const entries = new Map<string, Entry>();
   const oneByOne = queues();
-  const reading = slots(MAX_READING);
+  const reading = slots(MAX_READING, MAX_READING_EACH);
+  const begin = underWay(spool);
 
   const keep = (key: string, entry: Entry) => {
     const before = entries.get(key)?.body;
@@ -86,12 +93,19 @@ export function exporter(
     return spool.fill(pieces(), onError);
   };
 
-  const produce = async (key: string, request: ExportRequest, wantsBody: (tag: string) => boolean) => {
+  const produce = async (
+    key: string,
+    request: ExportRequest,
+    wantsBody: (tag: string) => boolean,
+    askedBy: string,
+  ) => {
     const { format, selection } = request;
     if (spool.isFull()) throw busy();
-    const done = await reading();
+    const begun = begin(askedBy);
+    let done = () => {};
     let snapshot: Snapshot | undefined;
     try {
+      done = await reading(askedBy);
       snapshot = await openSnapshot(database, selection, format, request.variant);
       const tag = tagOf(request, snapshot);
       const before = entries.get(key);
@@ -108,25 +122,29 @@ export function exporter(
       if (body || !wantsBody(tag)) {
         await snapshot.close();
         done();
+        begun.end();
         return keep(key, entry);
       }
-      return keep(key, { ...entry, body: write(snapshot, format, done) });
+      const written = write(snapshot, format, done);
+      begun.written(written);
+      return keep(key, { ...entry, body: written });
     } catch (error) {
       await snapshot?.close().catch(() => {});
       done();
+      begun.end();
       throw error;
     }
   };
 
   return {
-    prepare(request, wantsBody) {
+    prepare(request, wantsBody, askedBy) {
       const key = questionOf(request.selection, request.variant);
       return oneByOne(key, async () => {
         const entry = entries.get(key);
         if (entry && !entry.body?.failed && holds(entry, request, await readRevision(database.db))) {
           if (entry.body || !wantsBody(entry.tag)) return keep(key, entry);
         }
-        return produce(key, request, wantsBody);
+        return produce(key, request, wantsBody, askedBy);
       });
     },
   };
@@ -160,37 +178,83 @@ function queues() {
   };
 }
 
-/** At most so many at once, the others wait, for a while; resolves to what gives the place back. */
-function slots(count: number): () => Promise<() => void> {
+/**
+ * At most so many at once, and so many of each, the others wait, for a while; resolves to what gives the place back. Who
+ * waits longest goes first, of those who have not enough already.
+ */
+function slots(count: number, each: number): (whose: string) => Promise<() => void> {
   let free = count;
-  const waiting = new Set<() => void>();
-  const wait = () =>
+  const held = new Map<string, number>();
+  const waiting = new Set<{ whose: string; take: () => void }>();
+  const heldBy = (whose: string) => held.get(whose) ?? 0;
+  const mayTake = (whose: string) => free > 0 && heldBy(whose) < each;
+  const hold = (whose: string) => {
+    free--;
+    held.set(whose, heldBy(whose) + 1);
+  };
+  const giveBack = (whose: string) => {
+    free++;
+    if (heldBy(whose) > 1) held.set(whose, heldBy(whose) - 1);
+    else held.delete(whose);
+    const next = [...waiting].find((one) => mayTake(one.whose));
+    next?.take();
+  };
+  const wait = (whose: string) =>
     new Promise<void>((resolve, reject) => {
-      const take = () => {
-        clearTimeout(timer);
-        resolve();
+      const one = {
+        whose,
+        take() {
+          clearTimeout(timer);
+          waiting.delete(one);
+          hold(whose);
+          resolve();
+        },
       };
       const timer = setTimeout(() => {
-        waiting.delete(take);
+        waiting.delete(one);
         reject(busy());
       }, MAX_WAIT_MS);
-      waiting.add(take);
+      waiting.add(one);
     });
-  return async () => {
-    if (free > 0) free--;
-    else await wait();
+  return async (whose) => {
+    if (mayTake(whose)) hold(whose);
+    else await wait(whose);
     let given = false;
     return () => {
       if (given) return;
       given = true;
-      const [next] = waiting;
-      if (!next) free++;
-      else {
-        waiting.delete(next);
-        next();
-      }
+      giveBack(whose);
     };
   };
+}
+
+/** Counts for each key or account the exports that wait, are written or are being read; throws where there are too many. */
+function underWay(spool: Pick<Spool, 'isInUse'>) {
+  const all = new Map<string, Set<{ file: Spooled | null }>>();
+  return (askedBy: string) => {
+    const own = all.get(askedBy) ?? new Set();
+    for (const one of own) if (one.file && !spool.isInUse(one.file)) own.delete(one);
+    if (own.size >= MAX_UNDER_WAY_EACH) throw tooManyUnderWay();
+    const begun: { file: Spooled | null } = { file: null };
+    all.set(askedBy, own.add(begun));
+    return {
+      written(file: Spooled) {
+        begun.file = file;
+      },
+      end() {
+        own.delete(begun);
+        if (own.size === 0) all.delete(askedBy);
+      },
+    };
+  };
+}
+
+function tooManyUnderWay(): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    `${MAX_UNDER_WAY_EACH} different exports for you are under way; read one of them to its end.`,
+    { 'retry-after': '5' },
+  );
 }
 
 function busy(): ApiError {

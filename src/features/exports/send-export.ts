@@ -20,9 +20,9 @@ export async function sendExport(
   const etagOf = (tag: string) => (encoding === 'identity' ? `"${tag}"` : `"${tag}-${encoding}"`);
   const isKnown = (tag: string) => matchesEtag(headers['if-none-match'], etagOf(tag));
   const wantsBody = (tag: string) => method !== 'HEAD' && !isKnown(tag);
-  let prepared = await exporter.prepare(wanted, wantsBody);
+  let prepared = await exporter.prepare(wanted, wantsBody, request.askedBy);
   // Dropped by another between then and now.
-  if (prepared.body?.failed) prepared = await exporter.prepare(wanted, wantsBody);
+  if (prepared.body?.failed) prepared = await exporter.prepare(wanted, wantsBody, request.askedBy);
   const etag = etagOf(prepared.tag);
   const file = prepared.body?.file(encoding);
   const known = isKnown(prepared.tag);

@@ -30,6 +30,8 @@ export interface Spool {
   fill(pieces: AsyncIterable<string | Uint8Array>, onError: (error: Error) => void): Spooled;
   /** What is being sent takes all the space there is: nothing more can be laid aside now. */
   isFull(): boolean;
+  /** It is being written, or read by somebody. */
+  isInUse(spooled: Spooled): boolean;
   /** It will not be asked for again: its space is free when the last reader is done. */
   drop(spooled: Spooled): void;
   close(): Promise<void>;
@@ -129,6 +131,7 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
       const used = [...kept.values()].filter(isInUse).flat();
       return used.reduce((total, { size }) => total + size, 0) >= maxBytes;
     },
+    isInUse: (spooled) => isInUse(kept.get(spooled) ?? []),
     drop,
     async close() {
       closed = true;
