@@ -1,34 +1,66 @@
-// Bundles src/ and web/ into dist/.
+// Bundles src/ and web/ into dist/: beside it first, so that a build that fails leaves what is there.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import * as vite from 'vite';
+import { newest } from './newest.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(root, 'dist');
-const WEB = join(DIST, 'web');
+const NEXT = join(root, `dist.next-${process.pid}`);
+const WEB = join(NEXT, 'web');
 /** All that the pages are made of. */
 const WEB_INPUTS = ['web', 'src/model', 'package-lock.json'];
 /** Made of hundreds of files each: reading one takes longer than running it, so that they go into the bundles. */
 const BUNDLED = ['@redis/client', 'kysely', 'typebox'];
 
 async function build() {
-  for (const name of existsSync(DIST) ? readdirSync(DIST) : [])
-    if (name !== 'web') rmSync(join(DIST, name), { recursive: true, force: true });
-  await buildServer();
-  writeCommit();
-  // npm makes it executable once, when it links the command, and not again.
-  chmodSync(join(DIST, 'main.js'), 0o755);
-  if (!isWebCurrent()) await buildWeb();
+  try {
+    await buildServer();
+    writeCommit();
+    // npm makes it executable once, when it links the command, and not again.
+    chmodSync(join(NEXT, 'main.js'), 0o755);
+    if (isWebCurrent()) cpSync(join(DIST, 'web'), WEB, { recursive: true, preserveTimestamps: true });
+    else await buildWeb();
+    swapIn();
+  } finally {
+    rmSync(NEXT, { recursive: true, force: true });
+  }
+}
+
+/** Another build may do the same at this moment. */
+function swapIn() {
+  const old = join(root, `dist.old-${process.pid}`);
+  for (let left = 5; ; left--) {
+    try {
+      if (existsSync(DIST)) renameSync(DIST, old);
+      renameSync(NEXT, DIST);
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+    } finally {
+      rmSync(old, { recursive: true, force: true });
+    }
+  }
 }
 
 /** Only from a repository of its own: an unpacked archive may lie in another one. */
 function writeCommit() {
   if (!existsSync(join(root, '.git'))) return;
   const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
-  if (status === 0) writeFileSync(join(DIST, 'commit'), stdout);
+  if (status === 0) writeFileSync(join(NEXT, 'commit'), stdout);
 }
 
 /** What is imported late stays a bundle of its own. */
@@ -40,8 +72,7 @@ async function buildServer() {
     build: {
       ssr: true,
       target: 'node20',
-      outDir: DIST,
-      emptyOutDir: false,
+      outDir: NEXT,
       minify: false,
       sourcemap: true,
       rolldownOptions: {
@@ -60,18 +91,16 @@ async function buildServer() {
 
 /** Bundling takes seconds: what is as new as all that it is made of stays. */
 function isWebCurrent() {
-  const built = statSync(join(WEB, 'index.html'), { throwIfNoEntry: false });
-  return built !== undefined && WEB_INPUTS.every((path) => newest(join(root, path)) < built.mtimeMs);
-}
-
-function newest(path) {
-  const { mtimeMs } = statSync(path);
-  if (!statSync(path).isDirectory()) return mtimeMs;
-  return Math.max(mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
+  const built = statSync(join(DIST, 'web', 'index.html'), { throwIfNoEntry: false });
+  return built !== undefined && newest(root, WEB_INPUTS).mtimeMs < built.mtimeMs;
 }
 
 async function buildWeb() {
-  await vite.build({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' });
+  await vite.build({
+    configFile: join(root, 'web', 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: WEB, emptyOutDir: true },
+  });
   const assets = join(WEB, 'assets');
   for (const name of readdirSync(assets).filter((file) => /\.(js|css)$/.test(file))) {
     const content = readFileSync(join(assets, name));

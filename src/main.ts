@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
+import { fileProblem } from './cli/file-problem.ts';
 import { buildProgram } from './cli/program.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { ConfigError } from './config.ts';
@@ -25,7 +26,8 @@ try {
     // Commander has said what is wrong already; asking for help is not wrong.
     process.exitCode = error.exitCode === 0 ? 0 : MISUSED;
   } else {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    const message = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
+    process.stderr.write(`${message}\n`);
     process.exitCode = error instanceof ConfigError || error instanceof UsageError ? MISUSED : FAILED;
   }
 }

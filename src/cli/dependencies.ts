@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
-import { type Database, type DatabaseOptions, openDatabase } from '../db/open.ts';
+import { type Database, type DatabaseOptions, openDatabase, PGDATA } from '../db/open.ts';
 import { ensureShippedLists } from '../features/whitelist/whitelist.service.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
 import { CODE, ROOT } from '../root.ts';
+import { UsageError } from './usage-error.ts';
 
 const shippedLists = new URL('whitelist/', ROOT);
 
@@ -34,15 +37,38 @@ async function readShippedLists(): Promise<unknown[]> {
   );
 }
 
-/** Runs a command on the database, alone or through the server that holds it. */
-export async function withDatabase<T>(use: (database: Database, config: Config) => Promise<T>): Promise<T> {
+/**
+ * Runs a command on the database, alone or through the server that holds it, and says on standard error which one that is.
+ * @param creates it makes an embedded database where there is none; other commands would look into an empty one
+ */
+export async function withDatabase<T>(
+  use: (database: Database, config: Config) => Promise<T>,
+  { creates = false } = {},
+): Promise<T> {
   const config = readConfig();
+  if (!creates) requireStore(config);
+  process.stderr.write(`Store: ${storeName(config)}\n`);
   const database = await openStore(config, { share: true, onIdleError: () => {} });
   try {
     return await use(database, config);
   } finally {
     await database.close();
   }
+}
+
+/** @throws {UsageError} where there is no embedded database, and none elsewhere is named */
+export function requireStore({ databaseUrl, dataDirectory }: Config): void {
+  if (databaseUrl !== undefined || existsSync(join(dataDirectory, PGDATA))) return;
+  throw new UsageError(
+    `There is no database in ${resolve(dataDirectory)}. TIPLINE_DATA_DIR or DATABASE_URL says where it is; serve, demo and import make one.`,
+  );
+}
+
+/** Without its password. */
+function storeName({ databaseUrl, dataDirectory }: Config): string {
+  if (databaseUrl === undefined) return resolve(dataDirectory);
+  const { host, pathname } = new URL(databaseUrl);
+  return `PostgreSQL at ${host}${pathname}`;
 }
 
 export function print(line: string): void {

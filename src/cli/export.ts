@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { chmod, rename, rm, stat } from 'node:fs/promises';
+import { constants, createWriteStream } from 'node:fs';
+import { chmod, open, rename, rm, stat } from 'node:fs/promises';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
@@ -23,7 +23,9 @@ import {
   type Tlp,
 } from '../model/vocabulary.ts';
 import { withDatabase } from './dependencies.ts';
+import { fileProblem } from './file-problem.ts';
 import { filled, instant, percent, uuid, wordOf, wordsOf } from './options.ts';
+import { UsageError } from './usage-error.ts';
 
 interface ExportCommandOptions {
   format: FormatName;
@@ -79,6 +81,10 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
   });
   if ('wrong' in chosen) command.error(`error: ${chosen.wrong}`, { exitCode: 2 });
   const format = formatOf(options.format, chosen);
+  const { output } = options;
+  // Before anything is read, which may take a while.
+  const target =
+    output === undefined ? null : await openOutput(output).catch((error) => asUsage(error, output));
   await withDatabase(async (database) => {
     const filters = {
       ...(options.q !== undefined && { q: options.q }),
@@ -101,7 +107,7 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
     const interrupt = () => interrupted.abort(new Error('Interrupted: nothing was left behind.'));
     for (const signal of SIGNALS) process.once(signal, interrupt);
     try {
-      await writeTo(options.output, snapshot, format, interrupted.signal);
+      await writeTo(target, snapshot, format, interrupted.signal);
       report(snapshot);
     } catch (error) {
       throw interrupted.signal.aborted ? interrupted.signal.reason : error;
@@ -112,25 +118,53 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
   });
 }
 
+interface Output {
+  path: string;
+  stream: Writable;
+  /** The file that becomes `path` once it is whole; null: a pipe or a device, which is written to as it is. */
+  unfinished: string | null;
+  mode: number | undefined;
+}
+
+/** @throws an error of the file system; for a pipe that nobody reads from, too: opening it would wait for a reader */
+async function openOutput(path: string): Promise<Output> {
+  const before = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  const mode = before ? before.mode & 0o777 : undefined;
+  if (before && !before.isFile()) {
+    const handle = await open(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    // Writing may wait: it is done by threads beside.
+    await handle.close();
+    return { path, stream: createWriteStream(path), unfinished: null, mode };
+  }
+  const unfinished = `${path}.part`;
+  return { path, stream: (await open(unfinished, 'w')).createWriteStream(), unfinished, mode };
+}
+
+function asUsage(error: unknown, path: string): never {
+  throw new UsageError(fileProblem(error, path) ?? (error as Error).message);
+}
+
 /** A file that is there is replaced when the new one is whole, under its mode, and kept when it does not become so. */
 async function writeTo(
-  output: string | undefined,
+  target: Output | null,
   snapshot: Snapshot,
   format: ExportFormat,
   signal: AbortSignal,
 ): Promise<void> {
-  if (output === undefined) return write(process.stdout, snapshot, format, signal);
-  const before = await stat(output).catch(() => null);
-  // A pipe or a device is written to, not replaced.
-  if (before && !before.isFile()) return write(createWriteStream(output), snapshot, format, signal);
-  const unfinished = `${output}.part`;
+  if (target === null) return write(process.stdout, snapshot, format, signal);
+  const { path, stream, unfinished, mode } = target;
+  if (unfinished === null) return write(stream, snapshot, format, signal);
   try {
-    await write(createWriteStream(unfinished), snapshot, format, signal);
-    if (before) await chmod(unfinished, before.mode & 0o777);
-    await rename(unfinished, output);
+    await write(stream, snapshot, format, signal);
+    if (mode !== undefined) await chmod(unfinished, mode);
+    await rename(unfinished, path);
   } catch (error) {
     await rm(unfinished, { force: true });
-    throw error;
+    const problem = fileProblem(error, path);
+    throw problem === undefined ? error : new Error(problem, { cause: error });
   }
 }
 

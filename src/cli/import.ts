@@ -70,12 +70,15 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
   const inputs = await collectInputs(paths);
   const tally = newTally();
   try {
-    const problems = await withDatabase(async (database) => {
-      await refuseOtherDefaults(database.db, options, command);
-      const found = await importInputs(database.db, inputs.files, options, tally);
-      if (!options.dryRun) await database.refreshStatistics();
-      return found;
-    });
+    const problems = await withDatabase(
+      async (database) => {
+        await refuseOtherDefaults(database.db, options, command);
+        const found = await importInputs(database.db, inputs.files, options, tally);
+        if (!options.dryRun) await database.refreshStatistics();
+        return found;
+      },
+      { creates: true },
+    );
     report(tally, problems, options);
     if (problems.length > 0) process.exitCode = 1;
   } finally {

@@ -12,8 +12,10 @@ import {
   type StoredSource,
 } from '../features/sources/source-settings.ts';
 import { type Change, requireSource, SourceError, saveSource } from '../features/sources/sources.service.ts';
+import { httpUrl } from '../model/http-url.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
+import { addressProblem } from '../outbound/address-problem.ts';
 import { VERSION } from '../version.ts';
 import { readCredentials } from './credentials.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
@@ -158,6 +160,7 @@ async function save(
     };
     const before = await from(await findStoredSource(db, name), refuse);
     const wanted = withOptions(before, options, given);
+    if (options.address !== undefined) await requireAllowed(wanted.address, config.outboundNetworks);
     const credentials = await readCredentials(options, FEED_RULES[wanted.kind].keyHeader);
     const change: Change = {
       who: whoRunsThis(),
@@ -171,6 +174,14 @@ async function save(
     print(
       'Without a lifetime what leaves the list stays for good: --lifetime ALL=7d lets it go after a week.',
     );
+}
+
+/** @throws {UsageError} for an address that every run would refuse */
+async function requireAllowed(address: string, networks: string[]): Promise<void> {
+  const url = httpUrl(address);
+  const problem = url && (await addressProblem(url, networks));
+  if (problem)
+    throw new UsageError(`Nothing can be fetched from ${url.host}: ${problem} (OUTBOUND_NETWORKS).`);
 }
 
 /** What may not be set was asked for. */

@@ -10,7 +10,7 @@ import { openKeyValueStore } from '../kv/open.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { buildWorkerApp, type WorkerAppDeps } from '../worker-app.ts';
-import { openImporter, openStore, print } from './dependencies.ts';
+import { openImporter, openStore, print, requireStore } from './dependencies.ts';
 import { listen } from './listen.ts';
 import { openLog } from './log.ts';
 import { openOutside, openSecrets } from './outside.ts';
@@ -32,6 +32,7 @@ async function work(): Promise<void> {
     for (const closeOne of open.splice(0)) await closeOne();
   };
   try {
+    requireStore(config);
     const database = await openStore(config, { share: false, onIdleError: onError });
     open.unshift(database.close);
     const kv = await openKeyValueStore(config.redisUrl, onError);

@@ -19,6 +19,9 @@ import { connectThread } from './thread-connection.ts';
 
 export type Db = Kysely<Tables>;
 
+/** Of the data directory: the files of the embedded database. */
+export const PGDATA = 'pgdata';
+
 /** How long a process that closes the store waits for others that use it. */
 const CLIENTS_MS = 5_000;
 /** Another process that has the store and says nothing for so long is taken for dead; a shorter while when we end. */
@@ -175,7 +178,7 @@ async function openEmbedded({
   let serve = (socket: Socket) => void early.push(socket);
   const lock = await takeStoreLock(directory, (socket) => serve(socket));
   if (!lock) return share ? openShared(directory) : refuse(directory);
-  const pgdata = join(directory, 'pgdata');
+  const pgdata = join(directory, PGDATA);
   const connecting = storeThread ? connectThread(storeThread, pgdata) : connectPglite(pgdata);
   const connection = await connecting.catch(async (error) => {
     await lock.release();

@@ -61,7 +61,7 @@ function guardedLookup(mayConnect: (address: string) => boolean, resolve: Resolv
   };
 }
 
-function notAllowed(): OutboundError {
+export function notAllowed(): OutboundError {
   return new OutboundError('not_allowed', 'its address is neither public nor in an allowed network');
 }
 

@@ -54,7 +54,9 @@ describe('tipline export', () => {
   it('says what it left out', async () => {
     await service.command('import', inputFile('y.csv', 'ioc,type\nGlobal\\m,mutex\n'), '--source', 'Test');
     const { stderr } = await exported('--format', 'rpz', '-o', join(temporaryDirectory(), 'zone'));
-    expect(stderr).toBe('5000 indicators written. Left out, since the format cannot say them: 1 MUTEX.\n');
+    expect(stderr).toContain(
+      '5000 indicators written. Left out, since the format cannot say them: 1 MUTEX.\n',
+    );
   });
 
   it.each([
@@ -72,7 +74,7 @@ describe('tipline export', () => {
 
   it('leaves nothing behind where it cannot write', async () => {
     const { code, stderr } = await exported('--format', 'csv', '-o', '/nonexistent/list.csv');
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain('/nonexistent/list.csv');
     expect(existsSync('/nonexistent')).toBe(false);
   });
@@ -86,6 +88,6 @@ describe('tipline export', () => {
         env: service.env,
       },
     ).exit;
-    expect([stdout.split('\n').length, stderr]).toEqual([2, '']);
+    expect([stdout.split('\n').length, stderr]).toEqual([2, `Store: ${service.directory}\n`]);
   });
 });

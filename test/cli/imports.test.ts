@@ -30,7 +30,7 @@ describe('tipline imports list, beside a running server on the embedded store', 
 
   const list = async (...args: string[]) => {
     const { code, stdout, stderr } = await service.command('imports', 'list', ...args);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `Store: ${service.directory}\n` });
     return stdout;
   };
 

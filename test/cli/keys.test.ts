@@ -97,7 +97,7 @@ describe('tipline keys, beside a running server on the embedded store', () => {
     const { code, stderr } = await service.command('keys', 'revoke', 'nobody');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'There is no API key with the id or name "nobody".\n',
+      stderr: expect.stringContaining('There is no API key with the id or name "nobody".\n'),
     });
   });
 

@@ -27,7 +27,7 @@ describe('kill -9 of the server under an import', () => {
       await inTheMiddle(service, key, before);
       service.signal('SIGKILL');
       const { code, stderr } = await importing.exit;
-      expect({ code, stderr }).toEqual({ code: 1, stderr: GONE });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(GONE) });
       await service.exit;
       service = await serve({ TIPLINE_DATA_DIR: directory });
       expect((await withStore(directory, storeFacts)).faults).toEqual(SOUND);
@@ -71,7 +71,7 @@ describe('SIGTERM to the server under an import', () => {
     expect({ server: stopped.code, code, stderr }).toEqual({
       server: 0,
       code: 1,
-      stderr: GONE,
+      stderr: expect.stringContaining(GONE),
     });
   });
 });

@@ -23,7 +23,7 @@ describe('tipline users, beside a running server', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: 'admin@example.org  Admin@Example.org  administrator\n',
-      stderr: '',
+      stderr: `Store: ${service.directory}\n`,
     });
     expect((await signIn('admin@example.org')).status).toBe(200);
   });

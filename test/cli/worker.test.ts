@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../support/directories.ts';
 import { type Running, run, tipline } from '../support/processes.ts';
 import { freePort } from '../support/servers.ts';
-import { METRICS_TOKEN } from '../support/service.ts';
+import { emptyStore, METRICS_TOKEN } from '../support/service.ts';
 
 describe('tipline worker with WORKER_PORT', () => {
   let worker: Running;
   let address: string;
 
   beforeAll(async () => {
-    const env = { TIPLINE_DATA_DIR: temporaryDirectory(), WORKER_PORT: '0', METRICS_TOKEN };
+    const env = { TIPLINE_DATA_DIR: emptyStore(), WORKER_PORT: '0', METRICS_TOKEN };
     worker = tipline(['worker'], { env });
     [, address = ''] = await worker.says(/(http:\S+)\/api\/health/);
   });
@@ -55,10 +54,10 @@ describe('tipline worker with WORKER_PORT', () => {
 it('tipline worker names the setting of a port that is taken', async () => {
   const port = await freePort();
   const first = tipline(['worker'], {
-    env: { TIPLINE_DATA_DIR: temporaryDirectory(), WORKER_PORT: String(port) },
+    env: { TIPLINE_DATA_DIR: emptyStore(), WORKER_PORT: String(port) },
   });
   await first.says(/Health and metrics/);
-  const env = { TIPLINE_DATA_DIR: temporaryDirectory(), WORKER_PORT: String(port) };
+  const env = { TIPLINE_DATA_DIR: emptyStore(), WORKER_PORT: String(port) };
   const { code, stderr } = await run(['worker'], { env });
   expect({ code, stderr }).toEqual({
     code: 1,

@@ -45,7 +45,7 @@ function reusing(open: () => Promise<Database>): Pick<TestEngine, 'open' | 'end'
 }
 
 async function empty({ db }: Database): Promise<void> {
-  await sql`delete from meta where name = 'first start'`.execute(db);
+  await sql`delete from meta where name like 'first start %'`.execute(db);
   await sql`truncate app_user, app_session, app_credential, app_two_factor, app_used_code, app_verification, indicator, indicator_source, enrichment, actor, campaign, technique, software, report,
     relationship, external_id, entity_source, entity_key, import_change, import_relationship_change, api_key, source, answer_state, import_run, whitelist,
     whitelist_entry, whitelist_hit, provider, enrichment_request, audit`.execute(db);

@@ -41,7 +41,7 @@ export async function serve(settings: Record<string, string> = {}, verb = 'serve
 }
 
 /** A data directory with an empty store: making one takes seconds, copying it does not. */
-function emptyStore(): string {
+export function emptyStore(): string {
   const { directory } = inject('emptyStore');
   if (directory === null) throw new Error('the sources do not compile; see above');
   const copy = temporaryDirectory();

@@ -259,28 +259,34 @@ export async function findRights(
   return row && { role: row.role, tlpCeiling: row.tlp_ceiling };
 }
 
-const FIRST_START = 'first start';
+const FIRST_START = 'first start ';
 
-/** What the link for the first administrator is known by; null: there is none. */
-export async function writeFirstStart(db: Db, value: string | null): Promise<void> {
-  if (value === null) await db.deleteFrom('meta').where('name', '=', FIRST_START).execute();
-  else
-    await db
-      .insertInto('meta')
-      .values({ name: FIRST_START, value })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-      .execute();
+/** Writes down a link for the first administrator. @param value by what it is known */
+export async function writeFirstStart(db: Db, value: string, until: Date): Promise<void> {
+  await db
+    .insertInto('meta')
+    .values({ name: FIRST_START + value, value: until.toISOString() })
+    .execute();
 }
 
-/** In a transaction nobody else takes it meanwhile. */
-export async function findFirstStart(db: Db): Promise<string | null> {
-  const row = await db
+/** Until when a link is good; null: there is none. In a transaction nobody else takes any of them meanwhile. */
+export async function findFirstStart(db: Db, value: string): Promise<Date | null> {
+  const rows = await db
     .selectFrom('meta')
-    .select('value')
-    .where('name', '=', FIRST_START)
+    .select(['name', 'value'])
+    .where('name', 'like', `${FIRST_START}%`)
+    .orderBy('name')
     .forUpdate()
-    .executeTakeFirst();
-  return row?.value ?? null;
+    .execute();
+  const found = rows.find(({ name }) => name === FIRST_START + value);
+  return found ? new Date(found.value) : null;
+}
+
+/** Takes back all links for the first administrator, or those that are too old. */
+export async function dropFirstStarts(db: Db, olderThan?: Date): Promise<void> {
+  let links = db.deleteFrom('meta').where('name', 'like', `${FIRST_START}%`);
+  if (olderThan) links = links.where('value', '<=', olderThan.toISOString());
+  await links.execute();
 }
 
 export async function listRoles(db: Db): Promise<{ role: Role; tlpCeiling: Tlp }[]> {

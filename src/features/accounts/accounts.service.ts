@@ -9,6 +9,7 @@ import {
   countAdministrators,
   deleteSessions,
   deleteSigningIn,
+  dropFirstStarts,
   findFirstStart,
   findUser,
   insertUser,
@@ -67,7 +68,7 @@ async function insert(
   const id = randomUUID();
   await insertUser(trx, { id, ...user }, by.now);
   await writePassword(trx, id, hash, by.now);
-  await writeFirstStart(trx, null);
+  await dropFirstStarts(trx);
   await audit(trx, 'user.create', id, null, user, by);
   return { id, ...user, twoFactor: false, disabledAt: null, createdAt: by.now };
 }
@@ -164,13 +165,13 @@ const FIRST_START_MS = 3_600_000;
 
 /**
  * What lets somebody become the first administrator, once and within the hour; null when there is an account already.
- * A new one takes the place of the one before.
+ * Each node offers its own: the first that is used ends them all.
  */
 export async function offerFirstStart(db: Db, now: Date): Promise<string | null> {
   if (await isAnybodyThere(db)) return null;
   const token = randomBytes(32).toString('base64url');
-  const until = new Date(now.getTime() + FIRST_START_MS).toISOString();
-  await db.transaction().execute((trx) => writeFirstStart(trx, `${until} ${digest(token)}`));
+  await dropFirstStarts(db, now);
+  await writeFirstStart(db, digest(token), new Date(now.getTime() + FIRST_START_MS));
   return token;
 }
 
@@ -192,8 +193,8 @@ export async function acceptFirstStart(
 }
 
 async function requireFirstStart(db: Db, token: string, now: Date): Promise<void> {
-  const [until = '', known] = (await findFirstStart(db))?.split(' ') ?? [];
-  if (known !== digest(token) || new Date(until) <= now || (await isAnybodyThere(db)))
+  const until = await findFirstStart(db, digest(token));
+  if (until === null || until <= now || (await isAnybodyThere(db)))
     throw new AccountError('This link is used up or too old. A restart of the server prints another.');
 }
 

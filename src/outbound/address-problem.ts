@@ -1,0 +1,28 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { notAllowed, type Resolve } from './guarded-connector.ts';
+import { mayConnect, parseNetworks } from './public-address.ts';
+
+const WAIT_MS = 2_000;
+
+/**
+ * Why nothing can ever be fetched from a URL; null: something may, or its name cannot be resolved now.
+ * @param allowedNetworks in CIDR notation: networks that may be connected to although they are not public
+ */
+export async function addressProblem(
+  { hostname }: URL,
+  allowedNetworks: readonly string[],
+  resolve: Resolve = (name) => lookup(name, { all: true }),
+): Promise<string | null> {
+  const networks = parseNetworks(allowedNetworks);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const found = isIP(host) ? [{ address: host, family: 0 }] : await resolvedInTime(resolve(host));
+  if (found.length === 0 || found.some(({ address }) => mayConnect(address, networks))) return null;
+  return notAllowed().message;
+}
+
+/** Nothing when it takes longer than a person would wait. */
+async function resolvedInTime(answer: ReturnType<Resolve>): ReturnType<Resolve> {
+  const late = new Promise<[]>((done) => setTimeout(() => done([]), WAIT_MS).unref());
+  return Promise.race([answer.catch(() => []), late]);
+}
