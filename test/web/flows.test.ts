@@ -433,7 +433,11 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.getByRole('heading', { name: 'APT29', level: 1 }).waitFor();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder(/Search indicators/).fill('never seen before');
+    // What was typed before is cleared once the palette has closed, which may come after it was opened again.
+    await until('what is typed to stand there', async () => {
+      await page.getByPlaceholder(/Search indicators/).fill('never seen before');
+      return page.getByText('All indicators that hold “never seen before”').isVisible();
+    });
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/indicators\?q=never/);
   });
