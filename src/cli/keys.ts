@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
+import { MAX_STALE_MS } from '../db/revision-watch.ts';
 import { listKeys } from '../features/api-keys/api-keys.queries.ts';
 import { type CreatedKey, createKey, revoke, rotate } from '../features/api-keys/api-keys.service.ts';
 import { type ApiKey, isUsable } from '../model/api-key.ts';
@@ -96,7 +98,12 @@ async function list({ json }: Json) {
 
 async function revokeKey(idOrName: string, { json }: Json) {
   const now = new Date();
-  const key = await withDatabase(({ db }) => revoke(db, idOrName, byWhoRunsThis(now)));
+  const key = await withDatabase(async ({ db, kind }) => {
+    const revoked = await revoke(db, idOrName, byWhoRunsThis(now));
+    // What the command has said holds on every node.
+    if (kind === 'postgresql') await delay(MAX_STALE_MS);
+    return revoked;
+  });
   print(json ? JSON.stringify(asJson(key, now)) : `The key ${key.name} (${key.id}) is revoked.`);
 }
 

@@ -48,21 +48,15 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     expect(started()).toEqual(['runs', 'runs']);
   });
 
-  it('a key revoked on the command line is dead on both within a second', async () => {
+  it('a key revoked on the command line is dead on both once the command returns', async () => {
     const [first, second] = nodes;
     const key = await createKey(first);
     const alive = await Promise.all(nodes.map((node) => node.get(LIST, key)));
     const [{ id }] = JSON.parse((await first.command('keys', 'list', '--json')).stdout) as [{ id: string }];
     await second.command('keys', 'revoke', id);
-    await until(
-      'the key to be dead on both',
-      async () => {
-        const answers = await Promise.all(nodes.map((node) => node.get(LIST, key)));
-        return answers.every(({ status }) => status === 401);
-      },
-      1_000,
-    );
+    const dead = await Promise.all(nodes.map((node) => node.get(LIST, key)));
     expect(alive.map(({ status }) => status)).toEqual([200, 200]);
+    expect(dead.map(({ status }) => status)).toEqual([401, 401]);
   });
 
   describe('under 400 requests of one key, 40 at a time, half on each', () => {
