@@ -244,6 +244,17 @@ onEveryEngine((engine) => {
     await expect(previewUndo(tipline.db, id, NOW)).rejects.toThrow('its source was removed since');
   });
 
+  it('ends an undo whose source is removed meanwhile, and goes on with the next', async () => {
+    const first = await tipline.loadRun(rowsOf('wrong', 3), 'Gone');
+    const second = await tipline.loadRun(rowsOf('other', 3), 'Other');
+    for (const id of [first, second]) await startUndo(tipline.db, id, BY);
+    await remove('Gone');
+    await carryOutUndos(tipline.db, { now: () => NOW });
+    expect(await totals()).toMatchObject({ indicators: 0 });
+    const states = await tipline.db.selectFrom('import_run').select('undo').execute();
+    expect(states).toEqual([{ undo: 'done' }, { undo: 'done' }]);
+  });
+
   it('comes to what was before, whatever an import said', async () => {
     const property = fc.asyncProperty(
       worlds,

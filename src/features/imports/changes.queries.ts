@@ -272,13 +272,11 @@ export async function countRelationshipChanges(
   return rows[0] ?? { changed: 0, gone: 0, saidAgain: 0 };
 }
 
-/** Forgets what a source's imports have replaced: they can be undone no more. */
+/** Forgets what a source's imports have replaced: they can be undone no more, and are not any further. */
 export async function forgetSource(trx: Transaction<Tables>, source: { name: string }): Promise<void> {
-  await trx
-    .updateTable('import_run')
-    .set({ keeps_changes: false })
-    .where('source', '=', source.name)
-    .execute();
+  const imports = trx.updateTable('import_run').where('source', '=', source.name);
+  await imports.set({ keeps_changes: false }).execute();
+  await imports.set({ undo: 'done' }).where('undo', '=', 'running').execute();
 }
 
 const FORGOTTEN_AT_ONCE = 5_000;
