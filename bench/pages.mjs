@@ -10,6 +10,7 @@ import * as servers from './servers.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const EMAIL = 'bench@example.org';
+const FIRST_PASSWORD = 'set by an administrator';
 const PASSWORD = 'correct horse battery';
 const ROUNDS = 15;
 
@@ -33,7 +34,7 @@ async function bench() {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const url = await servers.startTipline(databaseUrl, redisUrl);
-  const args = ['users', 'create', EMAIL, '--role', 'administrator', '--password', PASSWORD];
+  const args = ['users', 'create', EMAIL, '--role', 'administrator', '--password', FIRST_PASSWORD];
   execFileSync(process.execPath, [MAIN, ...args], { env: servers.settingsOf(databaseUrl), stdio: 'ignore' });
   const cookie = await signIn(url);
   const facts = await findFacts(client);
@@ -84,16 +85,23 @@ async function settled(address, cookie) {
 }
 
 async function signIn(url) {
-  const response = await fetch(`${url}/app/sign-in`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: url },
-    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
-  });
-  if (!response.ok) throw new Error(`sign-in: ${response.status} ${await response.text()}`);
-  return response.headers
+  const response = await post(`${url}/app/sign-in`, { email: EMAIL, password: FIRST_PASSWORD });
+  const cookie = response.headers
     .getSetCookie()
     .map((text) => text.split(';')[0])
     .join('; ');
+  await post(`${url}/app/password`, { password: FIRST_PASSWORD, newPassword: PASSWORD }, cookie);
+  return cookie;
+}
+
+async function post(url, body, cookie = '') {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: new URL(url).origin, cookie },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return response;
 }
 
 async function measure(address, cookie) {

@@ -31,7 +31,10 @@ export function usersCommand(): Command {
   const password = (command: Command, description: string) =>
     command.addOption(new Option('--password <password>', `${description}; - reads it from standard input`));
   const roles = `what it may do: ${ROLES.join(', ')}`;
-  password(users.command('create').description('make an account'), 'its password, 12 characters or more')
+  password(
+    users.command('create').description('make an account'),
+    'its first password, 12 characters or more; changed at the first sign-in',
+  )
     .argument('<email>', 'its e-mail address, to sign in with')
     .addOption(new Option('--role <role>', roles).choices(ROLES).makeOptionMandatory())
     .option('--name <name>', 'the name of the person; default: the address', filled)
@@ -40,7 +43,7 @@ export function usersCommand(): Command {
     users
       .command('set')
       .description('change an account; its sessions end where its rights or password change'),
-    'another password',
+    'another password, changed at the next sign-in',
   )
     .argument('<email>', 'its e-mail address or id')
     .addOption(new Option('--role <role>', roles).choices(ROLES))

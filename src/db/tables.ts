@@ -222,6 +222,7 @@ export interface Tables {
     image: string | null;
     role: Role;
     two_factor_enabled: Generated<boolean>;
+    must_change_password: Generated<boolean>;
     disabled_at: Date | null;
     created_at: Date;
     updated_at: Date;
@@ -233,6 +234,7 @@ export interface Tables {
     expires_at: Date;
     ip_address: string | null;
     user_agent: string | null;
+    by_provider: Generated<boolean>;
     created_at: Date;
     updated_at: Date;
   };

@@ -16,6 +16,7 @@ const CATALOGUE = {
   not_signed_in: [401, 'Sign in first.'],
   sign_in_refused: [401, 'The e-mail address or the password is wrong.'],
   insufficient_role: [403, 'Your role does not allow this.'],
+  password_change_required: [403, 'Change your password first: somebody else has set it.'],
   other_origin: [403, 'Changes are made from the application alone.'],
   not_found: [404, 'There is nothing here.'],
   method_not_allowed: [405, 'This method is not allowed here.'],

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
-import type { Role } from '../model/account.ts';
+import type { Who } from '../model/account.ts';
 import { ApiError } from './errors.ts';
 import { isUuid } from './query-validator.ts';
 
@@ -42,7 +42,7 @@ export function operation<
 /** What Fastify needs for it. The public description is of the API alone. */
 export function routeOf<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
   { key, body, query, answer }: Operation<OperationKey, Body, Query, Answer>,
-  who: Role | 'public',
+  who: Who,
 ) {
   const [method, url] = key.split(' ') as [Method, string];
   return {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { type Account, mayActAs, type Role } from '../model/account.ts';
+import { type Account, mayActAs, type Who } from '../model/account.ts';
 import { ApiError } from './errors.ts';
 
 declare module 'fastify' {
@@ -10,8 +10,8 @@ declare module 'fastify' {
   }
 }
 
-/** Who may use an operation of the application: everybody, or whoever is signed in with this role or a higher one. */
-export type AppAccess = `app:${Role | 'public'}`;
+/** Said by each operation of the application. */
+export type AppAccess = `app:${Who}`;
 
 export function isAppAccess(access: string | undefined): access is AppAccess {
   return access?.startsWith('app:') ?? false;
@@ -31,26 +31,28 @@ export function sessionInstead({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
     const { authorization, cookie } = request.headers;
     const account = authorization === undefined && cookie ? await findAccount(request, reply) : null;
-    if (account) {
-      request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
-      request.askedBy = `account ${account.id}`;
-    }
-    return account !== null;
+    if (!account || account.mustChangePassword) return false;
+    request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
+    request.askedBy = `account ${account.id}`;
+    return true;
   };
 }
 
 /** What every operation of the application passes: its origin, then the session and its role. Never an API key. */
 export function sessionGate({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply, access: AppAccess): Promise<void> => {
-    const needed = access.slice('app:'.length) as Role | 'public';
+    const needed = access.slice('app:'.length) as Who;
     reply.header('cache-control', 'no-store');
     if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnOrigin(request))
       throw new ApiError('other_origin');
     if (needed === 'public') return;
     const account = await findAccount(request, reply);
     if (!account) throw new ApiError('not_signed_in');
-    if (!mayActAs(account.role, needed))
-      throw new ApiError('insufficient_role', `This needs the role ${needed}; yours is ${account.role}.`);
+    if (needed !== 'signed-in') {
+      if (account.mustChangePassword) throw new ApiError('password_change_required');
+      if (!mayActAs(account.role, needed))
+        throw new ApiError('insufficient_role', `This needs the role ${needed}; yours is ${account.role}.`);
+    }
     request.account = account;
     request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
     request.askedBy = `account ${account.id}`;

@@ -4,6 +4,12 @@ import type { Tlp } from './vocabulary.ts';
 export const ROLES = ['viewer', 'analyst', 'administrator'] as const;
 export type Role = (typeof ROLES)[number];
 
+/**
+ * Who may use an operation of the application: everybody, everybody who is signed in, or whoever is with this role or a
+ * higher one and has no password to change first.
+ */
+export type Who = Role | 'signed-in' | 'public';
+
 /** Somebody signed in. */
 export interface Account {
   id: string;
@@ -13,6 +19,8 @@ export interface Account {
   /** Of the role: the most restricted data that is shown. */
   tlpCeiling: Tlp;
   twoFactor: boolean;
+  /** Somebody else set the password that opened this session: nothing is allowed but to change it. */
+  mustChangePassword: boolean;
   sessionId: string;
 }
 

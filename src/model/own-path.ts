@@ -1,4 +1,4 @@
-/** Whether this is a page of ours, and not where a link from elsewhere leads: browsers drop tabs and line ends from it. */
-export function isOwnPath(to: string): boolean {
-  return /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(to);
+/** A page of ours, and not where a link from elsewhere leads, else `/`: browsers drop tabs and line ends from it. */
+export function ownPath(to: string | undefined): string {
+  return to !== undefined && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(to) ? to : '/';
 }

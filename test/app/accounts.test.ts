@@ -1,29 +1,26 @@
-import { createHmac } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findUser, recordUsedCode } from '../../src/features/accounts/accounts.queries.ts';
 import { acceptFirstStart, offerFirstStart } from '../../src/features/accounts/accounts.service.ts';
 import { ROLES } from '../../src/model/account.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { totp } from '../support/totp.ts';
 import { auditOf, newUser, openBrowser, PASSWORD, signedIn } from './browser.ts';
 
 const HOUR = 3_600_000;
+const FEATURES = fileURLToPath(new URL('../../src/features/', import.meta.url));
 
-/**
- * RFC 6238, as an authenticator does it.
- * @param periods from now: a server takes the code of the next period, too
- */
-function totp(uri: string, periods = 0): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-  const bits = [...(new URL(uri).searchParams.get('secret') ?? '')]
-    .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('');
-  const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + periods));
-  const mac = createHmac('sha1', secret).update(counter).digest();
-  const at = (mac.at(-1) ?? 0) & 15;
-  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+/** Method and address of each, as their schemas have them. */
+async function operationsOfTheApplication(): Promise<string[]> {
+  const files = readdirSync(FEATURES, { recursive: true, encoding: 'utf8' });
+  const schemas = files.filter((file) => file.endsWith('.schema.ts'));
+  const modules = await Promise.all(schemas.map((file) => import(pathToFileURL(FEATURES + file).href)));
+  return modules
+    .flatMap((module) => Object.values(module as Record<string, { key?: unknown }>))
+    .flatMap(({ key }) => (typeof key === 'string' && key.includes(' /app/') ? [key] : []));
 }
 
 onEveryEngine((engine) => {
@@ -210,6 +207,76 @@ onEveryEngine((engine) => {
         'user.change',
         { password: 'changed' },
       ]);
+    });
+  });
+
+  describe('a password that an administrator has set', () => {
+    const FIRST = 'set by an administrator';
+    const CHOSEN = 'chosen by its owner';
+    const user = { email: 'new@example.org', name: 'New', role: 'administrator', password: FIRST };
+    const change = { password: FIRST, newPassword: CHOSEN };
+
+    const signInWith = async (password: string) => {
+      const browser = openBrowser(tipline);
+      expect((await browser.signIn(user.email, password)).statusCode).toBe(200);
+      return browser;
+    };
+
+    /** Signing in and out, and the change of the password. */
+    const OPEN = new Set([
+      'GET /app/session',
+      'POST /app/first-start',
+      'POST /app/sign-in',
+      'POST /app/sign-in/code',
+      'GET /app/oidc/start',
+      'GET /app/oidc/callback',
+      'POST /app/password',
+      'POST /app/sign-out',
+      'POST /app/sign-out-everywhere',
+    ]);
+
+    /** @returns the other operations that are not refused */
+    const openTo = async (browser: ReturnType<typeof openBrowser>) => {
+      const operations = (await operationsOfTheApplication()).filter((key) => !OPEN.has(key));
+      expect(operations.length).toBeGreaterThan(40);
+      const open = [];
+      for (const key of operations) {
+        const [method, path] = key.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string];
+        const response = await browser.send(method, path.replace(/:\w+/g, randomUUID()));
+        if (response.json().code !== 'password_change_required') open.push([key, response.statusCode]);
+      }
+      return open;
+    };
+
+    it('opens nothing but its own change and signing out, whoever set it and however it is signed in with', async () => {
+      const administrator = await signedIn(tipline, 'analyst');
+      await tipline.db.updateTable('app_user').set({ role: 'administrator' }).execute();
+      const { data: made } = (await administrator.send('POST', '/app/users', user)).json();
+      const theirs = await signInWith(FIRST);
+      expect(await accountOf(theirs)).toMatchObject({ mustChangePassword: true });
+      expect(await openTo(theirs)).toEqual([]);
+      // What a key opens, and a session, too.
+      const sigma = await theirs.send('GET', `/api/sigma/actor/${randomUUID()}`);
+      expect(sigma.json().code).toBe('missing_api_key');
+
+      expect((await theirs.send('POST', '/app/password', change)).statusCode).toBe(200);
+      expect(await accountOf(theirs)).toMatchObject({ mustChangePassword: false });
+      expect((await theirs.send('GET', '/app/users')).statusCode).toBe(200);
+      expect(await accountOf(await signInWith(CHOSEN))).toMatchObject({ mustChangePassword: false });
+
+      await administrator.send('PATCH', `/app/users/${made.id}`, { password: FIRST });
+      expect(await accountOf(await signInWith(FIRST))).toMatchObject({ mustChangePassword: true });
+    });
+
+    it('is not kept by setting it again, and stays when anything else of the account is changed', async () => {
+      const administrator = await signedIn(tipline, 'administrator');
+      const { data: made } = (await administrator.send('POST', '/app/users', user)).json();
+      await administrator.send('PATCH', `/app/users/${made.id}`, { role: 'viewer', name: 'Newer' });
+      const theirs = await signInWith(FIRST);
+      const same = await theirs.send('POST', '/app/password', { password: FIRST, newPassword: FIRST });
+      expect([same.statusCode, same.json().error]).toEqual([400, expect.stringContaining('another')]);
+      expect(await accountOf(theirs)).toMatchObject({ mustChangePassword: true, role: 'viewer' });
+      expect((await theirs.send('POST', '/app/sign-out')).statusCode).toBe(200);
     });
   });
 

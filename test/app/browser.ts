@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
 import { insertUser, writePassword } from '../../src/features/accounts/accounts.queries.ts';
-import { createUser } from '../../src/features/accounts/accounts.service.ts';
 import { hashPassword } from '../../src/features/accounts/password.ts';
 import type { Role } from '../../src/model/account.ts';
 import type { Harness } from '../support/harness.ts';
@@ -60,24 +59,23 @@ export function openBrowser({ app }: Harness): Browser {
   return browser;
 }
 
-/** Makes an account, as the command does. */
-export async function newUser({ db, clock }: Harness, role: Role, email = `${role}@example.org`) {
-  const by = { who: 'cli:test', address: null, now: clock.now };
-  return createUser(db, { email, name: `The ${role}`, role, password: PASSWORD }, by);
-}
-
 /** Of a hash that takes no time; what one costs is the concern of the suites of accounts. */
 const CHEAP = { log2N: 4, r: 8, p: 1 };
 
-/** An account, and a browser that is signed in with it. */
-export async function signedIn(tipline: Harness, role: Role): Promise<Browser> {
-  const { db, clock } = tipline;
-  const user = { id: randomUUID(), email: `${role}@example.org`, name: `The ${role}`, role };
+/** An account whose password its owner has set. */
+export async function newUser({ db, clock }: Harness, role: Role, email = `${role}@example.org`) {
+  const user = { id: randomUUID(), email, name: `The ${role}`, role };
   const hash = await hashPassword(PASSWORD, CHEAP);
   await db.transaction().execute(async (trx) => {
     await insertUser(trx, user, clock.now);
-    await writePassword(trx, user.id, hash, clock.now);
+    await writePassword(trx, user.id, hash, 'owner', clock.now);
   });
+  return user;
+}
+
+/** An account, and a browser that is signed in with it. */
+export async function signedIn(tipline: Harness, role: Role): Promise<Browser> {
+  const user = await newUser(tipline, role);
   const browser = openBrowser(tipline);
   const response = await browser.signIn(user.email);
   if (response.statusCode !== 200) throw new Error(`sign-in: ${response.statusCode} ${response.body}`);

@@ -116,6 +116,15 @@ onEveryEngine((engine) => {
     expect((await account()).email).toBe('analyst@example.org');
   });
 
+  it('asks nobody to change a password that they did not sign in with', async () => {
+    await tipline.db.updateTable('app_user').set({ must_change_password: true }).execute();
+    await comeBack((await goThere()).state);
+    expect(await account()).toMatchObject({ email: 'analyst@example.org', mustChangePassword: false });
+    const withPassword = openBrowser(tipline);
+    await withPassword.signIn('analyst@example.org');
+    expect((await withPassword.send('GET', '/app/session')).json().account.mustChangePassword).toBe(true);
+  });
+
   it('sets the state’s cookie so that it comes back from elsewhere, and that of the session strictly', async () => {
     const { start, state } = await goThere();
     expect(String(start.headers['set-cookie'])).toMatch(/tipline\.state=.*HttpOnly; SameSite=Lax/);

@@ -4,7 +4,10 @@ import { redisStore } from '../../src/kv/redis.ts';
 import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
 import { until } from '../support/processes.ts';
 import { createKey, type Service, serve } from '../support/service.ts';
+import { totp } from '../support/totp.ts';
 
+const FIRST_PASSWORD = 'set by an administrator';
+const PASSWORD = 'correct horse battery';
 const LIST = '/api/v1/indicators';
 const LIMIT = 50;
 const REQUESTS = 400;
@@ -57,6 +60,27 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     const dead = await Promise.all(nodes.map((node) => node.get(LIST, key)));
     expect(alive.map(({ status }) => status)).toEqual([200, 200]);
     expect(dead.map(({ status }) => status)).toEqual([401, 401]);
+  });
+
+  it('a code of a second factor signs in once, to whichever node it comes first', async () => {
+    const [first, second] = nodes;
+    const email = 'admin@example.org';
+    await first.command('users', 'create', email, '--role', 'administrator', '--password', FIRST_PASSWORD);
+    const person = openSession(first);
+    await person.post('/app/sign-in', { email, password: FIRST_PASSWORD });
+    await person.post('/app/password', { password: FIRST_PASSWORD, newPassword: PASSWORD });
+    const started = await person.post('/app/two-factor/start', { password: PASSWORD });
+    const { uri } = (await started.json()) as { uri: string };
+    await person.post('/app/two-factor/confirm', { code: totp(uri) });
+    const statusesOf = async (code: string) => {
+      const sessions = [first, second, first, second].map(openSession);
+      for (const session of sessions) await session.post('/app/sign-in', { email, password: PASSWORD });
+      const answers = await Promise.all(sessions.map(({ post }) => post('/app/sign-in/code', { code })));
+      return answers.map(({ status }) => status).sort();
+    };
+    // The code that turned the factor on, and the next, at the same instant.
+    expect(await statusesOf(totp(uri))).toEqual([401, 401, 401, 401]);
+    expect(await statusesOf(totp(uri, 1))).toEqual([200, 401, 401, 401]);
   });
 
   describe('under 400 requests of one key, 40 at a time, half on each', () => {
@@ -142,5 +166,25 @@ function answerOf({ status, headers }: Response): Answer {
     remaining: number('x-ratelimit-remaining'),
     reset: number('x-ratelimit-reset'),
     retryAfter: headers.has('retry-after') ? number('retry-after') : null,
+  };
+}
+
+/** Somebody who keeps the cookies that a node sets. */
+function openSession({ address }: Service) {
+  const cookies = new Map<string, string>();
+  return {
+    async post(path: string, body: object): Promise<Response> {
+      const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
+      const response = await fetch(address + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: address, cookie },
+        body: JSON.stringify(body),
+      });
+      for (const set of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+        cookies.set(name, value);
+      }
+      return response;
+    },
   };
 }

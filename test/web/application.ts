@@ -8,11 +8,24 @@ export const PASSWORD = 'correct horse battery';
 
 export const emailOf = (name: string) => `${name}@example.org`;
 
-/** Makes an account with the command line. */
-export async function addUser({ env }: Service, role: Role, name: string = role): Promise<string> {
+/** The password that somebody else has set. */
+export const FIRST_PASSWORD = 'set by an administrator';
+
+/** Makes an account with the command line, whose owner has chosen a password since. */
+export async function addUser({ env, address }: Service, role: Role, name: string = role): Promise<string> {
   const args = ['users', 'create', emailOf(name), '--role', role, '--name', `The ${name}`, '--password', '-'];
-  const { code, stderr } = await run(args, { env, input: `${PASSWORD}\n` });
+  const { code, stderr } = await run(args, { env, input: `${FIRST_PASSWORD}\n` });
   if (code !== 0) throw new Error(stderr);
+  const send = (path: string, body: object, cookie = '') =>
+    fetch(address + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: address, cookie },
+      body: JSON.stringify(body),
+    });
+  const signedIn = await send('/app/sign-in', { email: emailOf(name), password: FIRST_PASSWORD });
+  const [cookie] = signedIn.headers.getSetCookie().map((text) => text.split(';')[0]);
+  const changed = await send('/app/password', { password: FIRST_PASSWORD, newPassword: PASSWORD }, cookie);
+  if (!changed.ok) throw new Error(await changed.text());
   return emailOf(name);
 }
 

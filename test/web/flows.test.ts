@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
-import { addUser, confirm, emailOf, PASSWORD, signedInAs, signIn } from './application.ts';
+import { addUser, confirm, emailOf, FIRST_PASSWORD, PASSWORD, signedInAs, signIn } from './application.ts';
 import { CHROMIUM, look, type Opened, openPage } from './chromium.ts';
 
 describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => {
@@ -538,7 +538,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.getByRole('button', { name: 'Add a user' }).click();
     await page.getByLabel('Name').fill('Somebody new');
     await page.getByRole('dialog').getByLabel('E-mail').fill(emailOf('new'));
-    await page.getByRole('textbox', { name: 'First password' }).fill(PASSWORD);
+    await page.getByRole('textbox', { name: 'First password' }).fill(FIRST_PASSWORD);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const row = page.getByRole('row', { name: /new@example\.org/ });
     await row.getByLabel(/Role of/).click();
@@ -549,8 +549,16 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
       async () => (await row.getByLabel(/Role of/).inputValue()) === 'Viewer',
     );
     const theirs = await openPage();
-    await signIn(theirs.page, service.address, emailOf('new'));
-    await theirs.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signIn(theirs.page, service.address, emailOf('new'), FIRST_PASSWORD);
+    await theirs.page.getByRole('heading', { name: 'Choose your own password' }).waitFor();
+    await look(theirs.page, 'new-password');
+    // No page leads round it.
+    await theirs.page.goto(`${service.address}/actors`);
+    await theirs.page.getByRole('heading', { name: 'Choose your own password' }).waitFor();
+    await theirs.page.getByRole('textbox', { name: 'Password now' }).fill(FIRST_PASSWORD);
+    await theirs.page.getByRole('textbox', { name: 'New password' }).fill(PASSWORD);
+    await theirs.page.getByRole('button', { name: 'Change the password' }).click();
+    await theirs.page.getByRole('heading', { name: 'Actors', exact: true }).waitFor();
     await row.getByRole('button', { name: 'Switch new@example.org off' }).click();
     await confirm(page, 'Switch off');
     await row.getByText('Switched off').waitFor();

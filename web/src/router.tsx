@@ -34,6 +34,13 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
 });
 
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/new-password',
+  validateSearch: ({ to }): { to?: string } => (typeof to === 'string' ? { to } : {}),
+  component: lazyRouteComponent(() => import('./pages/new-password.tsx'), 'NewPassword'),
+});
+
 const firstStart = createRoute({
   getParentRoute: () => root,
   path: '/first-start',
@@ -48,8 +55,9 @@ const shell = createRoute({
   beforeLoad: async ({ location }) => {
     const { account, firstStart } = await readSession();
     if (firstStart) throw redirect({ to: '/first-start' });
-    if (!account)
-      throw redirect({ to: '/sign-in', search: location.href === '/' ? {} : { to: location.href } });
+    const search = location.href === '/' ? {} : { to: location.href };
+    if (!account) throw redirect({ to: '/sign-in', search });
+    if (account.mustChangePassword) throw redirect({ to: '/new-password', search });
   },
 });
 
@@ -136,6 +144,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     firstStart,
+    newPassword,
     shell.addChildren([
       overview,
       indicators,

@@ -133,12 +133,19 @@ export async function insertUser(
     .execute();
 }
 
+/** @param setBy `another`: whose account it is has to change it before anything else */
 export async function writePassword(
   trx: Transaction<Tables>,
   userId: string,
   hash: string,
+  setBy: 'owner' | 'another',
   now: Date,
 ): Promise<void> {
+  await trx
+    .updateTable('app_user')
+    .set({ must_change_password: setBy === 'another' })
+    .where('id', '=', userId)
+    .execute();
   const values = { password: hash, updated_at: now };
   await trx
     .insertInto('app_credential')
@@ -244,19 +251,29 @@ export async function deleteSession(trx: Transaction<Tables>, userId: string, id
   return numDeletedRows > 0n;
 }
 
-/** What somebody may do and see; undefined: the account is gone or disabled. */
+/** What somebody may do and see in a session; undefined: the account is gone or disabled. */
 export async function findRights(
   db: Db,
   userId: string,
-): Promise<Pick<Account, 'role' | 'tlpCeiling'> | undefined> {
+  sessionId: string,
+): Promise<Pick<Account, 'role' | 'tlpCeiling' | 'mustChangePassword'> | undefined> {
   const row = await db
     .selectFrom('app_user as u')
     .innerJoin('app_role as r', 'r.name', 'u.role')
-    .select(['u.role', 'r.tlp_ceiling'])
+    .innerJoin('app_session as s', 's.user_id', 'u.id')
+    .select(['u.role', 'r.tlp_ceiling', 'u.must_change_password', 's.by_provider'])
     .where('u.id', '=', userId)
+    .where('s.id', '=', sessionId)
     .where('u.disabled_at', 'is', null)
     .executeTakeFirst();
-  return row && { role: row.role, tlpCeiling: row.tlp_ceiling };
+  if (!row) return undefined;
+  const mustChangePassword = row.must_change_password && !row.by_provider;
+  return { role: row.role, tlpCeiling: row.tlp_ceiling, mustChangePassword };
+}
+
+/** Notes that an identity provider, and no password, opened the sessions with this token. */
+export async function markByProvider(trx: Transaction<Tables>, token: string): Promise<void> {
+  await trx.updateTable('app_session').set({ by_provider: true }).where('token', '=', token).execute();
 }
 
 const FIRST_START = 'first start ';

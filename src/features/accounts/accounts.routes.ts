@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
 import { ROLES } from '../../model/account.ts';
-import { isOwnPath } from '../../model/own-path.ts';
+import { ownPath } from '../../model/own-path.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
 import {
@@ -90,10 +90,9 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     if (!auth.oidc) throw new ApiError('not_found');
     // A page elsewhere can have it asked for as often as it likes; only a person goes there.
     if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('other_origin');
-    const { to = '/' } = request.query;
     const from = auth.fromOf(request);
     await auth.limitAddress(request);
-    const started = await startOidc(auth.oidcDeps(request), isOwnPath(to) ? to : '/', from).catch((err) => {
+    const started = await startOidc(auth.oidcDeps(request), ownPath(request.query.to), from).catch((err) => {
       request.log.error({ err }, 'the provider of identities cannot be asked');
       return null;
     });
@@ -117,7 +116,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
         return reply.redirect(`/sign-in?error=${result.why === 'provider' ? 'provider' : 'refused'}`);
       }
       await auth.forgiveAddress(request);
-      return reply.header('set-cookie', result.cookies).redirect(isOwnPath(result.to) ? result.to : '/');
+      return reply.header('set-cookie', result.cookies).redirect(ownPath(result.to));
     },
   );
 
@@ -131,7 +130,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     });
 
   app.route({
-    ...routeOf(operations.signOut, 'viewer'),
+    ...routeOf(operations.signOut, 'signed-in'),
     handler: async (request) => {
       await endSessions(request, request.account.sessionId);
       return DONE;
@@ -139,7 +138,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   });
 
   app.route({
-    ...routeOf(operations.signOutEverywhere, 'viewer'),
+    ...routeOf(operations.signOutEverywhere, 'signed-in'),
     handler: async (request) => {
       await endSessions(request, 'all');
       return DONE;
@@ -160,14 +159,16 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   });
 
   app.route({
-    ...routeOf(operations.changePassword, 'viewer'),
+    ...routeOf(operations.changePassword, 'signed-in'),
     handler: async (request) => {
       const { password, newPassword } = request.body;
       await requirePassword(request, password);
+      if (newPassword === password)
+        throw new ApiError('invalid_parameter', 'The new password must be another than the one before.');
       const hash = await hashPassword(newPassword);
       const { id, sessionId } = request.account;
       await db.transaction().execute(async (trx) => {
-        await accounts.writePassword(trx, id, hash, clock());
+        await accounts.writePassword(trx, id, hash, 'owner', clock());
         await accounts.deleteSessions(trx, id, sessionId);
         await accounts.deleteSigningIn(trx, id);
         await audit(trx, 'user.change', id, null, { password: 'changed' }, by(request));

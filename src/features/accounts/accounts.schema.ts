@@ -14,6 +14,7 @@ const newPassword = Type.String(PASSWORD_LENGTH);
 const password = text(PASSWORD_LENGTH.maxLength);
 const done = Type.Object({ done: Type.Literal(true) });
 
+/** `mustChangePassword`: until then everything else is refused. */
 const SignedIn = Type.Object({
   id: Type.String(),
   email: Type.String(),
@@ -21,6 +22,7 @@ const SignedIn = Type.Object({
   role: stringEnum(ROLES),
   tlpCeiling: stringEnum(TLPS),
   twoFactor: Type.Boolean(),
+  mustChangePassword: Type.Boolean(),
   sessionId: Type.String(),
 });
 

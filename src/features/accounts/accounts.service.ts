@@ -36,11 +36,14 @@ export interface NewUser {
   password: string;
 }
 
-/** @throws {AccountError} when the address is none, is taken, or the password has the wrong length */
+/**
+ * Makes an account for somebody else, who changes the password at the first sign-in.
+ * @throws {AccountError} when the address is none, is taken, or the password has the wrong length
+ */
 export async function createUser(db: Db, wanted: NewUser, by: By): Promise<User> {
   const { password, ...user } = checked(wanted);
   const hash = await hashPassword(password);
-  return db.transaction().execute((trx) => insert(trx, user, hash, by));
+  return db.transaction().execute((trx) => insert(trx, user, { hash, setBy: 'another' }, by));
 }
 
 function checked({ email, name, role, password }: NewUser): NewUser {
@@ -60,14 +63,14 @@ function checkPassword(password: string): void {
 async function insert(
   trx: Transaction<Tables>,
   user: Omit<NewUser, 'password'>,
-  hash: string,
+  { hash, setBy }: { hash: string; setBy: 'owner' | 'another' },
   by: By,
 ): Promise<User> {
   if (await findUser(trx, user.email))
     throw new AccountError(`There is an account for ${user.email} already.`);
   const id = randomUUID();
   await insertUser(trx, { id, ...user }, by.now);
-  await writePassword(trx, id, hash, by.now);
+  await writePassword(trx, id, hash, setBy, by.now);
   await dropFirstStarts(trx);
   await audit(trx, 'user.create', id, null, user, by);
   return { id, ...user, twoFactor: false, disabledAt: null, createdAt: by.now };
@@ -77,7 +80,7 @@ export interface UserChange {
   name?: string;
   role?: Role;
   disabled?: boolean;
-  /** Sets it anew. */
+  /** Sets it anew, until whose account it is changes it at the next sign-in. */
   password?: string;
   /** Takes the second factor away. */
   withoutTwoFactor?: boolean;
@@ -110,7 +113,7 @@ export async function changeUser(db: Db, idOrEmail: string, change: UserChange, 
     if (wasAdministrator && !isAdministrator && administrators === 1)
       throw new AccountError('The last administrator must stay one.');
     await updateUser(trx, id, after, by.now);
-    if (hash !== null) await writePassword(trx, id, hash, by.now);
+    if (hash !== null) await writePassword(trx, id, hash, 'another', by.now);
     if (change.withoutTwoFactor) await removeTwoFactor(trx, id);
     const isAnother = after.role !== before.role || after.disabledAt !== null || before.disabledAt !== null;
     if (hash !== null || isAnother) {
@@ -188,7 +191,7 @@ export async function acceptFirstStart(
   const hash = await hashPassword(password);
   return db.transaction().execute(async (trx) => {
     await requireFirstStart(trx, token, now);
-    return insert(trx, user, hash, { who: user.email, address, now });
+    return insert(trx, user, { hash, setBy: 'owner' }, { who: user.email, address, now });
   });
 }
 

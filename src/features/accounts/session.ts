@@ -17,7 +17,7 @@ export async function findAccount(
   const { response, headers: answered } = await auth.api.getSession({ headers, returnHeaders: true });
   if (!response) return null;
   const { user, session } = response;
-  const rights = await findRights(db, user.id);
+  const rights = await findRights(db, user.id, session.id);
   if (!rights) return null;
   const twoFactor = (user as { twoFactorEnabled?: boolean | null }).twoFactorEnabled === true;
   const { id, email, name } = user;

@@ -17,6 +17,7 @@ import {
   findUser,
   hasLinkedIdentity,
   lockEnabled,
+  markByProvider,
   recordUsedCode,
 } from './accounts.queries.ts';
 import { audit } from './accounts.service.ts';
@@ -179,13 +180,15 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
     const to = response.headers.get('location') ?? '';
     const cookies = response.headers.getSetCookie();
     const [, signed = ''] = /tipline\.session_token=([^;]+)/.exec(cookies.join('\n')) ?? [];
-    const user = await findBySession(trx, decodeURIComponent(signed).split('.')[0] ?? '');
+    const token = decodeURIComponent(signed).split('.')[0] ?? '';
+    const user = await findBySession(trx, token);
     if (!user)
       return { outcome: 'refused' as const, why: new URL(to, 'http://a').searchParams.get('error') ?? '' };
     if (user.disabledAt) {
       await deleteSessions(trx, user.id);
       return { outcome: 'refused' as const, why: 'disabled' };
     }
+    await markByProvider(trx, token);
     if (await hasLinkedIdentity(trx, user.id))
       await audit(trx, 'user.change', user.id, null, { identity: 'linked' }, by(deps, user.email, from));
     await audit(trx, 'session.create', user.id, null, { with: 'oidc' }, by(deps, user.email, from));

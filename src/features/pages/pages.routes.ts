@@ -12,6 +12,7 @@ const PAGES = [
   '/',
   '/first-start',
   '/sign-in',
+  '/new-password',
   '/indicators',
   '/indicators/:id',
   '/actors',

@@ -13,12 +13,9 @@ import {
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Navigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
-import { isOwnPath } from '../../../src/model/own-path.ts';
+import { ownPath } from '../../../src/model/own-path.ts';
 import { addressOf, call } from '../client/call.ts';
 import { answerOf } from '../client/queries.ts';
-
-/** Only to a place in here. */
-const safeTarget = (to: string | undefined) => (to !== undefined && isOwnPath(to) ? to : '/');
 
 /** What went wrong with the provider, as the server says in the address. */
 const ERRORS: Record<string, string> = {
@@ -31,7 +28,7 @@ export function SignIn() {
   const { to, error } = useSearch({ from: '/sign-in' });
   const session = useQuery(answerOf('GET /app/session'));
   const [asksForCode, setAsksForCode] = useState(false);
-  const enter = () => window.location.assign(safeTarget(to));
+  const enter = () => window.location.assign(ownPath(to));
   useEffect(() => {
     document.title = 'Sign in · Tipline';
   }, []);
@@ -59,7 +56,7 @@ export function SignIn() {
                   <Button
                     component="a"
                     variant="default"
-                    href={addressOf('GET /app/oidc/start', { query: { to: safeTarget(to) } })}
+                    href={addressOf('GET /app/oidc/start', { query: { to: ownPath(to) } })}
                   >
                     Sign in with {session.data.signInWith}
                   </Button>

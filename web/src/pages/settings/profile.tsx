@@ -1,8 +1,8 @@
 import { Alert, Button, Code, Group, PasswordInput, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { PASSWORD_LENGTH } from '../../../../src/model/account.ts';
 import type { Answer } from '../../client/operations.ts';
 import { useAccount, useAnswer, useChange } from '../../client/queries.ts';
+import { ChangePassword } from '../../parts/change-password.tsx';
 import { CopyText } from '../../parts/copy.tsx';
 import { FactTable } from '../../parts/entity.tsx';
 import { QrCode } from '../../parts/qr-code.tsx';
@@ -33,51 +33,17 @@ export function Profile() {
 }
 
 function Password() {
-  const [password, setPassword] = useState('');
-  const [newPassword, setNewPassword] = useState('');
-  const change = useChange('POST /app/password', () => {
-    setPassword('');
-    setNewPassword('');
-    return 'The password is changed; all other sessions have ended.';
-  });
+  const [round, setRound] = useState(0);
   return (
     <Section title="Password">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate({ body: { password, newPassword } });
+      <ChangePassword
+        // Another form, whose boxes are empty.
+        key={round}
+        onDone={() => {
+          setRound(round + 1);
+          return 'The password is changed; all other sessions have ended.';
         }}
-      >
-        <Stack maw={420}>
-          {change.error && (
-            <Alert color="red" role="alert">
-              {change.error.message}
-            </Alert>
-          )}
-          <PasswordInput
-            label="Password now"
-            required
-            autoComplete="current-password"
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-          />
-          <PasswordInput
-            label="New password"
-            description={`At least ${PASSWORD_LENGTH.minLength} characters.`}
-            required
-            minLength={PASSWORD_LENGTH.minLength}
-            maxLength={PASSWORD_LENGTH.maxLength}
-            autoComplete="new-password"
-            value={newPassword}
-            onChange={(event) => setNewPassword(event.currentTarget.value)}
-          />
-          <Group>
-            <Button type="submit" loading={change.isPending}>
-              Change the password
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      />
     </Section>
   );
 }

@@ -204,7 +204,7 @@ function NewPassword({ onSet }: { onSet(password: string): void }) {
       }}
     >
       <Stack>
-        <Text size="sm">All of their sessions end.</Text>
+        <Text size="sm">All of their sessions end, and they choose their own when they sign in.</Text>
         <PasswordInput
           label="Password"
           description={`At least ${PASSWORD_LENGTH.minLength} characters.`}
@@ -266,7 +266,7 @@ function NewUser({ onDone }: { onDone(): void }) {
         />
         <PasswordInput
           label="First password"
-          description={`At least ${PASSWORD_LENGTH.minLength} characters. They change it at their profile.`}
+          description={`At least ${PASSWORD_LENGTH.minLength} characters. They choose their own when they sign in.`}
           required
           minLength={PASSWORD_LENGTH.minLength}
           maxLength={PASSWORD_LENGTH.maxLength}

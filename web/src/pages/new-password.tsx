@@ -1,0 +1,35 @@
+import { Button, Center, Paper, Stack, Text, Title } from '@mantine/core';
+import { useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { ownPath } from '../../../src/model/own-path.ts';
+import { ChangePassword } from '../parts/change-password.tsx';
+import { signOut } from '../shell/shell.tsx';
+
+/** For whoever signed in with a password that an administrator has set. */
+export function NewPassword() {
+  const { to } = useSearch({ from: '/new-password' });
+  useEffect(() => {
+    document.title = 'New password · Tipline';
+  }, []);
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Paper withBorder p="xl" w="100%" maw={440}>
+        <Stack>
+          <Title order={1} size="h3">
+            Choose your own password
+          </Title>
+          <Text size="sm">An administrator has set the one that you signed in with, and knows it.</Text>
+          <ChangePassword
+            onDone={() => {
+              window.location.assign(ownPath(to));
+              return undefined;
+            }}
+          />
+          <Button variant="subtle" onClick={() => void signOut()}>
+            Sign out
+          </Button>
+        </Stack>
+      </Paper>
+    </Center>
+  );
+}

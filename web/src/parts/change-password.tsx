@@ -1,0 +1,49 @@
+import { Alert, Button, Group, PasswordInput, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { PASSWORD_LENGTH } from '../../../src/model/account.ts';
+import { useChange } from '../client/queries.ts';
+
+/** @param onDone gives what is then said, if anything */
+export function ChangePassword({ onDone }: { onDone(): string | undefined }) {
+  const [password, setPassword] = useState('');
+  const [newPassword, setNewPassword] = useState('');
+  const change = useChange('POST /app/password', onDone);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ body: { password, newPassword } });
+      }}
+    >
+      <Stack maw={420}>
+        {change.error && (
+          <Alert color="red" role="alert">
+            {change.error.message}
+          </Alert>
+        )}
+        <PasswordInput
+          label="Password now"
+          required
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label="New password"
+          description={`At least ${PASSWORD_LENGTH.minLength} characters.`}
+          required
+          minLength={PASSWORD_LENGTH.minLength}
+          maxLength={PASSWORD_LENGTH.maxLength}
+          autoComplete="new-password"
+          value={newPassword}
+          onChange={(event) => setNewPassword(event.currentTarget.value)}
+        />
+        <Group>
+          <Button type="submit" loading={change.isPending}>
+            Change the password
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
