@@ -3,7 +3,7 @@ export interface KeyValueStore {
   kind: 'redis' | 'embedded';
   /**
    * Counts one request of `key` in its current window, atomically.
-   * While a shared store does not answer, this node counts on its own.
+   * Whether a shared store answers or has lost its counts, this node alone lets no more than the limit through.
    */
   consume(key: string, limit: RateLimit): Promise<Consumed>;
   /** The same, where that was counted ahead of its coming (`mayLease`); undefined: it is to be counted. */

@@ -2,7 +2,7 @@ import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Consumed, KeyValueStore, RateLimit } from './kv.ts';
 import { type Counting, together } from './together.ts';
 
-type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
+export type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
 export type Counts = Pick<KeyValueStore, 'consume' | 'consumeLeased' | 'giveBack' | 'used'>;
 
 /**

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, createCluster } from '@redis/client';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import type { KeyValueStore } from './kv.ts';
-import { type Counts, limiters } from './limiters.ts';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import type { KeyValueStore, RateLimit } from './kv.ts';
+import { type Counts, type Limiter, limiters } from './limiters.ts';
+import { withOwnShare } from './own-share.ts';
 
 /** A store that takes longer is as good as down: a request must not wait for it. */
 const ANSWER_MS = 500;
@@ -16,7 +17,14 @@ const CONNECT_MS = 2_000;
 export async function redisStore(url: string, onError: (error: Error) => void): Promise<KeyValueStore> {
   const single = newClient(url, onError);
   let client: Client = single;
-  let limits = limitsOn(client);
+  const own = new Map<string, RateLimiterMemory>();
+  const ownOf = ({ points, windowSeconds }: RateLimit) => {
+    const name = `${points}/${windowSeconds}`;
+    const limiter = own.get(name) ?? new RateLimiterMemory({ points, duration: windowSeconds });
+    own.set(name, limiter);
+    return limiter;
+  };
+  let limits = limitsOn(client, ownOf);
   let closed = false;
   const settle = async (): Promise<void> => {
     const info = await single.info('cluster');
@@ -26,7 +34,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
       try {
         await inTime(cluster.connect(), CONNECT_MS);
         client = cluster;
-        limits = limitsOn(cluster);
+        limits = limitsOn(cluster, ownOf);
         single.destroy();
       } catch (error) {
         onError(error as Error);
@@ -59,8 +67,10 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
 
 type Client = ReturnType<typeof newClient> | ReturnType<typeof newCluster>;
 
-function limitsOn(client: Client): Counts {
-  return limiters(({ points, windowSeconds }) => {
+/** @param ownOf what this node has counted itself, which stays where another client takes the place of one */
+function limitsOn(client: Client, ownOf: (limit: RateLimit) => RateLimiterMemory): Counts {
+  return limiters((limit) => {
+    const { points, windowSeconds } = limit;
     const shared = new RateLimiterRedis({
       storeClient: client,
       useRedisPackage: true,
@@ -69,18 +79,12 @@ function limitsOn(client: Client): Counts {
       duration: windowSeconds,
       rejectIfRedisNotReady: true,
     });
-    const own = new RateLimiterMemory({ points, duration: windowSeconds });
-    return {
-      consume: (key, many) =>
-        inTime(shared.consume(key, many), ANSWER_MS).catch((failure) => {
-          // A spent limit is an answer, too.
-          if (failure instanceof RateLimiterRes) throw failure;
-          return own.consume(key, many);
-        }),
-      reward: (key, points) =>
-        inTime(shared.reward(key, points), ANSWER_MS).catch(() => own.reward(key, points)),
-      get: (key) => inTime(shared.get(key), ANSWER_MS).catch(() => own.get(key)),
+    const inTimeOnly: Limiter = {
+      consume: (key, many) => inTime(shared.consume(key, many), ANSWER_MS),
+      reward: (key, points) => inTime(shared.reward(key, points), ANSWER_MS),
+      get: (key) => inTime(shared.get(key), ANSWER_MS),
     };
+    return withOwnShare(inTimeOnly, ownOf(limit));
   });
 }
 

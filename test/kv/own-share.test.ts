@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { withOwnShare } from '../../src/kv/own-share.ts';
+import { redisStore } from '../../src/kv/redis.ts';
+import { runs } from '../properties/runs.ts';
+import { freePort, startRedis, stop } from '../support/servers.ts';
+
+const START = new Date('2026-06-01T12:00:00Z').getTime();
+const POINTS = 10;
+const WINDOW_SECONDS = 60;
+
+/** A store that several nodes share, which can go away, and come back with its counts or without. */
+function fallibleStore() {
+  const fresh = () => new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS });
+  const state = { store: fresh(), isThere: true };
+  const asked = <T>(answer: () => Promise<T>) =>
+    state.isThere ? answer() : Promise.reject(new Error('it does not answer'));
+  return {
+    lose: () => void (state.store = fresh()),
+    setThere: (isThere: boolean) => void (state.isThere = isThere),
+    limiter: {
+      consume: (key: string | number, points?: number) => asked(() => state.store.consume(key, points)),
+      reward: (key: string | number, points?: number) => asked(() => state.store.reward(key, points)),
+      get: (key: string | number) => asked(() => state.store.get(key)),
+    },
+  };
+}
+
+const nodesOf = (store: ReturnType<typeof fallibleStore>, many: number) =>
+  Array.from({ length: many }, () =>
+    withOwnShare(store.limiter, new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS })),
+  );
+
+const isAllowed = async (node: ReturnType<typeof withOwnShare>, key: string) =>
+  (await node.consume(key, 1).catch((result: RateLimiterRes) => result)).consumedPoints <= POINTS;
+
+describe('what a node has counted itself, beside a store that several share', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: START }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('bounds a window to the limit of each node, however often the store goes away or loses its counts', async () => {
+    const steps = fc.array(
+      fc.oneof(
+        { weight: 6, arbitrary: fc.record({ do: fc.constant('ask' as const), node: fc.nat(2) }) },
+        { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('lose', 'down', 'up') }) },
+      ),
+      { maxLength: 120, size: 'max' },
+    );
+    const property = fc.asyncProperty(steps, async (all) => {
+      vi.setSystemTime(START);
+      const store = fallibleStore();
+      const nodes = nodesOf(store, 3);
+      const allowed = [0, 0, 0];
+      for (const step of all) {
+        if ('node' in step) {
+          const node = nodes[step.node];
+          if (node && (await isAllowed(node, 'key'))) allowed[step.node] = (allowed[step.node] ?? 0) + 1;
+        } else if (step.do === 'lose') store.lose();
+        else store.setThere(step.do === 'up');
+      }
+      expect(Math.max(...allowed)).toBeLessThanOrEqual(POINTS);
+      const failed = all.some((step) => step.do !== 'ask' && step.do !== 'up');
+      if (!failed) expect(allowed.reduce((a, b) => a + b)).toBeLessThanOrEqual(POINTS);
+    });
+    await fc.assert(property, runs(100));
+  });
+
+  it('ends with the window of the store, which another node began', async () => {
+    const store = fallibleStore();
+    const [first, second] = nodesOf(store, 2);
+    if (!first || !second) throw new Error('two');
+    await first.consume('key', 1);
+    vi.advanceTimersByTime((WINDOW_SECONDS - 1) * 1000);
+    for (let i = 0; i < POINTS - 1; i++) expect(await isAllowed(second, 'key')).toBe(true);
+    expect(await isAllowed(second, 'key')).toBe(false);
+    vi.advanceTimersByTime(1000);
+    for (let i = 0; i < POINTS; i++) expect(await isAllowed(second, 'key')).toBe(true);
+    expect(await isAllowed(second, 'key')).toBe(false);
+  });
+
+  it('is given back with what the store is given back, and may be used elsewhere', async () => {
+    const store = fallibleStore();
+    const [first, second] = nodesOf(store, 2);
+    if (!first || !second) throw new Error('two');
+    for (let i = 0; i < 100; i++) {
+      for (const node of [first, second]) {
+        await node.consume('key', 1);
+        await node.reward('key', 1);
+      }
+    }
+    expect([(await first.get('key'))?.consumedPoints, (await second.get('key'))?.consumedPoints]).toEqual([
+      0, 0,
+    ]);
+  });
+});
+
+describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is flushed and killed', () => {
+  it('let no more than their limit through each, in one window', async () => {
+    const port = await freePort();
+    let redis = await startRedis(port);
+    onTestFinished(() => stop(redis?.process, 'SIGKILL'));
+    const nodes = [
+      await redisStore(redis?.url ?? '', () => {}),
+      await redisStore(redis?.url ?? '', () => {}),
+    ];
+    onTestFinished(async () => {
+      for (const node of nodes) await node.close();
+    });
+    const limit = { points: 300, windowSeconds: 600, mayLease: true };
+    let allowed = 0;
+    const ask = async () => {
+      for (let round = 0; round < 20; round++) {
+        const told = await Promise.all(
+          nodes.flatMap((node) => Array.from({ length: 20 }, () => node.consume('key', limit))),
+        );
+        allowed += told.filter(({ consumed }) => consumed <= limit.points).length;
+      }
+    };
+    const isUp = () =>
+      Promise.all(nodes.map((node) => node.ping())).then(
+        () => true,
+        () => false,
+      );
+    await ask();
+    const [healthy, after] = [allowed, [] as number[]];
+    for (let i = 0; i < 2; i++) {
+      await stop(redis?.process, 'SIGKILL');
+      await ask();
+      redis = await startRedis(port);
+      await vi.waitUntil(isUp, { timeout: 20_000 });
+      await ask();
+      after.push(allowed);
+    }
+    expect(healthy).toBeLessThanOrEqual(limit.points);
+    expect(after[0]).toBeLessThanOrEqual(nodes.length * limit.points);
+    // Another failure gives nothing more.
+    expect(after[1]).toBe(after[0]);
+  });
+});
