@@ -78,7 +78,10 @@ import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
 
 export interface AppDeps {
-  database: Pick<Database, 'db' | 'kind' | 'read' | 'refreshStatistics' | 'revisions'>;
+  database: Pick<
+    Database,
+    'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'refreshStatistics' | 'revisions'
+  >;
   spool: Spool;
   /** Sigma rules of others; null: there are none. */
   communityRules: Promise<CommunityRules | null>;
@@ -242,6 +245,7 @@ async function registerFeatures(
   const checks = dependencyChecks(
     () => pingDatabase(db),
     () => kv.ping(),
+    () => deps.database.diskProblem() !== null,
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');

@@ -23,6 +23,8 @@ export interface Config {
   logLevel: string;
   /** Of the exports that are kept on disk, in bytes. */
   spoolBytes: number;
+  /** Of the data directory's disk, that the embedded store leaves free, in bytes. */
+  diskReserveBytes: number;
   /** A checkout of community Sigma rules. */
   sigmaRules: string | undefined;
   /** Networks that feeds and providers may be in although they are not public. */
@@ -179,6 +181,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     metricsToken,
     logLevel,
     spoolBytes: integer('TIPLINE_SPOOL_MB', 4096, 1, 1_000_000) * 1024 * 1024,
+    diskReserveBytes: integer('TIPLINE_DISK_RESERVE_MB', 256, 0, 1_000_000) * 1024 * 1024,
     sigmaRules: directory('TIPLINE_SIGMA_RULES'),
     outboundNetworks: networks('OUTBOUND_NETWORKS', []),
     feedBytes: integer('TIPLINE_FEED_MB', 1024, 1, 1_000_000) * 1024 * 1024,

@@ -17,7 +17,7 @@ import type { KeyValueStore } from './kv/kv.ts';
 import { VERSION } from './version.ts';
 
 export interface WorkerAppDeps {
-  database: Pick<Database, 'db'>;
+  database: Pick<Database, 'db' | 'diskProblem'>;
   kv: Pick<KeyValueStore, 'ping'>;
   clock: Clock;
   metricsToken: string | undefined;
@@ -52,6 +52,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
   const checks = dependencyChecks(
     () => pingDatabase(db),
     () => kv.ping(),
+    () => deps.database.diskProblem() !== null,
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   metrics.register(app, deps.metricsToken);

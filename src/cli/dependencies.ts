@@ -16,11 +16,22 @@ export const openImporter = importersInThreads(new URL('parser-thread.js', CODE)
 /** The database, brought up to date with this version: its tables, and the lists that come with it. */
 export async function openStore(
   config: Config,
-  options: Pick<DatabaseOptions, 'share' | 'onIdleError'>,
+  { warn, ...options }: Pick<DatabaseOptions, 'share' | 'onIdleError'> & { warn(message: string): void },
 ): Promise<Database> {
   const { databaseUrl: url, databaseReplicaUrls: replicaUrls, dataDirectory } = config;
+  const diskReserve = {
+    bytes: config.diskReserveBytes,
+    changed: (problem: string | null) => warn(problem ?? 'The disk has space again: writing goes on.'),
+  };
   const storeThread = new URL('store-thread.js', CODE);
-  const database = await openDatabase({ url, replicaUrls, dataDirectory, storeThread, ...options });
+  const database = await openDatabase({
+    url,
+    replicaUrls,
+    dataDirectory,
+    storeThread,
+    diskReserve,
+    ...options,
+  });
   try {
     await ensureShippedLists(database.db, await readShippedLists(), new Date());
     return database;
@@ -48,7 +59,11 @@ export async function withDatabase<T>(
   const config = readConfig();
   if (!creates) requireStore(config);
   process.stderr.write(`Store: ${storeName(config)}\n`);
-  const database = await openStore(config, { share: true, onIdleError: () => {} });
+  const database = await openStore(config, {
+    share: true,
+    onIdleError: () => {},
+    warn: (message) => process.stderr.write(`${message}\n`),
+  });
   try {
     return await use(database, config);
   } finally {

@@ -13,6 +13,7 @@ Settings come from the environment or from .env in the working directory:
   TRUSTED_PROXIES                           networks whose X-Forwarded-For is believed (none)
   METRICS_TOKEN                             opens /metrics, as a bearer token; without it nothing does
   TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
+  TIPLINE_DISK_RESERVE_MB                   what the embedded database leaves free of its disk (256)
   TIPLINE_SHUTDOWN_DELAY_SECONDS            seconds from SIGTERM to the end of listening (0)
   TIPLINE_PROCESSES                         processes behind the port; more than one needs both stores (1)
   TIPLINE_WORKER                            off: this server only answers (on)

@@ -111,6 +111,7 @@ export async function startServer(
     const database = await openStore(config, {
       share: false,
       onIdleError: (error) => logger.warn({ err: error }, 'a database connection broke'),
+      warn: (message) => logger.warn(message),
     });
     open.unshift(database.close);
     await prepare(database);
@@ -161,7 +162,13 @@ export async function startServer(
       database.hurry?.();
       await close();
     }, delayMs);
-    const token = beside ? null : await offerFirstStart(database.db, systemClock());
+    const token = beside
+      ? null
+      : await offerFirstStart(database.db, systemClock()).catch((err) => {
+          // What is stored can be read all the same.
+          logger.warn({ err }, 'no link for the first account can be offered');
+          return null;
+        });
     return {
       address,
       firstStart: token && `${address}/first-start#${token}`,

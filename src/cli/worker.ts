@@ -33,7 +33,11 @@ async function work(): Promise<void> {
   };
   try {
     requireStore(config);
-    const database = await openStore(config, { share: false, onIdleError: onError });
+    const database = await openStore(config, {
+      share: false,
+      onIdleError: onError,
+      warn: (message) => log.warn(message),
+    });
     open.unshift(database.close);
     const kv = await openKeyValueStore(config.redisUrl, onError);
     open.unshift(kv.close);

@@ -24,6 +24,11 @@ export interface Connection {
   query(sql: string, parameters: readonly unknown[]): Promise<QueryRows>;
   /** Whether the last statement left a transaction open. */
   isInTransaction(): boolean;
+  /**
+   * Opens it again where it has ended by itself; asked before each lease.
+   * @returns whether it is another session now
+   */
+  revive?(): Promise<boolean>;
   close(): Promise<void>;
 }
 

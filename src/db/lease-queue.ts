@@ -12,6 +12,12 @@ export function leaseQueue(connection: Connection): OwnEngine {
         release = resolve;
       });
       await before;
+      try {
+        await connection.revive?.();
+      } catch (error) {
+        release();
+        throw error;
+      }
       return lease(connection, release, () => committed());
     },
     onCommit(tell) {

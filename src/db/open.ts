@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
+import { type Disk, diskOf, guardDisk, requireSpace } from './disk-guard.ts';
 import type { OwnEngine } from './engine.ts';
 import { engineDialect } from './engine-dialect.ts';
 import { leaseQueue } from './lease-queue.ts';
@@ -11,6 +12,7 @@ import { postgresDialect, revisionReader } from './postgres.ts';
 import { type Read, readOver } from './replicas.ts';
 import { READ_REVISIONS } from './revision.ts';
 import { type Revisions, type RevisionWatch, watchRevisions } from './revision-watch.ts';
+import { reviving } from './reviving.ts';
 import { remoteEngine } from './store-client.ts';
 import { connectToHolder, holderPid, takeStoreLock } from './store-lock.ts';
 import { serveStore } from './store-server.ts';
@@ -29,6 +31,9 @@ const IDLE_MS = { usual: 30_000, ending: 2_000 };
 /** Of one node to one server of PostgreSQL; one more asks for the revision. */
 const MAX_CONNECTIONS = 20;
 
+/** PostgreSQL sees to its own disk, and says so when it is full. */
+const OWN_DISK = { diskProblem: () => null, requireSpace: () => {} };
+
 export interface Database {
   db: Db;
   kind: 'postgresql' | 'embedded';
@@ -40,6 +45,10 @@ export interface Database {
   revisions: RevisionWatch;
   /** For what is answered: from a replica where there is one that is as recent as it has to be. */
   read: Read;
+  /** Why nothing can be written, for the operator: its disk is nearly full; null: it can, as far as is known. */
+  diskProblem(): string | null;
+  /** @throws where there is no space for what reading lays aside, either */
+  requireSpace(): void;
   /** Before anything closes: another process that has the store and does nothing must not be waited for. */
   hurry?(): void;
   close(): Promise<void>;
@@ -53,6 +62,8 @@ export interface DatabaseOptions {
   dataDirectory: string;
   /** May use the store of a process that holds the directory already (commands do, a server does not). */
   share: boolean;
+  /** How much of its disk the embedded database leaves free: with less it only reads. Absent: nothing. */
+  diskReserve?: { bytes: number; disk?: Disk; changed(problem: string | null): void };
   /** The compiled store-thread.ts; absent: the embedded database runs on the calling thread. */
   storeThread?: URL;
   onIdleError: (error: Error) => void;
@@ -105,6 +116,7 @@ async function openPostgres(
     refreshStatistics: async () => {},
     revisions,
     read: readOver(db, replicas, revisions),
+    ...OWN_DISK,
     async close() {
       revisions.stop();
       await reader.close();
@@ -143,6 +155,7 @@ export async function openInMemory(snapshot?: Blob): Promise<Database> {
     refreshStatistics: () => analyze(db),
     revisions,
     read: (work) => work(db, false),
+    ...OWN_DISK,
     async close() {
       revisions.stop();
       await db.destroy();
@@ -168,6 +181,7 @@ async function openEmbedded({
   dataDirectory: directory,
   share,
   storeThread,
+  diskReserve,
 }: DatabaseOptions): Promise<Database> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error) => {
     throw new Error(`The data directory ${directory} cannot be made: ${error.code ?? error.message}.`);
@@ -179,12 +193,17 @@ async function openEmbedded({
   const lock = await takeStoreLock(directory, (socket) => serve(socket));
   if (!lock) return share ? openShared(directory) : refuse(directory);
   const pgdata = join(directory, PGDATA);
-  const connecting = storeThread ? connectThread(storeThread, pgdata) : connectPglite(pgdata);
-  const connection = await connecting.catch(async (error) => {
+  const { bytes: reserve = 0, disk = diskOf(directory), changed = () => {} } = diskReserve ?? {};
+  const connect = () => {
+    requireSpace(disk);
+    return storeThread ? connectThread(storeThread, pgdata) : connectPglite(pgdata);
+  };
+  const connection = await reviving(connect).catch(async (error) => {
     await lock.release();
     throw error;
   });
-  const engine = leaseQueue(connection);
+  const guarded = guardDisk(connection, { disk, reserve, changed });
+  const engine = leaseQueue(guarded.connection);
   serve = (socket) => {
     clients.set(
       socket,
@@ -200,6 +219,8 @@ async function openEmbedded({
     refreshStatistics: () => analyze(db),
     revisions,
     read: (work) => work(db, false),
+    diskProblem: guarded.problem,
+    requireSpace: () => requireSpace(disk),
     hurry() {
       idleMs = IDLE_MS.ending;
       // One whose statement is under way has no time limit now, and gets this one after it.
@@ -233,6 +254,7 @@ function openShared(directory: string): Database {
     refreshStatistics: () => analyze(db),
     revisions: watchRevisions({ ask: () => readRevisions(db) }),
     read: (work) => work(db, false),
+    ...OWN_DISK,
     close: () => db.destroy(),
   };
 }

@@ -1,4 +1,5 @@
 import type { Connection, QueryRows } from './engine.ts';
+import { CRASHED } from './reviving.ts';
 
 const INT8 = 20;
 
@@ -22,11 +23,20 @@ export async function connectPglite(directory?: string, snapshot?: Blob): Promis
   return {
     async query(sql, parameters) {
       // Without parameters the simple protocol is used, as node-postgres does: migrations have many statements.
-      const result =
-        parameters.length === 0 ? (await pglite.exec(sql)).at(-1) : await pglite.query(sql, [...parameters]);
+      const asked =
+        parameters.length === 0
+          ? pglite.exec(sql).then((results) => results.at(-1))
+          : pglite.query(sql, [...parameters]);
+      const result = await asked.catch(asCrash);
       return { rows: (result?.rows ?? []) as QueryRows['rows'], affectedRows: result?.affectedRows };
     },
     isInTransaction: () => pglite.isInTransaction(),
     close: () => pglite.close(),
   };
+}
+
+/** The program has ended, by itself (Emscripten's ExitStatus) or in a trap of WebAssembly: it answers nothing any more. */
+function asCrash(error: Error): never {
+  if (error.name !== 'ExitStatus' && error.name !== 'RuntimeError') throw error;
+  throw Object.assign(new Error(`The embedded database has ended: ${error.message}`), { code: CRASHED });
 }

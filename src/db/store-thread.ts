@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { connectPglite } from './pglite.ts';
+import { CRASHED } from './reviving.ts';
 import { replyTo, type StoreReply } from './store-reply.ts';
 import type { ThreadReply, ThreadRequest } from './thread-connection.ts';
 
@@ -15,7 +16,10 @@ function send(id: number, reply: StoreReply, inTransaction = false) {
 port.on('message', async ({ id, work }: ThreadRequest) => {
   if (work !== 'close') {
     const reply = await replyTo(connection.query(work.sql, work.parameters));
-    return send(id, reply, connection.isInTransaction());
+    const hasEnded = 'error' in reply && reply.error.code === CRASHED;
+    send(id, reply, !hasEnded && connection.isInTransaction());
+    if (hasEnded) port.close();
+    return;
   }
   send(id, await replyTo(connection.close().then(() => nothing)));
   port.close();

@@ -19,6 +19,9 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
+/** Recovery from a log of a gigabyte takes a fraction of it; on a disk that fills up meanwhile it hangs. */
+const OPEN_MS = 180_000;
+
 /**
  * Opens the embedded database on a thread of its own, so that no statement holds up the event loop that answers.
  * @param script the compiled store-thread.ts
@@ -60,7 +63,8 @@ export async function connectThread(script: URL, directory: string): Promise<Con
     return rowsOf(await reply);
   };
 
-  await wait(0);
+  const late = setTimeout(() => void worker.terminate(), OPEN_MS);
+  await wait(0).finally(() => clearTimeout(late));
   return {
     query: (sql, parameters) => ask({ sql, parameters }),
     isInTransaction: () => inTransaction && failure === null,

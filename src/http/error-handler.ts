@@ -21,11 +21,21 @@ function sendError(error: Error, request: FastifyRequest, reply: FastifyReply): 
 
 function asApiError(error: Error & { statusCode?: number }): ApiError {
   if (error instanceof ApiError) return error;
+  if (isDiskFull(error)) {
+    return new ApiError('service_unavailable', DISK_FULL, { 'retry-after': RETRY_SECONDS });
+  }
   if (isDatabaseDown(error)) {
     return new ApiError('service_unavailable', undefined, { 'retry-after': RETRY_SECONDS });
   }
   const status = error.statusCode ?? 500;
   return new ApiError(status >= 400 && status < 500 ? 'bad_request' : 'internal_error');
+}
+
+const DISK_FULL = 'The disk of the server is full: it answers what it need not write anything for.';
+
+/** As PostgreSQL says it (Appendix A), and as the operating system does. */
+function isDiskFull({ code }: Error & { code?: unknown }): boolean {
+  return code === '53100' || code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** PostgreSQL classes 08 (connection), 53 (resources), 57 (operator intervention), and the network's own codes. */

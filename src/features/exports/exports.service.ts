@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../db/open.ts';
 import { readRevision } from '../../db/revision.ts';
 import type { ExportFormat } from '../../formats/format.ts';
 import { ApiError } from '../../http/errors.ts';
 import { codeDigest } from '../../version.ts';
 import type { Selection } from './exports.queries.ts';
 import { questionOf } from './question.ts';
-import { openSnapshot, type Snapshot } from './snapshot.ts';
+import { openSnapshot, type Snapshot, type SnapshotSource } from './snapshot.ts';
 import type { Spool, Spooled } from './spool.ts';
 
 export interface ExportRequest {
@@ -54,11 +53,7 @@ const MAX_WAIT_MS = 20_000;
 /** Each keeps a file or three open. */
 const MAX_ENTRIES = 200;
 
-export function exporter(
-  database: Pick<Database, 'db' | 'kind'>,
-  spool: Spool,
-  onError: (error: Error) => void,
-): Exporter {
+export function exporter(database: SnapshotSource, spool: Spool, onError: (error: Error) => void): Exporter {
   /** The one that was asked for last stands last. */
   const entries = new Map<string, Entry>();
   const oneByOne = queues();

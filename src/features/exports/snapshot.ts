@@ -44,29 +44,48 @@ const BATCH = 64;
 
 const NO_CONTEXT: ExportContext = { entities: [], relationships: [], tlps: [], links: '' };
 
+/** Of a database, where rows are read from. */
+export type SnapshotSource = Pick<Database, 'db' | 'kind' | 'requireSpace'>;
+
 /**
  * Looks at what a selection holds and opens it for reading, as of one moment. On PostgreSQL it keeps a transaction
  * until it is read or closed; the embedded database lays the rows aside and lets others in between the pages.
  */
 export async function openSnapshot(
-  { db, kind }: Pick<Database, 'db' | 'kind'>,
+  { db, kind, requireSpace }: SnapshotSource,
   selection: Selection,
   format: ExportShape,
   variant: string,
 ): Promise<Snapshot> {
   const hold = kind === 'embedded';
-  if (hold) await closeForgottenCursors(db);
+  if (hold) {
+    requireSpace();
+    await closeForgottenCursors(db);
+  }
   const trx = await db.startTransaction().setIsolationLevel('repeatable read').execute();
   let open = true;
   const end = async (how: 'commit' | 'rollback') => {
     if (!open) return;
     open = false;
-    await trx[how]().execute();
+    try {
+      await trx[how]().execute();
+    } catch (error) {
+      // A commit that fails leaves the connection with the transaction; a rollback gives it back, whatever comes of it.
+      if (how === 'commit')
+        await trx
+          .rollback()
+          .execute()
+          .catch(() => {});
+      throw error;
+    }
   };
+  const cursors: string[] = [];
   try {
     const state = await readState(trx, selection, format);
-    const cursors = hold ? await openCursors(trx, selection, format, `export_${randomUUID()}`) : [];
-    if (hold) await end('commit');
+    if (hold) {
+      cursors.push(...(await openCursors(trx, selection, format, `export_${randomUUID()}`)));
+      await end('commit');
+    }
     if (format.reads.changedAt)
       state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
     const close = async () => {
@@ -81,6 +100,7 @@ export async function openSnapshot(
   } catch (error) {
     // What went wrong first is what is told.
     await end('rollback').catch(() => {});
+    for (const cursor of cursors) await closeCursor(db, cursor).catch(() => {});
     throw error;
   }
 }

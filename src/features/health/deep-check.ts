@@ -12,6 +12,11 @@ interface DeepCheck {
   keyValueStore: Check;
 }
 
+const NO_SPACE = {
+  status: 'degraded',
+  message: 'The disk is nearly full: the database reads, and writes nothing.',
+} as const;
+
 const TIMEOUT_MS = 2_000;
 const SHARED_MS = 1_000;
 
@@ -26,6 +31,7 @@ export interface Checks {
 export function dependencyChecks(
   pingDatabase: () => Promise<unknown>,
   pingStore: () => Promise<unknown>,
+  isDiskFull: () => boolean,
 ): Checks {
   const database = shared(() => check(pingDatabase, 'The database does not answer.'));
   const keyValueStore = shared(() =>
@@ -35,7 +41,8 @@ export function dependencyChecks(
     database,
     async deep() {
       const [one, other] = await Promise.all([database(), keyValueStore()]);
-      return { database: one, keyValueStore: other };
+      const stored: Check = one.status === 'ok' && isDiskFull() ? { ...one, ...NO_SPACE } : one;
+      return { database: stored, keyValueStore: other };
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Database } from '../../db/open.ts';
 import type { ExportFormat, ExportShape } from '../../formats/format.ts';
 import { mispFormat } from '../../formats/misp.ts';
 import {
@@ -14,7 +13,7 @@ import { apiResponses, NO_CACHE, textResponses } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
-import { openSnapshot } from '../exports/snapshot.ts';
+import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
 import { readFeedRanges, readInstallation, readLastNumber } from './misp-feed.queries.ts';
 import { MispEvent, MispManifest } from './misp-feed.schema.ts';
 
@@ -26,7 +25,7 @@ const ACCESS = { access: 'indicators:read', looseKey: () => true } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 interface Options {
-  database: Pick<Database, 'db' | 'kind'>;
+  database: SnapshotSource;
   exporter: Exporter;
 }
 

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Database } from '../../db/open.ts';
 import { idParameter, NO_CACHE, textResponses } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
 import { score } from '../../http/schema.ts';
 import { slugOf } from '../../model/slug.ts';
+import type { SnapshotSource } from '../exports/snapshot.ts';
 import type { CommunityRules } from './community-rules.ts';
 import { buildBundle } from './sigma.service.ts';
 
 interface Options {
-  database: Pick<Database, 'db' | 'kind'>;
+  database: SnapshotSource;
   communityRules: Promise<CommunityRules | null>;
 }
 

@@ -1,8 +1,7 @@
-import type { Database } from '../../db/open.ts';
 import type { Viewer } from '../../db/visibility.ts';
 import type { ExportShape } from '../../formats/format.ts';
 import { SIGMA_TYPES, type SigmaSubject, sigmaHead, sigmaRules, sigmaTail } from '../../formats/sigma.ts';
-import { openSnapshot } from '../exports/snapshot.ts';
+import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
 import type { CommunityRules } from './community-rules.ts';
 import { findSubject, readTechniqueIds } from './sigma.queries.ts';
 import { rulesFor } from './technique-rules.ts';
@@ -28,7 +27,7 @@ const SHAPE: ExportShape = {
  * @returns undefined where there is no such thing for the viewer
  */
 export async function buildBundle(
-  database: Pick<Database, 'db' | 'kind'>,
+  database: SnapshotSource,
   viewer: Viewer,
   wanted: { kind: SigmaSubject['kind']; id: string; minConfidence: number },
   community: CommunityRules | null,

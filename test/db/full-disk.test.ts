@@ -1,0 +1,151 @@
+import { openAsBlob } from 'node:fs';
+import { Kysely, sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Connection } from '../../src/db/engine.ts';
+import { engineDialect } from '../../src/db/engine-dialect.ts';
+import { leaseQueue } from '../../src/db/lease-queue.ts';
+import { type Database, openDatabase } from '../../src/db/open.ts';
+import { connectPglite } from '../../src/db/pglite.ts';
+import { CRASHED, reviving } from '../../src/db/reviving.ts';
+import type { Tables } from '../../src/db/tables.ts';
+import { openSnapshot } from '../../src/features/exports/snapshot.ts';
+import { csvFormat } from '../../src/formats/csv.ts';
+import { NOW } from '../support/harness.ts';
+import { emptyStore } from '../support/service.ts';
+
+const MB = 1024 * 1024;
+const RESERVE = 256 * MB;
+
+const write = sql`insert into meta (name, value) values (gen_random_uuid()::text, 'x')`;
+const count = sql<{ count: number }>`select count(*)::int as count from meta where value = 'x'`;
+
+describe('the embedded database on a disk that fills up', () => {
+  let database: Database;
+  let free: number;
+  let told: (string | null)[];
+  beforeEach(async () => {
+    [free, told] = [1024 * MB, []];
+    const directory = emptyStore();
+    database = await openDatabase({
+      url: undefined,
+      dataDirectory: directory,
+      share: false,
+      diskReserve: {
+        bytes: RESERVE,
+        disk: { directory, free: () => free },
+        changed: (problem) => told.push(problem),
+      },
+      onIdleError: () => {},
+    });
+  });
+  afterEach(() => database.close());
+  const written = async () => (await count.execute(database.db)).rows[0]?.count;
+
+  it('reads, and writes nothing while less than the reserve is free, without a restart', async () => {
+    await write.execute(database.db);
+    free = RESERVE - 1;
+    await expect(write.execute(database.db)).rejects.toMatchObject({
+      code: '53100',
+      message: expect.stringContaining('255 MB are free'),
+    });
+    await expect(database.db.transaction().execute((trx) => write.execute(trx))).rejects.toMatchObject({
+      code: '53100',
+    });
+    expect([await written(), database.diskProblem()]).toEqual([
+      1,
+      expect.stringContaining('TIPLINE_DISK_RESERVE_MB'),
+    ]);
+    free = RESERVE;
+    await write.execute(database.db);
+    await database.db.transaction().execute((trx) => write.execute(trx));
+    expect([await written(), database.diskProblem()]).toEqual([3, null]);
+    expect(told).toEqual([expect.stringContaining('nearly full'), null]);
+  });
+
+  it('takes back the transaction that was under way', async () => {
+    const under = database.db.transaction().execute(async (trx) => {
+      await write.execute(trx);
+      free = RESERVE - 1;
+      await write.execute(trx);
+    });
+    await expect(under).rejects.toMatchObject({ code: '53100' });
+    expect(await written()).toBe(0);
+  });
+
+  it('lays no rows of an export aside where there is hardly any space, and says so', async () => {
+    free = 31 * MB;
+    expect(() => database.requireSpace()).toThrow('31 MB are free, and the embedded database needs 32');
+    free = 32 * MB;
+    database.requireSpace();
+  });
+});
+
+describe('an embedded database that has ended by itself', () => {
+  const ended = Object.assign(new Error('it has ended'), { code: CRASHED });
+  /** Ends at the statement `end`. */
+  const session = (log: string[]): Connection => ({
+    async query(statement) {
+      log.push(statement);
+      if (statement === 'end') throw ended;
+      return { rows: [], affectedRows: undefined };
+    },
+    isInTransaction: () => false,
+    close: async () => {},
+  });
+
+  it('is opened again for the next lease; what is left of the one before fails', async () => {
+    const logs: string[][] = [];
+    const connect = async () => session(logs[logs.push([]) - 1] ?? []);
+    const engine = leaseQueue(await reviving(connect));
+    const first = await engine.acquire();
+    await expect(first.query('end', [])).rejects.toBe(ended);
+    await expect(first.query('one', [])).rejects.toMatchObject({ code: CRASHED });
+    await first.release();
+    const second = await engine.acquire();
+    await second.query('two', []);
+    await second.release();
+    expect(logs).toEqual([['end'], ['two']]);
+  });
+
+  it('is tried again two seconds after it could not be opened, and lets the next one ask meanwhile', async () => {
+    let [now, opened, isOpenable] = [0, 0, true];
+    const connect = async () => {
+      opened++;
+      if (!isOpenable) throw new Error('it cannot be opened');
+      return session([]);
+    };
+    const engine = leaseQueue(await reviving(connect, () => now));
+    const lease = await engine.acquire();
+    isOpenable = false;
+    await lease.query('end', []).catch(() => {});
+    await lease.release();
+    for (now of [10_000, 11_999]) await expect(engine.acquire()).rejects.toMatchObject({ code: CRASHED });
+    expect(opened).toBe(2);
+    isOpenable = true;
+    now = 12_000;
+    await (await engine.acquire()).release();
+    expect(opened).toBe(3);
+  });
+});
+
+describe('an export whose rows cannot be laid aside', () => {
+  it('fails alone: the next statement finds the database free', async () => {
+    const pglite = await connectPglite(undefined, await openAsBlob(inject('emptyStore').snapshot));
+    let isBroken = true;
+    const breaking: Connection = {
+      ...pglite,
+      async query(statement, parameters) {
+        if (!isBroken || statement !== 'commit') return pglite.query(statement, parameters);
+        isBroken = false;
+        throw Object.assign(new Error('could not write to file'), { code: '53100' });
+      },
+    };
+    const db = new Kysely<Tables>({ dialect: engineDialect(leaseQueue(breaking)) });
+    const selection = { viewer: { tlpCeiling: 'RED' as const, now: NOW }, filters: {} };
+    const source = { db, kind: 'embedded' as const, requireSpace: () => {} };
+    const opening = openSnapshot(source, selection, csvFormat({ csvGuard: true }), 'test');
+    await expect(opening).rejects.toMatchObject({ code: '53100' });
+    expect((await count.execute(db)).rows).toEqual([{ count: 0 }]);
+    await db.destroy();
+  });
+});
