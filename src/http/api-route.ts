@@ -40,6 +40,9 @@ export function apiResponses<T extends TSchema>(answer: T, description: string, 
   };
 }
 
+/** The security of an operation whose route has a `looseKey`. */
+export const KEY_OR_BASIC: readonly Record<string, string[]>[] = [{ apiKey: [] }, { basicKey: [] }];
+
 /** The same for an answer that is text of a media type; `headers` in addition. */
 export function textResponses(mediaType: string, description: string, errors: (400 | 404)[], headers = {}) {
   return {

@@ -88,13 +88,13 @@ async function knownKey(
   now: Date,
 ): Promise<ApiKey> {
   const header = request.headers.authorization;
-  if (header === undefined) throw unauthorized('missing_api_key');
   const isLoose = request.routeOptions.config.looseKey?.(request) ?? false;
+  if (header === undefined) throw unauthorized('missing_api_key', isLoose);
   const text = isLoose ? looseKey(header) : (header.match(BEARER)?.[1] ?? '');
   const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text), now) : null;
   if (key) return key;
   const failures = await kv.consume(`failed:${networkOf(address)}`, FAILURES);
-  throw failures.consumed > FAILURES.points ? tooMany(failures) : unauthorized('invalid_api_key');
+  throw failures.consumed > FAILURES.points ? tooMany(failures) : unauthorized('invalid_api_key', isLoose);
 }
 
 /** The key after Bearer, alone, or as the name or the password of HTTP Basic (RFC 7617). */
@@ -104,9 +104,13 @@ function looseKey(header: string): string {
   return pair.find(looksLikeApiKey) ?? header.match(BEARER)?.[1] ?? header.trim();
 }
 
-/** RFC 6750 §3: the challenge names the scheme, and the error when a key was sent. */
-function unauthorized(code: 'missing_api_key' | 'invalid_api_key'): ApiError {
-  const challenge = code === 'missing_api_key' ? 'Bearer' : 'Bearer error="invalid_token"';
+/**
+ * RFC 6750 §3: the challenge names the scheme, and the error when a key was sent. Basic beside it (RFC 9110 §11.6.1) is for
+ * those that send a password only when they are asked for one.
+ */
+function unauthorized(code: 'missing_api_key' | 'invalid_api_key', isLoose: boolean): ApiError {
+  const bearer = code === 'missing_api_key' ? 'Bearer' : 'Bearer error="invalid_token"';
+  const challenge = isLoose ? `${bearer}, Basic realm="Tipline", charset="UTF-8"` : bearer;
   return new ApiError(code, undefined, { 'www-authenticate': challenge });
 }
 

@@ -41,6 +41,12 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
             scheme: 'bearer',
             description: 'An API key: `Authorization: Bearer tip_…`.',
           },
+          basicKey: {
+            type: 'http',
+            scheme: 'basic',
+            description:
+              'The API key as the password, or as the name, for what cannot send Bearer. Exports and the MISP feed take it.',
+          },
         },
       },
       security: [{ apiKey: [] }],

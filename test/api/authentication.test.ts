@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revoke, rotate } from '../../src/features/api-keys/api-keys.service.ts';
+import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
 import { memoryStore } from '../../src/kv/memory.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, NOW, startHarness } from '../support/harness.ts';
@@ -41,6 +42,30 @@ onEveryEngine((engine) => {
     ])('asks for the key before it says anything of %s', async (url) => {
       expect((await tipline.get(url, { key: null })).statusCode).toBe(401);
       expect((await tipline.get(url, { key: null, method: 'POST' })).statusCode).toBe(401);
+    });
+
+    it.each(FORMAT_NAMES)('takes HTTP Basic for exports as %s, and asks for it', async (format) => {
+      const key = await tipline.newKey();
+      const url = `${LIST}?format=${format}`;
+      const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+      const ask = (authorization?: string) =>
+        tipline.get(url, { key: null, headers: authorization === undefined ? {} : { authorization } });
+      const taken = await Promise.all([basic(`any:${key}`), basic(`${key}:`), `Bearer ${key}`].map(ask));
+      expect(taken.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+      const refused = await Promise.all([undefined, basic('any:tip_wrong')].map(ask));
+      for (const { statusCode, headers } of refused)
+        expect([statusCode, headers['www-authenticate']]).toEqual([
+          401,
+          expect.stringMatching(/^Bearer.*, Basic realm="Tipline"/),
+        ]);
+    });
+
+    it('takes no HTTP Basic for the list in JSON', async () => {
+      const authorization = `Basic ${Buffer.from(`any:${await tipline.newKey()}`).toString('base64')}`;
+      for (const url of [LIST, `${LIST}?format=json`, '/api/v1/actors']) {
+        const { statusCode, headers } = await tipline.get(url, { key: null, headers: { authorization } });
+        expect([statusCode, headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"']);
+      }
     });
 
     it('takes the scheme in any case', async () => {

@@ -5,7 +5,7 @@ import type { PageRequest } from '../../db/page.ts';
 import type { Read } from '../../db/replicas.ts';
 import type { Viewer } from '../../db/visibility.ts';
 import type { Answering, ReadOne } from '../../http/answering.ts';
-import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
+import { apiResponses, idParameter, KEY_OR_BASIC, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseQuerystring } from '../../http/querystring.ts';
 import type { Interest } from '../enrichments/wanted.ts';
@@ -49,14 +49,15 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       config: {
         access: 'indicators:read',
         ignoresAccept: isExport,
-        looseKey: ({ query }) => (query as { format?: unknown }).format === 'txt',
+        looseKey: isExport,
       },
       schema: {
         operationId: 'listIndicators',
         tags: ['Indicators'],
         summary: 'List or export indicators',
+        security: KEY_OR_BASIC,
         description:
-          'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned.',
+          'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned. An export takes HTTP Basic, too: the key is the password.',
         querystring: IndicatorQuery,
         response: exportResponses(apiResponses(IndicatorList, 'A page of indicators, or an export.', 400)),
       },

@@ -9,7 +9,7 @@ import {
   feedRangeOfUuid,
   writeFeedEvent,
 } from '../../formats/misp-feed.ts';
-import { apiResponses, NO_CACHE, textResponses } from '../../http/api-route.ts';
+import { apiResponses, KEY_OR_BASIC, NO_CACHE, textResponses } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
@@ -40,6 +40,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
       schema: {
         operationId: 'getMispFeedManifest',
         tags: ['MISP feed'],
+        security: KEY_OR_BASIC,
         summary: 'Read the manifest of the MISP feed',
         description: 'Which events there are, and when each has changed.',
         querystring: Type.Object({}),
@@ -60,6 +61,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
       schema: {
         operationId: 'getMispFeedHashes',
         tags: ['MISP feed'],
+        security: KEY_OR_BASIC,
         summary: 'Read the hashes of the MISP feed',
         description: 'MD5 of each value and the uuid of its event: what MISP looks its own attributes up in.',
         querystring: Type.Object({}),
@@ -84,6 +86,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
       schema: {
         operationId: 'getMispFeedEvent',
         tags: ['MISP feed'],
+        security: KEY_OR_BASIC,
         summary: 'Read an event of the MISP feed',
         description: 'The indicators of a range of numbers: a change moves one small event.',
         params: Type.Object({ uuid: Type.String({ description: 'The uuid, as the manifest has it.' }) }),
