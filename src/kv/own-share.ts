@@ -1,8 +1,8 @@
 import { type RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Limiter } from './limiters.ts';
 
-/** A window that is over ends a timer of no length: one of the shortest. */
-const SHORTEST_MS = 1;
+/** What the store says of the time may be as late, and as early: it goes by a clock that it reads now and then. */
+const INEXACT_MS = 100;
 
 /**
  * Counts in a shared store, and beside it what this node has counted of the same window. The higher count holds: the shared
@@ -18,10 +18,15 @@ export function withOwnShare(shared: Limiter, own: RateLimiterMemory): Limiter {
     async consume(key, points) {
       const askedAt = Date.now();
       const counted = await answered(shared.consume(key, points));
+      if (counted === null) return own.penalty(key, points);
       // The window ends with that of the store, or a moment before it.
-      const ends = counted && Math.max(SHORTEST_MS, counted.msBeforeNext - (Date.now() - askedAt));
-      const mine = await own.penalty(key, points, ends === null ? {} : { customDuration: ends / 1000 });
-      return higher(counted, mine);
+      const msLeft = counted.msBeforeNext - (Date.now() - askedAt);
+      if (msLeft <= 0) return counted;
+      const before = await own.get(key);
+      const hasEnded =
+        before !== null && before.msBeforeNext <= INEXACT_MS && msLeft - before.msBeforeNext > INEXACT_MS;
+      if (hasEnded) await own.delete(key);
+      return higher(counted, await own.penalty(key, points, { customDuration: msLeft / 1000 }));
     },
     async reward(key, points) {
       const [counted, mine] = [await answered(shared.reward(key, points)), await own.get(key)];

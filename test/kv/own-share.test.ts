@@ -79,6 +79,21 @@ describe('what a node has counted itself, beside a store that several share', ()
     expect(await isAllowed(second, 'key')).toBe(false);
   });
 
+  it('ends with it also where the clock of the store is some milliseconds late', async () => {
+    const store = fallibleStore();
+    const late: typeof store.limiter = {
+      ...store.limiter,
+      consume: async (key, points) => {
+        const { consumedPoints, msBeforeNext } = await store.limiter.consume(key, points);
+        return new RateLimiterRes(0, msBeforeNext + 5, consumedPoints);
+      },
+    };
+    const node = withOwnShare(late, new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS }));
+    for (let i = 0; i < POINTS - 1; i++) await node.consume('key', 1);
+    vi.advanceTimersByTime(WINDOW_SECONDS * 1000);
+    for (let n = 1; n <= POINTS; n++) expect((await node.consume('key', 1)).consumedPoints).toBe(n);
+  });
+
   it('is given back with what the store is given back, and may be used elsewhere', async () => {
     const store = fallibleStore();
     const [first, second] = nodesOf(store, 2);
