@@ -4,13 +4,13 @@ import type { Connection } from './engine.ts';
 /** PostgreSQL's code for a disk that is full (Appendix A). */
 const DISK_FULL = '53100';
 const READ_ONLY_TRANSACTION = '25006';
-/** The operating system is asked as often. */
-const KNOWN_MS = 200;
+/** How long the free space of a disk is cached. */
+const CACHE_MS = 200;
 
-/** Of the disk that a directory is on. */
+/** The disk that holds a directory. */
 export interface Disk {
   directory: string;
-  /** In bytes, for this user. */
+  /** Returns the free bytes that this user may write. */
   free(): number;
 }
 
@@ -20,7 +20,7 @@ export function diskOf(directory: string): Disk {
     directory,
     free() {
       const at = performance.now();
-      if (at - known.at < KNOWN_MS) return known.free;
+      if (at - known.at < CACHE_MS) return known.free;
       const { bavail, bsize } = statfsSync(directory);
       known = { at, free: bavail * bsize };
       return known.free;
@@ -28,37 +28,34 @@ export function diskOf(directory: string): Disk {
   };
 }
 
-/** In bytes: without them the embedded database ends when it is read with a large sort, and hangs when it is opened. */
-const LEAST = 32 * 1024 * 1024;
+/** With fewer free bytes PGlite exits when it writes a temporary file at COMMIT, and hangs when it opens a directory. */
+const MIN_FREE_BYTES = 32 * 1024 * 1024;
 
-/** @throws {DiskFullError} where the embedded database cannot so much as be opened, or lay rows aside */
+/** @throws {DiskFullError} when too little is free to open the embedded database or to write temporary files */
 export function requireSpace({ directory, free }: Disk): void {
   const has = free();
-  if (has >= LEAST) return;
+  if (has >= MIN_FREE_BYTES) return;
   throw new DiskFullError(
-    `The disk of ${directory} is full: ${megabytes(has)} MB are free, and the embedded database needs ${megabytes(LEAST)}.`,
+    `The disk of ${directory} is full: ${megabytes(has)} MB are free, and the embedded database needs ${megabytes(MIN_FREE_BYTES)}.`,
   );
 }
 
-/** Nothing can be written: the disk is full, or nearly. */
+/** Thrown instead of a write when the disk is full or nearly full. */
 export class DiskFullError extends Error {
   override name = 'DiskFullError';
-  /** As PostgreSQL says it. */
   readonly code = DISK_FULL;
 }
 
 export interface Guarded {
   connection: Connection;
-  /** What is wrong with the disk, for people; null: nothing. */
+  /** Returns why nothing is written, for operators; null while writing is allowed. */
   problem(): string | null;
 }
 
 /**
- * Keeps some of the disk free: with less than that, every transaction of the embedded database is read-only, and becomes it
- * between two statements. Its log cannot be written on a full disk, which ends the database for good; what is left free
- * is for the statement that is under way.
- * @param reserve bytes
- * @param changed told when writing stops (why), and when it goes on (null)
+ * Makes every transaction of the embedded database read-only while less than `reserve` bytes of its disk are free, open
+ * transactions included. PGlite exits when it cannot write its log; the reserve is for the statement in progress.
+ * @param changed called with the reason when writing stops, and with null when it resumes
  */
 export function guardDisk(
   connection: Connection,
@@ -75,7 +72,7 @@ export function guardDisk(
     wasLow = isLow;
     return found;
   };
-  /** The transaction that is open, or those that begin from now on. */
+  /** Applies to the open transaction, otherwise to the session. */
   const restrict = async () => {
     const isLow = problem() !== null;
     if (!connection.isInTransaction()) {
@@ -85,7 +82,7 @@ export function guardDisk(
       isReadOnly = isLow;
     } else if (isLow && !isRestricted) {
       isRestricted = true;
-      // One that has failed refuses this as it refuses everything.
+      // PostgreSQL rejects every statement of a failed transaction, this one too (25P02).
       await connection.query('set transaction read only', []).catch(() => {});
     }
   };
@@ -93,8 +90,8 @@ export function guardDisk(
     problem,
     connection: {
       ...connection,
-      async revive() {
-        const isAnother = (await connection.revive?.()) ?? false;
+      async reconnect() {
+        const isAnother = (await connection.reconnect?.()) ?? false;
         if (isAnother) isReadOnly = false;
         return isAnother;
       },
@@ -103,10 +100,12 @@ export function guardDisk(
         try {
           return await connection.query(sql, parameters);
         } catch (error) {
-          const why = problem();
-          if (why !== null && (error as { code?: unknown }).code === READ_ONLY_TRANSACTION)
-            throw new DiskFullError(why, { cause: error });
-          throw error;
+          const isRejected = (error as { code?: unknown }).code === READ_ONLY_TRANSACTION;
+          if (!isRejected || !(isReadOnly || isRestricted)) throw error;
+          // A transaction stays read-only to its end, also when space has been freed meanwhile.
+          throw new DiskFullError(problem() ?? `The disk of ${disk.directory} was nearly full. Try again.`, {
+            cause: error,
+          });
         }
       },
     },

@@ -25,10 +25,10 @@ export interface Connection {
   /** Whether the last statement left a transaction open. */
   isInTransaction(): boolean;
   /**
-   * Opens it again where it has ended by itself; asked before each lease.
-   * @returns whether it is another session now
+   * Opens the connection again if the database has exited; called before each lease.
+   * @returns whether this is a new session
    */
-  revive?(): Promise<boolean>;
+  reconnect?(): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ export function leaseQueue(connection: Connection): OwnEngine {
       });
       await before;
       try {
-        await connection.revive?.();
+        await connection.reconnect?.();
       } catch (error) {
         release();
         throw error;

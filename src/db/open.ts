@@ -9,10 +9,10 @@ import { leaseQueue } from './lease-queue.ts';
 import { migrate } from './migrate.ts';
 import { connectPglite } from './pglite.ts';
 import { postgresDialect, revisionReader } from './postgres.ts';
+import { reconnecting } from './reconnecting.ts';
 import { type Read, readOver } from './replicas.ts';
 import { READ_REVISIONS } from './revision.ts';
 import { type Revisions, type RevisionWatch, watchRevisions } from './revision-watch.ts';
-import { reviving } from './reviving.ts';
 import { remoteEngine } from './store-client.ts';
 import { connectToHolder, holderPid, takeStoreLock } from './store-lock.ts';
 import { serveStore } from './store-server.ts';
@@ -31,7 +31,7 @@ const IDLE_MS = { usual: 30_000, ending: 2_000 };
 /** Of one node to one server of PostgreSQL; one more asks for the revision. */
 const MAX_CONNECTIONS = 20;
 
-/** PostgreSQL sees to its own disk, and says so when it is full. */
+/** PostgreSQL reports a full disk itself (53100). */
 const OWN_DISK = { diskProblem: () => null, requireSpace: () => {} };
 
 export interface Database {
@@ -45,9 +45,9 @@ export interface Database {
   revisions: RevisionWatch;
   /** For what is answered: from a replica where there is one that is as recent as it has to be. */
   read: Read;
-  /** Why nothing can be written, for the operator: its disk is nearly full; null: it can, as far as is known. */
+  /** Returns why nothing is written, for operators: the disk is nearly full; null while writing is allowed. */
   diskProblem(): string | null;
-  /** @throws where there is no space for what reading lays aside, either */
+  /** @throws {DiskFullError} when too little is free for temporary files */
   requireSpace(): void;
   /** Before anything closes: another process that has the store and does nothing must not be waited for. */
   hurry?(): void;
@@ -198,7 +198,7 @@ async function openEmbedded({
     requireSpace(disk);
     return storeThread ? connectThread(storeThread, pgdata) : connectPglite(pgdata);
   };
-  const connection = await reviving(connect).catch(async (error) => {
+  const connection = await reconnecting(connect).catch(async (error) => {
     await lock.release();
     throw error;
   });

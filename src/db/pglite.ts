@@ -1,5 +1,5 @@
 import type { Connection, QueryRows } from './engine.ts';
-import { CRASHED } from './reviving.ts';
+import { CRASHED } from './reconnecting.ts';
 
 const INT8 = 20;
 
@@ -35,8 +35,8 @@ export async function connectPglite(directory?: string, snapshot?: Blob): Promis
   };
 }
 
-/** The program has ended, by itself (Emscripten's ExitStatus) or in a trap of WebAssembly: it answers nothing any more. */
+/** Marks the exit of the WebAssembly program (Emscripten's ExitStatus) and its traps: no further statement is answered. */
 function asCrash(error: Error): never {
   if (error.name !== 'ExitStatus' && error.name !== 'RuntimeError') throw error;
-  throw Object.assign(new Error(`The embedded database has ended: ${error.message}`), { code: CRASHED });
+  throw Object.assign(new Error(`The embedded database has exited: ${error.message}`), { code: CRASHED });
 }

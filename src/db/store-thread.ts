@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { connectPglite } from './pglite.ts';
-import { CRASHED } from './reviving.ts';
+import { CRASHED } from './reconnecting.ts';
 import { replyTo, type StoreReply } from './store-reply.ts';
 import type { ThreadReply, ThreadRequest } from './thread-connection.ts';
 

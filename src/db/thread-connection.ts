@@ -19,7 +19,7 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
-/** Recovery from a log of a gigabyte takes a fraction of it; on a disk that fills up meanwhile it hangs. */
+/** PGlite hangs when the disk fills up during recovery; recovery from a log of a gigabyte takes a fraction of this. */
 const OPEN_MS = 180_000;
 
 /**

@@ -1,17 +1,17 @@
 import { type RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Limiter } from './limiters.ts';
 
-/** What the store says of the time may be as late, and as early: it goes by a clock that it reads now and then. */
-const INEXACT_MS = 100;
+/** Redis computes the rest of a window from a clock that it caches: the end may be off by milliseconds. */
+const CLOCK_ERROR_MS = 100;
 
 /**
- * Counts in a shared store, and beside it what this node has counted of the same window. The higher count holds: the shared
- * one as long as the store has lost nothing, and where it has, or does not answer, that of this node. So no node lets more
- * than the limit through in a window, whatever becomes of the store.
+ * Counts requests in a shared store and, for the same window, those of this node in memory. The higher count applies: the
+ * shared one unless the store has lost its counts or does not answer. A node therefore never allows more than the limit in
+ * a window by itself.
  * @param shared rejects with an Error while the store does not answer
  */
 export function withOwnShare(shared: Limiter, own: RateLimiterMemory): Limiter {
-  /** The store's count; null: it does not answer. A spent limit is an answer, too. */
+  /** Resolves to the store's count, also when the limit is used up; null when the store does not answer. */
   const answered = (asked: Promise<RateLimiterRes | null>) =>
     asked.catch((failure: unknown) => (failure instanceof RateLimiterRes ? failure : null));
   return {
@@ -24,7 +24,9 @@ export function withOwnShare(shared: Limiter, own: RateLimiterMemory): Limiter {
       if (msLeft <= 0) return counted;
       const before = await own.get(key);
       const hasEnded =
-        before !== null && before.msBeforeNext <= INEXACT_MS && msLeft - before.msBeforeNext > INEXACT_MS;
+        before !== null &&
+        before.msBeforeNext <= CLOCK_ERROR_MS &&
+        msLeft - before.msBeforeNext > CLOCK_ERROR_MS;
       if (hasEnded) await own.delete(key);
       return higher(counted, await own.penalty(key, points, { customDuration: msLeft / 1000 }));
     },
@@ -41,7 +43,7 @@ export function withOwnShare(shared: Limiter, own: RateLimiterMemory): Limiter {
 
 function higher(counted: RateLimiterRes | null, mine: RateLimiterRes | null): RateLimiterRes {
   const none = new RateLimiterRes();
-  // A record may lie there for a moment after its end.
+  // The limiter may return a record shortly after it has expired.
   const [a, b] = [counted ?? none, mine && mine.msBeforeNext > 0 ? mine : none];
   return a.consumedPoints >= b.consumedPoints ? a : b;
 }

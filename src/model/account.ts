@@ -5,8 +5,8 @@ export const ROLES = ['viewer', 'analyst', 'administrator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Who may use an operation of the application: everybody, everybody who is signed in, or whoever is with this role or a
- * higher one and has no password to change first.
+ * Who may use an operation of the application: everybody, every session, or sessions of this role or a higher one whose
+ * password need not be changed first.
  */
 export type Who = Role | 'signed-in' | 'public';
 

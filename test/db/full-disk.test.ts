@@ -6,7 +6,7 @@ import { engineDialect } from '../../src/db/engine-dialect.ts';
 import { leaseQueue } from '../../src/db/lease-queue.ts';
 import { type Database, openDatabase } from '../../src/db/open.ts';
 import { connectPglite } from '../../src/db/pglite.ts';
-import { CRASHED, reviving } from '../../src/db/reviving.ts';
+import { CRASHED, reconnecting } from '../../src/db/reconnecting.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import { openSnapshot } from '../../src/features/exports/snapshot.ts';
 import { csvFormat } from '../../src/formats/csv.ts';
@@ -72,11 +72,42 @@ describe('the embedded database on a disk that fills up', () => {
     expect(await written()).toBe(0);
   });
 
-  it('lays no rows of an export aside where there is hardly any space, and says so', async () => {
+  it('names the disk also to a transaction that outlives the shortage', async () => {
+    const under = database.db.transaction().execute(async (trx) => {
+      free = RESERVE - 1;
+      await count.execute(trx);
+      free = RESERVE;
+      await write.execute(trx);
+    });
+    await expect(under).rejects.toMatchObject({
+      code: '53100',
+      message: expect.stringContaining('Try again'),
+    });
+    await write.execute(database.db);
+    expect(await written()).toBe(1);
+  });
+
+  it('opens no export without space for its temporary files', async () => {
+    const selection = { viewer: { tlpCeiling: 'RED' as const, now: NOW }, filters: {} };
+    const open = () => openSnapshot(database, selection, csvFormat({ csvGuard: true }), 'test');
     free = 31 * MB;
-    expect(() => database.requireSpace()).toThrow('31 MB are free, and the embedded database needs 32');
+    await expect(open()).rejects.toThrow('31 MB are free, and the embedded database needs 32');
     free = 32 * MB;
-    database.requireSpace();
+    await (await open()).close();
+  });
+
+  it('is not opened without space, and releases its directory', async () => {
+    const directory = emptyStore();
+    const start = (megabytes: number) =>
+      openDatabase({
+        url: undefined,
+        dataDirectory: directory,
+        share: false,
+        diskReserve: { bytes: 0, disk: { directory, free: () => megabytes * MB }, changed: () => {} },
+        onIdleError: () => {},
+      });
+    await expect(start(31)).rejects.toThrow(`The disk of ${directory} is full: 31 MB are free`);
+    await (await start(32)).close();
   });
 });
 
@@ -96,7 +127,7 @@ describe('an embedded database that has ended by itself', () => {
   it('is opened again for the next lease; what is left of the one before fails', async () => {
     const logs: string[][] = [];
     const connect = async () => session(logs[logs.push([]) - 1] ?? []);
-    const engine = leaseQueue(await reviving(connect));
+    const engine = leaseQueue(await reconnecting(connect));
     const first = await engine.acquire();
     await expect(first.query('end', [])).rejects.toBe(ended);
     await expect(first.query('one', [])).rejects.toMatchObject({ code: CRASHED });
@@ -107,14 +138,14 @@ describe('an embedded database that has ended by itself', () => {
     expect(logs).toEqual([['end'], ['two']]);
   });
 
-  it('is tried again two seconds after it could not be opened, and lets the next one ask meanwhile', async () => {
+  it('is opened again at most every two seconds, and rejects leases until then', async () => {
     let [now, opened, isOpenable] = [0, 0, true];
     const connect = async () => {
       opened++;
       if (!isOpenable) throw new Error('it cannot be opened');
       return session([]);
     };
-    const engine = leaseQueue(await reviving(connect, () => now));
+    const engine = leaseQueue(await reconnecting(connect, () => now));
     const lease = await engine.acquire();
     isOpenable = false;
     await lease.query('end', []).catch(() => {});

@@ -133,7 +133,7 @@ export async function insertUser(
     .execute();
 }
 
-/** @param setBy `another`: whose account it is has to change it before anything else */
+/** @param setBy `another`: the owner of the account must change it before anything else */
 export async function writePassword(
   trx: Transaction<Tables>,
   userId: string,
@@ -271,7 +271,7 @@ export async function findRights(
   return { role: row.role, tlpCeiling: row.tlp_ceiling, mustChangePassword };
 }
 
-/** Notes that an identity provider, and no password, opened the sessions with this token. */
+/** Marks the session with this token as opened by an identity provider, without a password. */
 export async function markByProvider(trx: Transaction<Tables>, token: string): Promise<void> {
   await trx.updateTable('app_session').set({ by_provider: true }).where('token', '=', token).execute();
 }

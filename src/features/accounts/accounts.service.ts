@@ -80,7 +80,7 @@ export interface UserChange {
   name?: string;
   role?: Role;
   disabled?: boolean;
-  /** Sets it anew, until whose account it is changes it at the next sign-in. */
+  /** Replaces the password; the owner must change it at the next sign-in. */
   password?: string;
   /** Takes the second factor away. */
   withoutTwoFactor?: boolean;

@@ -5,7 +5,7 @@ import { ownPath } from '../../../src/model/own-path.ts';
 import { ChangePassword } from '../parts/change-password.tsx';
 import { signOut } from '../shell/shell.tsx';
 
-/** For whoever signed in with a password that an administrator has set. */
+/** The only page of a session that was opened with a password set by an administrator. */
 export function NewPassword() {
   const { to } = useSearch({ from: '/new-password' });
   useEffect(() => {

@@ -3,17 +3,17 @@ import type { Connection } from './engine.ts';
 
 /** PostgreSQL's code for a server that has ended (Appendix A, crash_shutdown). */
 export const CRASHED = '57P02';
-/** After an attempt that failed, others are spared another one for so long. */
-const PAUSE_MS = 2_000;
+/** How long no further attempt is made after a failed one. */
+const RETRY_MS = 2_000;
 
 /**
- * A connection to the embedded database that is opened anew after the database has ended by itself, as it does on a disk
- * that is full: it recovers from its log then, as after a kill. Only between leases: what is left of the one that was
- * under way fails.
- * @param clock milliseconds that only go up
- * @throws when it cannot be opened the first time
+ * Returns a connection that is opened again after PGlite has exited, as it does on a full disk; PostgreSQL then recovers
+ * from its log, as after a kill. It reconnects between leases only: the remaining statements of the lease in progress
+ * fail, because their transaction is gone.
+ * @param clock monotonic milliseconds
+ * @throws when the first connection cannot be opened
  */
-export async function reviving(
+export async function reconnecting(
   connect: () => Promise<Connection>,
   clock = () => performance.now(),
 ): Promise<Required<Connection>> {
@@ -30,9 +30,9 @@ export async function reviving(
       }
     },
     isInTransaction: () => current?.isInTransaction() ?? false,
-    async revive() {
+    async reconnect() {
       if (current) return false;
-      if (clock() - refused.at < PAUSE_MS) throw crashed(refused.error);
+      if (clock() - refused.at < RETRY_MS) throw crashed(refused.error);
       try {
         current = await connect();
         return true;
@@ -45,9 +45,9 @@ export async function reviving(
   };
 }
 
-/** A disk that is full says so itself. */
+/** A full disk is reported as such. */
 function crashed(cause: unknown): unknown {
   if (cause instanceof DiskFullError) return cause;
-  const message = 'The embedded database has ended, and cannot be opened again yet.';
+  const message = 'The embedded database has exited and cannot be opened again yet.';
   return Object.assign(new Error(message, { cause }), { code: CRASHED });
 }
