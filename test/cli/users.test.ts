@@ -29,7 +29,7 @@ describe('tipline users, beside a running server', () => {
   });
 
   it('was offered a link for the first account, on standard output alone, that is void by now', async () => {
-    const [link = ''] = service.stdout().match(/http\S+\/first-start#\S+/) ?? [];
+    const [, link = ''] = await service.says(/(http\S+\/first-start#\S+)\n/);
     expect(link.startsWith(service.address)).toBe(true);
     const token = link.split('#')[1] ?? '';
     expect(token).toMatch(/^(?!tip_)[\w-]{43}$/);

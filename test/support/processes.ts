@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, inject } from 'vitest';
+// Loaded first, so that directories are removed after the processes that write to them have ended.
+import './directories.ts';
 
 export interface Exit {
   /** null: ended by a signal. */

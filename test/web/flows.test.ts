@@ -21,9 +21,8 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     provider = await startFeedServer();
     provider.answer({ body: JSON.stringify({ data: { abuseConfidenceScore: 97, totalReports: 5 } }) });
     service = await serve({ OUTBOUND_NETWORKS: '127.0.0.1/32', LOG_LEVEL: 'warn' }, 'demo');
-    await service.says(/first-start#\S+/);
+    link = (await service.says(/(http\S+first-start#\S+)\n/))[1] ?? '';
     key = service.stdout().match(/tip_[\w-]+/)?.[0] ?? '';
-    link = service.stdout().match(/http\S+first-start#\S+/)?.[0] ?? '';
     // The first account is made through the link.
     opened = await openPage();
     await opened.page.goto(link);
