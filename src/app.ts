@@ -25,10 +25,12 @@ import { Campaign, CampaignItem, CampaignList } from './features/campaigns/campa
 import { confidenceRoutes } from './features/confidence/confidence.routes.ts';
 import { enrichmentRoutes } from './features/enrichments/enrichments.routes.ts';
 import type { Interest } from './features/enrichments/wanted.ts';
+import { exportRoutes } from './features/exports/exports.routes.ts';
+import { exportFormat, StixBundle, txtStyle } from './features/exports/exports.schema.ts';
 import { exporter } from './features/exports/exports.service.ts';
 import type { Spool } from './features/exports/spool.ts';
 import { dependencyChecks } from './features/health/deep-check.ts';
-import { Health, healthRoutes } from './features/health/health.routes.ts';
+import { Health, healthRoutes, healthStatus } from './features/health/health.routes.ts';
 import { importRoutes } from './features/imports/imports.routes.ts';
 import { indicatorPageRoutes } from './features/indicators/analyst.routes.ts';
 import { indicatorRoutes } from './features/indicators/indicators.routes.ts';
@@ -73,6 +75,7 @@ import { ErrorBody } from './http/schema.ts';
 import { sendBeforeClosing } from './http/sent-before-closing.ts';
 import { isAppAccess, sessionGate, sessionInstead } from './http/session-gate.ts';
 import { cutSlowBodies, type SlowBodies } from './http/slow-bodies.ts';
+import { VOCABULARIES } from './http/vocabularies.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
 import type { KeyValueStore, RateLimit } from './kv/kv.ts';
 import { VERSION } from './version.ts';
@@ -130,6 +133,9 @@ const SCHEMAS = [
   CampaignItem,
   MispManifest,
   MispEvent,
+  StixBundle,
+  ...VOCABULARIES,
+  ...[healthStatus, exportFormat, txtStyle].map(({ schema }) => schema),
 ];
 
 /** The HTTP service: its plugins, its hooks in their order, and the explicit list of features. */
@@ -251,6 +257,7 @@ async function registerFeatures(
   const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');
   const exports = exporter(deps.database, deps.spool, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.interest, answer });
+  await app.register(exportRoutes, { exporter: exports });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read });

@@ -3,7 +3,9 @@ import { ErrorBody, ref } from './schema.ts';
 
 export const NO_CACHE = 'private, no-cache';
 
-export const idParameter = Type.Object({ id: Type.String({ description: 'The id, a UUID.' }) });
+/** @param example the id of something in the sample */
+export const idParameter = (example: string) =>
+  Type.Object({ id: Type.String({ description: 'The id, a UUID.', examples: [example] }) });
 
 const integerHeader = (description: string) => ({ type: 'integer', description });
 /** OpenAPI's description of the headers that stand on every answer to a known key. */
@@ -21,6 +23,7 @@ const DESCRIPTIONS = {
   403: 'The API key lacks the scope, or may not be used from this address.',
   404: 'There is no such thing, or none that this key may see.',
   406: 'The Accept header allows no media type that this route has.',
+  416: 'The range lies behind the end.',
   429: 'The rate limit of the key is spent; Retry-After says how many seconds to wait.',
   503: 'The service cannot answer at the moment.',
 } as const;
@@ -31,10 +34,21 @@ const unchanged = Type.Unsafe({
   headers: rateHeaders,
 });
 
+type OwnError = 400 | 404 | 416;
+
 /** The answers of a route that needs a key: its own, those of every such route, and the errors given. */
-export function apiResponses<T extends TSchema>(answer: T, description: string, ...errors: (400 | 404)[]) {
+export function apiResponses<T extends TSchema>(
+  answer: T,
+  description: string,
+  errors: OwnError[],
+  headers: object = {},
+) {
   return {
-    200: Type.Unsafe<Static<T>>({ ...ref(answer), description, headers: { ...etagHeader, ...rateHeaders } }),
+    200: Type.Unsafe<Static<T>>({
+      ...ref(answer),
+      description,
+      headers: { ...etagHeader, ...headers, ...rateHeaders },
+    }),
     304: unchanged,
     ...failures(errors),
   };
@@ -43,20 +57,51 @@ export function apiResponses<T extends TSchema>(answer: T, description: string, 
 /** The security of an operation whose route has a `looseKey`. */
 export const KEY_OR_BASIC: readonly Record<string, string[]>[] = [{ apiKey: [] }, { basicKey: [] }];
 
-/** The same for an answer that is text of a media type; `headers` in addition. */
-export function textResponses(mediaType: string, description: string, errors: (400 | 404)[], headers = {}) {
+/** By media type. */
+type Content = Record<string, { schema: object; example: unknown }>;
+
+/** Text of a media type. */
+export const textContent = (mediaType: string, example: string): Content => ({
+  [mediaType]: { schema: { type: 'string' }, example },
+});
+
+/** The same for an answer in one of several media types. */
+export function contentResponses(
+  content: Content,
+  description: string,
+  errors: OwnError[],
+  headers: object = {},
+) {
   return {
-    200: {
-      description,
-      headers: { ...etagHeader, ...headers, ...rateHeaders },
-      content: { [mediaType]: { schema: { type: 'string' } } },
-    },
+    200: { description, headers: { ...etagHeader, ...headers, ...rateHeaders }, content },
     304: unchanged,
     ...failures(errors),
   };
 }
 
-function failures(errors: (400 | 404)[]) {
+/** The same for a file, of which a range may be asked for (RFC 9110 §14). */
+export function fileResponses(
+  content: Content,
+  description: string,
+  errors: OwnError[],
+  headers: object = {},
+) {
+  const whole = contentResponses(content, description, [...errors, 416], headers);
+  const parts = Object.keys(content).map((type) => [type, { schema: { type: 'string' } }] as const);
+  return {
+    ...whole,
+    206: {
+      description: 'The range of bytes that was asked for (Range).',
+      headers: {
+        ...whole[200].headers,
+        'Content-Range': { type: 'string', description: 'Which bytes these are, and of how many.' },
+      },
+      content: Object.fromEntries(parts),
+    },
+  };
+}
+
+function failures(errors: OwnError[]) {
   const statuses = [...errors, 401, 403, 406, 429, 503] as const;
   return Object.fromEntries(statuses.map((status) => [status, failure(status)] as const));
 }

@@ -53,7 +53,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
     },
     transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
     transformObject: (document) =>
-      withExplodedLists('openapiObject' in document ? document.openapiObject : {}),
+      withNamedEnums(withExplodedLists('openapiObject' in document ? document.openapiObject : {})),
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
   });
   await app.register(swaggerUi, {
@@ -92,6 +92,23 @@ function withExplodedLists<T extends { paths?: object }>(document: T): T {
     }
   }
   return document;
+}
+
+/** A vocabulary that is a component is referred to wherever it is written out, under its name as the title. */
+function withNamedEnums<T extends { paths?: object; components?: { schemas?: object } }>(document: T): T {
+  const components = new Set(Object.keys(document.components?.schemas ?? {}));
+  const visit = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(visit);
+    if (typeof node !== 'object' || node === null) return node;
+    const { title, enum: values, type, ...rest } = node as Record<string, unknown>;
+    if (typeof title !== 'string' || !values || !components.has(title))
+      return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, visit(value)]));
+    const reference = { $ref: `#/components/schemas/${title}` };
+    return [type].flat().includes('null')
+      ? { anyOf: [reference, { type: 'null' }], ...rest }
+      : { ...reference, ...rest };
+  };
+  return visit(document) as T;
 }
 
 interface QuerySchema {

@@ -30,6 +30,7 @@ onEveryEngine((engine) => {
         '/api/v1/actors/{id}',
         '/api/v1/campaigns',
         '/api/v1/campaigns/{id}',
+        '/api/v1/exports/{format}',
         '/api/v1/feeds/misp/hashes.csv',
         '/api/v1/feeds/misp/manifest.json',
         '/api/v1/feeds/misp/{uuid}.json',

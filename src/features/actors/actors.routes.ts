@@ -4,6 +4,7 @@ import type { Read } from '../../db/replicas.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
+import { ACTOR_OF_SAMPLE } from '../../http/sample-ids.ts';
 import { toActor, toActorDetail } from './actors.answers.ts';
 import { findActor, listActors } from './actors.queries.ts';
 import { ActorItem, ActorList, ActorQuery } from './actors.schema.ts';
@@ -19,7 +20,7 @@ export const actorRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app
         summary: 'List threat actors',
         description: 'By name.',
         querystring: ActorQuery,
-        response: apiResponses(ActorList, 'A page of actors.', 400),
+        response: apiResponses(ActorList, 'A page of actors.', [400]),
       },
     },
     async (request, reply) => {
@@ -39,9 +40,9 @@ export const actorRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app
         tags: ['Actors'],
         summary: 'Read one threat actor',
         description: 'With techniques, malware and tools.',
-        params: idParameter,
+        params: idParameter(ACTOR_OF_SAMPLE),
         querystring: Type.Object({}),
-        response: apiResponses(ActorItem, 'The actor.', 400, 404),
+        response: apiResponses(ActorItem, 'The actor.', [400, 404]),
       },
     },
     async (request, reply) => {

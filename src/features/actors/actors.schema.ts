@@ -1,65 +1,111 @@
 import { type Static, Type } from 'typebox';
-import {
-  dateTime,
-  listOf,
-  nullable,
-  nullableEnum,
-  oneOf,
-  pageParameters,
-  score,
-  stringEnum,
-} from '../../http/schema.ts';
-import { MOTIVATIONS, SOPHISTICATIONS, TLPS } from '../../model/vocabulary.ts';
+import { ACTOR_OF_SAMPLE } from '../../http/sample-ids.ts';
+import { dateTime, listOf, nullable, oneOf, pageParameters, score } from '../../http/schema.ts';
+import { motivation, sophistication, tlp } from '../../http/vocabularies.ts';
 
 const actorFields = {
-  id: Type.String({ format: 'uuid' }),
-  name: Type.String(),
-  slug: Type.String(),
-  attackGroupId: nullable(Type.String({ description: 'ATT&CK group id, e.g. G0016.' })),
-  country: nullable(Type.String({ description: 'ISO 3166-1 alpha-2.' })),
-  motivation: stringEnum(MOTIVATIONS),
-  sophistication: nullableEnum(SOPHISTICATIONS),
+  id: Type.String({ format: 'uuid', description: 'Stable: of its source, or derived from its name.' }),
+  name: Type.String({ description: 'The name.' }),
+  slug: Type.String({ description: 'The name in lower case, digits and hyphens.' }),
+  attackGroupId: nullable(Type.String({ description: 'ATT&CK group id, such as G0016.' })),
+  country: nullable(
+    Type.String({ description: 'The country it is said to act for, ISO 3166-1 alpha-2; null: not known.' }),
+  ),
+  motivation: motivation(),
+  sophistication: nullable(sophistication({ description: 'How capable it is; null: not known.' })),
   active: Type.Boolean({
     description: 'False when retired by its source or last seen over two years ago.',
   }),
-  confidence: score(),
-  tlp: stringEnum(TLPS),
+  confidence: score({ description: 'The confidence of its source, 0 to 100.' }),
+  tlp: tlp(),
   aliases: Type.Array(
     Type.Object({
-      alias: Type.String(),
-      namedBy: nullable(Type.String({ description: 'Who uses this name.' })),
+      alias: Type.String({ description: 'Another name.' }),
+      namedBy: nullable(Type.String({ description: 'Who uses this name; null: not known.' })),
     }),
+    { description: 'Its other names.' },
   ),
 };
 
-export const Actor = Type.Object(actorFields, { $id: 'Actor', description: 'A threat actor.' });
+const EXAMPLE = {
+  id: ACTOR_OF_SAMPLE,
+  name: 'APT28',
+  slug: 'apt28',
+  attackGroupId: 'G0007',
+  country: 'RU',
+  motivation: 'UNKNOWN',
+  sophistication: null,
+  active: true,
+  confidence: 75,
+  tlp: 'CLEAR',
+  aliases: [{ alias: 'Fancy Bear', namedBy: null }],
+};
+
+export const Actor = Type.Object(actorFields, {
+  $id: 'Actor',
+  description: 'A threat actor.',
+  examples: [EXAMPLE],
+});
 
 const catalogued = {
-  id: Type.String({ format: 'uuid' }),
-  attackId: nullable(Type.String({ description: 'ATT&CK id.' })),
-  name: Type.String(),
+  id: Type.String({ format: 'uuid', description: 'Its id here.' }),
+  attackId: nullable(Type.String({ description: 'ATT&CK id, such as T1003 or S0154.' })),
+  name: Type.String({ description: 'The name.' }),
 };
 
 export const ActorDetail = Type.Object(
   {
     ...actorFields,
-    description: nullable(Type.String()),
-    targetSectors: Type.Array(Type.String()),
-    targetCountries: Type.Array(Type.String()),
-    firstSeen: nullable(dateTime()),
-    lastSeen: nullable(dateTime()),
-    techniques: Type.Array(Type.Object({ ...catalogued, tactics: Type.Array(Type.String()) })),
-    malware: Type.Array(Type.Object(catalogued)),
-    tools: Type.Array(Type.Object(catalogued)),
+    description: nullable(Type.String({ description: 'What its source says of it.' })),
+    targetSectors: Type.Array(Type.String(), { description: 'Sectors that it is known to attack.' }),
+    targetCountries: Type.Array(Type.String(), { description: 'Countries that it is known to attack.' }),
+    firstSeen: nullable(dateTime({ description: 'When it was first seen; null: not known.' })),
+    lastSeen: nullable(dateTime({ description: 'When it was last seen; null: not known.' })),
+    techniques: Type.Array(
+      Type.Object({
+        ...catalogued,
+        tactics: Type.Array(Type.String(), {
+          description: 'ATT&CK tactics by their short names, such as credential-access.',
+        }),
+      }),
+      { description: 'The ATT&CK techniques that it uses.' },
+    ),
+    malware: Type.Array(Type.Object(catalogued), { description: 'The malware that it uses.' }),
+    tools: Type.Array(Type.Object(catalogued), { description: 'The tools that it uses.' }),
   },
-  { $id: 'ActorDetail', description: 'A threat actor with what it is known to use.' },
+  {
+    $id: 'ActorDetail',
+    description: 'A threat actor with what it is known to use.',
+    examples: [
+      {
+        ...EXAMPLE,
+        description: 'APT28 is a threat group that has been active since at least 2004.',
+        targetSectors: [],
+        targetCountries: [],
+        firstSeen: null,
+        lastSeen: null,
+        techniques: [
+          {
+            id: '0a3ead4e-6d47-4ccb-854c-a6a4f9d96b22',
+            attackId: 'T1003',
+            name: 'OS Credential Dumping',
+            tactics: ['credential-access'],
+          },
+        ],
+        malware: [],
+        tools: [],
+      },
+    ],
+  },
 );
 
 export const ActorList = listOf(Actor, 'ActorList');
 export const ActorItem = oneOf(ActorDetail, 'ActorItem');
 export const ActorQuery = Type.Object({
   ...pageParameters(50, 200),
-  active: Type.Optional(Type.Boolean({ description: 'Only actors that are (not) active.' })),
+  active: Type.Optional(
+    Type.Boolean({ description: 'Only actors that are (not) active.', examples: [true] }),
+  ),
 });
 
 export type ActorAnswer = Static<typeof Actor>;

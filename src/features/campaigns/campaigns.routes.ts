@@ -4,6 +4,7 @@ import type { Read } from '../../db/replicas.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { isUuid } from '../../http/query-validator.ts';
+import { CAMPAIGN_OF_SAMPLE } from '../../http/sample-ids.ts';
 import { toCampaign } from './campaigns.answers.ts';
 import { findCampaign, listCampaigns } from './campaigns.queries.ts';
 import { CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
@@ -19,7 +20,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (
         summary: 'List campaigns',
         description: 'Latest start first, unknown starts last.',
         querystring: CampaignQuery,
-        response: apiResponses(CampaignList, 'A page of campaigns.', 400),
+        response: apiResponses(CampaignList, 'A page of campaigns.', [400]),
       },
     },
     async (request, reply) => {
@@ -41,9 +42,9 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (
         tags: ['Campaigns'],
         summary: 'Read one campaign',
         description: '404 when there is none, or it is above the ceiling of the key.',
-        params: idParameter,
+        params: idParameter(CAMPAIGN_OF_SAMPLE),
         querystring: Type.Object({}),
-        response: apiResponses(CampaignItem, 'The campaign.', 400, 404),
+        response: apiResponses(CampaignItem, 'The campaign.', [400, 404]),
       },
     },
     async (request, reply) => {

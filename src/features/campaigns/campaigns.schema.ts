@@ -1,33 +1,55 @@
 import { type Static, Type } from 'typebox';
-import { dateTime, listOf, nullable, oneOf, pageParameters, score, stringEnum } from '../../http/schema.ts';
-import { CAMPAIGN_STATUSES, TLPS } from '../../model/vocabulary.ts';
+import { CAMPAIGN_OF_SAMPLE } from '../../http/sample-ids.ts';
+import { dateTime, listOf, nullable, oneOf, pageParameters, score } from '../../http/schema.ts';
+import { campaignStatus, tlp } from '../../http/vocabularies.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const Campaign = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    name: Type.String(),
-    slug: Type.String(),
-    description: nullable(Type.String()),
-    status: stringEnum(CAMPAIGN_STATUSES),
-    startDate: nullable(dateTime()),
-    endDate: nullable(dateTime()),
-    targetSectors: Type.Array(Type.String()),
-    targetCountries: Type.Array(Type.String()),
-    confidence: score(),
-    tlp: stringEnum(TLPS),
+    id: Type.String({ format: 'uuid', description: 'Stable: of its source, or derived from its name.' }),
+    name: Type.String({ description: 'The name.' }),
+    slug: Type.String({ description: 'The name in lower case, digits and hyphens.' }),
+    description: nullable(Type.String({ description: 'What its source says of it.' })),
+    status: campaignStatus(),
+    startDate: nullable(dateTime({ description: 'When it began; null: not known.' })),
+    endDate: nullable(dateTime({ description: 'When it ended; null: not known, or not yet.' })),
+    targetSectors: Type.Array(Type.String(), { description: 'Sectors that it is known to attack.' }),
+    targetCountries: Type.Array(Type.String(), { description: 'Countries that it is known to attack.' }),
+    confidence: score({ description: 'The confidence of its source, 0 to 100.' }),
+    tlp: tlp(),
     actorCount: count('Linked actors that this key may see.'),
     techniqueCount: count('Linked techniques that this key may see.'),
     indicatorCount: count('What this key could list with campaignId.'),
   },
-  { $id: 'Campaign', description: 'A campaign.' },
+  {
+    $id: 'Campaign',
+    description: 'A campaign.',
+    examples: [
+      {
+        id: CAMPAIGN_OF_SAMPLE,
+        name: 'CVE-2023-23397',
+        slug: 'cve-2023-23397',
+        description: 'Exploitation of this vulnerability, attributed to threat actors from Russia.',
+        status: 'CONCLUDED',
+        startDate: '2023-04-01T05:00:00.000Z',
+        endDate: '2023-04-04T05:00:00.000Z',
+        targetSectors: [],
+        targetCountries: [],
+        confidence: 75,
+        tlp: 'CLEAR',
+        actorCount: 0,
+        techniqueCount: 4,
+        indicatorCount: 10,
+      },
+    ],
+  },
 );
 
 export const CampaignList = listOf(Campaign, 'CampaignList');
 export const CampaignItem = oneOf(Campaign, 'CampaignItem');
 export const CampaignQuery = Type.Object({
   ...pageParameters(50, 200),
-  status: Type.Optional(stringEnum(CAMPAIGN_STATUSES)),
+  status: Type.Optional(campaignStatus({ description: 'In this state.', examples: ['CONCLUDED'] })),
 });
 export type CampaignAnswer = Static<typeof Campaign>;

@@ -1,25 +1,59 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type Static, Type } from 'typebox';
 import type { Clock } from '../../clock.ts';
-import { ErrorBody, ref, stringEnum } from '../../http/schema.ts';
+import { ErrorBody, namedEnum, ref, stringEnum } from '../../http/schema.ts';
 import type { Checks } from './deep-check.ts';
 
-const Check = Type.Object({
-  status: stringEnum(['ok', 'degraded']),
-  latencyMs: Type.Number(),
-  message: Type.Optional(Type.String()),
-});
+export const healthStatus = namedEnum(
+  'HealthStatus',
+  ['ok', 'degraded'],
+  'Whether all is well with what was asked.',
+);
+
+const check = (description: string) =>
+  Type.Object(
+    {
+      status: healthStatus(),
+      latencyMs: Type.Number({ description: 'How long it took to answer, in milliseconds.' }),
+      message: Type.Optional(Type.String({ description: 'What is wrong with it, where something is.' })),
+    },
+    { description },
+  );
 
 export const Health = Type.Object(
   {
-    status: stringEnum(['ok', 'degraded']),
-    service: Type.String(),
-    version: Type.String(),
-    uptimeSeconds: Type.Integer({ minimum: 0 }),
-    timestamp: Type.String({ format: 'date-time' }),
-    checks: Type.Optional(Type.Object({ database: Check, keyValueStore: Check })),
+    status: healthStatus(),
+    service: Type.String({ description: 'Always tipline.' }),
+    version: Type.String({ description: 'The version of the service.' }),
+    uptimeSeconds: Type.Integer({ minimum: 0, description: 'For how long the process has been running.' }),
+    timestamp: Type.String({ format: 'date-time', description: 'The time of this answer.' }),
+    checks: Type.Optional(
+      Type.Object(
+        {
+          database: check('The relational database.'),
+          keyValueStore: check('The key-value store, which counts requests.'),
+        },
+        { description: 'What was asked with deep=1.' },
+      ),
+    ),
   },
-  { $id: 'Health', description: 'The state of this process and, when asked, of what it depends on.' },
+  {
+    $id: 'Health',
+    description: 'The state of this process and, when asked, of what it depends on.',
+    examples: [
+      {
+        status: 'ok',
+        service: 'tipline',
+        version: '0.1.0',
+        uptimeSeconds: 3600,
+        timestamp: '2026-11-24T12:00:00.000Z',
+        checks: {
+          database: { status: 'ok', latencyMs: 0.8 },
+          keyValueStore: { status: 'ok', latencyMs: 0.1 },
+        },
+      },
+    ],
+  },
 );
 
 export interface HealthOptions {
@@ -50,7 +84,9 @@ export const healthRoutes: FastifyPluginAsyncTypebox<HealthOptions> = async (app
         description: 'With deep=1 the database and the key-value store are asked too.',
         security: [],
         querystring: Type.Object({
-          deep: Type.Optional(stringEnum(['1'], { description: 'Ask the dependencies too.' })),
+          deep: Type.Optional(
+            stringEnum(['1'], { description: 'Ask the dependencies too.', examples: ['1'] }),
+          ),
         }),
         response: {
           200: Type.Unsafe<Static<typeof Health>>({ ...ref(Health), description: 'The service is well.' }),

@@ -6,8 +6,8 @@ import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
 import { mayActAs } from '../../model/account.ts';
+import { exportRequest, pageOf } from '../exports/export-request.ts';
 import type { Exporter } from '../exports/exports.service.ts';
-import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { loadIndicators } from '../imports/indicators.write.queries.ts';
 import { toDetail, toRow } from './analyst.answers.ts';
@@ -53,21 +53,15 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
     async (request, reply) => {
       const { page, pageSize, sort, order, format, csvGuard, style, include, state, ...filters } =
         request.query;
-      const options = optionsFor(format, { csvGuard, style, include });
-      if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+      const { page: asked } = pageOf(page, pageSize);
+      const selection = {
+        viewer: request.viewer,
+        filters: { ...filters, ...(state === 'pinned' && { pinned: true as const }) },
+        ...(asked && { page: { ...asked, ...sorting(sort, order) } }),
+      };
+      const wanted = exportRequest(format, { csvGuard, style, include }, selection);
       tellRefanged(reply, filters.q);
-      return sendExport(request, reply, exporter, {
-        selection: {
-          viewer: request.viewer,
-          filters: { ...filters, ...(state === 'pinned' && { pinned: true as const }) },
-          ...((page !== undefined || pageSize !== undefined) && {
-            page: { page: page ?? 1, pageSize: pageSize ?? DEFAULT_PAGE_SIZE, ...sorting(sort, order) },
-          }),
-        },
-        format: formatOf(format, options),
-        variant: variantOf(format, options),
-        fileName: `tipline-indicators-${format}`,
-      });
+      return sendExport(request, reply, exporter, wanted);
     },
   );
 
@@ -83,9 +77,6 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
     },
   });
 }
-
-/** Of an export that names a page but not its size: the list's. */
-const DEFAULT_PAGE_SIZE = 100;
 
 /** The list's own order is that without a word about it: it has an index. */
 function sorting(by: Sort, order: string) {

@@ -8,10 +8,12 @@ import type { Answering, ReadOne } from '../../http/answering.ts';
 import { apiResponses, idParameter, KEY_OR_BASIC, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseQuerystring } from '../../http/querystring.ts';
+import { INDICATOR_OF_SAMPLE } from '../../http/sample-ids.ts';
 import type { Interest } from '../enrichments/wanted.ts';
-import { exportResponses } from '../exports/exports.schema.ts';
+import { exportRequest, pageOf } from '../exports/export-request.ts';
+import { REFANGED_HEADER } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
-import { formatOf, optionsFor, variantOf } from '../exports/formats.ts';
+import { optionsFor } from '../exports/formats.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { toContext, toIndicator } from './indicators.answers.ts';
 import { findContext, findIndicator, type IndicatorFilters } from './indicators.queries.ts';
@@ -54,32 +56,31 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       schema: {
         operationId: 'listIndicators',
         tags: ['Indicators'],
-        summary: 'List or export indicators',
+        summary: 'List indicators',
         security: KEY_OR_BASIC,
         description:
-          'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned. An export takes HTTP Basic, too: the key is the password.',
+          'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned. With ' +
+          'a format other than json this is GET /api/v1/exports/{format}: the same answer, HTTP Basic included.',
         querystring: IndicatorQuery,
-        response: exportResponses(apiResponses(IndicatorList, 'A page of indicators, or an export.', 400)),
+        response: apiResponses(IndicatorList, 'A page of indicators.', [400], REFANGED_HEADER),
       },
     },
     async (request, reply) => {
       const { page, pageSize, format, csvGuard, style, include, ...filters } = request.query;
-      const options = optionsFor(format, { csvGuard, style, include });
-      if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
-      tellRefanged(reply, filters.q);
+      const given = { csvGuard, style, include };
       if (format !== 'json') {
         const selection = {
           viewer: request.viewer,
           filters,
-          ...(asksForPage(request.url) && { page: { page, pageSize } }),
+          ...(asksForPage(request.url) && pageOf(page, pageSize)),
         };
-        return sendExport(request, reply, exporter, {
-          selection,
-          format: formatOf(format, options),
-          variant: variantOf(format, options),
-          fileName: `tipline-indicators-${format}`,
-        });
+        const wanted = exportRequest(format, given, selection);
+        tellRefanged(reply, filters.q);
+        return sendExport(request, reply, exporter, wanted);
       }
+      const options = optionsFor(format, given);
+      if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+      tellRefanged(reply, filters.q);
       const { viewer } = request;
       return answer.kept(request, reply, questionOf(viewer, filters, { page, pageSize }), async () => {
         const { total, rows, ...of } = await read(async (db, mayLag) => ({
@@ -102,9 +103,9 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         tags: ['Indicators'],
         summary: 'Read one indicator',
         description: '404 when there is none, or it is whitelisted, expired or above the ceiling of the key.',
-        params: idParameter,
+        params: idParameter(INDICATOR_OF_SAMPLE),
         querystring: Type.Object({}),
-        response: apiResponses(IndicatorItem, 'The indicator.', 400, 404),
+        response: apiResponses(IndicatorItem, 'The indicator.', [400, 404]),
       },
     },
     (request, reply) =>
@@ -121,9 +122,9 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         summary: 'Read all that is known about one indicator',
         description:
           'For playbooks: enrichments with the providers’ raw answers, actors, campaigns, reports, verdict.',
-        params: idParameter,
+        params: idParameter(INDICATOR_OF_SAMPLE),
         querystring: Type.Object({}),
-        response: apiResponses(IndicatorContext, 'All that is known about the indicator.', 400, 404),
+        response: apiResponses(IndicatorContext, 'All that is known about the indicator.', [400, 404]),
       },
     },
     (request, reply) =>

@@ -9,8 +9,9 @@ import {
   feedRangeOfUuid,
   writeFeedEvent,
 } from '../../formats/misp-feed.ts';
-import { apiResponses, KEY_OR_BASIC, NO_CACHE, textResponses } from '../../http/api-route.ts';
+import { apiResponses, fileResponses, KEY_OR_BASIC, NO_CACHE, textContent } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
+import { EXPORT_HEADERS } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
@@ -22,6 +23,7 @@ const MISP = mispFormat({ context: false });
 /** When an event has changed is asked of its range. */
 const ROWS: ExportShape = { ...MISP, reads: {} };
 const ACCESS = { access: 'indicators:read', looseKey: () => true } as const;
+const HASHES_EXAMPLE = '4ec6274d8f027c10a8af7edd84a3247f,c3bc72fb-38cc-5926-9cb5-08bb29533f02\n';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 interface Options {
@@ -44,7 +46,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         summary: 'Read the manifest of the MISP feed',
         description: 'Which events there are, and when each has changed.',
         querystring: Type.Object({}),
-        response: apiResponses(MispManifest, 'The manifest, by the uuids of the events.', 400),
+        response: apiResponses(MispManifest, 'The manifest, by the uuids of the events.', [400]),
       },
     },
     async ({ viewer }, reply) => {
@@ -65,7 +67,12 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         summary: 'Read the hashes of the MISP feed',
         description: 'MD5 of each value and the uuid of its event: what MISP looks its own attributes up in.',
         querystring: Type.Object({}),
-        response: textResponses('text/csv', 'The hashes.', [400]),
+        response: fileResponses(
+          textContent('text/csv', HASHES_EXAMPLE),
+          'The hashes.',
+          [400],
+          EXPORT_HEADERS,
+        ),
       },
     },
     async (request, reply) => {
@@ -89,9 +96,14 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         security: KEY_OR_BASIC,
         summary: 'Read an event of the MISP feed',
         description: 'The indicators of a range of numbers: a change moves one small event.',
-        params: Type.Object({ uuid: Type.String({ description: 'The uuid, as the manifest has it.' }) }),
+        params: Type.Object({
+          uuid: Type.String({
+            description: 'The uuid, as the manifest has it; each installation has its own.',
+            examples: ['c3bc72fb-38cc-5926-9cb5-08bb29533f02'],
+          }),
+        }),
         querystring: Type.Object({}),
-        response: apiResponses(MispEvent, 'The event.', 400, 404),
+        response: apiResponses(MispEvent, 'The event.', [400, 404]),
       },
     },
     async ({ viewer, params }, reply) => {
