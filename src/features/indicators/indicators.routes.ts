@@ -5,7 +5,7 @@ import type { PageRequest } from '../../db/page.ts';
 import type { Read } from '../../db/replicas.ts';
 import type { Viewer } from '../../db/visibility.ts';
 import type { Answering, ReadOne } from '../../http/answering.ts';
-import { apiResponses, idParameter, KEY_OR_BASIC, NO_CACHE } from '../../http/api-route.ts';
+import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseQuerystring } from '../../http/querystring.ts';
 import { INDICATOR_OF_SAMPLE } from '../../http/sample-ids.ts';
@@ -57,7 +57,6 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         operationId: 'listIndicators',
         tags: ['Indicators'],
         summary: 'List indicators',
-        security: KEY_OR_BASIC,
         description:
           'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned. With ' +
           'a format other than json this is GET /api/v1/exports/{format}: the same answer, HTTP Basic included.',

@@ -38,7 +38,6 @@ export const MispEvent = Type.Object(
   },
   {
     $id: 'MispEvent',
-    additionalProperties: true,
     description: 'An event in MISP’s core format.',
     examples: [
       {
