@@ -4,16 +4,17 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
-import {
-  FORMAT_NAMES,
-  type FormatName,
-  formatOf,
-  optionsFor,
-  variantOf,
-} from '../features/exports/formats.ts';
+import { exportRequest } from '../features/exports/export-request.ts';
+import { FORMAT_NAMES, type FormatName } from '../features/exports/formats.ts';
 import { openSnapshot, type Snapshot } from '../features/exports/snapshot.ts';
-import type { ExportFormat, TxtStyle } from '../formats/format.ts';
-import { TXT_STYLES } from '../formats/format.ts';
+import {
+  type ExportFormat,
+  LIMIT_ORDERS,
+  type LimitOrder,
+  TXT_STYLES,
+  type TxtStyle,
+} from '../formats/format.ts';
+import { ApiError } from '../http/errors.ts';
 import {
   INDICATOR_TYPES,
   type IndicatorType,
@@ -24,7 +25,7 @@ import {
 } from '../model/vocabulary.ts';
 import { withDatabase } from './dependencies.ts';
 import { fileProblem } from './file-problem.ts';
-import { filled, instant, percent, uuid, wordOf, wordsOf } from './options.ts';
+import { filled, instant, lines, percent, uuid, wordOf, wordsOf } from './options.ts';
 import { UsageError } from './usage-error.ts';
 
 interface ExportCommandOptions {
@@ -41,6 +42,9 @@ interface ExportCommandOptions {
   since?: string;
   csvGuard: boolean;
   style?: TxtStyle;
+  limit?: number;
+  order?: LimitOrder;
+  collapse: boolean;
   context?: boolean;
 }
 
@@ -68,40 +72,49 @@ export function exportCommand(): Command {
     .option('--min-confidence <percent>', 'confidence of at least this', percent)
     .option('--since <time>', 'seen at or after this, ISO 8601', instant)
     .option('--no-csv-guard', 'csv: do not disarm what a spreadsheet would run as a formula')
-    .addOption(new Option('--style <style>', 'txt: whose external list it is for').choices(TXT_STYLES))
+    .addOption(new Option('--style <style>', 'txt: the product that the list is for').choices(TXT_STYLES))
+    .option('--limit <count>', 'txt: at most so many lines', lines)
+    .addOption(
+      new Option('--order <order>', 'txt, with --limit: which come first (confidence)').choices(LIMIT_ORDERS),
+    )
+    .option('--no-collapse', 'txt: do not join adjacent addresses into networks')
     .option('--context', 'stix, misp: with actors, campaigns, malware and techniques')
     .action(exportAll);
 }
 
 async function exportAll(options: ExportCommandOptions, command: Command): Promise<void> {
-  const chosen = optionsFor(options.format, {
-    csvGuard: options.csvGuard ? undefined : 'off',
+  const filters = {
+    ...(options.q !== undefined && { q: options.q }),
+    ...(options.type && { types: options.type }),
+    ...(options.severity && { severity: options.severity }),
+    ...(options.tag !== undefined && { tag: options.tag }),
+    ...(options.actor && { actorId: options.actor }),
+    ...(options.campaign && { campaignId: options.campaign }),
+    ...(options.minConfidence !== undefined && { minConfidence: options.minConfidence }),
+    ...(options.since && { since: options.since }),
+  };
+  const given = {
+    csvGuard: options.csvGuard ? undefined : ('off' as const),
     style: options.style,
-    include: options.context ? 'context' : undefined,
-  });
-  if ('wrong' in chosen) command.error(`error: ${chosen.wrong}`, { exitCode: 2 });
-  const format = formatOf(options.format, chosen);
+    limit: options.limit,
+    order: options.order,
+    collapse: options.collapse ? undefined : ('off' as const),
+    include: options.context ? ('context' as const) : undefined,
+  };
+  const viewer = { tlpCeiling: options.tlpCeiling, now: new Date() };
+  const { selection, format, variant } = requested(command, () =>
+    exportRequest(options.format, given, { viewer, filters }),
+  );
   const { output } = options;
   // Before anything is read, which may take a while.
   const target =
     output === undefined ? null : await openOutput(output).catch((error) => asUsage(error, output));
   await withDatabase(async (database) => {
-    const filters = {
-      ...(options.q !== undefined && { q: options.q }),
-      ...(options.type && { types: options.type }),
-      ...(options.severity && { severity: options.severity }),
-      ...(options.tag !== undefined && { tag: options.tag }),
-      ...(options.actor && { actorId: options.actor }),
-      ...(options.campaign && { campaignId: options.campaign }),
-      ...(options.minConfidence !== undefined && { minConfidence: options.minConfidence }),
-      ...(options.since && { since: options.since }),
-    };
-    const viewer = { tlpCeiling: options.tlpCeiling, now: new Date() };
     const snapshot = await openSnapshot(
       database,
-      { viewer, filters },
+      { ...selection, viewer: { ...viewer, now: new Date() } },
       format,
-      variantOf(options.format, chosen),
+      variant,
     );
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort(new Error('Interrupted: nothing was left behind.'));
@@ -116,6 +129,16 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
       await snapshot.close();
     }
   });
+}
+
+/** An option that means nothing to the format is a mistake of the command line. */
+function requested<T>(command: Command, request: () => T): T {
+  try {
+    return request();
+  } catch (error) {
+    if (error instanceof ApiError) command.error(`error: ${error.message}`, { exitCode: 2 });
+    throw error;
+  }
 }
 
 interface Output {
@@ -198,8 +221,9 @@ async function write(
   }
 }
 
-function report({ rows, skipped }: Snapshot): void {
-  const left = Object.entries(skipped).map(([reason, count]) => `${count} ${reason}`);
+function report({ rows, skipped: { limit, ...others } }: Snapshot): void {
+  const left = Object.entries(others).map(([reason, count]) => `${count} ${reason}`);
   const without = left.length > 0 ? ` Left out, since the format cannot say them: ${left.join(', ')}.` : '';
-  process.stderr.write(`${rows} indicators written.${without}\n`);
+  const beyond = limit === undefined ? '' : ` Beyond the limit: ${limit}.`;
+  process.stderr.write(`${rows} indicators written.${without}${beyond}\n`);
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { MOST_LINES } from '../formats/format.ts';
 import { isUuid, parseInstant } from '../http/query-validator.ts';
 import { isNetwork } from '../model/network-text.ts';
 import { SCOPES, type Scope } from '../model/scopes.ts';
@@ -45,6 +46,14 @@ export function instant(text: string): string {
 export function percent(text: string): number {
   const value = /^\d{1,3}$/.test(text) ? Number(text) : 101;
   if (value > 100) throw new InvalidArgumentError('Allowed: a whole number from 0 to 100.');
+  return value;
+}
+
+/** Lines of a list. */
+export function lines(text: string): number {
+  const value = /^\d{1,8}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > MOST_LINES)
+    throw new InvalidArgumentError(`Allowed: a whole number from 1 to ${MOST_LINES}.`);
   return value;
 }
 

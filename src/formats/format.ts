@@ -126,15 +126,34 @@ export interface ExportInfo {
   relationships: readonly ExportRelationship[];
 }
 
-export const TXT_STYLES = ['plain', 'paloalto', 'fortinet', 'checkpoint'] as const;
+export const TXT_STYLES = ['plain', 'paloalto', 'fortinet', 'checkpoint', 'wazuh', 'splunk'] as const;
 export type TxtStyle = (typeof TXT_STYLES)[number];
+
+/** Which indicators come first where not all fit: the highest confidence, or the newest sighting. */
+export const LIMIT_ORDERS = ['confidence', 'newest'] as const;
+export type LimitOrder = (typeof LIMIT_ORDERS)[number];
+
+/** The largest limit of a list. */
+export const MOST_LINES = 10_000_000;
+
+/** How a list of one value a line is written. */
+export interface ListOptions {
+  /** For which product. */
+  style: TxtStyle;
+  /** One of the types of the list, where the style holds one kind of value; null: any. */
+  kind: IndicatorType | null;
+  /** Adjacent addresses are joined into networks. */
+  collapse: boolean;
+  /** No more lines than this, of the indicators that come first in `order`; null: every match. */
+  limit: { count: number; order: LimitOrder } | null;
+}
 
 /** What a caller may choose beside the format. */
 export interface ExportOptions {
   /** csv: prefix what a spreadsheet would run as a formula. */
   csvGuard: boolean;
-  /** txt: whose external list it is for. */
-  style: TxtStyle;
+  /** txt. */
+  list: ListOptions;
   /** stix and misp: with actors, campaigns, malware, techniques and their relationships. */
   context: boolean;
 }

@@ -1,15 +1,26 @@
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
+import { csvLine } from './csv.ts';
 import type { ExportIndicator, TxtStyle } from './format.ts';
 import { isPublicSuffix } from './public-suffix.ts';
+import { tlpName } from './tlp-name.ts';
 import { type UrlParts, urlParts } from './url-parts.ts';
 
-/** How the external lists of one make of firewall are written. */
+/** How the external lists of one product are written. */
 export interface ListStyle {
   types: readonly IndicatorType[];
-  /** The lines of one value that is no address; none when the list cannot say it. */
+  /** The types that may stand in one list, by kind, where the product takes one kind a list. */
+  kinds: readonly (readonly IndicatorType[])[] | null;
+  /** Whether it takes networks, and so adjacent addresses may be joined. */
+  networks: boolean;
+  /** The first line, by one of the types of the kind. */
+  header?(kind: IndicatorType | null): string;
+  /** The lines of one value that is not joined with others; none when the list cannot say it. */
   lines(row: ExportIndicator): string[];
   /** Whether lines that start with `#` are comments to it. */
   comments: boolean;
+  columns: readonly (keyof ExportIndicator)[];
+  mediaType: string;
+  extension: string;
 }
 
 const ADDRESSES = ['IPV4', 'IPV6'] as const;
@@ -18,29 +29,94 @@ const HASHES = ['MD5', 'SHA1', 'SHA256'] as const;
 /** What a web filter sees; the scheme is no part of what it compares. */
 const WEB_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss']);
 
+const VALUES = {
+  columns: ['type', 'value'],
+  mediaType: 'text/plain; charset=utf-8',
+  extension: 'txt',
+} as const;
+
+const kindsOf = <const K extends readonly (readonly IndicatorType[])[]>(...kinds: K) => ({
+  kinds,
+  types: kinds.flat(),
+});
+
 export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
   /** Values as they are shown. Few readers take `#` at the start for anything but a comment. */
   plain: {
+    ...VALUES,
     types: INDICATOR_TYPES,
+    kinds: null,
+    networks: true,
     lines: ({ value }) => (value.startsWith('#') ? [] : [value]),
     comments: false,
   },
   /**
    * PAN-OS external dynamic lists (Formatting Guidelines for an External Dynamic List; Guidelines for URL Category
-   * Exceptions): entries of up to 255 characters. A name stands for itself and `*.` for what is under it. Since 10.2
-   * the firewall itself puts the ending slash behind names in URL lists; a domain list takes none.
+   * Exceptions): of addresses, domains or URLs, entries of up to 255 characters. A name stands for itself and `*.` for
+   * what is under it. Since 10.2 the firewall itself puts the ending slash behind names in URL lists; a domain list
+   * takes none.
    */
-  paloalto: { types: [...ADDRESSES, 'DOMAIN', 'URL'], lines: paloAltoLines, comments: false },
-  /** FortiOS external resources: lines of up to 4K characters, `*` as a wildcard, schemes cut off by the firewall. */
-  fortinet: { types: [...ADDRESSES, 'DOMAIN', 'URL', ...HASHES], lines: fortinetLines, comments: false },
+  paloalto: {
+    ...VALUES,
+    ...kindsOf(ADDRESSES, ['DOMAIN'], ['URL']),
+    networks: true,
+    lines: paloAltoLines,
+    comments: false,
+  },
+  /**
+   * FortiOS external resources, of addresses, domains, URLs (category) or malware hashes: lines of up to 4K characters, `*`
+   * as a wildcard, schemes cut off by the firewall.
+   */
+  fortinet: {
+    ...VALUES,
+    ...kindsOf(ADDRESSES, ['DOMAIN'], ['URL'], HASHES),
+    networks: true,
+    lines: fortinetLines,
+    comments: false,
+  },
   /**
    * Check Point network feeds (addresses) and custom intelligence feeds (sk132193: one column of comma-separated
-   * values, `#` for comments).
+   * values of one type that the feed names, `#` for comments).
    */
   checkpoint: {
-    types: [...ADDRESSES, 'DOMAIN', 'URL', ...HASHES, 'EMAIL'],
+    ...VALUES,
+    ...kindsOf(ADDRESSES, ['DOMAIN'], ['URL'], ['MD5'], ['SHA1'], ['SHA256'], ['EMAIL']),
+    networks: true,
     lines: checkPointLines,
     comments: true,
+  },
+  /**
+   * Wazuh CDB lists: `key:value` lines with unique keys, a key that holds a colon in quotation marks. Of networks it knows those
+   * that end at a dot alone. The value, which rules may compare, is the severity.
+   */
+  wazuh: {
+    ...VALUES,
+    ...kindsOf(
+      ADDRESSES,
+      ...INDICATOR_TYPES.filter((type) => type !== 'IPV4' && type !== 'IPV6').map((type) => [type] as const),
+    ),
+    networks: false,
+    lines: wazuhLines,
+    comments: false,
+    columns: ['type', 'value', 'severity'],
+  },
+  /** Splunk Enterprise Security: the lookup of one of its threat collections, with the collection's own fields. */
+  splunk: {
+    ...kindsOf(
+      ADDRESSES,
+      ['DOMAIN'],
+      ['URL', 'USER_AGENT'],
+      [...HASHES, 'FILENAME'],
+      ['EMAIL'],
+      ['REGISTRY_KEY'],
+    ),
+    networks: false,
+    header: (kind) => csvLine(splunkFields(kind ?? 'IPV4'), false).trimEnd(),
+    lines: splunkLines,
+    comments: false,
+    columns: ['type', 'value', 'confidence', 'severity', 'tlp', 'source'],
+    mediaType: 'text/csv; charset=utf-8; header=present',
+    extension: 'csv',
   },
 };
 
@@ -84,4 +160,53 @@ function webUrl(value: string): UrlParts | null {
 /** Nor user name and password, which are in no request line. */
 function withoutScheme({ host, port, path, query }: UrlParts): string {
   return `${port === null ? host : `${host}:${port}`}${path}${query}`;
+}
+
+function wazuhLines({ value, severity }: ExportIndicator): string[] {
+  // Its reader has no escape for a quotation mark.
+  if (value.includes('"')) return [];
+  return [`${value.includes(':') ? `"${value}"` : value}:${severity.toLowerCase()}`];
+}
+
+/** The fields of each threat collection, by the type of indicator and the one of them that holds the value. */
+const SPLUNK_FIELDS: Partial<Record<IndicatorType, { fields: readonly string[]; value: string }>> = {
+  ...ofCollection(['ip'], { IPV4: 'ip', IPV6: 'ip' }),
+  ...ofCollection(['domain'], { DOMAIN: 'domain' }),
+  ...ofCollection(['http_referrer', 'http_user_agent', 'url'], { URL: 'url', USER_AGENT: 'http_user_agent' }),
+  ...ofCollection(['file_hash', 'file_name'], {
+    MD5: 'file_hash',
+    SHA1: 'file_hash',
+    SHA256: 'file_hash',
+    FILENAME: 'file_name',
+  }),
+  ...ofCollection(['src_user', 'subject'], { EMAIL: 'src_user' }),
+  ...ofCollection(['registry_path', 'registry_value_name', 'registry_value_text'], {
+    REGISTRY_KEY: 'registry_path',
+  }),
+};
+
+function ofCollection(fields: readonly string[], types: Partial<Record<IndicatorType, string>>) {
+  const all = ['description', ...fields, 'weight'];
+  return Object.fromEntries(Object.entries(types).map(([type, value]) => [type, { fields: all, value }]));
+}
+
+function splunkFields(type: IndicatorType): readonly string[] {
+  return SPLUNK_FIELDS[type]?.fields ?? [];
+}
+
+/** The weight is the confidence, from 1. */
+function splunkLines({ type, value, confidence, severity, tlp, source }: ExportIndicator): string[] {
+  // A name is free text: it stands where no spreadsheet takes it for a formula, and on one line.
+  const name = source.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  const cells: Record<string, string> = {
+    [SPLUNK_FIELDS[type]?.value ?? '']: value,
+    description: `Severity ${severity}, confidence ${confidence}, TLP:${tlpName(tlp)}, source: ${name}`,
+    weight: String(Math.max(1, confidence)),
+  };
+  return [
+    csvLine(
+      splunkFields(type).map((field) => cells[field] ?? ''),
+      false,
+    ).trimEnd(),
+  ];
 }

@@ -2,7 +2,7 @@ import type { CopiedRows } from '../model/copied-rows.ts';
 import { addressCollapser } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
 import { firstSeenLines } from './first-seen-lines.ts';
-import type { ExportFormat, ExportIndicator, ExportOptions, TxtStyle } from './format.ts';
+import type { ExportFormat, ExportIndicator, ExportOptions, ListOptions } from './format.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 
 const POUND = 0x23;
@@ -10,50 +10,64 @@ const POUND = 0x23;
 const LETTER_I = 0x49;
 
 /**
- * One value a line, for firewalls' external lists: addresses first, neighbours joined into networks, then everything
- * else, what was added last first, as the style has it. Lists hold one kind of value as a rule; the caller chooses it.
+ * One value a line, for external lists of firewalls and others: addresses first, neighbours joined into networks, then
+ * everything else, as the style has it: what was added last first or, with a limit, in the order of the limit.
  */
-export function txtFormat({ style }: Pick<ExportOptions, 'style'>): ExportFormat {
+export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
+  const { types, columns, mediaType, extension } = LIST_STYLES[list.style];
   return {
-    mediaType: 'text/plain; charset=utf-8',
-    extension: 'txt',
-    types: LIST_STYLES[style].types,
+    mediaType,
+    extension,
+    types,
     detectionOnly: true,
     order: 'address',
-    columns: ['type', 'value'],
+    columns,
     reads: {},
     async *write(batches) {
-      const writer = listWriter(style);
+      const writer = listWriter(list);
+      yield writer.begin();
       for await (const batch of batches) {
         const text = batch.map(writer.linesOf).join('');
         if (text !== '') yield text;
       }
       yield writer.end();
     },
-    ...(style === 'plain' && { writeCopied: plainFromCopy }),
+    ...(list.style === 'plain' && {
+      writeCopied: (pieces, toRow) => plainFromCopy(list, pieces, toRow),
+    }),
   };
 }
 
+/** As they come, each a line of its own. */
+const notCollapsed = () => ({ add: (address: string) => [address], end: (): string[] => [] });
+
 /** Takes rows in the format's order, one after the other. */
-function listWriter(style: TxtStyle) {
-  const { lines, comments } = LIST_STYLES[style];
-  const collapser = addressCollapser();
+function listWriter({ style, kind, collapse, limit }: ListOptions) {
+  const { header, lines, networks, comments } = LIST_STYLES[style];
+  const collapser = collapse ? addressCollapser() : notCollapsed();
   const isFirst = firstSeenLines();
   let isBetweenAddresses = true;
   let leftOut = 0;
-  const othersOf = (row: ExportIndicator) => {
+  let room = limit?.count ?? Number.POSITIVE_INFINITY;
+  const linesOf = (row: ExportIndicator) => {
     const written = lines(row);
     if (written.length === 0) leftOut++;
     // Only URLs, and only in firewalls' notations, lose something that told them apart.
-    return row.type === 'URL' && style !== 'plain' ? written.filter(isFirst) : written;
+    const others = row.type === 'URL' && style !== 'plain' ? written.filter(isFirst) : written;
+    // A name that is listed with what is under it needs both lines.
+    if (others.length > room) return [];
+    room -= others.length;
+    return others;
   };
   return {
     /** Whether addresses may follow, or are still to be written. */
     isBetweenAddresses: () => isBetweenAddresses,
     addressLines: (address: string) => text(collapser.add(address)),
+    begin: () => text(header ? [header(kind)] : []),
     linesOf(row: ExportIndicator): string {
       isBetweenAddresses = isAddress(row);
-      return text(isBetweenAddresses ? collapser.add(row.value) : [...collapser.end(), ...othersOf(row)]);
+      if (isBetweenAddresses && networks) return text(collapser.add(row.value));
+      return text([...collapser.end(), ...linesOf(row)]);
     },
     end(): string {
       const comment = `# left out: ${leftOut} values that such a list cannot hold`;
@@ -62,8 +76,12 @@ function listWriter(style: TxtStyle) {
   };
 }
 
-async function* plainFromCopy(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {
-  const writer = listWriter('plain');
+async function* plainFromCopy(
+  list: ListOptions,
+  pieces: AsyncIterable<CopiedRows>,
+  toRow: (line: string) => ExportIndicator,
+) {
+  const writer = listWriter(list);
   yield* copiedRows(pieces, valueFromCopy(writer), (row) => writer.linesOf(toRow(row)));
   yield writer.end();
 }

@@ -59,6 +59,13 @@ describe('tipline export', () => {
     );
   });
 
+  it('writes a list of no more lines than its limit, and says how many are beyond it', async () => {
+    const args = ['--format', 'txt', '--type', 'DOMAIN', '--style', 'fortinet', '--limit', '500'];
+    const { code, stdout, stderr } = await exported(...args);
+    expect([code, stdout.split('\n').length - 1]).toEqual([0, 500]);
+    expect(stderr).toContain('500 indicators written. Beyond the limit: 4500.\n');
+  });
+
   it.each([
     [['--format', 'nonsense'], 'csv'],
     [[], '--format'],
@@ -66,6 +73,10 @@ describe('tipline export', () => {
     [['--format', 'csv', '--type', 'DOMAIN,NONSENSE'], 'IPV4'],
     [['--format', 'csv', '--since', 'yesterday'], '2026-01-31'],
     [['--format', 'csv', '--actor', 'APT29'], 'UUID'],
+    [['--format', 'txt', '--style', 'fortinet'], 'one kind of value'],
+    [['--format', 'txt', '--limit', '0'], '10000000'],
+    [['--format', 'txt', '--order', 'newest'], 'limit'],
+    [['--format', 'csv', '--no-collapse'], 'txt'],
   ])('refuses %j and says what is allowed', async (args, allowed) => {
     const { code, stdout, stderr } = await exported(...args);
     expect([code, stdout]).toEqual([2, '']);

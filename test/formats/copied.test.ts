@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_OPTIONS } from '../../src/features/exports/formats.ts';
 import { csvFormat } from '../../src/formats/csv.ts';
 import type { ExportFormat, ExportIndicator } from '../../src/formats/format.ts';
 import { rpzFormat } from '../../src/formats/rpz.ts';
@@ -14,7 +15,7 @@ const FORMATS: Record<string, ExportFormat> = {
   csv: csvFormat({ csvGuard: false }),
   'guarded csv': csvFormat({ csvGuard: true }),
   zeek: zeekFormat(),
-  txt: txtFormat({ style: 'plain' }),
+  txt: txtFormat({ list: DEFAULT_OPTIONS.list }),
   rpz: rpzFormat(),
 };
 const INFO = { changedAt: new Date('2026-05-25T12:00:00Z') };
@@ -99,7 +100,7 @@ it('writes what a long run of addresses is joined into', async () => {
     exportIndicator(i + 1, 'IPV6', `2001:db8:1:2:3:4:5:${(i + 1).toString(16)}`),
   );
   rows.push(exportIndicator(5000, 'IPV6', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'));
-  const format = txtFormat({ style: 'plain' });
+  const format = txtFormat({ list: DEFAULT_OPTIONS.list });
   const { text, asked } = await copied(format, rows, 1);
   expect(text).toBe(await written(format, rows));
   expect(text.split('\n').length).toBeGreaterThan(20);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_OPTIONS } from '../../src/features/exports/formats.ts';
 import { txtFormat } from '../../src/formats/txt.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { exportIndicator, written } from './input.ts';
@@ -19,7 +20,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 async function alertsFor(hash: string): Promise<number> {
   const directory = temporaryDirectory();
-  const list = await written(txtFormat({ style: 'plain' }), [exportIndicator(1, 'SHA256', hash)]);
+  const list = await written(txtFormat({ list: DEFAULT_OPTIONS.list }), [exportIndicator(1, 'SHA256', hash)]);
   writeFileSync(join(directory, 'tipline.sha256'), list);
   writeFileSync(join(directory, 'tipline.rules'), `${RULE}\n`);
   writeFileSync(

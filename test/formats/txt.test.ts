@@ -1,44 +1,168 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type GivenOptions, optionsFor } from '../../src/features/exports/formats.ts';
 import { addressCollapser } from '../../src/formats/collapse-addresses.ts';
-import { TXT_STYLES, type TxtStyle } from '../../src/formats/format.ts';
+import { type ListOptions, TXT_STYLES, type TxtStyle } from '../../src/formats/format.ts';
 import { txtFormat } from '../../src/formats/txt.ts';
+import { LIST_STYLES } from '../../src/formats/txt-styles.ts';
 import { normalize } from '../../src/model/normalize.ts';
+import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { expectGolden } from './golden.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
 
 const urls = (...values: string[]) => values.map((value, i) => exportIndicator(i + 1, 'URL', value));
 
-async function linesOf(style: TxtStyle, rows: Parameters<typeof written>[1]): Promise<string[]> {
-  const text = await written(txtFormat({ style }), rows);
+type Rows = Parameters<typeof written>[1];
+
+/** As the style has it by default. */
+function optionsOf(style: TxtStyle, given: GivenOptions = {}, kind?: readonly IndicatorType[]): ListOptions {
+  const options = optionsFor('txt', { style, ...given }, kind ?? LIST_STYLES[style].kinds?.[0]);
+  if ('wrong' in options) throw new Error(options.wrong);
+  return options.list;
+}
+
+/** A list, or, where the style holds one kind of value, one of each kind, one behind the other. */
+async function listsOf(style: TxtStyle, rows: Rows, given?: GivenOptions): Promise<string> {
+  const { kinds } = LIST_STYLES[style];
+  if (!kinds) return written(txtFormat({ list: optionsOf(style, given) }), rows);
+  const texts = kinds.map((kind) => {
+    const own = rows.filter(({ type }) => kind.includes(type));
+    return own.length === 0 ? '' : written(txtFormat({ list: optionsOf(style, given, kind) }), own);
+  });
+  return (await Promise.all(texts)).join('');
+}
+
+async function linesOf(style: TxtStyle, rows: Rows, given?: GivenOptions): Promise<string[]> {
+  const text = await listsOf(style, rows, given);
   return text === '' ? [] : text.slice(0, -1).split('\n');
 }
 
 describe.each(TXT_STYLES)('txt, %s', (style) => {
   it('is this, whole', async () => {
-    await expectGolden(await written(txtFormat({ style }), GOLDEN), `indicators.${style}.txt`);
+    await expectGolden(await listsOf(style, GOLDEN), `indicators.${style}.txt`);
   });
 
-  it('is nothing when nothing matches', async () => {
-    expect(await written(txtFormat({ style }), [])).toBe('');
+  it('is nothing, but for a header line, when nothing matches', async () => {
+    const { header } = LIST_STYLES[style];
+    expect(await written(txtFormat({ list: optionsOf(style) }), [])).toBe(
+      header ? 'description,ip,weight\n' : '',
+    );
   });
 
   it('has no empty, repeated or broken line, and no comment but at the end', async () => {
     const lines = await linesOf(style, [...GOLDEN, ...HOSTILE]);
     expect(lines.filter((line) => line.trim() === '' || /[\p{Cc}\u2028\u2029]/u.test(line))).toEqual([]);
     expect(new Set(lines).size).toBe(lines.length);
-    expect(lines.slice(0, -1).filter((line) => line.startsWith('#'))).toEqual([]);
+    // Wazuh has no comments: what begins with # is a key like any other.
+    const comments = style === 'wazuh' ? [] : lines.filter((line) => line.startsWith('#'));
+    expect(comments.filter((line) => !line.startsWith('# left out: '))).toEqual([]);
   });
 
   it('leaves out what is context only', async () => {
     const row = exportIndicator(1, 'DOMAIN', 'evil.example', { forDetection: false });
-    expect(await linesOf(style, [row])).toEqual([]);
+    const { header } = LIST_STYLES[style];
+    expect(await linesOf(style, [row])).toEqual(header ? ['description,domain,weight'] : []);
   });
 
-  it('joins neighbouring addresses', async () => {
+  it('joins neighbouring addresses where networks are taken, unless told not to', async () => {
     const rows = [4, 5, 6, 7, 9].map((part) => exportIndicator(part, 'IPV4', `192.0.2.${part}`));
-    expect(await linesOf(style, rows)).toEqual(['192.0.2.4/30', '192.0.2.9']);
+    const single = await linesOf(style, rows, { collapse: 'off' });
+    expect(single.filter((line) => /^192|,192/.test(line))).toHaveLength(5);
+    const joined = await linesOf(style, rows);
+    expect(joined).toEqual(LIST_STYLES[style].networks ? ['192.0.2.4/30', '192.0.2.9'] : single);
+  });
+
+  it('has no more lines than its limit, whole entries of those that come first', async () => {
+    const rows = Array.from({ length: 600 }, (_, i) => exportIndicator(i + 1, 'DOMAIN', `evil-${i}.example`));
+    const entries = (await linesOf(style, rows, { limit: 101 })).filter(
+      (line) => !line.startsWith('description'),
+    );
+    expect(entries.length).toBe(entries[1]?.startsWith('*.') ? 100 : 101);
+    expect(entries[0]).toContain('evil-599.example');
+    expect(entries.at(-1)).toContain(entries[1]?.startsWith('*.') ? 'evil-550.example' : 'evil-499.example');
+  });
+});
+
+describe('a list of one kind of value', () => {
+  const wrong = (style: TxtStyle, types: readonly IndicatorType[] | undefined, given: GivenOptions = {}) => {
+    const options = optionsFor('txt', { style, ...given }, types);
+    return 'wrong' in options ? options.wrong : null;
+  };
+
+  it.each(TXT_STYLES.filter((style) => LIST_STYLES[style].kinds))('is all that %s takes', (style) => {
+    for (const kind of LIST_STYLES[style].kinds ?? []) expect(wrong(style, kind)).toBeNull();
+    for (const types of [undefined, [], INDICATOR_TYPES, ['IPV4', 'DOMAIN'], ['DOMAIN', 'URL']] as const)
+      expect(wrong(style, types)).toMatch(
+        new RegExp(`^style=${style} is a list of one kind of value: choose it`),
+      );
+  });
+
+  it.each([
+    [
+      'paloalto',
+      ['MD5'],
+      'style=paloalto is a list of one kind of value: choose it with type or types, of IPV4 and IPV6, DOMAIN or URL.',
+    ],
+    ['fortinet', ['MD5', 'SHA256'], null],
+    ['checkpoint', ['MD5', 'SHA256'], expect.stringContaining('URL, MD5, SHA1, SHA256 or EMAIL.')],
+    ['splunk', ['FILENAME', 'SHA1'], null],
+    ['splunk', ['ASN'], expect.stringContaining('one kind')],
+    ['wazuh', ['ASN'], null],
+    ['plain', undefined, null],
+  ] as const)('%s takes %j: %j', (style, types, problem) => {
+    expect(wrong(style, types)).toEqual(problem);
+  });
+
+  it('is told what does not go together', () => {
+    expect(wrong('wazuh', ['IPV4'], { collapse: 'on' })).toBe(
+      'style=wazuh lists single addresses: collapse=on is not for it.',
+    );
+    expect(wrong('plain', undefined, { order: 'newest' })).toBe('order is for limit: give both.');
+    expect(wrong('plain', undefined, { include: 'context' })).toBe(
+      'include is for format stix or misp only.',
+    );
+  });
+});
+
+describe('wazuh', () => {
+  it.each([
+    ['IPV4', '192.0.2.7', '192.0.2.7:medium'],
+    ['IPV6', '2001:db8::7', '"2001:db8::7":medium'],
+    ['URL', 'http://evil.example/a', '"http://evil.example/a":medium'],
+    ['MUTEX', 'Global\\x', 'Global\\x:medium'],
+  ] as const)('has %s %s as %s', async (type, value, line) => {
+    expect(await linesOf('wazuh', [exportIndicator(1, type, value)])).toEqual([line]);
+  });
+
+  it('leaves out what its reader cannot read back', async () => {
+    expect(await linesOf('wazuh', [exportIndicator(1, 'MUTEX', 'a"b')])).toEqual([]);
+  });
+});
+
+describe('splunk', () => {
+  it.each([
+    ['IPV4', '192.0.2.7', 'description,ip,weight', '192.0.2.7,50'],
+    [
+      'URL',
+      'http://e.example/a,b',
+      'description,http_referrer,http_user_agent,url,weight',
+      ',,"http://e.example/a,b",50',
+    ],
+    ['USER_AGENT', 'x', 'description,http_referrer,http_user_agent,url,weight', ',x,,50'],
+    ['FILENAME', 'a.exe', 'description,file_hash,file_name,weight', ',a.exe,50'],
+    ['EMAIL', 'a@e.example', 'description,src_user,subject,weight', 'a@e.example,,50'],
+  ] as const)('has %s %s as a row of its collection', async (type, value, header, cells) => {
+    const [first, row] = await linesOf('splunk', [exportIndicator(1, type, value)]);
+    expect([first, row]).toEqual([
+      header,
+      `"Severity MEDIUM, confidence 50, TLP:CLEAR, source: Example feed",${cells}`,
+    ]);
+  });
+
+  it('gives at least the weight 1', async () => {
+    const [, row] = await linesOf('splunk', [exportIndicator(1, 'IPV4', '192.0.2.7', { confidence: 0 })]);
+    expect(row?.endsWith('192.0.2.7,1')).toBe(true);
   });
 });
 

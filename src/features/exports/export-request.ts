@@ -1,22 +1,38 @@
 import type { PageRequest } from '../../db/page.ts';
 import { ApiError } from '../../http/errors.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import type { IndicatorFilters } from '../indicators/indicators.queries.ts';
 import type { Selection } from './exports.queries.ts';
 import type { ExportRequest } from './exports.service.ts';
 import { type FormatName, formatOf, type GivenOptions, optionsFor, variantOf } from './formats.ts';
 
 /**
- * What is to be exported, whichever route asks: the same question has the same bytes and entity tag.
- * @throws {ApiError} 400 for an option that means nothing to the format
+ * What is to be exported, whichever route or command asks: the same question has the same bytes and entity tag.
+ * @throws {ApiError} 400 for an option that means nothing to the format or to the selection
  */
-export function exportRequest(name: FormatName, given: GivenOptions, selection: Selection): ExportRequest {
-  const options = optionsFor(name, given);
+export function exportRequest(
+  name: FormatName,
+  given: GivenOptions,
+  selection: Omit<Selection, 'limit'>,
+): ExportRequest {
+  const options = optionsFor(name, given, typesOf(selection.filters));
   if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+  const { limit } = options.list;
+  if (limit && selection.page)
+    throw new ApiError('invalid_parameter', 'limit and page or pageSize exclude each other.');
+  const format = formatOf(name, options);
   return {
-    selection,
-    format: formatOf(name, options),
+    selection: limit ? { ...selection, limit: { ...limit, of: format } } : selection,
+    format,
     variant: variantOf(name, options),
     fileName: `tipline-indicators-${name}`,
   };
+}
+
+/** The types that both filters let through; undefined: all. */
+function typesOf({ type, types }: IndicatorFilters): readonly IndicatorType[] | undefined {
+  if (type === undefined) return types;
+  return types === undefined || types.includes(type) ? [type] : [];
 }
 
 /** As the list has it. */

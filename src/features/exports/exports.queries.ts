@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { copiedFields, copyOut } from '../../db/copy-out.ts';
 import type { Db } from '../../db/open.ts';
 import { type Viewer, visible } from '../../db/visibility.ts';
-import type { ExportIndicator, ExportShape } from '../../formats/format.ts';
+import type { ExportIndicator, ExportShape, LimitOrder } from '../../formats/format.ts';
 import type { CopiedRows } from '../../model/copied-rows.ts';
 import { INDICATOR_TYPES } from '../../model/vocabulary.ts';
 import {
@@ -21,19 +21,47 @@ export interface Selection {
   page?: SortedPage;
   /** Only these numbers, both ends included. */
   numbers?: { first: number; last: number };
+  /** Only so many of those that the format writes: the first in this order. */
+  limit?: { count: number; order: LimitOrder; of: Pick<ExportShape, 'types' | 'detectionOnly'> };
 }
 
-export function selected(db: Db, { viewer, filters, page, numbers }: Selection) {
+export function selected(db: Db, { viewer, filters, page, numbers, limit }: Selection) {
   const all = matching(db, viewer, filters).$if(numbers !== undefined, (query) =>
     query.where(sql<SqlBool>`indicator.number between ${numbers?.first ?? 0} and ${numbers?.last ?? 0}`),
   );
-  if (!page) return all;
-  const ids = all
-    .select('indicator.id')
-    .orderBy(sorted(page))
-    .limit(page.pageSize)
-    .offset((page.page - 1) * page.pageSize);
-  return db.selectFrom('indicator').where('indicator.id', 'in', ids);
+  const within = (ids: RawBuilder<unknown>) =>
+    db.selectFrom('indicator').where(sql<SqlBool>`indicator.id in (${ids})`);
+  if (page)
+    return within(
+      sql`${all
+        .select('indicator.id')
+        .orderBy(sorted(page))
+        .limit(page.pageSize)
+        .offset((page.page - 1) * page.pageSize)}`,
+    );
+  if (limit)
+    return within(
+      sql`${written(all, limit.of).select('indicator.id').orderBy(sorted(PRIORITY[limit.order])).limit(limit.count)}`,
+    );
+  return all;
+}
+
+/** The best first, and of equals the newest sighting. */
+const PRIORITY: Record<LimitOrder, Pick<SortedPage, 'sort'>> = {
+  confidence: { sort: { by: 'confidence', ascending: false } },
+  newest: {},
+};
+
+/** Those of them that the format writes. */
+function written(
+  all: ReturnType<typeof matching>,
+  { types, detectionOnly }: Pick<ExportShape, 'types' | 'detectionOnly'>,
+) {
+  return all
+    .$if(types.length < INDICATOR_TYPES.length, (query) =>
+      query.where(sql<boolean>`indicator.type in (${sql.join(types)})`),
+    )
+    .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true));
 }
 
 /** How many match, on all pages together. */
@@ -47,30 +75,25 @@ export async function countMatching(db: Db, { viewer, filters }: Selection): Pro
 /** The rows in the format's order; one query after the other. */
 function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const rows = rowQuery(db, selection, format, asText);
+  const { limit } = selection;
   if (format.order === 'list') return [rows.orderBy('indicator.last_seen', 'desc').orderBy('indicator.id')];
   if (format.order === 'number') return [rows.orderBy('indicator.number')];
   const isAddress = sql<boolean>`indicator.type in ('IPV4', 'IPV6')`;
   return [
     rows.where(isAddress).orderBy(sql`indicator.value::inet`),
-    rows.where(sql<boolean>`not ${isAddress}`).orderBy('indicator.number', 'desc'),
+    rows
+      .where(sql<boolean>`not ${isAddress}`)
+      .orderBy(limit ? sorted(PRIORITY[limit.order]) : sql`indicator.number desc`),
   ];
 }
 
 /** @param asText each column as text, for what does not give it so by itself */
-function rowQuery(
-  db: Db,
-  selection: Selection,
-  { types, detectionOnly, columns }: ExportShape,
-  asText: boolean,
-) {
+function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
+  const { columns } = format;
   const shown = columnsOf(selection.viewer);
   const text = (column: Column) => (asText ? sql<string>`(${shown[column]})::text` : shown[column]);
-  return selected(db, selection)
+  return written(selected(db, selection), format)
     .$if(columns.includes('source'), (query) => query.innerJoin('source', 'source.id', 'indicator.source_id'))
-    .$if(types.length < INDICATOR_TYPES.length, (query) =>
-      query.where(sql<boolean>`indicator.type in (${sql.join(types)})`),
-    )
-    .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true))
     .select(columns.map((column) => text(column).as(column)));
 }
 

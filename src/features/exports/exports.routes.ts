@@ -30,12 +30,12 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
       },
     },
     async (request, reply) => {
-      const { page, pageSize, csvGuard, style, include, ...filters } = request.query;
+      const { page, pageSize, csvGuard, style, limit, order, collapse, include, ...filters } = request.query;
       const format = FORMAT_NAMES.find((name) => name === request.params.format);
       if (!format)
         throw new ApiError('not_found', `There is no such format. Formats are ${FORMAT_NAMES.join(', ')}.`);
       const selection = { viewer: request.viewer, filters, ...pageOf(page, pageSize) };
-      const wanted = exportRequest(format, { csvGuard, style, include }, selection);
+      const wanted = exportRequest(format, { csvGuard, style, limit, order, collapse, include }, selection);
       tellRefanged(reply, filters.q);
       return sendExport(request, reply, exporter, wanted);
     },

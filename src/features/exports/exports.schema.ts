@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { TXT_STYLES } from '../../formats/format.ts';
+import { LIMIT_ORDERS, MOST_LINES, TXT_STYLES } from '../../formats/format.ts';
 import { fileResponses } from '../../http/api-route.ts';
 import { namedEnum, ref, stringEnum } from '../../http/schema.ts';
 import { MispEvent } from '../misp-feed/misp-feed.schema.ts';
@@ -12,7 +12,13 @@ export const exportFormat = namedEnum(
     'a list of one value a line, a DNS response policy zone, JSON lines, Elastic Common Schema.',
 );
 
-export const txtStyle = namedEnum('TxtStyle', TXT_STYLES, 'The product whose external list it is for.');
+export const txtStyle = namedEnum(
+  'TxtStyle',
+  TXT_STYLES,
+  'The product that a list is for: any (plain), PAN-OS, FortiOS, Check Point, Wazuh CDB lists, lookups of Splunk Enterprise Security.',
+);
+
+const limitOrder = (options: object) => stringEnum(LIMIT_ORDERS, options);
 
 /** What is chosen beside the format. */
 export const exportOptions = {
@@ -22,7 +28,26 @@ export const exportOptions = {
         'csv: whether cells that a spreadsheet would run as a formula get an apostrophe in front (on).',
     }),
   ),
-  style: Type.Optional(txtStyle({ description: 'txt: whose external list it is for (plain).' })),
+  style: Type.Optional(txtStyle({ description: 'txt: the product that the list is for (plain).' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_LINES,
+      description:
+        'txt: at most so many lines, for a product that takes no more: of the indicators that come first in `order`.',
+    }),
+  ),
+  order: Type.Optional(
+    limitOrder({
+      description: 'txt, with limit: the highest confidence first (confidence), or the newest sighting.',
+    }),
+  ),
+  collapse: Type.Optional(
+    stringEnum(['on', 'off'], {
+      description:
+        'txt: whether adjacent addresses are joined into networks (on, where the style takes networks).',
+    }),
+  ),
   include: Type.Optional(
     stringEnum(['context'], {
       description:

@@ -17,8 +17,8 @@ export async function readParts(db: Db, selection: Selection, wantsLastSeen: boo
   return isPlain(selection) ? fromSummary(db, selection, wantsLastSeen) : fromRows(db, selection);
 }
 
-function isPlain({ filters, page, numbers }: Selection): boolean {
-  return page === undefined && numbers === undefined && isSummed(filters);
+function isPlain({ filters, page, numbers, limit }: Selection): boolean {
+  return page === undefined && numbers === undefined && limit === undefined && isSummed(filters);
 }
 
 async function fromRows(db: Db, selection: Selection): Promise<Parts> {

@@ -15,6 +15,7 @@ export function queryOf(filters: IndicatorFilters): string {
  * What is asked, and by whom, in one spelling: whoever may see the same and asks the same gets the same.
  * @param variant the format, with its options
  */
-export function questionOf({ viewer, filters, page }: Selection, variant: string): string {
-  return JSON.stringify([variant, viewer.tlpCeiling, page ?? null, queryOf(filters)]);
+export function questionOf({ viewer, filters, page, limit }: Selection, variant: string): string {
+  const part = page ?? (limit && [limit.count, limit.order]) ?? null;
+  return JSON.stringify([variant, viewer.tlpCeiling, part, queryOf(filters)]);
 }

@@ -159,23 +159,24 @@ async function readState(
   const { reads } = format;
   const query = queryOf(selection.filters);
   const revision = await readRevision(trx);
-  const { parts, lastSeen, nextExpiry } = await readParts(trx, selection, reads.lastSeen ?? false);
+  const { limit, ...unlimited } = selection;
+  const all = await readParts(trx, unlimited, reads.lastSeen ?? false);
+  const { parts } = limit ? await readParts(trx, selection, false) : all;
   const context = reads.context ? await readContext(trx, selection) : NO_CONTEXT;
-  const matching = sum(parts);
   const kept = parts.filter((part) => isWritten(part, format));
   const marked = [...kept, ...context.entities, ...context.relationships];
   const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
   return {
     revision,
-    validUntil: nextExpiry,
+    validUntil: all.nextExpiry,
     rows: sum(kept),
-    skipped: skippedIn(parts, format),
+    skipped: { ...skippedIn(all.parts, format), ...(limit && beyondLimit(all.parts, kept, format)) },
     info: {
       query,
       digest: digestOf([query, kept, context]),
-      total: selection.page ? await countMatching(trx, selection) : matching,
+      total: selection.page ? await countMatching(trx, selection) : sum(all.parts),
       tlps: TLPS.filter((tlp) => markings.has(tlp)),
-      lastSeen,
+      lastSeen: all.lastSeen,
       changedAt: null,
       entities: context.entities,
       relationships: context.relationships,
@@ -195,6 +196,16 @@ function skippedIn(parts: readonly Part[], format: ExportShape): Record<string, 
     skipped[reason] = (skipped[reason] ?? 0) + part.count;
   }
   return skipped;
+}
+
+/** How many the format would write were there no limit, less those that it writes. */
+function beyondLimit(
+  all: readonly Part[],
+  kept: readonly Part[],
+  format: ExportShape,
+): Record<string, number> {
+  const count = sum(all.filter((part) => isWritten(part, format))) - sum(kept);
+  return count > 0 ? { limit: count } : {};
 }
 
 const sum = (parts: readonly Part[]) => parts.reduce((total, { count }) => total + count, 0);

@@ -5,20 +5,23 @@ import {
   nullable,
   nullableEnum,
   optionalPageParameters,
+  pageParameters,
   score,
   stringEnum,
 } from '../../http/schema.ts';
 import { SEVERITIES, TLPS } from '../../model/vocabulary.ts';
+import { exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../exports/formats.ts';
 import { SORTS } from './indicators.queries.ts';
-import { Indicator, IndicatorContext, IndicatorQuery } from './indicators.schema.ts';
+import { Indicator, IndicatorContext, indicatorFilters } from './indicators.schema.ts';
 
 /** Which of all: what the API gives, those of them that are pinned, and what is hidden from it, and why. */
 export const STATES = ['visible', 'pinned', 'whitelisted', 'expired'] as const;
 
-const { page, pageSize, format: _, csvGuard, style, include, ...publicFilters } = IndicatorQuery.properties;
+const { page, pageSize } = pageParameters(100, 500);
+const { csvGuard, style, include } = exportOptions;
 const filters = {
-  ...publicFilters,
+  ...indicatorFilters,
   sourceId: Type.Optional(Type.String({ format: 'uuid' })),
   reportId: Type.Optional(Type.String({ format: 'uuid' })),
   createdSince: Type.Optional(dateTime()),

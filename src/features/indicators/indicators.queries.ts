@@ -153,7 +153,7 @@ function statedBy(sourceId: string, viewer: Viewer) {
 }
 
 /** The order of a page's rows. */
-export function sorted({ sort }: SortedPage) {
+export function sorted({ sort }: Pick<SortedPage, 'sort'>) {
   const own = sql`indicator.last_seen desc, indicator.id`;
   if (!sort) return own;
   const column = sql.ref(`indicator.${SORT_COLUMNS[sort.by]}`);

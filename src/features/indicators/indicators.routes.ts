@@ -65,8 +65,9 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     async (request, reply) => {
-      const { page, pageSize, format, csvGuard, style, include, ...filters } = request.query;
-      const given = { csvGuard, style, include };
+      const { page, pageSize, format, csvGuard, style, limit, order, collapse, include, ...filters } =
+        request.query;
+      const given = { csvGuard, style, limit, order, collapse, include };
       if (format !== 'json') {
         const selection = {
           viewer: request.viewer,
@@ -77,7 +78,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         tellRefanged(reply, filters.q);
         return sendExport(request, reply, exporter, wanted);
       }
-      const options = optionsFor(format, given);
+      const options = optionsFor(format, given, undefined);
       if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
       tellRefanged(reply, filters.q);
       const { viewer } = request;

@@ -73,7 +73,8 @@ export const Indicator = Type.Object(
 export const IndicatorList = listOf(Indicator, 'IndicatorList');
 export const IndicatorItem = oneOf(Indicator, 'IndicatorItem');
 
-const filters = {
+/** Combined with AND. */
+export const indicatorFilters = {
   q: Type.Optional(
     Type.String({
       minLength: 1,
@@ -119,7 +120,7 @@ const filters = {
 
 export const IndicatorQuery = Type.Object({
   ...pageParameters(100, 500),
-  ...filters,
+  ...indicatorFilters,
   format: stringEnum(['json', ...FORMAT_NAMES], {
     title: 'ListFormat',
     default: 'json',
@@ -133,7 +134,11 @@ export type IndicatorQuery = Static<typeof IndicatorQuery>;
 export const ExportParameters = Type.Object({
   format: exportFormat({ description: 'The format.', examples: ['csv'] }),
 });
-export const ExportQuery = Type.Object({ ...filters, ...exportOptions, ...optionalPageParameters(500) });
+export const ExportQuery = Type.Object({
+  ...indicatorFilters,
+  ...exportOptions,
+  ...optionalPageParameters(500),
+});
 
 const Enrichment = Type.Object(
   {
