@@ -1,16 +1,17 @@
-// node bench/starvation.mjs [--only NAME] [--embedded] [--postgresql] [FILE|DIR …]: what requests wait for while files
-// are imported in the application; README.md says how.
-import { execFileSync } from 'node:child_process';
+// node bench/starvation.mjs [--by upload|command|feed] [--only NAME] [--embedded] [--postgresql] [FILE|DIR …]: how long
+// requests wait while files are imported; see README.md.
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { hostileFiles } from './hostile-files.mjs';
 import * as servers from './servers.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const RESULTS = new URL('./results/', import.meta.url);
+const GIVEN_PASSWORD = 'a first password of the bench';
 const PASSWORD = 'a password of the bench';
 const EMAIL = 'bench@example.org';
 /** Requests are sent at this pace, whatever the answers take: what waits is counted from when it was to be sent. */
@@ -27,8 +28,17 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string' }, embedded: { type: 'boolean' }, postgresql: { type: 'boolean' } },
+  options: {
+    by: { type: 'string', default: 'upload' },
+    only: { type: 'string' },
+    embedded: { type: 'boolean' },
+    postgresql: { type: 'boolean' },
+  },
 });
+/** Ways to import a file; each resolves to how it ended. */
+const IMPORT_BY = { upload: importByUpload, command: importByCommand, feed: importByFeed };
+const importBy = IMPORT_BY[values.by];
+if (!importBy) throw new Error(`--by must be one of ${Object.keys(IMPORT_BY).join(', ')}`);
 try {
   await bench();
 } finally {
@@ -72,60 +82,44 @@ function filesAt(path) {
 /** A server with an analyst who is signed in, and a key. */
 async function start(engine) {
   const url = engine === 'postgresql' ? await servers.startPostgres() : undefined;
-  const data = servers.temporaryDirectory();
-  const server = await servers.startTiplineProcess(url, undefined, { TIPLINE_DATA_DIR: data });
-  const env = { ...servers.settingsOf(url), TIPLINE_DATA_DIR: data };
+  const settings = { TIPLINE_DATA_DIR: servers.temporaryDirectory(), OUTBOUND_NETWORKS: '127.0.0.0/8' };
+  const server = await servers.startTiplineProcess(url, undefined, settings);
+  const env = { ...servers.settingsOf(url), ...settings };
   const run = (args, input) =>
     execFileSync(process.execPath, [MAIN, ...args], { env, input, encoding: 'utf8' });
-  run(['users', 'create', EMAIL, '--role', 'analyst', '--password', '-'], `${PASSWORD}\n`);
+  run(['users', 'create', EMAIL, '--role', 'analyst', '--password', '-'], `${GIVEN_PASSWORD}\n`);
   const { key } = JSON.parse(run(['keys', 'create', '--name', 'bench', '--json']));
-  const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
-  const signedIn = await ask(
+  const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
+  const signIn = async (password) => {
+    const body = JSON.stringify({ email: EMAIL, password });
+    const answer = await ask(server.url, 'POST', '/app/sign-in', headers, body);
+    if (answer.status !== 200) throw new Error(`sign-in: ${answer.status} ${answer.body}`);
+    return answer.headers['set-cookie'].map((line) => line.split(';')[0]).join('; ');
+  };
+  const change = JSON.stringify({ password: GIVEN_PASSWORD, newPassword: PASSWORD });
+  await ask(
     server.url,
     'POST',
-    '/app/sign-in',
-    headers,
-    JSON.stringify({ email: EMAIL, password: PASSWORD }),
+    '/app/password',
+    { ...headers, cookie: await signIn(GIVEN_PASSWORD) },
+    change,
   );
-  if (signedIn.status !== 200) throw new Error(`sign-in: ${signedIn.status} ${signedIn.body}`);
-  const cookie = signedIn.headers['set-cookie'].map((line) => line.split(';')[0]).join('; ');
-  return { url: server.url, key, cookie };
+  return { url: server.url, key, env, headers: { ...headers, cookie: await signIn(PASSWORD) } };
 }
 
-async function importBesideReaders({ url, key, cookie }, { name, path }) {
+async function importBesideReaders(tipline, { name, path }) {
   const reading = { ended: false };
-  const watching = Object.entries(PACE_MS).map(([target, pace]) => watch(url, key, target, pace, reading));
+  const watching = Object.entries(PACE_MS).map(([target, pace]) => watch(tipline, target, pace, reading));
   const begun = performance.now();
-  const content = readFileSync(path);
-  const headers = { cookie, 'sec-fetch-site': 'same-origin' };
-  const query = new URLSearchParams({
-    fileName: basename(path),
-    source: `Bench ${name}`,
-    dryRun: 'false',
-    tlp: 'CLEAR',
-  });
-  const sent = await ask(
-    url,
-    'POST',
-    `/app/imports?${query}`,
-    { ...headers, 'content-type': 'application/octet-stream' },
-    content,
-  );
-  let run =
-    sent.status === 200 ? JSON.parse(sent.body).data : { state: `${sent.status}: ${sent.body.slice(0, 80)}` };
-  while (run.state === 'running' && performance.now() - begun < IMPORT_MS) {
-    await delay(200);
-    const answer = await ask(url, 'GET', `/app/imports/${run.id}`, headers);
-    if (answer.status === 200) run = JSON.parse(answer.body).data;
-  }
+  const state = await importBy(tipline, name, path);
   const seconds = (performance.now() - begun) / 1000;
   reading.ended = true;
   const [health, list] = await Promise.all(watching);
   return {
     name,
-    bytes: content.length,
+    bytes: statSync(path).size,
     seconds: Number(seconds.toFixed(1)),
-    state: run.state,
+    state,
     stallMs: Math.round(health.at(-1)),
     healthP99Ms: Math.round(percentile(health, 0.99)),
     listP99Ms: Math.round(percentile(list, 0.99)),
@@ -134,8 +128,71 @@ async function importBesideReaders({ url, key, cookie }, { name, path }) {
   };
 }
 
+async function importByUpload({ url, headers }, name, path) {
+  const query = new URLSearchParams({
+    fileName: basename(path),
+    source: `Bench ${name}`,
+    dryRun: 'false',
+    tlp: 'CLEAR',
+  });
+  const type = { 'content-type': 'application/octet-stream' };
+  const sent = await ask(url, 'POST', `/app/imports?${query}`, { ...headers, ...type }, readFileSync(path));
+  if (sent.status !== 200) return `${sent.status}: ${sent.body.slice(0, 80)}`;
+  const { id } = JSON.parse(sent.body).data;
+  return pollUntil(async () => {
+    const { status, body } = await ask(url, 'GET', `/app/imports/${id}`, headers);
+    const state = status === 200 ? JSON.parse(body).data.state : 'running';
+    return state === 'running' ? null : state;
+  });
+}
+
+async function importByCommand({ env }, name, path) {
+  const args = ['import', path, '--source', `Bench ${name}`, '--tlp', 'CLEAR'];
+  return promisify(execFile)(process.execPath, [MAIN, ...args], { env }).then(
+    () => 'done',
+    ({ code }) => `exit ${code}`,
+  );
+}
+
+/** Fetched by the server's worker from a server of its own. */
+async function importByFeed({ url, env, headers }, name, path) {
+  const content = readFileSync(path);
+  const files = http.createServer((_, response) => response.end(content));
+  await new Promise((done) => files.listen(0, '127.0.0.1', done));
+  try {
+    const source = ['sources', 'add', `Bench ${name}`, '--every', 'never', '--tlp', 'CLEAR'];
+    const kind = path.endsWith('.json') ? 'stix' : 'text';
+    const address = `http://127.0.0.1:${files.address().port}/${name}`;
+    execFileSync(process.execPath, [MAIN, ...source, '--kind', kind, '--address', address], { env });
+    const read = async () => {
+      const { data } = JSON.parse((await ask(url, 'GET', '/app/sources', headers)).body);
+      return data.find((one) => one.name === `Bench ${name}`);
+    };
+    const { id } = await read();
+    const asked = await ask(url, 'POST', `/app/sources/${id}/fetch`, headers, '{}');
+    if (asked.status !== 200) return `${asked.status}: ${asked.body.slice(0, 80)}`;
+    return await pollUntil(async () => {
+      const { health } = await read();
+      if (health.errorsInARow > 0) return health.lastError;
+      return health.lastSuccessAt ? 'done' : null;
+    });
+  } finally {
+    files.close();
+  }
+}
+
+/** Repeats until there is an answer. */
+async function pollUntil(read) {
+  for (const begun = performance.now(); performance.now() - begun < IMPORT_MS; ) {
+    const answer = await read();
+    if (answer !== null) return answer;
+    await delay(200);
+  }
+  return 'still running';
+}
+
 /** @returns how long each answer took, in milliseconds from when it was to be asked for, ascending */
-async function watch(url, key, target, paceMs, reading) {
+async function watch({ url, key }, target, paceMs, reading) {
   const took = [];
   const asked = [];
   const begun = performance.now();
