@@ -67,6 +67,7 @@ import { type FastLane, fastLane } from './http/fast-lane.ts';
 import { keepAnswers } from './http/kept-answers.ts';
 import { lateSerializers } from './http/late-serializers.ts';
 import { type CollectMetrics, type Metrics, openMetrics } from './http/metrics.ts';
+import { oneRequestAtATime } from './http/one-request-at-a-time.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
@@ -189,7 +190,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await registerFeatures(app, deps, { accounts, pages, answer: answering(answers, lane) });
   metrics.register(app, deps.metricsToken);
   const [whole] = app.server.listeners('request') as RequestListener[];
-  if (whole) app.server.removeListener('request', whole).on('request', lane.before(whole));
+  if (whole) app.server.removeListener('request', whole).on('request', oneRequestAtATime(lane.before(whole)));
   return app;
 }
 

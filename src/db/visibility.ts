@@ -21,6 +21,8 @@ export type MarkedTable =
   | 'indicator_drift'
   /** What one source says of one indicator. */
   | 'indicator_source'
+  /** What one source says of one object of an entity, its ids there included. */
+  | 'entity_source'
   | 'actor'
   | 'campaign'
   | 'technique'

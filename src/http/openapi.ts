@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
+import { serveConstant } from './constant-document.ts';
 
 export const DOCS_PREFIX = '/api/docs';
 /** The version of the description, as the contract has it; not the product's. */
@@ -64,15 +65,10 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Serves the description, made once from the routes. */
+/** Serves the description, which is written once: at the first request, when all routes are there. */
 export function serveOpenApi(app: FastifyInstance): void {
-  const hidden = { config: { access: 'public' as const }, schema: { hide: true } };
-  app.get('/api/openapi.json', hidden, (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(openApiJson(app)),
-  );
-  app.get('/api/openapi.yaml', hidden, (_request, reply) =>
-    reply.type('application/yaml; charset=utf-8').send(openApiYaml(app)),
-  );
+  serveConstant(app, '/api/openapi.json', 'application/json; charset=utf-8', () => openApiJson(app));
+  serveConstant(app, '/api/openapi.yaml', 'application/yaml; charset=utf-8', () => openApiYaml(app));
 }
 
 export function openApiJson(app: FastifyInstance): string {

@@ -45,7 +45,7 @@ export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 export const VERDICTS = ['UNKNOWN', 'BENIGN', 'SUSPICIOUS', 'MALICIOUS'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-export const ENTITY_KINDS = ['indicator', 'actor', 'campaign', 'technique', 'software', 'report'] as const;
+const ENTITY_KINDS = ['indicator', 'actor', 'campaign', 'technique', 'software', 'report'] as const;
 export type EntityKind = (typeof ENTITY_KINDS)[number];
 
 /** `refers-to` joins a report to what it is about; the others are STIX relationship types. */

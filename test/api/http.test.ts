@@ -1,4 +1,6 @@
+import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_PIPELINED } from '../../src/http/one-request-at-a-time.ts';
 import { memoryStore } from '../../src/kv/memory.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, METRICS_TOKEN, startHarness } from '../support/harness.ts';
@@ -23,6 +25,15 @@ onEveryEngine((engine) => {
         expect((await tipline.get('/nothing', { method })).statusCode).toBe(404);
       },
     );
+
+    it('handles the requests of a connection one after the other, and closes it after too many', async () => {
+      await tipline.app.listen({ port: 0, host: '127.0.0.1' });
+      const client = connect((tipline.app.server.address() as AddressInfo).port, '127.0.0.1');
+      client.write('GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(MAX_PIPELINED + 50));
+      let answers = '';
+      for await (const chunk of client) answers += chunk;
+      expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(MAX_PIPELINED + 1);
+    });
 
     it('answers HEAD as GET, without the body', async () => {
       for (const url of ['/api/v1/indicators', '/api/health', '/api/v1/actors', '/api/v1/indicators/x']) {

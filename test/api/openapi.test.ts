@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { onEveryEngine } from '../support/engines.ts';
@@ -18,6 +19,20 @@ onEveryEngine((engine) => {
       expect(parse(yaml.body)).toEqual(json.json());
       expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8');
     });
+
+    it.each(['json', 'yaml'])(
+      'is sent compressed where gzip is accepted, and not again, as %s',
+      async (kind) => {
+        const get = (headers: Record<string, string>) =>
+          tipline.get(`/api/openapi.${kind}`, { key: null, headers });
+        const [plain, zipped] = [await get({}), await get({ 'accept-encoding': 'gzip' })];
+        expect(zipped.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+        expect(gunzipSync(zipped.rawPayload).toString()).toBe(plain.body);
+        expect(zipped.headers.etag).not.toBe(plain.headers.etag);
+        const again = await get({ 'if-none-match': String(plain.headers.etag) });
+        expect([again.statusCode, again.body]).toEqual([304, '']);
+      },
+    );
 
     it('names every data route, and no parameter with a default as required', async () => {
       const { paths } = (await tipline.get('/api/openapi.json')).json();

@@ -13,7 +13,7 @@ import { importerNamed } from '../../src/importers/named.ts';
 import { memoryStore } from '../../src/kv/memory.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import type { SourceDefaults } from '../../src/model/statement.ts';
-import type { IndicatorType } from '../../src/model/vocabulary.ts';
+import type { IndicatorType, Tlp } from '../../src/model/vocabulary.ts';
 import { temporaryDirectory } from './directories.ts';
 import type { TestEngine } from './engines.ts';
 
@@ -28,7 +28,12 @@ export interface Harness extends Database {
   get(url: string, options?: GetOptions): Promise<LightMyRequestResponse>;
   newKey(wanted?: Partial<NewKey>): Promise<string>;
   /** Imports records as if from a file of that source. */
-  load(records: ImportRecord[], source?: string, defaults?: Partial<SourceDefaults>): Promise<Tally>;
+  load(
+    records: ImportRecord[],
+    source?: string,
+    defaults?: Partial<SourceDefaults>,
+    seesUpTo?: Tlp,
+  ): Promise<Tally>;
   /** The same as an import that can be undone. @returns its id */
   loadRun(records: ImportRecord[], source?: string, defaults?: Partial<SourceDefaults>): Promise<string>;
 }
@@ -87,6 +92,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     defaults: Partial<SourceDefaults>,
     tally: Tally,
     runId: string | null,
+    seesUpTo: Tlp = 'RED',
   ): Promise<void> {
     const source = await ensureSource(db, sourceName, 'import', { ...DEFAULTS, ...defaults }, clock.now);
     const importer = {
@@ -101,7 +107,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
       source,
       now: clock.now,
       dryRun: false,
-      seesUpTo: 'RED',
+      seesUpTo,
       tally,
       writer: { ...ANY_WRITER, runId },
     });
@@ -118,9 +124,9 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
         headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
         ...options,
       }),
-    async load(records, sourceName = 'Test', defaults = {}) {
+    async load(records, sourceName = 'Test', defaults = {}, seesUpTo) {
       const tally = newTally();
-      await importRecords(records, sourceName, defaults, tally, null);
+      await importRecords(records, sourceName, defaults, tally, null, seesUpTo);
       return tally;
     },
     async loadRun(records, source = 'Test', defaults = {}) {

@@ -95,8 +95,9 @@ async function readKind(db: Db, viewer: Viewer, kind: (typeof KINDS)[number], id
     select id, ${kind} as kind, name, description, confidence, tlp, stated_at as "statedAt",
       created_at as "createdAt",
       coalesce(modified_at, created_at) as "modifiedAt", ${columns(kind)},
-      coalesce((select array_agg(e.external_id order by e.external_id collate "C") from external_id as e
-        where e.entity_id = ${sql.ref(`${kind}.id`)}), '{}') as "externalIds"
+      coalesce((select array_agg(distinct stated.id collate "C")
+        from entity_source as s, unnest(s.external_ids) as stated (id)
+        where s.entity_id = ${sql.ref(`${kind}.id`)} and ${visible('entity_source', viewer, 's')}), '{}') as "externalIds"
     from ${sql.table(kind)} where id = any(${[...ids]}::uuid[]) and ${visible(kind, viewer)}
   `.execute(db);
   return rows.map((row) => ('aliases' in row ? { ...row, aliases: row.aliases.map(aliasName) } : row));

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/open.ts';
 import type { Tables } from '../../db/tables.ts';
-import { ENTITY_KINDS, type EntityKind, type Tlp } from '../../model/vocabulary.ts';
+import type { EntityKind, Tlp } from '../../model/vocabulary.ts';
 
 export interface EntityRef {
   id: string;
@@ -24,7 +24,7 @@ export async function resolveExternalIds(
 ): Promise<Map<string, EntityRef[]>> {
   const found = new Map<string, EntityRef[]>();
   const ids = [...new Set(externalIds)];
-  const upTo = seesUpTo === 'RED' ? sql`` : sql`and not ${isAbove(seesUpTo)}`;
+  const upTo = seesUpTo === 'RED' ? sql`` : sql`and ${isVisible(seesUpTo)}`;
   const { rows } = await sql<{ external_id: string } & EntityRef>`
     select wanted.external_id, object.id, object.kind
     from unnest(${ids}::text[]) as wanted (external_id)
@@ -42,12 +42,12 @@ export async function resolveExternalIds(
   return found;
 }
 
-function isAbove(seesUpTo: Tlp) {
-  const above = ENTITY_KINDS.map(
-    (kind) =>
-      sql`select from ${sql.table(kind)} as object where object.id = entity_id and object.tlp > ${seesUpTo}::tlp`,
-  );
-  return sql<boolean>`exists (${sql.join(above, sql` union all `)})`;
+/** An id of an entity is as restricted as the statements that name it; an indicator's as the indicator. */
+function isVisible(seesUpTo: Tlp) {
+  return sql<boolean>`case when entity_kind = 'indicator'
+    then exists (select from indicator as object where object.id = entity_id and object.tlp <= ${seesUpTo}::tlp)
+    else exists (select from entity_source as s where s.entity_id = external_id.entity_id
+      and external_id.external_id = any(s.external_ids) and s.tlp <= ${seesUpTo}::tlp) end`;
 }
 
 export async function writeExternalIds(
