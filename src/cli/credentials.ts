@@ -20,14 +20,17 @@ export async function readCredentials(
   keyHeader: string | null,
 ): Promise<Record<string, string> | null | undefined> {
   const { key, header, basic, withoutCredentials } = options;
+  const isGiven = key !== undefined || header !== undefined || basic !== undefined;
+  if (withoutCredentials && isGiven)
+    throw new UsageError('--without-credentials and --key, --header or --basic exclude each other.');
   if (withoutCredentials) return null;
-  if (key === undefined && header === undefined && basic === undefined) return undefined;
+  if (!isGiven) return undefined;
   if (key !== undefined && keyHeader === null)
     throw new UsageError('This kind has no header of its own for a key: use --header or --basic.');
   const headers = (header ?? []).map(splitHeader);
-  if (key !== undefined && keyHeader !== null) headers.push([keyHeader, await orStandardInput(key)]);
+  if (key !== undefined && keyHeader !== null) headers.push([keyHeader, await orStandardInput(key, 'key')]);
   if (basic !== undefined) {
-    const given = await orStandardInput(basic);
+    const given = await orStandardInput(basic, 'user:password');
     if (!given.includes(':')) throw new UsageError('--basic is written as user:password.');
     const encoded = Buffer.from(given, 'utf8').toString('base64');
     headers.push(['authorization', `Basic ${encoded}`]);
@@ -43,9 +46,9 @@ function splitHeader(text: string): [string, string] {
 }
 
 /** What was given, or for `-` the first line of standard input. */
-export async function orStandardInput(given: string): Promise<string> {
+export async function orStandardInput(given: string, what: string): Promise<string> {
   if (given !== '-') return given;
   const [line = ''] = (await readAll(process.stdin)).split(/\r?\n/);
-  if (line.trim() === '') throw new UsageError('Standard input holds no key.');
+  if (line.trim() === '') throw new UsageError(`Standard input must hold the ${what}; it is empty.`);
   return line.trim();
 }

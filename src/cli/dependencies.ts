@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
-import { type Database, type DatabaseOptions, openDatabase, PGDATA } from '../db/open.ts';
+import { type Database, type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
 import { ensureShippedLists } from '../features/whitelist/whitelist.service.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
+import { systemReason } from '../model/system-error.ts';
 import { CODE, ROOT } from '../root.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -16,7 +17,10 @@ export const openImporter = importersInThreads(new URL('parser-thread.js', CODE)
 /** The database, brought up to date with this version: its tables, and the lists that come with it. */
 export async function openStore(
   config: Config,
-  { warn, ...options }: Pick<DatabaseOptions, 'share' | 'onIdleError'> & { warn(message: string): void },
+  {
+    warn,
+    ...options
+  }: Pick<DatabaseOptions, 'share' | 'creates' | 'onIdleError'> & { warn(message: string): void },
 ): Promise<Database> {
   const { databaseUrl: url, databaseReplicaUrls: replicaUrls, dataDirectory } = config;
   const diskReserve = {
@@ -51,18 +55,22 @@ async function readShippedLists(): Promise<unknown[]> {
 /**
  * Runs a command on the database, alone or through the server that holds it, and says on standard error which one that is.
  * @param creates it makes an embedded database where there is none; other commands would look into an empty one
+ * @param createsTables it sets an empty PostgreSQL database up
  */
 export async function withDatabase<T>(
   use: (database: Database, config: Config) => Promise<T>,
-  { creates = false } = {},
+  { creates = false, createsTables = creates } = {},
 ): Promise<T> {
   const config = readConfig();
   if (!creates) requireStore(config);
   process.stderr.write(`Store: ${storeName(config)}\n`);
   const database = await openStore(config, {
     share: true,
+    creates: createsTables,
     onIdleError: () => {},
     warn: (message) => process.stderr.write(`${message}\n`),
+  }).catch((error) => {
+    throw error instanceof NoDatabaseError ? new UsageError(error.message) : error;
   });
   try {
     return await use(database, config);
@@ -73,7 +81,15 @@ export async function withDatabase<T>(
 
 /** @throws {UsageError} where there is no embedded database, and none elsewhere is named */
 export function requireStore({ databaseUrl, dataDirectory }: Config): void {
-  if (databaseUrl !== undefined || existsSync(join(dataDirectory, PGDATA))) return;
+  if (databaseUrl !== undefined) return;
+  try {
+    statSync(join(dataDirectory, PGDATA));
+    return;
+  } catch (error) {
+    // A directory that may not be read is another mistake than one that is not there.
+    if ((error as NodeJS.ErrnoException).code === 'EACCES')
+      throw new UsageError(`${resolve(dataDirectory)} cannot be read: ${systemReason(error)}.`);
+  }
   throw new UsageError(
     `There is no database in ${resolve(dataDirectory)}. TIPLINE_DATA_DIR or DATABASE_URL says where it is; serve, demo and import make one.`,
   );

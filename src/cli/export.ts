@@ -1,5 +1,3 @@
-import { constants, createWriteStream } from 'node:fs';
-import { chmod, open, rename, rm, stat } from 'node:fs/promises';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
@@ -25,7 +23,9 @@ import {
 } from '../model/vocabulary.ts';
 import { withDatabase } from './dependencies.ts';
 import { fileProblem } from './file-problem.ts';
-import { filled, instant, lines, percent, uuid, wordOf, wordsOf } from './options.ts';
+import { filled, instant, lines, outputPath, percent, uuid, wordOf, wordsOf } from './options.ts';
+import { openOutput } from './output.ts';
+import { END_SIGNALS } from './signals.ts';
 import { UsageError } from './usage-error.ts';
 
 interface ExportCommandOptions {
@@ -48,15 +48,14 @@ interface ExportCommandOptions {
   context?: boolean;
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
 export function exportCommand(): Command {
   return new Command('export')
     .description('write indicators in a format that other tools load')
     .addOption(new Option('--format <format>', 'what to write').choices(FORMAT_NAMES).makeOptionMandatory())
     .option(
       '-o, --output <file>',
-      'write there instead of standard output; the file appears when it is whole',
+      'write there instead of standard output (-); the file appears when it is complete',
+      outputPath,
     )
     .option('--tlp-ceiling <tlp>', `nothing above this (${TLPS.join(', ')})`, wordOf(TLPS), 'RED')
     .option('--q <text>', 'substring of the normalized value', filled)
@@ -105,30 +104,35 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
   const { selection, format, variant } = requested(command, () =>
     exportRequest(options.format, given, { viewer, filters }),
   );
-  const { output } = options;
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort(new Error('Interrupted: nothing was left behind.'));
+  for (const signal of END_SIGNALS) process.once(signal, interrupt);
   // Before anything is read, which may take a while.
-  const target =
-    output === undefined ? null : await openOutput(output).catch((error) => asUsage(error, output));
-  await withDatabase(async (database) => {
-    const snapshot = await openSnapshot(
-      database,
-      { ...selection, viewer: { ...viewer, now: new Date() } },
-      format,
-      variant,
-    );
-    const interrupted = new AbortController();
-    const interrupt = () => interrupted.abort(new Error('Interrupted: nothing was left behind.'));
-    for (const signal of SIGNALS) process.once(signal, interrupt);
-    try {
-      await writeTo(target, snapshot, format, interrupted.signal);
-      report(snapshot);
-    } catch (error) {
-      throw interrupted.signal.aborted ? interrupted.signal.reason : error;
-    } finally {
-      for (const signal of SIGNALS) process.off(signal, interrupt);
-      await snapshot.close();
-    }
-  });
+  const output = await openOutput(options.output).catch((error) => asUsage(error, options.output));
+  try {
+    await withDatabase(async (database) => {
+      const now = new Date();
+      const snapshot = await openSnapshot(
+        database,
+        { ...selection, viewer: { ...viewer, now } },
+        format,
+        variant,
+      );
+      try {
+        await write(output.stream, snapshot, format, interrupted.signal)
+          .then(output.commit)
+          .catch((error) => asFailure(error, options.output));
+        report(snapshot);
+      } finally {
+        await snapshot.close();
+      }
+    });
+  } catch (error) {
+    await output.discard();
+    throw interrupted.signal.aborted ? interrupted.signal.reason : error;
+  } finally {
+    for (const signal of END_SIGNALS) process.off(signal, interrupt);
+  }
 }
 
 /** An option that means nothing to the format is a mistake of the command line. */
@@ -141,54 +145,14 @@ function requested<T>(command: Command, request: () => T): T {
   }
 }
 
-interface Output {
-  path: string;
-  stream: Writable;
-  /** The file that becomes `path` once it is whole; null: a pipe or a device, which is written to as it is. */
-  unfinished: string | null;
-  mode: number | undefined;
-}
-
-/** @throws an error of the file system; for a pipe that nobody reads from, too: opening it would wait for a reader */
-async function openOutput(path: string): Promise<Output> {
-  const before = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
-  const mode = before ? before.mode & 0o777 : undefined;
-  if (before && !before.isFile()) {
-    const handle = await open(path, constants.O_WRONLY | constants.O_NONBLOCK);
-    // Writing may wait: it is done by threads beside.
-    await handle.close();
-    return { path, stream: createWriteStream(path), unfinished: null, mode };
-  }
-  const unfinished = `${path}.part`;
-  return { path, stream: (await open(unfinished, 'w')).createWriteStream(), unfinished, mode };
-}
-
-function asUsage(error: unknown, path: string): never {
+function asUsage(error: unknown, path?: string): never {
   throw new UsageError(fileProblem(error, path) ?? (error as Error).message);
 }
 
-/** A file that is there is replaced when the new one is whole, under its mode, and kept when it does not become so. */
-async function writeTo(
-  target: Output | null,
-  snapshot: Snapshot,
-  format: ExportFormat,
-  signal: AbortSignal,
-): Promise<void> {
-  if (target === null) return write(process.stdout, snapshot, format, signal);
-  const { path, stream, unfinished, mode } = target;
-  if (unfinished === null) return write(stream, snapshot, format, signal);
-  try {
-    await write(stream, snapshot, format, signal);
-    if (mode !== undefined) await chmod(unfinished, mode);
-    await rename(unfinished, path);
-  } catch (error) {
-    await rm(unfinished, { force: true });
-    const problem = fileProblem(error, path);
-    throw problem === undefined ? error : new Error(problem, { cause: error });
-  }
+/** An error of standard output is reported where it occurs. */
+function asFailure(error: unknown, path?: string): never {
+  const problem = path === undefined ? undefined : fileProblem(error, path);
+  throw problem === undefined ? error : new Error(problem, { cause: error });
 }
 
 async function write(

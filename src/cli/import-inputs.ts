@@ -46,8 +46,9 @@ async function standardInput(temporary: string[]): Promise<InputFile> {
 }
 
 async function inputsAt(path: string): Promise<InputFile[]> {
-  const found = await stat(path).catch(() => null);
-  if (!found) throw new Error(`There is no file or directory ${path}.`);
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new Error(`There is no file or directory ${path}.`) : error;
+  });
   if (!found.isDirectory()) return [inputFile(path, path, found.size, true)];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const paths = entries

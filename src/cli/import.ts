@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
-import type { Db } from '../db/open.ts';
+import type { Database, Db } from '../db/open.ts';
 import { ANY_WRITER } from '../features/imports/guard.ts';
 import { ImportStopped, type RecordedRun, recordRun } from '../features/imports/import-runs.service.ts';
 import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
@@ -22,9 +22,10 @@ import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.t
 import { openImporter, print, withDatabase } from './dependencies.ts';
 import { collectInputs, type InputFile } from './import-inputs.ts';
 import { summaryLines, summaryObject } from './import-summary.ts';
-import { filled, percent, wordOf } from './options.ts';
+import { label, percent, wordOf } from './options.ts';
 import { byWhoRunsThis } from './person.ts';
 import { progressBar } from './progress.ts';
+import { END_SIGNALS } from './signals.ts';
 
 interface ImportOptions {
   source: string;
@@ -40,7 +41,7 @@ export function importCommand(): Command {
   return new Command('import')
     .description('import STIX, MISP, CSV, lists, abuse.ch, KEV, OTX and galaxy files')
     .argument('<file...>', 'files, directories, or - for standard input')
-    .requiredOption('--source <name>', 'the source that says so; made when it is new', filled)
+    .requiredOption('--source <name>', 'the source that says so; made when it is new', label)
     .addOption(
       new Option('--format <format>', 'what the files are')
         .choices(['auto', ...IMPORTERS.map(({ name }) => name)])
@@ -69,19 +70,24 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const inputs = await collectInputs(paths);
   const tally = newTally();
+  const interrupted = new AbortController();
+  const interrupt = () => {
+    process.stderr.write('Stopping after the current batch; a second signal stops at once.\n');
+    interrupted.abort(new ImportStopped('Interrupted: what was imported before stays.'));
+  };
+  for (const signal of END_SIGNALS) process.once(signal, interrupt);
   try {
     const problems = await withDatabase(
       async (database) => {
         await refuseOtherDefaults(database.db, options, command);
-        const found = await importInputs(database.db, inputs.files, options, tally);
-        if (!options.dryRun) await database.refreshStatistics();
-        return found;
+        return importInputs(database, inputs.files, options, tally, interrupted.signal);
       },
       { creates: true },
     );
     report(tally, problems, options);
     if (problems.length > 0) process.exitCode = 1;
   } finally {
+    for (const signal of END_SIGNALS) process.off(signal, interrupt);
     await inputs.cleanUp();
   }
 }
@@ -99,7 +105,13 @@ async function refuseOtherDefaults(db: Db, options: ImportOptions, command: Comm
   }
 }
 
-async function importInputs(db: Db, files: InputFile[], options: ImportOptions, tally: Tally) {
+async function importInputs(
+  { db, kind, shared }: Pick<Database, 'db' | 'kind' | 'shared'>,
+  files: InputFile[],
+  options: ImportOptions,
+  tally: Tally,
+  interrupted: AbortSignal,
+) {
   const now = new Date();
   const defaults: SourceDefaults = {
     tlp: options.tlp,
@@ -117,8 +129,11 @@ async function importInputs(db: Db, files: InputFile[], options: ImportOptions, 
     now,
     dryRun: options.dryRun ?? false,
     seesUpTo: 'RED' as const,
+    // No server can open an embedded database that this process holds.
+    alone: kind === 'embedded' && !shared,
     tally,
-    ...(run && { signal: run.signal, writer: { ...ANY_WRITER, runId: run.id } }),
+    signal: run ? AbortSignal.any([run.signal, interrupted]) : interrupted,
+    ...(run && { writer: { ...ANY_WRITER, runId: run.id } }),
   };
   try {
     const unread = await importFiles(db, recognized(files, options.format, unknown, run), importOptions);
@@ -149,6 +164,7 @@ function recorded(db: Db, files: InputFile[], { source, format }: ImportOptions,
   return recordRun(db, wanted, tally, byWhoRunsThis(now), () => {});
 }
 
+const EMPTY = 'empty, or not of a format that can be recognized: see --format';
 const UNKNOWN = 'not of a format that can be recognized: see --format';
 
 /** The files with their importers, each under a progress bar while it is read. */
@@ -182,7 +198,7 @@ async function* recognized(
 async function importerFor(file: InputFile, format: ImportOptions['format']): Promise<Importer | string> {
   if (format !== 'auto') return IMPORTERS.find(({ name }) => name === format) ?? UNKNOWN;
   try {
-    return (await recognizeFormat(file)) ?? UNKNOWN;
+    return (await recognizeFormat(file)) ?? (file.size === 0 ? EMPTY : UNKNOWN);
   } catch (error) {
     if (error instanceof UnreadableInput) return error.message;
     throw error;

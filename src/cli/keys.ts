@@ -7,7 +7,7 @@ import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { SCOPES, type Scope } from '../model/scopes.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
-import { duration, filled, networks, scopes, wordOf } from './options.ts';
+import { duration, label, networks, scopes, wordOf } from './options.ts';
 import { byWhoRunsThis } from './person.ts';
 
 interface Json {
@@ -27,7 +27,7 @@ export function keysCommand(): Command {
   keys
     .command('create')
     .description('create an API key; it is shown once, here')
-    .requiredOption('--name <name>', 'what it is for', filled)
+    .requiredOption('--name <name>', 'what it is for', label)
     .option('--scope <scope>', `what it opens, repeatable: ${SCOPES.join(', ')}; none: everything`, scopes)
     .option('--expires <duration>', 'how long it is valid, such as 90d; none: until it is revoked', duration)
     .option('--tlp-ceiling <tlp>', `the most restricted data it may read: ${TLPS.join(', ')}`, wordOf(TLPS))
@@ -69,15 +69,21 @@ async function create({ name, scope = [], expires, tlpCeiling, network = [], jso
     expiresAt: expires ? new Date(now.getTime() + expires * 1000) : null,
   };
   const created = await withDatabase(({ db }) => createKey(db, wanted, byWhoRunsThis(now)));
-  if (json) return print(JSON.stringify(asJson(created.record, now, created.key)));
-  printCreated(created);
+  if (json) return showOnce(created, JSON.stringify(asJson(created.record, now, created.key)));
+  await showOnce(created, createdLines(created));
   if (tlpCeiling === undefined) print('Without --tlp-ceiling it may read everything, TLP:RED included.');
 }
 
-function printCreated({ key, record }: CreatedKey) {
-  print(key);
-  print('');
-  print(`This is the only time that the key is shown. Id: ${record.id}, name: ${record.name}.`);
+function createdLines({ key, record }: CreatedKey): string {
+  return `${key}\n\nThis is the only time that the key is shown. Id: ${record.id}, name: ${record.name}.`;
+}
+
+/** @throws when the key cannot be written; a key that nobody has seen is revoked */
+async function showOnce({ record }: CreatedKey, text: string): Promise<void> {
+  const error = await new Promise((done) => process.stdout.write(`${text}\n`, done));
+  if (!error) return;
+  await withDatabase(({ db }) => revoke(db, record.id, byWhoRunsThis(new Date())));
+  throw new Error(`The new key ${record.name} (${record.id}) could not be shown, and is revoked.`);
 }
 
 async function list({ json }: Json) {
@@ -111,12 +117,13 @@ async function rotateKey(idOrName: string, { overlap, json }: Json & { overlap: 
   const now = new Date();
   const rotated = await withDatabase(({ db }) => rotate(db, idOrName, overlap, byWhoRunsThis(now)));
   if (json) {
-    return print(
+    return showOnce(
+      rotated,
       JSON.stringify({ ...asJson(rotated.record, now, rotated.key), oldValidUntil: rotated.oldValidUntil }),
     );
   }
-  printCreated(rotated);
-  print(`The old key stays valid until ${rotated.oldValidUntil.toISOString()}.`);
+  await showOnce(rotated, createdLines(rotated));
+  print(`The old key (${rotated.oldId}) stays valid until ${rotated.oldValidUntil.toISOString()}.`);
 }
 
 function asJson({ expiresAt, ...key }: ApiKey, now: Date, secret?: string) {

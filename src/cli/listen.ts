@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { systemReason } from '../model/system-error.ts';
 
 /**
  * Listens, and returns where a person reaches it: http://host:port.
@@ -12,8 +13,11 @@ export async function listen(
   try {
     await app.listen({ host, port });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} on ${host} is in use already. Choose another with ${setting}.`);
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
+      throw new Error(`Port ${port} on ${host} is in use already. Choose another with ${setting}.`);
+    throw new Error(`Cannot listen on HOST ${host}, ${setting} ${port}: ${reason}.`);
   }
   return addressFor(host, (app.server.address() as AddressInfo).port);
 }

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { openInMemory } from '../db/open.ts';
@@ -14,7 +14,9 @@ import { print } from './dependencies.ts';
 export function openApiCommand(): Command {
   return new Command('openapi')
     .description('print the OpenAPI description, or keep the files of a directory in step with it')
-    .option('--write <directory>', 'write openapi.json and openapi.yaml there')
+    .addOption(
+      new Option('--write <directory>', 'write openapi.json and openapi.yaml there').conflicts('check'),
+    )
     .option('--check <directory>', 'fail when the files there differ from what the code says')
     .action(openApi);
 }
@@ -26,7 +28,7 @@ async function openApi({ write, check }: { write?: string; check?: string }) {
     for (const [name, text] of Object.entries(files)) await writeFile(join(write, name), text);
   } else if (check !== undefined) {
     for (const [name, text] of Object.entries(files)) {
-      const committed = await readFile(join(check, name), 'utf8').catch(() => '');
+      const committed = await readFile(join(check, name), 'utf8');
       if (committed !== text) throw new Error(`${join(check, name)} is out of date: run npm run openapi`);
     }
     print('The OpenAPI files are up to date.');

@@ -4,17 +4,25 @@ import { isUuid, parseInstant } from '../http/query-validator.ts';
 import { isNetwork } from '../model/network-text.ts';
 import { SCOPES, type Scope } from '../model/scopes.ts';
 import type { Lifetimes } from '../model/statement.ts';
-import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+
+/** A hundred years. */
+const MAX_SECONDS = 36_500 * SECONDS.d;
 
 /** `90d`, `12h`, `30m`, `45s`, in seconds. */
 export function duration(text: string): number {
   const [, amount, unit] = text.match(/^(\d{1,6})([smhd])$/) ?? [];
   const seconds = Number(amount) * SECONDS[unit as keyof typeof SECONDS];
-  if (!(seconds > 0)) throw new InvalidArgumentError('Allowed: a number and s, m, h or d, such as 90d.');
+  if (!(seconds > 0) || seconds > MAX_SECONDS)
+    throw new InvalidArgumentError(
+      'Allowed: a whole number from 1 and s, m, h or d, such as 90d; 36500d at most.',
+    );
   return seconds;
 }
+
+const MAX_LABEL = 200;
 
 export function wordOf<const T extends readonly string[]>(words: T) {
   return (text: string): T[number] => {
@@ -73,6 +81,22 @@ export function filled(text: string): string {
   return text.trim();
 }
 
+/** A name, which lists print on one line of a terminal. */
+export function label(text: string): string {
+  const name = filled(text);
+  if (name.length > MAX_LABEL || /\p{Cc}/u.test(name))
+    throw new InvalidArgumentError(
+      `Allowed: up to ${MAX_LABEL} characters, none of them a control character.`,
+    );
+  return name;
+}
+
+/** As it is: blanks are part of a path. */
+export function outputPath(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
+}
+
 /** As `duration`; `never` is 0 (commander makes something else of null). */
 export function interval(text: string): number {
   return text === 'never' ? 0 : duration(text);
@@ -80,8 +104,13 @@ export function interval(text: string): number {
 
 /** `IPV4=30d`, `ALL=90d`, `URL=never`; the later one counts. */
 export function lifetimes(text: string, before: Lifetimes = {}): Lifetimes {
-  const [, word = '', time = ''] = text.match(/^([A-Za-z0-9_]+)=(\w+)$/) ?? [];
-  const types = word.toUpperCase() === 'ALL' ? INDICATOR_TYPES : [wordOf(INDICATOR_TYPES)(word)];
+  const [, word, time] = text.match(/^([A-Za-z0-9_]+)=(\w+)$/) ?? [];
+  if (word === undefined || time === undefined)
+    throw new InvalidArgumentError('Allowed: a type or ALL, = and a duration or never, such as IPV4=30d.');
+  const types =
+    word.toUpperCase() === 'ALL'
+      ? INDICATOR_TYPES
+      : [wordOf(['ALL', ...INDICATOR_TYPES] as const)(word) as IndicatorType];
   const seconds = interval(time) || undefined;
   return { ...before, ...Object.fromEntries(types.map((type) => [type, seconds])) };
 }
@@ -90,11 +119,12 @@ export function lifetimes(text: string, before: Lifetimes = {}): Lifetimes {
 export function quota(text: string): number {
   if (text === 'default') return 0;
   if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError('Allowed: a whole number from 1, or default.');
+    throw new InvalidArgumentError('Allowed: a whole number from 1 to 999999999, or default.');
   return Number(text);
 }
 
 export function count(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Allowed: a whole number from 1.');
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError('Allowed: a whole number from 1 to 999999999.');
   return Number(text);
 }

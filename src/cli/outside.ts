@@ -1,13 +1,24 @@
 import { hkdfSync } from 'node:crypto';
 import type { Config } from '../config.ts';
+import { httpUrl } from '../model/http-url.ts';
+import { addressProblem } from '../outbound/address-problem.ts';
 import { type Outbound, openOutbound } from '../outbound/outbound.ts';
 import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
 import { VERSION } from '../version.ts';
 import { readSecret } from './secret.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The way to feeds and providers, under the operator's rules. */
 export function openOutside({ outboundNetworks }: Config): Outbound {
   return openOutbound({ allowedNetworks: outboundNetworks, userAgent: `Tipline/${VERSION}` });
+}
+
+/** @throws {UsageError} for an address that every request would refuse */
+export async function requireReachable(address: string, { outboundNetworks }: Config): Promise<void> {
+  const url = httpUrl(address);
+  const problem = url && (await addressProblem(url, outboundNetworks));
+  if (problem)
+    throw new UsageError(`Nothing can be fetched from ${url.host}: ${problem} (OUTBOUND_NETWORKS).`);
 }
 
 /** What sessions are signed with: a key of its own, so that no cookie tells of others. */

@@ -7,7 +7,7 @@ import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { orStandardInput } from './credentials.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { filled, quota, wordOf } from './options.ts';
-import { openSecrets } from './outside.ts';
+import { openSecrets, requireReachable } from './outside.ts';
 import { whoRunsThis } from './person.ts';
 
 interface SetOptions {
@@ -61,13 +61,13 @@ export function providersCommand(): Command {
 
 const oneOfThem = () => new Argument('<name>').choices(ASKABLE_PROVIDERS.map(({ name }) => name));
 
-const collect = (text: string, before: string[] = []) => [...before, text];
+const collect = (text: string, before: string[] = []) => [...before, filled(text)];
 
 async function set(
   name: string,
   { key, automatic, address, tlpCeiling, perMinute, perDay }: SetOptions,
 ): Promise<void> {
-  const keys = key && (await Promise.all(key.map(orStandardInput)));
+  const keys = key && (await Promise.all(key.map((given) => orStandardInput(given, 'key'))));
   const change = {
     ...(tlpCeiling && { tlpCeiling }),
     ...(perMinute !== undefined && { perMinute: perMinute || null }),
@@ -77,6 +77,7 @@ async function set(
     ...(address !== undefined && { baseUrl: address === 'default' ? null : address }),
   };
   const saved = await withDatabase(async ({ db }, config) => {
+    if (change.baseUrl) await requireReachable(change.baseUrl, config);
     const { providers } = await openSecrets(config);
     return saveProvider(db, providers, name, change, { who: whoRunsThis(), now: new Date() });
   });

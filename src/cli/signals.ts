@@ -1,3 +1,6 @@
+/** Signals that ask a process to end. */
+export const END_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
 /** What is under way may take so long to finish. */
 const SHUTDOWN_MS = 25_000;
 
@@ -16,6 +19,5 @@ export function stopOnSignals(close: () => Promise<void>, delayMs = 0): void {
       () => process.exit(1),
     );
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of END_SIGNALS) process.on(signal, stop);
 }

@@ -12,15 +12,14 @@ import {
   type StoredSource,
 } from '../features/sources/source-settings.ts';
 import { type Change, requireSource, SourceError, saveSource } from '../features/sources/sources.service.ts';
-import { httpUrl } from '../model/http-url.ts';
 import type { Lifetimes } from '../model/statement.ts';
+import { systemReason } from '../model/system-error.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
-import { addressProblem } from '../outbound/address-problem.ts';
 import { VERSION } from '../version.ts';
 import { readCredentials } from './credentials.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
-import { filled, interval, lifetimes, percent, wordOf } from './options.ts';
-import { openOutside, openSecrets } from './outside.ts';
+import { filled, interval, label, lifetimes, percent, wordOf } from './options.ts';
+import { openOutside, openSecrets, requireReachable } from './outside.ts';
 import { byWhoRunsThis, whoRunsThis } from './person.ts';
 import { previewLines } from './restore-preview.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
@@ -84,7 +83,7 @@ export function sourcesCommand(): Command {
 function settings(command: Command): Command {
   const kinds = FEED_KINDS.map((kind) => `${kind} (${FEED_RULES[kind].title})`).join(', ');
   return command
-    .argument('<name>', 'what it is called')
+    .argument('<name>', 'what it is called', label)
     .addOption(new Option('--kind <kind>', `what it is: ${kinds}`).choices(FEED_KINDS))
     .option('--address <url>', 'where it is, for kinds that have no address of their own', filled)
     .option('--every <duration>', 'how often, such as 1h; never: only when asked', interval)
@@ -128,8 +127,12 @@ async function add(name: string, options: SetOptions): Promise<void> {
     membership: rules.membership,
   };
   await save(name, options, async (known) => {
-    if (known?.address)
-      throw new SourceError(`there is a source "${name}" already; change it with: sources set`);
+    if (known)
+      throw new SourceError(
+        known.address
+          ? `there is a source "${name}" already; change it with: sources set`
+          : `there is a source "${name}" of imported files already; make a feed of it with: sources set`,
+      );
     return initial;
   });
 }
@@ -160,7 +163,7 @@ async function save(
     };
     const before = await from(await findStoredSource(db, name), refuse);
     const wanted = withOptions(before, options, given);
-    if (options.address !== undefined) await requireAllowed(wanted.address, config.outboundNetworks);
+    if (options.address !== undefined) await requireReachable(wanted.address, config);
     const credentials = await readCredentials(options, FEED_RULES[wanted.kind].keyHeader);
     const change: Change = {
       who: whoRunsThis(),
@@ -174,14 +177,6 @@ async function save(
     print(
       'Without a lifetime what leaves the list stays for good: --lifetime ALL=7d lets it go after a week.',
     );
-}
-
-/** @throws {UsageError} for an address that every run would refuse */
-async function requireAllowed(address: string, networks: string[]): Promise<void> {
-  const url = httpUrl(address);
-  const problem = url && (await addressProblem(url, networks));
-  if (problem)
-    throw new UsageError(`Nothing can be fetched from ${url.host}: ${problem} (OUTBOUND_NETWORKS).`);
 }
 
 /** What may not be set was asked for. */
@@ -208,7 +203,7 @@ function withOptions(
     ...(options.kind && options.kind !== before.kind && asOfKind(options.kind)),
     ...(options.address && { address: options.address }),
     ...(options.every !== undefined && { everySeconds: options.every || null }),
-    ...(options.lifetime && { lifetimes: { ...before.lifetimes, ...options.lifetime } }),
+    ...(options.lifetime && { lifetimes: withLifetimes(before.lifetimes, options.lifetime) }),
     ...(options.membership && { membership: options.membership === 'on' }),
     ...(options.disabled && { enabled: false }),
     ...(given && { options: given }),
@@ -221,9 +216,16 @@ function withOptions(
   };
 }
 
+/** `never` takes away what was set. */
+function withLifetimes(before: Lifetimes, given: Lifetimes): Lifetimes {
+  return Object.fromEntries(
+    Object.entries({ ...before, ...given }).filter(([, seconds]) => seconds !== undefined),
+  );
+}
+
 async function readOptions(file: string): Promise<Record<string, unknown>> {
   const text = await readFile(file, 'utf8').catch((error) => {
-    throw new SourceError(`${file} cannot be read: ${error.code ?? error.message}`);
+    throw new UsageError(`${file} cannot be read: ${systemReason(error) ?? error.message}.`);
   });
   try {
     const value: unknown = JSON.parse(text);
@@ -239,7 +241,7 @@ async function run(
 ): Promise<void> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
-  const result = await withDatabase(async ({ db, refreshStatistics }, config) => {
+  const result = await withDatabase(async ({ db }, config) => {
     const source = await requireSource(db, name);
     const outbound = openOutside(config);
     try {
@@ -258,7 +260,6 @@ async function run(
         signal: stop.signal,
         acceptShrink,
       });
-      if (outcome.counts) await refreshStatistics();
       return outcome;
     } finally {
       await outbound.close();

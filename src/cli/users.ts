@@ -9,7 +9,7 @@ import {
 import { ROLES, type Role } from '../model/account.ts';
 import { orStandardInput } from './credentials.ts';
 import { print, withDatabase } from './dependencies.ts';
-import { filled } from './options.ts';
+import { label } from './options.ts';
 import { byWhoRunsThis } from './person.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -37,7 +37,7 @@ export function usersCommand(): Command {
   )
     .argument('<email>', 'its e-mail address, to sign in with')
     .addOption(new Option('--role <role>', roles).choices(ROLES).makeOptionMandatory())
-    .option('--name <name>', 'the name of the person; default: the address', filled)
+    .option('--name <name>', 'the name of the person; default: the address', label)
     .action(create);
   password(
     users
@@ -47,7 +47,7 @@ export function usersCommand(): Command {
   )
     .argument('<email>', 'its e-mail address or id')
     .addOption(new Option('--role <role>', roles).choices(ROLES))
-    .option('--name <name>', 'the name of the person', filled)
+    .option('--name <name>', 'the name of the person', label)
     .option('--without-two-factor', 'forget its second factor, which was lost')
     .action((email: string, options: SetOptions) => set(email, options));
   for (const disabled of [true, false]) {
@@ -63,13 +63,13 @@ export function usersCommand(): Command {
 
 async function create(email: string, { name, role, password }: CreateOptions): Promise<void> {
   if (password === undefined) throw new UsageError('--password is missing; - reads it from standard input.');
-  const wanted = { email, name: name ?? email, role, password: await orStandardInput(password) };
+  const wanted = { email, name: name ?? email, role, password: await orStandardInput(password, 'password') };
   const user = await withDatabase(({ db }) => createUser(db, wanted, byWhoRunsThis()).catch(asUsage));
   print(line(user));
 }
 
 async function set(email: string, { password, ...options }: SetOptions): Promise<void> {
-  const given = password === undefined ? {} : { password: await orStandardInput(password) };
+  const given = password === undefined ? {} : { password: await orStandardInput(password, 'password') };
   if (Object.keys({ ...options, ...given }).length === 0)
     throw new UsageError('There is nothing to change: see --help.');
   await change(email, { ...options, ...given });

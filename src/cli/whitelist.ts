@@ -8,7 +8,9 @@ import {
   removeEntry,
   removeList,
   switchList,
+  WhitelistError,
 } from '../features/whitelist/whitelist.service.ts';
+import { systemReason } from '../model/system-error.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { readValue, TYPE_OPTION } from './indicator-argument.ts';
@@ -93,7 +95,12 @@ async function remove(text: string, options: Options): Promise<void> {
 async function load(files: string[], options: Options): Promise<void> {
   await withDatabase(async ({ db }) => {
     for (const file of files) {
-      const { name, entries, rejected, changed } = await loadList(db, await readJson(file), change(options));
+      const content = await readJson(file);
+      const { name, entries, rejected, changed } = await loadList(db, content, change(options)).catch(
+        (error) => {
+          throw error instanceof WhitelistError ? new Error(`${file}: ${error.message}.`) : error;
+        },
+      );
       print(
         `${name}: ${entries} entries${rejected > 0 ? `, ${rejected} not usable` : ''}; indicators that changed: ${changed}.`,
       );
@@ -103,7 +110,7 @@ async function load(files: string[], options: Options): Promise<void> {
 
 async function readJson(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error) => {
-    throw new Error(`${file} cannot be read: ${error.code ?? error.message}.`);
+    throw new Error(`${file} cannot be read: ${systemReason(error) ?? error.message}.`);
   });
   try {
     return JSON.parse(text);

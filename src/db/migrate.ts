@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, type Migration, Migrator, sql } from 'kysely';
+import { systemReason } from '../model/system-error.ts';
 import { ROOT } from '../root.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,6 +30,18 @@ export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   return (results ?? []).map((result) => result.migrationName);
 }
 
+/** Whether Tipline has set its tables up in this database. */
+export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
+  try {
+    const { rows } = await sql<{ there: boolean }>`
+      select to_regclass('kysely_migration') is not null as there
+    `.execute(db);
+    return rows[0]?.there ?? false;
+  } catch (error) {
+    throw new Error(reason(error), { cause: error });
+  }
+}
+
 /** Kysely's word for a migration that this version does not have. */
 const NEWER = /previously executed migration .* is missing/;
 
@@ -36,5 +49,5 @@ function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (NEWER.test(text))
     return 'The database is of a newer version of Tipline. Run that version, or a later one.';
-  return `The database could not be brought up to date: ${text}`;
+  return `The database cannot be used: ${systemReason(error) ?? text}.`;
 }

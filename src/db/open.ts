@@ -1,18 +1,20 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Kysely, sql } from 'kysely';
+import { systemReason } from '../model/system-error.ts';
 import { type Disk, diskOf, guardDisk, requireSpace } from './disk-guard.ts';
 import type { OwnEngine } from './engine.ts';
 import { engineDialect } from './engine-dialect.ts';
 import { leaseQueue } from './lease-queue.ts';
-import { migrate } from './migrate.ts';
+import { isMigrated, migrate } from './migrate.ts';
 import { connectPglite } from './pglite.ts';
 import { postgresDialect, revisionReader } from './postgres.ts';
 import { reconnecting } from './reconnecting.ts';
 import { type Read, readOver } from './replicas.ts';
 import { READ_REVISIONS } from './revision.ts';
 import { type Revisions, type RevisionWatch, watchRevisions } from './revision-watch.ts';
+import { updateStatistics } from './statistics.ts';
 import { remoteEngine } from './store-client.ts';
 import { connectToHolder, holderPid, takeStoreLock } from './store-lock.ts';
 import { serveStore } from './store-server.ts';
@@ -60,6 +62,8 @@ export interface DatabaseOptions {
   /** Streaming replicas of it that carry reads. */
   replicaUrls?: readonly string[];
   dataDirectory: string;
+  /** Absent: true. False: a PostgreSQL database that Tipline has not been in stays as it is. */
+  creates?: boolean;
   /** May use the store of a process that holds the directory already (commands do, a server does not). */
   share: boolean;
   /** How much of its disk the embedded database leaves free: with less it only reads. Absent: nothing. */
@@ -69,12 +73,23 @@ export interface DatabaseOptions {
   onIdleError: (error: Error) => void;
 }
 
+/** Thrown for a PostgreSQL database without the tables of Tipline, by what does not create them. */
+export class NoDatabaseError extends Error {
+  override name = 'NoDatabaseError';
+  constructor() {
+    super(
+      'DATABASE_URL names a database that Tipline has not been set up in; serve, demo, import and migrate do that.',
+    );
+  }
+}
+
 /**
  * Opens the relational database and brings it up to date.
  * @throws when it cannot be reached, or the data directory is in use and `share` is false
+ * @throws {NoDatabaseError} for an empty one, where `creates` is false
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  if (options.url) return openPostgres(options.url, options.replicaUrls ?? [], options.onIdleError);
+  if (options.url) return openPostgres({ ...options, url: options.url });
   const database = await openEmbedded(options);
   try {
     await migrate(database.db);
@@ -85,15 +100,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-async function openPostgres(
-  url: string,
-  replicaUrls: readonly string[],
-  onIdleError: DatabaseOptions['onIdleError'],
-): Promise<Database> {
+async function openPostgres({
+  url,
+  replicaUrls = [],
+  creates = true,
+  onIdleError,
+}: DatabaseOptions & { url: string }): Promise<Database> {
   const migrating: Db = new Kysely({
     dialect: postgresDialect({ url, maxConnections: 2, unhurried: true, onIdleError }),
   });
   try {
+    if (!creates && !(await isMigrated(migrating))) throw new NoDatabaseError();
     await migrate(migrating);
   } finally {
     await migrating.destroy();
@@ -152,7 +169,7 @@ export async function openInMemory(snapshot?: Blob): Promise<Database> {
     db,
     kind: 'embedded',
     shared: false,
-    refreshStatistics: () => analyze(db),
+    refreshStatistics: () => updateStatistics(db),
     revisions,
     read: (work) => work(db, false),
     ...OWN_DISK,
@@ -183,16 +200,24 @@ async function openEmbedded({
   storeThread,
   diskReserve,
 }: DatabaseOptions): Promise<Database> {
-  await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error) => {
-    throw new Error(`The data directory ${directory} cannot be made: ${error.code ?? error.message}.`);
+  await makeDirectory(directory).catch((error) => {
+    const reason = systemReason(error) ?? error.message;
+    throw new Error(`The data directory ${directory} cannot be made: ${reason}.`, { cause: error });
   });
   const clients = new Map<Socket, Promise<void>>();
   const early: Socket[] = [];
   let idleMs = IDLE_MS.usual;
   let serve = (socket: Socket) => void early.push(socket);
-  const lock = await takeStoreLock(directory, (socket) => serve(socket));
+  const lock = await takeStoreLock(directory, (socket) => serve(socket)).catch((error) => {
+    const reason = systemReason(error);
+    throw reason ? new Error(`The data directory ${directory} cannot be used: ${reason}.`) : error;
+  });
   if (!lock) return share ? openShared(directory) : refuse(directory);
   const pgdata = join(directory, PGDATA);
+  await requireOwnFiles(pgdata).catch(async (error) => {
+    await lock.release();
+    throw error;
+  });
   const { bytes: reserve = 0, disk = diskOf(directory), changed = () => {} } = diskReserve ?? {};
   const connect = () => {
     requireSpace(disk);
@@ -216,7 +241,7 @@ async function openEmbedded({
     db,
     kind: 'embedded',
     shared: false,
-    refreshStatistics: () => analyze(db),
+    refreshStatistics: () => updateStatistics(db),
     revisions,
     read: (work) => work(db, false),
     diskProblem: guarded.problem,
@@ -251,7 +276,7 @@ function openShared(directory: string): Database {
     db,
     kind: 'embedded',
     shared: true,
-    refreshStatistics: () => analyze(db),
+    refreshStatistics: () => updateStatistics(db),
     revisions: watchRevisions({ ask: () => readRevisions(db) }),
     read: (work) => work(db, false),
     ...OWN_DISK,
@@ -259,19 +284,37 @@ function openShared(directory: string): Database {
   };
 }
 
-const ANALYZED = [
-  'indicator',
-  'indicator_source',
-  'relationship',
-  'external_id',
-  'enrichment',
-  'entity_source',
-  'entity_key',
-];
+/** Step by step: `mkdir` of Node with `recursive` never returns where a file system has no files to make, such as /proc. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (await isDirectory(directory)) return;
+  const parent = dirname(resolve(directory));
+  if (parent !== resolve(directory)) await makeDirectory(parent);
+  await mkdir(directory, { mode: 0o700 }).catch(async (error) => {
+    if (!(await isDirectory(directory))) throw error;
+  });
+}
 
-/** The embedded engine has no autovacuum. A statement for each table: readers wait for one of them at most. */
-async function analyze(db: Db): Promise<void> {
-  for (const table of ANALYZED) await sql`analyze ${sql.table(table)}`.execute(db);
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/**
+ * Files that another user adds, root included, lock the owner out.
+ * @throws when the database belongs to another user than the one of this process
+ */
+async function requireOwnFiles(pgdata: string): Promise<void> {
+  const owner = await stat(pgdata).then(
+    ({ uid }) => uid,
+    () => undefined,
+  );
+  const user = process.geteuid?.();
+  if (owner === undefined || user === undefined || owner === user) return;
+  throw new Error(
+    `The database in ${pgdata} belongs to the user with id ${owner}, and this is the user with id ${user}: run the command as its owner, or change the owner of the whole directory.`,
+  );
 }
 
 async function refuse(directory: string): Promise<never> {

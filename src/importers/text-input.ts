@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { systemReason } from '../model/system-error.ts';
 import { type ImportInput, UnreadableInput } from './importer.ts';
 
 /** How much of a file decides its format. */
@@ -67,7 +68,9 @@ async function* toBuffers(source: AsyncIterable<Buffer | string>): AsyncGenerato
 /** What the file system refuses (no such file, no permission, a broken disk) is the file's trouble alone. */
 function asUnreadable(error: unknown): unknown {
   const { syscall, code } = error as NodeJS.ErrnoException;
-  return syscall === undefined ? error : new UnreadableInput(`the file cannot be read: ${code}`);
+  return syscall === undefined
+    ? error
+    : new UnreadableInput(`the file cannot be read: ${systemReason(error) ?? code}`);
 }
 
 async function* gunzip(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -160,6 +160,7 @@ async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<v
   const { error, counts } = await runSource(deps, id, { now: deps.clock(), signal });
   const source = (await findStoredSource(deps.db, id))?.name;
   if (error === null) deps.log.info({ source, counts }, 'source fetched');
+  else if (signal.aborted) deps.log.info({ source }, 'source not fetched: the worker stops');
   else deps.log.error({ source, reason: error }, 'source not fetched');
 }
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { type ImportOptions, importFiles } from '../../src/features/imports/imports.service.ts';
 import { ensureSource, newSource } from '../../src/features/imports/sources.queries.ts';
@@ -101,6 +102,17 @@ onEveryEngine((engine) => {
       await tipline.load([indicatorRecord('DOMAIN', 'c.example.com')], 'Another');
       const numbers = await tipline.db.selectFrom('indicator').select('number').orderBy('number').execute();
       expect(numbers.map(({ number }) => number)).toEqual([1, 2, 3]);
+      await tipline.close();
+    });
+
+    it('updates the statistics of a table that grows, where there is no autovacuum', async () => {
+      const tipline = await startHarness(engine);
+      await tipline.load(
+        Array.from({ length: 2_500 }, (_, i) => indicatorRecord('DOMAIN', `n${i}.example.com`)),
+      );
+      const { rows } = await sql<{ known: number }>`
+        select reltuples as known from pg_class where oid = 'indicator'::regclass`.execute(tipline.db);
+      if (tipline.kind === 'embedded') expect(rows[0]?.known).toBeGreaterThanOrEqual(1_000);
       await tipline.close();
     });
 

@@ -65,6 +65,10 @@ describe('the commands of intake, beside a running server', () => {
       'ALL=30d',
     );
     expect(added).toContain('fetched when asked');
+    await ok('sources', 'set', 'blocks', '--lifetime', 'URL=never');
+    const [{ lifetimes }] = JSON.parse(await ok('sources', 'list', '--json'));
+    expect(lifetimes).toMatchObject({ IPV4: 2_592_000 });
+    expect(lifetimes).not.toHaveProperty('URL');
     expect(await ok('sources', 'run', 'blocks')).toMatch(
       /^blocks: indicators: read 3, new 3, updated 0, unchanged 0, rejected 0\.\n/,
     );
@@ -96,6 +100,13 @@ describe('the commands of intake, beside a running server', () => {
     ['no kind', ['sources', 'add', 'new']],
     ['what a kind does not take', ['sources', 'add', 'new', '--kind', 'kev', '--key', 'k']],
     ['an address that is none', ['sources', 'add', 'new', '--kind', 'text', '--address', 'ftp://feed']],
+    [
+      'credentials and none of them',
+      ['sources', 'set', 'blocks', '--without-credentials', '--header', 'a: b'],
+    ],
+    ['a lifetime of no type', ['sources', 'set', 'blocks', '--lifetime', 'FOO=3d']],
+    ['an empty key', ['providers', 'set', 'virustotal', '--key', '']],
+    ['a provider inside', ['providers', 'set', 'virustotal', '--key', 'k', '--address', 'http://10.0.0.1/']],
     ['a provider that is none', ['providers', 'set', 'nobody', '--key', 'k']],
     ['neither on nor off', ['providers', 'set', 'abuseipdb', '--automatic', 'maybe']],
   ])('take %s for a wrong command', async (_, args) => {

@@ -120,6 +120,19 @@ describe('tipline keys, beside a running server on the embedded store', () => {
     expect(stdout.match(/tip_/g)).toHaveLength(1);
   });
 
+  it('rotates none of several keys of one name, and names them', async () => {
+    const ids = await Promise.all(
+      ['one', 'two'].map(async () => (await json('create', '--name', 'of one name')).id),
+    );
+    const { code, stderr } = await service.command('keys', 'rotate', 'of one name');
+    expect(code).toBe(1);
+    for (const id of ids) expect(stderr).toContain(id);
+  });
+
+  it.each(['a\nb', '\u001b[31mred', 'x'.repeat(201), ' '])('refuses the name %j', async (name) => {
+    expect((await service.command('keys', 'create', '--name', name)).code).toBe(2);
+  });
+
   it('will not rotate a revoked key', async () => {
     const { id } = await json('create', '--name', 'too late');
     await service.command('keys', 'revoke', id);

@@ -1,10 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
-import { run } from '../support/processes.ts';
-import { type Service, serve } from '../support/service.ts';
+import { freshDatabase, hasPostgres } from '../support/postgres-nodes.ts';
+import { run, start } from '../support/processes.ts';
+import { emptyStore, type Service, serve } from '../support/service.ts';
 
 describe('a command where there is no store', () => {
   it.each([
@@ -36,6 +46,76 @@ describe('a command where there is no store', () => {
   });
 });
 
+describe.skipIf(!hasPostgres)('a command on a PostgreSQL database that Tipline was never in', () => {
+  it('leaves it empty', async () => {
+    const database = await freshDatabase();
+    const env = { DATABASE_URL: database.url };
+    const { code, stderr } = await run(['keys', 'list'], { env });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('has not been set up in') });
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query("select 1 from pg_tables where schemaname = 'public'");
+    await client.end();
+    expect(rows).toEqual([]);
+    expect((await run(['migrate'], { env })).code).toBe(0);
+    expect((await run(['keys', 'list'], { env })).code).toBe(0);
+    await database.drop();
+  });
+
+  it('is told in words that no server listens', async () => {
+    const { code, stderr } = await run(['keys', 'list'], {
+      env: { DATABASE_URL: 'postgres://tipline@127.0.0.1:1/none' },
+    });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('The database cannot be used: the connection was refused.'),
+    });
+  });
+});
+
+describe('a data directory that cannot be used', () => {
+  it.each(['/proc/none', '/dev/null'])('ends the command: %s', async (directory) => {
+    const { code, stderr } = await run(['serve'], { env: { TIPLINE_DATA_DIR: directory, PORT: '0' } });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(directory) });
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('is left alone by a user who does not own its database', async () => {
+    const directory = emptyStore();
+    const database = join(directory, 'pgdata');
+    const before = readdirSync(database, { recursive: true }).length;
+    chownSync(database, 65_534, 65_534);
+    const { code, stderr } = await run(['keys', 'list'], { env: { TIPLINE_DATA_DIR: directory } });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('user with id 65534') });
+    expect(readdirSync(database, { recursive: true })).toHaveLength(before);
+  });
+});
+
+describe('standard output that cannot be written', () => {
+  const toFull = (env: Record<string, string>, ...args: string[]) => {
+    const main = inject('productMain') ?? '';
+    const script = 'exec "$0" "$@" > /dev/full';
+    return start('/bin/sh', ['-c', script, process.execPath, main, ...args], { env }).exit;
+  };
+
+  it.each([[['--help']], [['openapi']], [['keys', 'list', '--json']], [['export', '--format', 'csv']]])(
+    'is named in one line by %j',
+    async (args) => {
+      const { code, stderr } = await toFull({ TIPLINE_DATA_DIR: emptyStore() }, ...args);
+      expect(code).toBe(1);
+      expect(stderr.match(/Standard output cannot be written: the disk is full\./g)).toHaveLength(1);
+      expect(stderr).not.toContain('    at ');
+    },
+  );
+
+  it('leaves no usable key that nobody has seen', async () => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const { code, stderr } = await toFull(env, 'keys', 'create', '--name', 'unseen');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is revoked') });
+    const [key] = JSON.parse((await run(['keys', 'list', '--json'], { env })).stdout);
+    expect(key).toMatchObject({ name: 'unseen', state: 'revoked' });
+  });
+});
+
 describe('export -o', () => {
   let service: Service;
   let directory: string;
@@ -43,12 +123,36 @@ describe('export -o', () => {
     service = await serve();
     directory = temporaryDirectory();
   });
+  it('follows a link, and writes beside nothing that is there', async () => {
+    const [target, link] = [join(directory, 'target.csv'), join(directory, 'link.csv')];
+    writeFileSync(target, 'old');
+    writeFileSync(`${link}.part`, 'of somebody else');
+    symlinkSync(target, link);
+    expect((await write(link)).code).toBe(0);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(target, 'utf8')).toMatch(/^type,value,confidence/);
+    expect(readFileSync(`${link}.part`, 'utf8')).toBe('of somebody else');
+    expect(readdirSync(directory).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it.each(['-', '/dev/stdout'])('%s is standard output', async (path) => {
+    const { code, stdout } = await write(path);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^type,value,confidence/)]);
+  });
+
+  it('leaves nothing behind when the store cannot be opened', async () => {
+    const empty = temporaryDirectory();
+    const env = { TIPLINE_DATA_DIR: join(empty, 'none') };
+    expect((await run(['export', '--format', 'csv', '-o', join(empty, 'x.csv')], { env })).code).toBe(2);
+    expect(readdirSync(empty)).toEqual([]);
+  });
+
   const write = (path: string) => service.command('export', '--format', 'csv', '-o', path);
 
   it.each([
     ['in a directory that there is not', 'none/x.csv', 'there is no such file or directory'],
     ['that is a directory', '.', 'it is a directory'],
-    ['under a file', 'file/x.csv', 'a part of the path is no directory'],
+    ['under a file', 'file/x.csv', 'a part of the path is not a directory'],
     ['that is a pipe nobody reads from', 'pipe', 'it is a pipe that nobody reads from'],
   ])('names the path %s, and why', async (_, name, reason) => {
     writeFileSync(join(directory, 'file'), 'kept');
@@ -62,6 +166,9 @@ describe('export -o', () => {
 
   it('says so where the disk is full, and keeps the file that is there', async () => {
     const { code, stderr } = await write('/dev/full');
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('ENOSPC') });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('/dev/full cannot be used: the disk is full.'),
+    });
   });
 });

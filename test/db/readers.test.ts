@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { areReadersServed } from '../../src/db/readers.ts';
+import { areReadersServed, hasOneConnection } from '../../src/db/readers.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
 const HOUR_MS = 3_600_000;
@@ -13,6 +13,12 @@ describe('whether readers are served', () => {
       const isShared = engine.name === 'postgresql';
       await expect.poll(() => areReadersServed(database.db, HOUR_MS)).toBe(isShared);
       expect(await areReadersServed(database.db, 0)).toBe(false);
+      await database.close();
+    });
+
+    it('wait for a transaction to end where there is one connection', async () => {
+      const database = await engine.open();
+      expect(await hasOneConnection(database.db)).toBe(engine.name === 'embedded');
       await database.close();
     });
   });

@@ -108,7 +108,7 @@ onEveryEngine((engine) => {
     it('is audited, once', async () => {
       await addEntry(tipline.db, 'cdn.example', undefined, why, 'RED');
       await expect(addEntry(tipline.db, 'cdn.example', undefined, why, 'RED')).rejects.toThrow(
-        'stands there already',
+        'is whitelisted already',
       );
       expect(await audit()).toEqual([
         {

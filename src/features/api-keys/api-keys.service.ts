@@ -81,16 +81,23 @@ async function findKeys(db: Db, idOrName: string, now: Date): Promise<[ApiKey, .
 }
 
 /**
+ * Returns the key that an id or a name means; of keys that are no longer usable the newest.
+ * @throws {KeyError} when there is none, or several usable keys have the name, as they do while a rotation overlaps
+ */
+async function findOne(db: Db, idOrName: string, now: Date): Promise<ApiKey> {
+  const [key, ...more] = await findKeys(db, idOrName, now);
+  if (more.length === 0 || !isUsable(key, now)) return key;
+  const ids = [key, ...more].map(({ id, createdAt }) => `  ${id}  created ${createdAt.toISOString()}`);
+  throw new KeyError(`Several API keys are called "${idOrName}"; give the id:\n${ids.join('\n')}`);
+}
+
+/**
  * @returns the key; `revokedAt` tells when, also when it was revoked before
- * @throws {KeyError} when several usable keys bear the name, as they do while a rotation overlaps
+ * @throws {KeyError} as `findOne`
  */
 export async function revoke(db: Db, idOrName: string, by: By): Promise<ApiKey> {
   const { now } = by;
-  const [key, ...more] = await findKeys(db, idOrName, now);
-  if (more.length > 0 && isUsable(key, now)) {
-    const ids = [key, ...more].map(({ id, createdAt }) => `  ${id}  created ${createdAt.toISOString()}`);
-    throw new KeyError(`Several API keys are called "${idOrName}"; give the id:\n${ids.join('\n')}`);
-  }
+  const key = await findOne(db, idOrName, now);
   return db.transaction().execute(async (trx) => {
     if (!(await revokeKey(trx, key.id, now))) return key;
     await audit(trx, 'key.revoke', { ...key, revokedAt: now }, key, by);
@@ -100,17 +107,16 @@ export async function revoke(db: Db, idOrName: string, by: By): Promise<ApiKey> 
 
 /**
  * A new key with everything as on the old one, and for as long, while that one stays valid for `overlapSeconds` more.
- * @throws {KeyError} when the old one is not usable any more
+ * @throws {KeyError} as `findOne`, and when the old one is not usable any more
  */
 export async function rotate(
   db: Db,
   idOrName: string,
   overlapSeconds: number,
   by: By,
-): Promise<CreatedKey & { oldValidUntil: Date }> {
+): Promise<CreatedKey & { oldId: string; oldValidUntil: Date }> {
   const { now } = by;
-  // While a rotation overlaps, the newest is the one to go on from.
-  const [old] = await findKeys(db, idOrName, now);
+  const old = await findOne(db, idOrName, now);
   if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
   const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
   const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
@@ -124,7 +130,7 @@ export async function rotate(
     const created = await insert(trx, { ...old, expiresAt }, by, old.ownerId);
     await endKeyBy(trx, old.id, overlapEnd);
     await audit(trx, 'key.rotate', created.record, { ...old, oldValidUntil }, by);
-    return { ...created, oldValidUntil };
+    return { ...created, oldId: old.id, oldValidUntil };
   });
 }
 

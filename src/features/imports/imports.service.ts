@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../db/open.ts';
-import { areReadersServed } from '../../db/readers.ts';
+import { areReadersServed, hasOneConnection } from '../../db/readers.ts';
+import { updateStatistics } from '../../db/statistics.ts';
 import {
   type Importer,
   type ImportInput,
@@ -23,9 +24,13 @@ import type { Tally } from './tally.ts';
 
 /** A batch is as large as is written in about this time: others wait for the revision no longer. */
 const BATCH_MS = 150;
+/** Where readers wait for the connection. */
+const BATCH_MS_ON_ONE_CONNECTION = 50;
 /** While requests are being answered, whose answers wait for the same processors. */
 const BATCH_MS_BESIDE_READERS = 40;
 const FIRST_BATCH = 500;
+/** Records that say nothing of a table to the planner. */
+const FIRST_STATISTICS = 1_000;
 const BATCH_BOUNDS = { least: 100, most: 5_000 };
 
 export interface ImportOptions {
@@ -41,6 +46,8 @@ export interface ImportOptions {
   seesUpTo: Tlp;
   /** Left out: it may always write, and what it replaces is not kept. */
   writer?: Writer;
+  /** Nobody reads while this import runs: its batches may be as large as the database takes quickest. */
+  alone?: boolean;
   /** Ends the import between batches. */
   signal?: AbortSignal;
   /** Left out: what the database says. */
@@ -85,10 +92,13 @@ export async function importFiles(
 ): Promise<Interruption[]> {
   const interruptions: Interruption[] = [];
   const waiting = newBacklog();
+  const oneConnection = await hasOneConnection(db);
+  const batchMs = oneConnection && !options.alone ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
+  const statistics = statisticsOf(db, oneConnection && !options.dryRun);
   const rehearsal = newRehearsal(options.source);
   try {
     for await (const { importer, input } of files) {
-      const write = batchWriter(db, options, rehearsal, waiting);
+      const write = batchWriter(db, options, { batchMs, rehearsal, waiting, statistics });
       try {
         for await (const record of importer.read(input)) {
           // What is rejected fills no batch.
@@ -104,17 +114,47 @@ export async function importFiles(
       await write.end();
     }
     await joinWaiting(db, waiting, options);
+    await statistics.end();
   } finally {
     await waiting.close();
   }
   return interruptions;
 }
 
+/** Updates the planner's statistics each time an import has written twice as much as before: without autovacuum nobody else does. */
+function statisticsOf(db: Db, isNeeded: boolean) {
+  let written = 0;
+  let updatedAt = 0;
+  const updateAfter = async (atLeast: number) => {
+    if (!isNeeded || written - updatedAt < atLeast) return;
+    updatedAt = written;
+    await updateStatistics(db);
+  };
+  return {
+    async add(records: number): Promise<void> {
+      written += records;
+      await updateAfter(Math.max(FIRST_STATISTICS, updatedAt));
+    },
+    end: () => updateAfter(FIRST_STATISTICS),
+  };
+}
+
+interface WriterParts {
+  batchMs: number;
+  rehearsal: Rehearsal;
+  waiting: Backlog;
+  statistics: ReturnType<typeof statisticsOf>;
+}
+
 /** Writes one batch while the next is read. */
-function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiting: Backlog) {
+function batchWriter(
+  db: Db,
+  options: ImportOptions,
+  { batchMs, rehearsal, waiting, statistics }: WriterParts,
+) {
   const { readers = { areServed: () => areReadersServed(db), giveWay: delay } } = options;
   let batch = newBatch();
-  let limit = FIRST_BATCH;
+  let limit = Math.round((FIRST_BATCH * batchMs) / BATCH_MS);
   let writing = Promise.resolve();
   async function write(full: Batch): Promise<void> {
     const start = performance.now();
@@ -132,8 +172,9 @@ function batchWriter(db: Db, options: ImportOptions, rehearsal: Rehearsal, waiti
       );
     }
     const ms = performance.now() - start;
+    await statistics.add(full.size);
     const besideReaders = !options.dryRun && (await readers.areServed());
-    limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : BATCH_MS);
+    limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
     // As long as it has worked: half of what it would take is theirs.
     if (besideReaders) await readers.giveWay(Math.min(ms, BATCH_MS));
   }

@@ -19,7 +19,7 @@ import type { Tally } from './tally.ts';
 import type { Upload } from './uploads.ts';
 
 interface Deps {
-  database: Pick<Database, 'db' | 'refreshStatistics'>;
+  database: Pick<Database, 'db'>;
   clock: Clock;
   signal: AbortSignal;
   log(error: unknown): void;
@@ -66,7 +66,7 @@ export async function runUpload({ database, clock, signal, log }: Deps, work: Wo
 
 /** @returns why it could not be read to its end */
 async function read(
-  { db, refreshStatistics }: Deps['database'],
+  { db }: Deps['database'],
   now: Date,
   signal: AbortSignal,
   { file, fileName, importer, source: name, dryRun, defaults, tally, run, seesUpTo }: Work,
@@ -89,7 +89,6 @@ async function read(
       seesUpTo,
       writer: { ...ANY_WRITER, runId: run.id },
     });
-    if (!dryRun) await refreshStatistics();
     return unread?.message ?? null;
   } finally {
     if (!known && !dryRun) await dropUnusedSource(db, source.id, run.id);

@@ -64,7 +64,8 @@ export async function addEntry(
   let entry: OperatorEntry = { ...made, tlp: 'CLEAR' };
   const before = await change(db, by, async (trx) => {
     const isThere = (other: OperatorEntry) => isSame(other, parsed) && compareTlp(other.tlp, seesUpTo) <= 0;
-    if ((await findEntries(trx)).some(isThere)) throw new WhitelistError('this entry stands there already');
+    if ((await findEntries(trx)).some(isThere))
+      throw new WhitelistError(`"${parsed.entry}" is whitelisted already`);
     entry = { ...made, tlp: (await markingOf(trx, valuesOf(parsed), seesUpTo)) ?? 'CLEAR' };
     await writeEntry(trx, entry);
     return { action: 'whitelist.add', id: entry.id, before: null, after: { ...parsed, tlp: entry.tlp } };
@@ -75,7 +76,8 @@ export async function addEntry(
 
 function parseEntry(text: string, type: IndicatorType | undefined): OperatorEntryRule {
   const parsed = parseOperatorEntry(text, type);
-  if ('rejected' in parsed) throw new WhitelistError(`not a whitelist entry: ${parsed.rejected}`);
+  if ('rejected' in parsed)
+    throw new WhitelistError(`"${text}" is not a whitelist entry: ${parsed.rejected}`);
   return parsed;
 }
 
@@ -111,9 +113,9 @@ export async function removeEntry(
   const entry = (await findEntries(db)).find(
     (one) => one.id === idOrText || (!('rejected' in parsed) && isSame(one, parsed)),
   );
-  if (!entry) throw new WhitelistError('there is no such entry');
+  if (!entry) throw new WhitelistError(`there is no entry "${idOrText}"`);
   const before = await change(db, by, async (trx) => {
-    if (!(await deleteEntry(trx, entry.id))) throw new WhitelistError('there is no such entry');
+    if (!(await deleteEntry(trx, entry.id))) throw new WhitelistError(`there is no entry "${idOrText}"`);
     return {
       action: 'whitelist.remove',
       id: entry.id,
