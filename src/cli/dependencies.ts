@@ -59,7 +59,7 @@ async function readShippedLists(): Promise<unknown[]> {
  */
 export async function withDatabase<T>(
   use: (database: Database, config: Config) => Promise<T>,
-  { creates = false, createsTables = creates } = {},
+  { creates = false, createsTables = creates }: { creates?: boolean; createsTables?: boolean } = {},
 ): Promise<T> {
   const config = readConfig();
   if (!creates) requireStore(config);
