@@ -23,8 +23,10 @@ function pathOf(url: string): string {
  * the address of a feed, also after one that ends in a slash.
  */
 export function readableUrl(url: string): string {
-  const [path = '', ...query] = url.replace(DOUBLE_SLASH, '$1/').split('?');
-  return [isDecodable(path) ? path : path.replaceAll('%', '%25'), ...query].join('?');
+  const target = url.replace(DOUBLE_SLASH, '$1/');
+  const end = target.indexOf('?');
+  const path = end < 0 ? target : target.slice(0, end);
+  return isDecodable(path) ? target : path.replaceAll('%', '%25') + target.slice(path.length);
 }
 
 /** What it decodes to is used: the bundler leaves out a call that only throws. */

@@ -4,7 +4,7 @@ import { parseDate, parseUsDate } from '../../src/importers/dates.ts';
 import type { Importer } from '../../src/importers/importer.ts';
 import { tlpOfTag } from '../../src/importers/markings.ts';
 import { printable } from '../../src/importers/printable.ts';
-import { IMPORTERS } from '../../src/importers/recognize.ts';
+import { IMPORTERS, recognizeFormat } from '../../src/importers/recognize.ts';
 import { parsePattern } from '../../src/importers/stix-pattern.ts';
 import { tokenize } from '../../src/importers/stix-pattern-tokens.ts';
 import { readTextLine } from '../../src/importers/text-line.ts';
@@ -180,6 +180,24 @@ describe('a document takes time proportional to its size', LONG, () => {
       return () => runImporter(importer, inputOf(text));
     }, COUNTS);
     expect(growth).toBeNull();
+  });
+});
+
+describe('a file made of one thing again and again takes time proportional to its size', LONG, () => {
+  const FILE_SIZES = [512, 4_096, 32_768];
+  const NOTHING_AROUND = [['', '']] as const;
+
+  it.each(IMPORTERS.map((importer) => [importer.name, importer] as const))(
+    'imported as %s',
+    async (_, importer) => {
+      const read = (text: string) => runImporter(importer, inputOf(text));
+      expect(await steepOnes(read, FILE_SIZES, NOTHING_AROUND)).toEqual([]);
+    },
+  );
+
+  it('recognized', async () => {
+    const recognize = (text: string) => recognizeFormat(inputOf(text)).catch(() => null);
+    expect(await steepOnes(recognize, FILE_SIZES, NOTHING_AROUND)).toEqual([]);
   });
 });
 

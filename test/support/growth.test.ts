@@ -18,10 +18,26 @@ describe('the growth of work', () => {
 
   it.each<[string, (n: number) => number]>([
     ['quadratic', (n) => n * n],
-    ['quadratic up to a limit', (n) => Math.min(n, 8_192) ** 2],
+    ['quadratic up to a limit', (n) => Math.min(n, 16_384) ** 2],
     ['quadratic with a small factor', (n) => (n * n) / 50],
+    ['n^1.5', (n) => n ** 1.5 * 2],
     ['cubic', (n) => (n / 8) ** 3],
   ])('is steep when it is %s', async (_, steps) => {
     expect(await steepGrowth((n) => () => work(steps(n)))).not.toBeNull();
+  });
+
+  const SIZES = [512, 4_096, 32_768];
+  it.each<[string, (n: number) => number, boolean]>([
+    ['linear', (n) => n * 100, false],
+    ['n log n', (n) => n * 6 * Math.log2(n), false],
+    ['n^1.5', (n) => n ** 1.5 / 2, true],
+    ['quadratic', (n) => n ** 2 / 400, true],
+  ])('in memory is %s', async (_, objects, isSteep) => {
+    const allocate = (n: number) => () => {
+      for (let i = 0; i < objects(n); i++) kept = { i };
+      return kept;
+    };
+    let kept: unknown;
+    expect((await steepGrowth(allocate, SIZES)) !== null).toBe(isSteep);
   });
 });

@@ -1,13 +1,24 @@
+import { GCProfiler, getHeapStatistics } from 'node:v8';
 import { AROUND, hostileTexts } from './hostile-texts.ts';
 
-/** Characters, records or levels; eight times as many from one to the next. */
-const SIZES = [512, 4_096, 32_768, 262_144] as const;
-const STEP = 8;
-/** Of eight times the input: 8 is linear, about 10 is n log n, 64 is quadratic. */
-const MAX_RATIO = STEP ** 1.6;
-/** So little says nothing, and costs nobody anything. */
-const NEGLIGIBLE_MS = 2;
-const ATTEMPTS = 4;
+/** Characters, records or levels: the least and the most. */
+const SIZES = [512, 262_144] as const;
+/**
+ * Of twice the input 2 is linear, 2.8 is n^1.5 and 4 is quadratic. While what is alive outgrows the young generation of the heap, some
+ * doublings of linear work may take many times as much, but not each of them.
+ */
+const MAX_RATIO = 2.6;
+/** So many doublings in a row are steep. */
+const DOUBLINGS = 4;
+/** Less than this is not judged: large strings have pages of their own, which cost more than the work. */
+const NEGLIGIBLE_MS = 20;
+/** What is measured again takes at least so long. */
+const MEASURABLE_MS = 2;
+/** Bytes allocated, which are nearly the same in every run: of eight times the input 23 is n^1.5. */
+const MEMORY_STEP = 8;
+const MAX_MEMORY_RATIO = MEMORY_STEP ** 1.35;
+/** Arrays grow by leaps. */
+const NEGLIGIBLE_BYTES = 32 * 1024 * 1024;
 
 /** Of a suite of these: hundreds of texts, on a busy machine. */
 export const LONG = { timeout: 600_000 };
@@ -15,59 +26,98 @@ export const LONG = { timeout: 600_000 };
 type Run = () => unknown;
 
 export interface Growth {
+  of: 'time' | 'memory';
   from: number;
   to: number;
-  /** Milliseconds of processor time for one run. */
+  /** Milliseconds of processor time, or bytes allocated, for one run. */
   before: number;
   after: number;
 }
 
 /**
- * Measures how the processor time of a run grows with the size of its input, in place of the time of day: other programs on the
- * machine do not count. A step that looks too steep is measured again; only one that always does counts. It stops there, so that
+ * Measures how the processor time of a run and what it allocates grow with the size of its input, doubled again and again. Processor
+ * time in place of the time of day: other programs on the machine do not count. It stops at the first that is steep, so that
  * quadratic work ends early.
  * @param prepare makes the input of that size, which is not measured
- * @returns the first step that grows faster than n log n allows; null when there is none
+ * @param sizes the first and the last count
+ * @returns where it grows faster than n log n allows; null when it does not
  */
 export async function steepGrowth(
   prepare: (size: number) => Run,
   sizes: readonly number[] = SIZES,
 ): Promise<Growth | null> {
-  for (const [at, to] of sizes.slice(1).entries()) {
-    const from = sizes[at] ?? 0;
-    const run = prepare(to);
-    let after = await cpuOfOne(run);
-    if (after <= NEGLIGIBLE_MS) continue;
-    const smaller = prepare(from);
-    // The first run compiles.
-    let before = Math.min(await cpuOf(smaller), await cpuOf(smaller));
-    for (let attempt = 1; attempt < ATTEMPTS && isSteep(before, after); attempt++) {
-      // The least is what the work takes; the rest is compiling, collecting garbage and the machine.
-      after = Math.min(after, await cpuOfOne(run));
+  return (await steepTime(prepare, doubled(sizes))) ?? (await steepMemory(prepare, sizes.at(-1) ?? 0));
+}
+
+function doubled(sizes: readonly number[]): number[] {
+  const all: number[] = [];
+  for (let size = sizes.at(-1) ?? 0; size >= (sizes[0] ?? 0); size = Math.floor(size / 2)) all.unshift(size);
+  return all;
+}
+
+async function steepTime(prepare: (size: number) => Run, sizes: readonly number[]): Promise<Growth | null> {
+  const measured: number[] = [];
+  for (const [at, size] of sizes.entries()) {
+    measured.push(await cpuOfAll([prepare(size)]));
+    const last = measured.slice(-DOUBLINGS - 1);
+    if (last.length <= DOUBLINGS || (last.at(-1) ?? 0) <= NEGLIGIBLE_MS || !areSteep(last)) continue;
+    // What is compiled by now, and what other programs took, does not count.
+    const again: number[] = [];
+    for (const one of sizes.slice(at - DOUBLINGS, at + 1)) {
+      again.push(Math.min(await cpuOf(prepare, one), await cpuOf(prepare, one)));
     }
-    if (isSteep(before, after)) return { from, to, before, after };
+    if (areSteep(again)) {
+      const [before = 0, after = 0] = [again.at(0), again.at(-1)];
+      return { of: 'time', from: sizes[at - DOUBLINGS] ?? 0, to: size, before, after };
+    }
   }
   return null;
 }
 
-function isSteep(before: number, after: number): boolean {
-  return after > NEGLIGIBLE_MS && after / before > MAX_RATIO;
+/** Whether each is so much more than the one before. */
+function areSteep(times: readonly number[]): boolean {
+  return times.slice(1).every((time, at) => time > MAX_RATIO * (times[at] ?? 0));
 }
 
-/** Repeats until it has taken long enough to be measured. */
-async function cpuOf(run: Run): Promise<number> {
+async function steepMemory(prepare: (size: number) => Run, to: number): Promise<Growth | null> {
+  const after = await allocatedBy(prepare(to));
+  if (after <= NEGLIGIBLE_BYTES) return null;
+  const from = Math.floor(to / MEMORY_STEP);
+  const before = await allocatedBy(prepare(from));
+  return after / before > MAX_MEMORY_RATIO ? { of: 'memory', from, to, before, after } : null;
+}
+
+/** @returns bytes on the heap, collected since or not */
+async function allocatedBy(run: Run): Promise<number> {
+  const profiler = new GCProfiler();
+  profiler.start();
+  const used = getHeapStatistics().used_heap_size;
+  await run();
+  let allocated = getHeapStatistics().used_heap_size - used;
+  for (const { beforeGC, afterGC } of profiler.stop().statistics) {
+    allocated += beforeGC.heapStatistics.usedHeapSize - afterGC.heapStatistics.usedHeapSize;
+  }
+  return Math.max(1, allocated);
+}
+
+/**
+ * Repeats until it has taken long enough to be measured, each time with an input of its own: V8 keeps what it has made of a string by
+ * `split` and `replace`.
+ * @returns milliseconds of one run
+ */
+async function cpuOf(prepare: (size: number) => Run, size: number): Promise<number> {
   for (let times = 1; ; times *= 4) {
-    const spent = await cpuOfOne(async () => {
-      for (let i = 0; i < times; i++) await run();
-    });
-    if (spent >= NEGLIGIBLE_MS) return spent / times;
+    const spent = await cpuOfAll(Array.from({ length: times }, () => prepare(size)));
+    if (spent >= MEASURABLE_MS) return spent / times;
   }
 }
 
-async function cpuOfOne(run: Run): Promise<number> {
+async function cpuOfAll(runs: readonly Run[]): Promise<number> {
   const began = process.cpuUsage();
-  const result = run();
-  if (result instanceof Promise) await result;
+  for (const run of runs) {
+    const result = run();
+    if (result instanceof Promise) await result;
+  }
   const { user, system } = process.cpuUsage(began);
   return (user + system) / 1000;
 }
