@@ -121,7 +121,10 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
   it('says once why it does not start', async () => {
     const env = { ...settings('postgres://nobody@127.0.0.1:1/none'), PORT: '0' };
     const { code, stderr } = await run(['serve'], { env });
-    expect({ code, times: stderr.match(/the connection was refused/g)?.length }).toEqual({ code: 1, times: 1 });
+    expect({ code, times: stderr.match(/the connection was refused/g)?.length }).toEqual({
+      code: 1,
+      times: 1,
+    });
   });
 });
 
