@@ -10,7 +10,7 @@ const TABLES = [
   'entity_source',
   'entity_key',
 ];
-/** A fifth of the default: readers wait for a tenth of a second instead of a whole one, and plans are the same. */
+/** A fifth of the default: readers wait for a tenth of a second instead of a whole one. */
 const TARGET = 20;
 
 /**
