@@ -27,7 +27,9 @@ describe('openText', () => {
 
   it('says when a file cannot be opened', async () => {
     const reading = readHead({ fileName: 'f', open: () => createReadStream('/nonexistent/file') });
-    await expect(reading).rejects.toThrow(new UnreadableInput('the file cannot be read: ENOENT'));
+    await expect(reading).rejects.toThrow(
+      new UnreadableInput('the file cannot be read: there is no such file or directory'),
+    );
   });
 
   it('refuses UTF-16', async () => {

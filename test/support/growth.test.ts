@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { steepGrowth } from './growth.ts';
+import { areSteep, steepGrowth } from './growth.ts';
 
 function work(steps: number): number {
   let sum = 0;
@@ -20,10 +20,22 @@ describe('the growth of work', () => {
     ['quadratic', (n) => n * n],
     ['quadratic up to a limit', (n) => Math.min(n, 16_384) ** 2],
     ['quadratic with a small factor', (n) => (n * n) / 50],
-    ['n^1.5', (n) => n ** 1.5 * 2],
-    ['cubic', (n) => (n / 8) ** 3],
+    ['cubic', (n) => (n / 16) ** 3],
   ])('is steep when it is %s', async (_, steps) => {
     expect(await steepGrowth((n) => () => work(steps(n)))).not.toBeNull();
+  });
+
+  const SIZES_OF_TIMES = [1, 2, 4, 8, 16];
+  it.each<[string, (n: number) => number, boolean]>([
+    ['linear', (n) => n, false],
+    ['n log n', (n) => n * Math.log2(n + 512), false],
+    ['linear with one leap of the heap', (n) => (n < 8 ? n : n * 5), false],
+    ['linear with a disturbance', (n) => (n === 16 ? n * 10 : n), false],
+    ['n^1.5', (n) => n ** 1.5, true],
+    ['n^1.5 with a disturbance', (n) => (n === 4 ? 1.15 : 1) * n ** 1.5, true],
+    ['quadratic', (n) => n * n, true],
+  ])('judges by its times that work is %s', (_, time, isSteep) => {
+    expect(areSteep(SIZES_OF_TIMES.map(time))).toBe(isSteep);
   });
 
   const SIZES = [512, 4_096, 32_768];

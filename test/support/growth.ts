@@ -7,7 +7,7 @@ const SIZES = [512, 262_144] as const;
  * Of twice the input 2 is linear, 2.8 is n^1.5 and 4 is quadratic. While what is alive outgrows the young generation of the heap, some
  * doublings of linear work may take many times as much, but not each of them.
  */
-const MAX_RATIO = 2.6;
+const MAX_RATIO = 2.4;
 /** So many doublings in a row are steep. */
 const DOUBLINGS = 4;
 /** Less than this is not judged: large strings have pages of their own, which cost more than the work. */
@@ -74,8 +74,8 @@ async function steepTime(prepare: (size: number) => Run, sizes: readonly number[
   return null;
 }
 
-/** Whether each is so much more than the one before. */
-function areSteep(times: readonly number[]): boolean {
+/** Whether each is so much more than the one before: one doubling alone may be the heap's or another program's. */
+export function areSteep(times: readonly number[]): boolean {
   return times.slice(1).every((time, at) => time > MAX_RATIO * (times[at] ?? 0));
 }
 
