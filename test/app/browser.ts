@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import type { LightMyRequestResponse } from 'fastify';
 import { insertUser, writePassword } from '../../src/features/accounts/accounts.queries.ts';
 import { hashPassword } from '../../src/features/accounts/password.ts';
@@ -18,7 +19,7 @@ export interface Browser {
     headers?: Record<string, string>,
   ): Promise<LightMyRequestResponse>;
   /** Sends a file as it is. */
-  upload(url: string, content: string | Buffer): Promise<LightMyRequestResponse>;
+  upload(url: string, content: string | Buffer | Readable): Promise<LightMyRequestResponse>;
   signIn(email: string, password?: string): Promise<LightMyRequestResponse>;
   cookies: Map<string, string>;
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { PassThrough, type Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
 import { actorRecord } from '../support/records.ts';
-import { auditOf, type Browser, signedIn } from './browser.ts';
+import { auditOf, type Browser, newUser, openBrowser, signedIn } from './browser.ts';
 
 const CSV = [
   'type,value,confidence',
@@ -24,7 +25,11 @@ onEveryEngine((engine) => {
   });
   afterEach(() => tipline.close());
 
-  const start = (content: string | Buffer, query: Record<string, string> = {}, browser = analyst) =>
+  const start = (
+    content: string | Buffer | Readable,
+    query: Record<string, string> = {},
+    browser = analyst,
+  ) =>
     browser.upload(
       `/app/imports?${new URLSearchParams({ fileName: 'ours.csv', source: 'Ours', dryRun: 'false', ...query })}`,
       content,
@@ -204,6 +209,31 @@ onEveryEngine((engine) => {
       ids.push((await start(['type,value', ...rows].join('\n'))).json().data.id);
     expect((await Promise.all(ids.map(ended))).map(({ state }) => state)).toEqual(['done', 'done']);
     expect(await total()).toBe(3_000);
+  });
+
+  it('waits for no file that comes slowly, and takes one at a time from an account', async () => {
+    const slow = Array.from({ length: 3 }, () => new PassThrough());
+    const others = ['a', 'b', 'c'].map((name) => newUser(tipline, 'analyst', `${name}@example.org`));
+    const browsers = await Promise.all(
+      others.map(async (user) => {
+        const browser = openBrowser(tipline);
+        await browser.signIn((await user).email);
+        return browser;
+      }),
+    );
+    const arriving = slow.map((file, i) => {
+      file.write('type,value\n');
+      return start(file, { source: `Slow ${i}` }, browsers[i]);
+    });
+    await vi.waitFor(() => expect(slow.map((file) => file.readableLength)).toEqual([0, 0, 0]));
+    const again = await start(CSV, {}, browsers[0]);
+    expect([again.statusCode, again.json().error]).toEqual([409, expect.stringContaining('already')]);
+    expect(await run(CSV)).toMatchObject({ state: 'done' });
+    // They arrive together: one more than run at once.
+    for (const [i, file] of slow.entries()) file.end(`DOMAIN,slow${i}.test-feed.net\n`);
+    const runs = (await Promise.all(arriving)).map((answer) => ended(answer.json().data.id));
+    expect((await Promise.all(runs)).map(({ state }) => state)).toEqual(['done', 'done', 'done']);
+    expect(await total()).toBe(5);
   });
 
   it('is stopped by an analyst, keeps what was read, and says who', async () => {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { bulkhead } from 'cockatiel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Clock } from '../../clock.ts';
@@ -43,7 +44,9 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   const restoring = new Set<Promise<void>>();
-  let receiving = 0;
+  const turns = bulkhead(MOST_AT_ONCE, Number.POSITIVE_INFINITY);
+  /** Accounts whose file comes in. */
+  const sending = new Set<string>();
   await removeOldUploads(deps.directory, deps.clock());
   app.addHook('onClose', async () => {
     stopping.abort();
@@ -60,13 +63,16 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       bodyLimit: Number.MAX_SAFE_INTEGER,
       schema,
       handler: async (request) => {
-        if (running.size + receiving >= MOST_AT_ONCE)
+        const { id } = request.account;
+        if (running.size >= MOST_AT_ONCE)
           throw new ApiError('not_possible', `${MOST_AT_ONCE} imports are under way; wait for one to end.`);
-        receiving++;
+        if (sending.has(id))
+          throw new ApiError('not_possible', 'You are sending a file already; wait until it has arrived.');
+        sending.add(id);
         try {
           return { data: await begin(request.query, request) };
         } finally {
-          receiving--;
+          sending.delete(id);
         }
       },
     });
@@ -90,9 +96,12 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       const log = (err: unknown) => request.log.error({ err }, 'import');
       const run = await recordRun(db, wanted, tally, deps.by(request), log);
       const seesUpTo = request.viewer.tlpCeiling;
-      const work = runUpload(
-        { ...deps, signal: stopping.signal, log },
-        { ...wanted, file, importer, defaults, tally, run, seesUpTo },
+      // Files that arrived at the same time may be more than run at once: the last of them wait.
+      const work = turns.execute(() =>
+        runUpload(
+          { ...deps, signal: stopping.signal, log },
+          { ...wanted, file, importer, defaults, tally, run, seesUpTo },
+        ),
       );
       running.add(work);
       void work.finally(() => running.delete(work));
