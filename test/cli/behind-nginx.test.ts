@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
@@ -9,6 +10,8 @@ import { type Running, run, start, tipline, until } from '../support/processes.t
 const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx'].find((path) => existsSync(path));
 const STOPS = 50;
 const CLIENTS = 4;
+/** Between the requests of a client: nodes that start need the machine, too. */
+const PAUSE_MS = 4;
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -90,6 +93,7 @@ describe.skipIf(!NGINX || !hasPostgres)('two nodes behind nginx', () => {
       while (!isEnded) {
         const outcome = await ask();
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        await delay(PAUSE_MS);
       }
     };
     const clients = Array.from({ length: CLIENTS }, client);

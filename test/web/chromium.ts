@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, expect } from 'vitest';
+import { afterAll, afterEach, expect } from 'vitest';
 
 const CANDIDATES = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
   ['/usr/bin', '/usr/local/bin', '/snap/bin'].map((directory) => join(directory, name)),
@@ -20,10 +20,11 @@ const NARROW = { width: 390, height: 844 };
 let browser: Browser | undefined;
 const contexts: BrowserContext[] = [];
 
-afterAll(async () => {
-  for (const context of contexts) await context.close();
-  await browser?.close();
+// Pages that nobody looks at go on asking.
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
 });
+afterAll(() => browser?.close());
 
 export interface Opened {
   page: Page;

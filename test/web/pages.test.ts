@@ -43,14 +43,13 @@ describe.skipIf(!CHROMIUM)('every page', () => {
   });
 
   it.each(PAGES)('%s is accessible in light and dark colours, and breaks no policy', async (name, path) => {
-    const { page, context, complaints } = await open(path.replace(/[A-Z]{4,}$/, (word) => ids[word] ?? ''));
+    const { page, complaints } = await open(path.replace(/[A-Z]{4,}$/, (word) => ids[word] ?? ''));
     await page.waitForLoadState('networkidle');
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await look(page, `${name}-${colorScheme}`, colorScheme === 'light' ? undefined : [WIDE]);
     }
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it('signing in is accessible without a session', async () => {
