@@ -252,7 +252,7 @@ async function registerFeatures(
   const checks = dependencyChecks(
     () => pingDatabase(db),
     () => kv.ping(),
-    () => deps.database.diskProblem() !== null,
+    async () => (await deps.database.diskProblem()) !== null,
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');

@@ -52,7 +52,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
   const checks = dependencyChecks(
     () => pingDatabase(db),
     () => kv.ping(),
-    () => deps.database.diskProblem() !== null,
+    async () => (await deps.database.diskProblem()) !== null,
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   metrics.register(app, deps.metricsToken);

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import type { Connection } from './engine.ts';
 
 /** PostgreSQL's code for a disk that is full (Appendix A). */
-const DISK_FULL = '53100';
+export const DISK_FULL = '53100';
 const READ_ONLY_TRANSACTION = '25006';
 /** How long the free space of a disk is cached. */
 const CACHE_MS = 200;

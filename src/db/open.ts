@@ -10,6 +10,7 @@ import { leaseQueue } from './lease-queue.ts';
 import { isMigrated, migrate } from './migrate.ts';
 import { connectPglite } from './pglite.ts';
 import { postgresDialect, revisionReader } from './postgres.ts';
+import { postgresDisk } from './postgres-disk.ts';
 import { reconnecting } from './reconnecting.ts';
 import { type Read, readOver } from './replicas.ts';
 import { READ_REVISIONS } from './revision.ts';
@@ -33,8 +34,8 @@ const IDLE_MS = { usual: 30_000, ending: 2_000 };
 /** Of one node to one server of PostgreSQL; one more asks for the revision. */
 const MAX_CONNECTIONS = 20;
 
-/** PostgreSQL reports a full disk itself (53100). */
-const OWN_DISK = { diskProblem: () => null, requireSpace: () => {} };
+/** Of a database whose disk another process knows. */
+const NO_DISK = { diskProblem: async () => null, requireSpace: () => {} };
 
 export interface Database {
   db: Db;
@@ -47,8 +48,8 @@ export interface Database {
   revisions: RevisionWatch;
   /** For what is answered: from a replica where there is one that is as recent as it has to be. */
   read: Read;
-  /** Returns why nothing is written, for operators: the disk is nearly full; null while writing is allowed. */
-  diskProblem(): string | null;
+  /** Resolves with why nothing is written, for operators: the disk is full or nearly so; null while writing is allowed. */
+  diskProblem(): Promise<string | null>;
   /** @throws {DiskFullError} when too little is free for temporary files */
   requireSpace(): void;
   /** Before anything closes: another process that has the store and does nothing must not be waited for. */
@@ -117,6 +118,7 @@ async function openPostgres({
   }
   const reader = revisionReader(url, replicaUrls.length > 0);
   const revisions = watchRevisions({ ask: reader.ask });
+  const disk = postgresDisk(() => db);
   const db: Db = new Kysely({
     dialect: postgresDialect({
       url,
@@ -124,6 +126,7 @@ async function openPostgres({
       onIdleError,
       onCommit: revisions.forget,
     }),
+    log: disk.note,
   });
   const replicas = replicaUrls.map((replicaUrl) => openReplica(replicaUrl, onIdleError));
   return {
@@ -133,7 +136,8 @@ async function openPostgres({
     refreshStatistics: async () => {},
     revisions,
     read: readOver(db, replicas, revisions),
-    ...OWN_DISK,
+    ...NO_DISK,
+    diskProblem: disk.problem,
     async close() {
       revisions.stop();
       await reader.close();
@@ -172,7 +176,7 @@ export async function openInMemory(snapshot?: Blob): Promise<Database> {
     refreshStatistics: () => updateStatistics(db),
     revisions,
     read: (work) => work(db, false),
-    ...OWN_DISK,
+    ...NO_DISK,
     async close() {
       revisions.stop();
       await db.destroy();
@@ -244,7 +248,7 @@ async function openEmbedded({
     refreshStatistics: () => updateStatistics(db),
     revisions,
     read: (work) => work(db, false),
-    diskProblem: guarded.problem,
+    diskProblem: async () => guarded.problem(),
     requireSpace: () => requireSpace(disk),
     hurry() {
       idleMs = IDLE_MS.ending;
@@ -279,7 +283,7 @@ function openShared(directory: string): Database {
     refreshStatistics: () => updateStatistics(db),
     revisions: watchRevisions({ ask: () => readRevisions(db) }),
     read: (work) => work(db, false),
-    ...OWN_DISK,
+    ...NO_DISK,
     close: () => db.destroy(),
   };
 }

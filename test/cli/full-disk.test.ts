@@ -1,5 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run, tipline } from '../support/processes.ts';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, chownSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { temporaryDirectory } from '../support/directories.ts';
+import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
+import { nodeSettings } from '../support/postgres-nodes.ts';
+import { run, tipline, until } from '../support/processes.ts';
 import { createKey, emptyStore, type Service, serve } from '../support/service.ts';
 
 /** More than there is of any disk: it is as if it were nearly full. */
@@ -27,7 +35,7 @@ describe('tipline on a disk that is nearly full', () => {
     const { checks } = (await response.json()) as { checks: { database: object } };
     expect([response.status, checks.database]).toMatchObject([
       503,
-      { status: 'degraded', message: expect.stringContaining('disk is nearly full') },
+      { status: 'degraded', message: expect.stringContaining('disk is full or nearly full') },
     ]);
     expect(service.stderr()).toContain(`The disk of ${directory} is nearly full`);
   });
@@ -56,5 +64,98 @@ describe('tipline on a disk that is nearly full', () => {
     running.signal('SIGTERM');
     await running.exit;
     expect(await createKey({ command: (...args) => run(args, { env }) })).toMatch(/^tip_/);
+  });
+});
+
+const MB = 1024 * 1024;
+/** Of an empty database of Tipline some 20 MB are taken. */
+const DISK_MB = 96;
+/** As PostgreSQL runs in the tests of root. */
+const NOBODY = 65_534;
+
+/** A disk of its own, or null where this user may make none. */
+function smallDisk(): { directory: string; remove(): void } | null {
+  const parent = temporaryDirectory();
+  // PostgreSQL is another user.
+  chmodSync(parent, 0o755);
+  const directory = join(parent, 'disk');
+  mkdirSync(directory);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'none', directory], { stdio: 'pipe' });
+  } catch {
+    return null;
+  }
+  return { directory, remove: () => execFileSync('umount', [directory]) };
+}
+
+const postgresUrl = inject('postgresUrl');
+const disk = postgresUrl ? smallDisk() : null;
+
+describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
+  const name = `full_${randomUUID().replaceAll('-', '')}`;
+  const admin = async (...statements: string[]) => {
+    const client = new pg.Client({ connectionString: postgresUrl ?? '' });
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  };
+  const directory = disk?.directory ?? '';
+  const ballast = join(directory, 'ballast');
+  const free = () => {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize;
+  };
+  const list = Array.from({ length: 5_000 }, (_, i) => `n${i}.test-feed.net\n`).join('');
+  const file = join(temporaryDirectory(), 'list.txt');
+  let feed: FeedServer;
+  let service: Service;
+  let key: string;
+  beforeAll(async () => {
+    const space = join(directory, 'space');
+    mkdirSync(space);
+    chownSync(space, NOBODY, NOBODY);
+    await admin(
+      `create tablespace ${name} location '${space}'`,
+      `create database ${name} tablespace ${name}`,
+    );
+    const url = (postgresUrl ?? '').replace(/\/[^/]*$/, `/${name}`);
+    service = await serve({ ...nodeSettings(url), OUTBOUND_NETWORKS: '127.0.0.1/32' });
+    key = await createKey(service);
+    feed = await startFeedServer();
+    feed.answer({ body: list });
+    writeFileSync(file, list);
+    writeFileSync(ballast, Buffer.alloc(free() - 2 * MB));
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await feed?.close();
+    await admin(`drop database if exists ${name} with (force)`, `drop tablespace if exists ${name}`);
+    disk?.remove();
+  });
+
+  const statusOf = async (path: string) => (await service.get(path, key)).status;
+  const deep = async () => {
+    const response = await service.get('/api/health?deep=1');
+    return [response.status, await response.json()];
+  };
+
+  it('serves reads, rejects writes, says so in its health, and recovers by itself', async () => {
+    expect((await deep())[0]).toBe(200);
+    const importing = () => service.command('import', file, '--source', 'Full', '--tlp', 'CLEAR');
+    const options = ['--kind', 'text', '--address', `${feed.address}/list`, '--tlp', 'CLEAR'];
+    expect((await service.command('sources', 'add', 'fetched', ...options)).code).toBe(0);
+    await until('the server to have met it', async () => (await deep())[0] === 503);
+    expect(await deep()).toMatchObject([
+      503,
+      { checks: { database: { status: 'degraded', message: expect.stringContaining('disk is full') } } },
+    ]);
+    const { code, stderr } = await importing();
+    expect([code, stderr]).toEqual([1, expect.stringContaining('No space left on device')]);
+    expect(await Promise.all(['/api/health/ready', '/api/v1/indicators?type=DOMAIN'].map(statusOf))).toEqual([
+      200, 200,
+    ]);
+    rmSync(ballast);
+    await until('its health to be well', async () => (await deep())[0] === 200);
+    expect((await importing()).code).toBe(0);
   });
 });

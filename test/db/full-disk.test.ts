@@ -51,14 +51,14 @@ describe('the embedded database on a disk that fills up', () => {
     await expect(database.db.transaction().execute((trx) => write.execute(trx))).rejects.toMatchObject({
       code: '53100',
     });
-    expect([await written(), database.diskProblem()]).toEqual([
+    expect([await written(), await database.diskProblem()]).toEqual([
       1,
       expect.stringContaining('TIPLINE_DISK_RESERVE_MB'),
     ]);
     free = RESERVE;
     await write.execute(database.db);
     await database.db.transaction().execute((trx) => write.execute(trx));
-    expect([await written(), database.diskProblem()]).toEqual([3, null]);
+    expect([await written(), await database.diskProblem()]).toEqual([3, null]);
     expect(told).toEqual([expect.stringContaining('nearly full'), null]);
   });
 

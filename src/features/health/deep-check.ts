@@ -12,10 +12,7 @@ interface DeepCheck {
   keyValueStore: Check;
 }
 
-const NO_SPACE = {
-  status: 'degraded',
-  message: 'The disk is nearly full: the database reads, and writes nothing.',
-} as const;
+const NO_SPACE = 'The disk is full or nearly full: the database serves reads and rejects writes.';
 
 const TIMEOUT_MS = 2_000;
 const SHARED_MS = 1_000;
@@ -31,18 +28,24 @@ export interface Checks {
 export function dependencyChecks(
   pingDatabase: () => Promise<unknown>,
   pingStore: () => Promise<unknown>,
-  isDiskFull: () => boolean,
+  isDiskFull: () => Promise<boolean>,
 ): Checks {
   const database = shared(() => check(pingDatabase, 'The database does not answer.'));
+  const space = shared(() =>
+    check(async () => {
+      if (await isDiskFull()) throw new Error(NO_SPACE);
+    }, NO_SPACE),
+  );
   const keyValueStore = shared(() =>
     check(pingStore, 'The key-value store does not answer; each node counts rate limits on its own.'),
   );
   return {
     database,
     async deep() {
-      const [one, other] = await Promise.all([database(), keyValueStore()]);
-      const stored: Check = one.status === 'ok' && isDiskFull() ? { ...one, ...NO_SPACE } : one;
-      return { database: stored, keyValueStore: other };
+      const [answers, hasSpace, store] = await Promise.all([database(), space(), keyValueStore()]);
+      const isWell = answers.status !== 'ok' || hasSpace.status === 'ok';
+      const { latencyMs } = answers;
+      return { database: isWell ? answers : { ...hasSpace, latencyMs }, keyValueStore: store };
     },
   };
 }
