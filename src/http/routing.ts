@@ -61,12 +61,20 @@ export function refuseLongUrl(url: string): void {
   if (url.length > MAX_URL) throw new ApiError('uri_too_long');
 }
 
-/** RFC 9112 §3.2: HTTP/1.1 without Host, or with several, is answered with 400. */
+/** Browsers send some 150 characters; reading quoted parameters costs the square of the length. */
+const MAX_ACCEPT = 1_024;
+
+/**
+ * RFC 9112 §3.2: HTTP/1.1 without Host, or with several, is answered with 400. RFC 6585 §5: one field that is too long,
+ * with 431.
+ */
 export function refuseBadHeaders(request: IncomingMessage): void {
   if (request.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('bad_request');
   for (const name of ['host', 'authorization'])
     if (isRepeated(request, name))
       throw new ApiError('bad_request', `The header ${name} must not be repeated.`);
+  if ((request.headers.accept?.length ?? 0) > MAX_ACCEPT)
+    throw new ApiError('headers_too_large', `The header accept has more than ${MAX_ACCEPT} characters.`);
 }
 
 /** Node keeps the first of these headers alone, a proxy may have read the last. */

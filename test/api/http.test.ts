@@ -74,7 +74,7 @@ onEveryEngine((engine) => {
       expect(await status(etag)).toBe(200);
     });
 
-    it('gives JSON to who takes it, and 406 to who takes only something else', async () => {
+    it('gives JSON to who takes it, 406 to who takes only something else, and 431 to an Accept that is too long', async () => {
       const status = async (accept: string) =>
         (await tipline.get('/api/v1/indicators', { headers: { accept } })).statusCode;
       expect(await status('application/json')).toBe(200);
@@ -82,6 +82,8 @@ onEveryEngine((engine) => {
       expect(await status('text/html, application/*;q=0.5')).toBe(200);
       expect(await status('text/html')).toBe(406);
       expect(await status('application/json;q=0')).toBe(406);
+      expect(await status(`${'text/a,'.repeat(145)}*/*`)).toBe(200);
+      expect(await status(`${'text/a,'.repeat(146)}*/*`)).toBe(431);
     });
 
     it('answers 414 to an address that is too long', async () => {

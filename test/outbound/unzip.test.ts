@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { type UnzipLimits, unzipSingle } from '../../src/outbound/unzip.ts';
 import { temporaryDirectory } from '../support/directories.ts';
+import { LONG, steepGrowth } from '../support/growth.ts';
 import { failureOf } from './test-outbound.ts';
 import { type ZipMember, zipFile } from './zip-file.ts';
 
@@ -154,5 +155,37 @@ describe('a zip file is refused', () => {
         else expect(outcome).toHaveProperty('bytes');
       }),
     );
+  });
+});
+
+describe('a zip file takes time proportional to its size', LONG, () => {
+  it.each<[string, (n: number) => Buffer]>([
+    ['many files', (n) => zipFile(Array.from({ length: n }, (_, i) => ({ name: `${i}.txt`, content: 'x' })))],
+    [
+      'many files that are not wanted',
+      (n) =>
+        zipFile([
+          ...Array.from({ length: n }, (_, i) => ({ name: `${i}.txt`, content: 'x' })),
+          { name: 'list.csv', content: 'x' },
+        ]),
+    ],
+    ['a long name', (n) => zipFile([{ name: 'a/'.repeat(n / 2).slice(0, 65_535), content: 'x' }])],
+    ['a long file', (n) => zipFile([{ name: 'a.csv', content: randomBytes(n * 16) }])],
+  ])('%s', async (_, of) => {
+    const directory = temporaryDirectory();
+    const growth = await steepGrowth(
+      (size) => {
+        const packed = join(directory, `${randomUUID()}.zip`);
+        writeFileSync(packed, of(size));
+        return async () => {
+          const unpacked = await unzipSingle(packed, directory, { ...LIMITS, ending: '.csv' }).catch(
+            () => null,
+          );
+          if (unpacked) rmSync(unpacked.path);
+        };
+      },
+      [512, 32_768],
+    );
+    expect(growth).toBeNull();
   });
 });
