@@ -86,6 +86,19 @@ onEveryEngine((engine) => {
     expect(after[0]).not.toEqual(before[0]);
   });
 
+  it('has each of many indicators once, in its events and in its hashes', async () => {
+    const many = Array.from({ length: 6_000 }, (_, i) => `d${i}.example`);
+    await harness.load(many.map((value) => indicatorRecord('DOMAIN', value)));
+    const events = await manifest();
+    expect(events).toHaveLength(4);
+    const values = [];
+    for (const [uuid] of events) values.push(...(await valuesIn(uuid)));
+    const all = [...many, '198.51.100.7', 'evil.example', 'red.example'].sort();
+    expect(values.sort()).toEqual(all);
+    const hashes = (await harness.get(`${FEED}/hashes.csv`)).body.trim().split('\n');
+    expect(hashes.map((line) => line.split(',')[0]).sort()).toEqual(all.map(md5).sort());
+  });
+
   it('is found behind a second slash', async () => {
     expect((await harness.get(`${FEED}//manifest.json`)).statusCode).toBe(200);
   });

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
 import { run, until } from '../support/processes.ts';
-import { createKey, serve } from '../support/service.ts';
+import { createKey, type Service, serve } from '../support/service.ts';
 
 const LIST = '/api/v1/indicators';
 
@@ -48,9 +48,21 @@ describe.skipIf(!hasPostgres)('SIGTERM while a request is under way', () => {
   it('ends with code 0', () => expect(seen.code).toBe(0));
 });
 
+const DELAY = { TIPLINE_SHUTDOWN_DELAY_SECONDS: '2' };
+
 describe('SIGTERM with a delay, under load', () => {
   it('fails no request of clients that leave once the server is not ready', async () => {
-    const service = await serve({ TIPLINE_SHUTDOWN_DELAY_SECONDS: '2' });
+    await failsNoRequest(await serve(DELAY));
+  });
+
+  it.skipIf(!hasPostgres || !hasRedis)('nor of several processes', async () => {
+    const database = await freshDatabase();
+    const settings = { REDIS_URL: inject('redisUrl') ?? '', TIPLINE_PROCESSES: '2' };
+    await failsNoRequest(await serve({ ...DELAY, ...nodeSettings(database.url, settings) }));
+    await database.drop();
+  });
+
+  async function failsNoRequest(service: Service): Promise<void> {
     const key = await createKey(service);
     const outcomes: string[] = [];
     let sent = 0;
@@ -82,7 +94,7 @@ describe('SIGTERM with a delay, under load', () => {
     await Promise.all(clients);
     expect(new Set(outcomes)).toEqual(new Set(['200']));
     expect((await service.exit).code).toBe(0);
-  });
+  }
 });
 
 describe('a port that is taken', () => {
