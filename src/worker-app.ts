@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Clock } from './clock.ts';
 import type { Database } from './db/open.ts';
 import { pingDatabase } from './db/ping.ts';
@@ -36,7 +36,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
     forceCloseConnections: 'idle',
     bodyLimit: 1024,
     // A probe every few seconds would fill the log.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: 10_000,
     routerOptions: { querystringParser: parseQuerystring },
   });

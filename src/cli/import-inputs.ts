@@ -15,7 +15,7 @@ export interface InputFile extends FileInput {
 /**
  * The files that the arguments mean, those of directories sorted by path. Standard input is kept in a temporary
  * file, since importers may read twice.
- * @throws when a path does not exist
+ * @throws when a path does not exist, or there is no file in any of them
  */
 export async function collectInputs(
   paths: readonly string[],
@@ -30,6 +30,7 @@ export async function collectInputs(
       if (path === '-') files.push(await standardInput(temporary));
       else files.push(...(await inputsAt(path)));
     }
+    if (files.length === 0) throw new Error(`There is no file in ${paths.join(', ')}.`);
   } catch (error) {
     await cleanUp();
     throw error;

@@ -6,6 +6,7 @@ import { detectType } from '../model/detect-type.ts';
 import { indicatorId } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
+import { UsageError } from './usage-error.ts';
 
 export function TYPE_OPTION(): Option {
   return new Option('--type <type>', 'what the value is, where that cannot be told from it').choices(
@@ -35,12 +36,12 @@ function idOf(text: string, type: IndicatorType | undefined): string {
 
 /**
  * A value as an analyst writes it, in its normal form.
- * @throws when it is none, or its type cannot be told
+ * @throws {UsageError} when it is none, or its type cannot be told
  */
 export function readValue(text: string, type?: IndicatorType): { type: IndicatorType; normalized: string } {
   const meant = type ?? detectType(text);
-  if (!meant) throw new Error(`What ${text} is cannot be told; say it with --type.`);
+  if (!meant) throw new UsageError(`What ${text} is cannot be told; say it with --type.`);
   const normal = normalize(meant, text);
-  if ('rejected' in normal) throw new Error(`${text}: ${normal.rejected}.`);
+  if ('rejected' in normal) throw new UsageError(`${text}: ${normal.rejected}.`);
   return normal;
 }

@@ -125,6 +125,12 @@ describe('tipline import, beside a running server on the embedded store', () => 
     expect({ code: exit.code, new: summaryOf(exit).new }).toEqual({ code: 0, new: 4 });
   });
 
+  it('fails with 1 for a directory that holds no file, naming it', async () => {
+    const directory = temporaryDirectory();
+    const { code, stderr } = await load(directory);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no file in ${directory}.\n` });
+  });
+
   it('fails with 1 for a file that is not there, naming it', async () => {
     const { code, stderr } = await load('/nowhere/missing.json');
     expect({ code, stderr }).toEqual({

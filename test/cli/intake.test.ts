@@ -108,6 +108,8 @@ describe('the commands of intake, beside a running server', () => {
     ['an empty key', ['providers', 'set', 'virustotal', '--key', '']],
     ['a provider inside', ['providers', 'set', 'virustotal', '--key', 'k', '--address', 'http://10.0.0.1/']],
     ['a provider that is none', ['providers', 'set', 'nobody', '--key', 'k']],
+    ['a value of no type', ['whitelist', 'check', 'no value at all']],
+    ['a value of another type', ['confidence', 'unpin', '10.0.0.300', '--type', 'IPV4', '--reason', 'r']],
     ['neither on nor off', ['providers', 'set', 'abuseipdb', '--automatic', 'maybe']],
   ])('take %s for a wrong command', async (_, args) => {
     expect((await service.command(...args)).code).toBe(2);

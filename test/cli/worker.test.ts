@@ -47,7 +47,8 @@ describe('tipline worker with WORKER_PORT', () => {
 
   afterAll(async () => {
     worker.signal('SIGTERM');
-    expect((await worker.exit).code).toBe(0);
+    const { code, stderr } = await worker.exit;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Warning') });
   });
 });
 
