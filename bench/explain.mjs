@@ -85,6 +85,8 @@ function questions({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
     'list, q of 3': list({ q: q3 }),
     'list, q of 8': list({ q: q8 }),
     'list, q of 12': list({ q: q12 }),
+    'list, q defanged': list({ q: `${q8}[.]` }),
+    'list, q defanged, of many': list({ q: 'hxxp://' }),
     'list, q and type': list({ q: q8, type: 'URL' }),
     'list, tag and type': list({ tag: commonTag, type: 'URL' }),
     'list, largest campaign': list({ campaignId: campaign }),
