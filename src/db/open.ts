@@ -1,8 +1,8 @@
-import { mkdir, stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { systemReason } from '../model/system-error.ts';
+import { makeDirectory, requireOwnFiles } from './data-directory.ts';
 import { type Disk, diskOf, guardDisk, requireSpace } from './disk-guard.ts';
 import type { OwnEngine } from './engine.ts';
 import { engineDialect } from './engine-dialect.ts';
@@ -286,39 +286,6 @@ function openShared(directory: string): Database {
     ...NO_DISK,
     close: () => db.destroy(),
   };
-}
-
-/** Step by step: `mkdir` of Node with `recursive` never returns where a file system has no files to make, such as /proc. */
-async function makeDirectory(directory: string): Promise<void> {
-  if (await isDirectory(directory)) return;
-  const parent = dirname(resolve(directory));
-  if (parent !== resolve(directory)) await makeDirectory(parent);
-  await mkdir(directory, { mode: 0o700 }).catch(async (error) => {
-    if (!(await isDirectory(directory))) throw error;
-  });
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-}
-
-/**
- * Files that another user adds, root included, lock the owner out.
- * @throws when the database belongs to another user than the one of this process
- */
-async function requireOwnFiles(pgdata: string): Promise<void> {
-  const owner = await stat(pgdata).then(
-    ({ uid }) => uid,
-    () => undefined,
-  );
-  const user = process.geteuid?.();
-  if (owner === undefined || user === undefined || owner === user) return;
-  throw new Error(
-    `The database in ${pgdata} belongs to the user with id ${owner}, and this is the user with id ${user}: run the command as its owner, or change the owner of the whole directory.`,
-  );
 }
 
 async function refuse(directory: string): Promise<never> {
