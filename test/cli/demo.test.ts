@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Exit, run, start, until } from '../support/processes.ts';
 import { copyTree } from '../support/product.ts';
-import { type Service, serve, storeFacts, total, withStore } from '../support/service.ts';
+import { emptyStore, type Service, serve, storeFacts, total, withStore } from '../support/service.ts';
 
 const LISTS = ['/api/v1/indicators', '/api/v1/actors', '/api/v1/campaigns'];
 
@@ -80,6 +80,20 @@ describe('tipline demo', () => {
       stderr: expect.stringContaining(`There is no usable key of a demo in ${nowhere}`),
       made: false,
     });
+  });
+
+  it('adds no sample to data of others, and makes no key there', async () => {
+    const env = { TIPLINE_DATA_DIR: emptyStore() };
+    const input = 'type,value\nDOMAIN,ours.test-feed.net\n';
+    expect((await run(['import', '-', '--source', 'Ours'], { env, input })).code).toBe(0);
+    const before = await revision(env.TIPLINE_DATA_DIR);
+    const { code, stdout, stderr } = await run(['demo'], { env: { ...env, PORT: '0' } });
+    expect({ code, keys: keysIn({ stdout, stderr }), stderr }).toEqual({
+      code: 1,
+      keys: [],
+      stderr: expect.stringContaining('holds data of the source "Ours"'),
+    });
+    expect(await revision(env.TIPLINE_DATA_DIR)).toBe(before);
   });
 
   it('logs its requests to standard error where no terminal is', () => {

@@ -14,6 +14,12 @@ export async function writeMeta(db: Db, name: string, value: string): Promise<vo
     .execute();
 }
 
+/** The name of a source that is not of the sample; undefined: there is none. */
+export async function findOtherSource(db: Db): Promise<string | undefined> {
+  const query = db.selectFrom('source').select('name').where('kind', '<>', 'sample').orderBy('created_at');
+  return (await query.limit(1).executeTakeFirst())?.name;
+}
+
 /** An indicator of which much is known: enriched, and linked to the most kinds of things. */
 export async function findExample(db: Db): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`

@@ -10,10 +10,20 @@ import { saveAnswer } from '../enrichments/enrichments.service.ts';
 import { importFiles } from '../imports/imports.service.ts';
 import { ensureSource } from '../imports/sources.queries.ts';
 import { newTally } from '../imports/tally.ts';
-import { readMeta, writeMeta } from './sample.queries.ts';
+import { findOtherSource, readMeta, writeMeta } from './sample.queries.ts';
 
 const DIRECTORY = new URL('sample/', ROOT);
 const MARK = 'sample';
+
+/** Thrown instead of adding the sample to data that somebody works with. */
+export class OtherDataError extends Error {
+  override name = 'OtherDataError';
+  constructor(source: string) {
+    super(
+      `The database holds data of the source "${source}", to which the demo would add its sample. Give the demo a database of its own (TIPLINE_DATA_DIR, without DATABASE_URL), or run: tipline serve`,
+    );
+  }
+}
 
 type SampleFile = SourceDefaults & { file: string; source: string };
 interface SampleAnswer {
@@ -28,10 +38,14 @@ interface SampleAnswer {
  * Loads the sample that the repository carries, once. Interrupted, it goes on from the start: importing the same
  * again changes nothing.
  * @returns whether it loaded it now
+ * @throws {OtherDataError} where there is data already, of another source
  */
 export async function loadSample(db: Db, now: Date): Promise<boolean> {
   const manifest = await readFile(new URL('manifest.json', DIRECTORY), 'utf8');
-  if ((await readMeta(db, MARK)) === manifest) return false;
+  const loaded = await readMeta(db, MARK);
+  if (loaded === manifest) return false;
+  const other = loaded === undefined ? await findOtherSource(db) : undefined;
+  if (other !== undefined) throw new OtherDataError(other);
   for (const entry of JSON.parse(manifest) as SampleFile[]) await loadFile(db, entry, now);
   await loadAnswers(db, now);
   await writeMeta(db, MARK, manifest);
