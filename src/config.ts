@@ -86,17 +86,18 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
   const addresses = (name: string, protocols: string[], parts: string[], what: string): string[] => {
     if (parts.every((part) => protocols.some((p) => part.startsWith(`${p}//`) && isUrl(part)))) return parts;
     // They may hold passwords: they are not repeated.
-    problems.push(`${name} must be ${what} with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    const form = protocols.map((p) => `${p}//HOST:PORT/…`).join(' or ');
+    problems.push(`${name} must be ${what}, such as ${form}`);
     return [];
   };
   const url = (name: string, protocols: string[]): string | undefined => {
     const value = text(name);
-    return value === undefined ? value : addresses(name, protocols, [value], 'an address that begins')[0];
+    return value === undefined ? value : addresses(name, protocols, [value], 'an address')[0];
   };
   /** Separated by commas or blanks; a comma in a password separates nothing. */
   const urls = (name: string, protocols: string[]): string[] => {
     const parts = text(name)?.split(new RegExp(`[\\s,]+(?=(?:${protocols.join('|')})//)`)) ?? [];
-    return addresses(name, protocols, parts, 'a list of addresses that begin');
+    return addresses(name, protocols, parts, 'a list of addresses');
   };
   const networks = (name: string, fallback: string[]): string[] => {
     const value = text(name);

@@ -20,13 +20,15 @@ export function unknownSettings(
   variables: Readonly<Record<string, string | undefined>>,
   known: ReadonlySet<string>,
 ): string[] {
-  /** `TIPLINE_LOG_LEVEL` means LOG_LEVEL. */
-  const candidates = new Map([...known].flatMap((name) => [[name, name] as const, [PREFIX + name, name]]));
+  /** By the name without the prefix, which all have in common: `TIPLINE_LOG_LEVEL` means LOG_LEVEL. */
+  const candidates = new Map([...known].map((name) => [withoutPrefix(name), name]));
   return Object.entries(variables)
     .filter(([name]) => name.startsWith(PREFIX) && !known.has(name) && !CLIENT_VARIABLES.includes(name))
     .filter(([name, value]) => !INJECTED.test(name) && !INJECTED_PORT.test(`${name}=${value}`))
     .map(([name]) => {
-      const closest = candidates.get(closestName(name, candidates.keys()) ?? '');
+      const closest = candidates.get(closestName(withoutPrefix(name), candidates.keys()) ?? '');
       return `${name} is not a setting${closest ? `; did you mean ${closest}?` : ''}`;
     });
 }
+
+const withoutPrefix = (name: string) => (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name);
