@@ -197,7 +197,7 @@ describe('the commands of intake, beside a running server', () => {
 });
 
 describe('kill -9 of a worker', () => {
-  const ROWS = 12_000;
+  const ROWS = 6_000;
 
   it('in the middle of an import loses nothing, and brings nothing in twice', async () => {
     feed.answer({ body: list(ROWS) });

@@ -2,7 +2,7 @@ import { GCProfiler, getHeapStatistics } from 'node:v8';
 import { AROUND, hostileTexts } from './hostile-texts.ts';
 
 /** Characters, records or levels: the least and the most. */
-const SIZES = [512, 131_072] as const;
+const SIZES = [512, 65_536] as const;
 /**
  * Of twice the input 2 is linear, 2.8 is n^1.5 and 4 is quadratic. While what is alive outgrows the young generation of the heap, some
  * doublings of linear work may take many times as much, but not each of them.

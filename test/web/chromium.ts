@@ -39,7 +39,7 @@ export async function openPage(
   browser ??= await chromium.launch({
     executablePath: CHROMIUM ?? '',
     // Containers have no user namespaces, and run as root.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
   });
   const context = await browser.newContext({
     viewport: WIDE,
@@ -70,9 +70,15 @@ async function expectAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(axe);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { impact: string; id: string; nodes: { html: string }[] }[] }> };
+      axe: {
+        run(
+          options: object,
+        ): Promise<{ violations: { impact: string; id: string; nodes: { html: string }[] }[] }>;
+      };
     };
-    return (await axe.run()).violations.map(({ impact, id, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`);
+    return (await axe.run({ resultTypes: ['violations'] })).violations.map(
+      ({ impact, id, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`,
+    );
   });
   expect(
     violations.filter((text) => /^(serious|critical)/.test(text)),
