@@ -42,7 +42,7 @@ export interface Database {
   kind: 'postgresql' | 'embedded';
   /** Another process holds the store, and this one works through it. */
   shared: boolean;
-  /** After much was written: what the planner knows is brought up to date. PostgreSQL does it by itself. */
+  /** After much was written: updates the planner's statistics. PostgreSQL does it by itself within a minute. */
   refreshStatistics(): Promise<void>;
   /** Which revisions are the latest; it looks while somebody wants to know. */
   revisions: RevisionWatch;
@@ -173,7 +173,7 @@ export async function openInMemory(snapshot?: Blob): Promise<Database> {
     db,
     kind: 'embedded',
     shared: false,
-    refreshStatistics: () => updateStatistics(db),
+    refreshStatistics: () => updateStatistics(db, true),
     revisions,
     read: (work) => work(db, false),
     ...NO_DISK,
@@ -245,7 +245,7 @@ async function openEmbedded({
     db,
     kind: 'embedded',
     shared: false,
-    refreshStatistics: () => updateStatistics(db),
+    refreshStatistics: () => updateStatistics(db, true),
     revisions,
     read: (work) => work(db, false),
     diskProblem: async () => guarded.problem(),
@@ -280,7 +280,7 @@ function openShared(directory: string): Database {
     db,
     kind: 'embedded',
     shared: true,
-    refreshStatistics: () => updateStatistics(db),
+    refreshStatistics: () => updateStatistics(db, true),
     revisions: watchRevisions({ ask: () => readRevisions(db) }),
     read: (work) => work(db, false),
     ...NO_DISK,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../db/open.ts';
 import { areReadersServed, hasOneConnection } from '../../db/readers.ts';
-import { updateStatistics } from '../../db/statistics.ts';
+import { knownIndicators, updateStatistics } from '../../db/statistics.ts';
 import {
   type Importer,
   type ImportInput,
@@ -31,6 +31,8 @@ const BATCH_MS_BESIDE_READERS = 40;
 const FIRST_BATCH = 500;
 /** Records that say nothing of a table to the planner. */
 const FIRST_STATISTICS = 1_000;
+/** What autovacuum takes for enough (autovacuum_analyze_scale_factor). */
+const AUTOVACUUM_SHARE = 0.1;
 const BATCH_BOUNDS = { least: 100, most: 5_000 };
 
 export interface ImportOptions {
@@ -94,7 +96,7 @@ export async function importFiles(
   const waiting = newBacklog();
   const oneConnection = await hasOneConnection(db);
   const batchMs = oneConnection && !options.alone ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
-  const statistics = statisticsOf(db, oneConnection && !options.dryRun);
+  const statistics = statisticsOf(db, { isNeeded: !options.dryRun, readersWait: oneConnection });
   const rehearsal = newRehearsal(options.source);
   try {
     for await (const { importer, input } of files) {
@@ -121,21 +123,26 @@ export async function importFiles(
   return interruptions;
 }
 
-/** Updates the planner's statistics each time an import has written twice as much as before: without autovacuum nobody else does. */
-function statisticsOf(db: Db, isNeeded: boolean) {
+/**
+ * Updates the planner's statistics each time an import has written as many records as the planner knows of indicators. The embedded
+ * database has no autovacuum, and that of PostgreSQL comes once a minute, in which a table can grow from nothing to 100,000 rows.
+ */
+function statisticsOf(db: Db, { isNeeded, readersWait }: { isNeeded: boolean; readersWait: boolean }) {
   let written = 0;
-  let updatedAt = 0;
-  const updateAfter = async (atLeast: number) => {
-    if (!isNeeded || written - updatedAt < atLeast) return;
-    updatedAt = written;
-    await updateStatistics(db);
+  let known: number | undefined;
+  const updateAfter = async (share: number) => {
+    if (!isNeeded || written < FIRST_STATISTICS) return;
+    known ??= await knownIndicators(db);
+    if (written < known * share) return;
+    await updateStatistics(db, readersWait);
+    [written, known] = [0, undefined];
   };
   return {
     async add(records: number): Promise<void> {
       written += records;
-      await updateAfter(Math.max(FIRST_STATISTICS, updatedAt));
+      await updateAfter(1);
     },
-    end: () => updateAfter(FIRST_STATISTICS),
+    end: () => updateAfter(AUTOVACUUM_SHARE),
   };
 }
 
