@@ -79,7 +79,7 @@ function filesAt(path) {
     .map((entry) => ({ name: entry.name, path: join(entry.parentPath, entry.name) }));
 }
 
-/** A server with an analyst who is signed in, and a key. */
+/** A server with an administrator who is signed in, and a key. */
 async function start(engine) {
   const url = engine === 'postgresql' ? await servers.startPostgres() : undefined;
   const settings = { TIPLINE_DATA_DIR: servers.temporaryDirectory(), OUTBOUND_NETWORKS: '127.0.0.0/8' };
@@ -87,7 +87,7 @@ async function start(engine) {
   const env = { ...servers.settingsOf(url), ...settings };
   const run = (args, input) =>
     execFileSync(process.execPath, [MAIN, ...args], { env, input, encoding: 'utf8' });
-  run(['users', 'create', EMAIL, '--role', 'analyst', '--password', '-'], `${GIVEN_PASSWORD}\n`);
+  run(['users', 'create', EMAIL, '--role', 'administrator', '--password', '-'], `${GIVEN_PASSWORD}\n`);
   const { key } = JSON.parse(run(['keys', 'create', '--name', 'bench', '--json']));
   const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
   const signIn = async (password) => {
@@ -163,7 +163,9 @@ async function importByFeed({ url, env, headers }, name, path) {
     const source = ['sources', 'add', `Bench ${name}`, '--every', 'never', '--tlp', 'CLEAR'];
     const kind = path.endsWith('.json') ? 'stix' : 'text';
     const address = `http://127.0.0.1:${files.address().port}/${name}`;
-    execFileSync(process.execPath, [MAIN, ...source, '--kind', kind, '--address', address], { env });
+    await promisify(execFile)(process.execPath, [MAIN, ...source, '--kind', kind, '--address', address], {
+      env,
+    });
     const read = async () => {
       const { data } = JSON.parse((await ask(url, 'GET', '/app/sources', headers)).body);
       return data.find((one) => one.name === `Bench ${name}`);

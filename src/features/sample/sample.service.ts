@@ -16,7 +16,7 @@ const DIRECTORY = new URL('sample/', ROOT);
 const MARK = 'sample';
 
 /** Thrown instead of adding the sample to data that somebody works with. */
-export class OtherDataError extends Error {
+class OtherDataError extends Error {
   override name = 'OtherDataError';
   constructor(source: string) {
     super(
