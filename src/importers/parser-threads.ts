@@ -1,4 +1,5 @@
 import { on } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FileInput } from './file-input.ts';
 import { type ImportRecord, UnreadableInput } from './importer.ts';
@@ -81,6 +82,8 @@ export function importersInThreads(script: URL): OpenImporter {
         onProgress?.(message.bytes);
         yield* message.records;
         ask('more');
+        // Node hands on all messages that a port holds in one turn of the event loop.
+        await nextTurn();
       }
       throw new Error('The thread that read the file has ended.');
     } catch (error) {

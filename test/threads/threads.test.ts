@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,6 +10,9 @@ import { UnreadableInput } from '../../src/importers/importer.ts';
 import { importerNamed } from '../../src/importers/named.ts';
 import { importersInThreads } from '../../src/importers/parser-threads.ts';
 import { temporaryDirectory } from '../support/directories.ts';
+
+/** Of records, in a message of a thread. */
+const BATCH = 500;
 
 /** A script of the product as it was built for this run. */
 function script(name: string): URL {
@@ -87,6 +91,24 @@ describe('an importer on a thread of its own', () => {
     return { records, progress };
   };
   const list = Array.from({ length: 3_333 }, (_, i) => `host-${i}.example.com\n`).join('');
+
+  it('gives the event loop a turn between batches, however slowly records are taken', async () => {
+    const lines = Array.from({ length: 20 * BATCH }, (_, i) => `n${i}.test-feed.net\n`).join('');
+    const path = fileOf('many.txt', lines);
+    let turn = 0;
+    let counting = setImmediate(function count() {
+      turn++;
+      counting = setImmediate(count);
+    });
+    let taken = 0;
+    const turns = new Set<number>();
+    for await (const record of open('text').read(fileInput({ path, fileName: 'many.txt' }))) {
+      if (taken++ % BATCH === 0) turns.add(turn);
+      hash('sha256', JSON.stringify(record).repeat(200));
+    }
+    clearImmediate(counting);
+    expect(turns.size).toBe(20);
+  });
 
   it('reads what it reads on the calling thread, in that order', async () => {
     const path = fileOf('list.txt', list);
