@@ -42,7 +42,7 @@ export interface Database {
   kind: 'postgresql' | 'embedded';
   /** Another process holds the store, and this one works through it. */
   shared: boolean;
-  /** After much was written: updates the planner's statistics. PostgreSQL does it by itself within a minute. */
+  /** Updates the planner's statistics after many rows have changed; on PostgreSQL autovacuum does it within a minute. */
   refreshStatistics(): Promise<void>;
   /** Which revisions are the latest; it looks while somebody wants to know. */
   revisions: RevisionWatch;

@@ -125,7 +125,7 @@ export async function importFiles(
 
 /**
  * Updates the planner's statistics each time an import has written as many records as the planner knows of indicators. The embedded
- * database has no autovacuum, and that of PostgreSQL comes once a minute, in which a table can grow from nothing to 100,000 rows.
+ * database has no autovacuum, and that of PostgreSQL comes once a minute, in which an empty table can grow to tens of thousands of rows.
  */
 function statisticsOf(db: Db, { isNeeded, readersWait }: { isNeeded: boolean; readersWait: boolean }) {
   let written = 0;

@@ -15,16 +15,6 @@ import { findOtherSource, readMeta, writeMeta } from './sample.queries.ts';
 const DIRECTORY = new URL('sample/', ROOT);
 const MARK = 'sample';
 
-/** Thrown instead of adding the sample to data that somebody works with. */
-class OtherDataError extends Error {
-  override name = 'OtherDataError';
-  constructor(source: string) {
-    super(
-      `The database holds data of the source "${source}", to which the demo would add its sample. Give the demo a database of its own (TIPLINE_DATA_DIR, without DATABASE_URL), or run: tipline serve`,
-    );
-  }
-}
-
 type SampleFile = SourceDefaults & { file: string; source: string };
 interface SampleAnswer {
   provider: string;
@@ -38,14 +28,17 @@ interface SampleAnswer {
  * Loads the sample that the repository carries, once. Interrupted, it goes on from the start: importing the same
  * again changes nothing.
  * @returns whether it loaded it now
- * @throws {OtherDataError} where there is data already, of another source
+ * @throws where there is data of another source already: the sample is not mixed with it
  */
 export async function loadSample(db: Db, now: Date): Promise<boolean> {
   const manifest = await readFile(new URL('manifest.json', DIRECTORY), 'utf8');
   const loaded = await readMeta(db, MARK);
   if (loaded === manifest) return false;
   const other = loaded === undefined ? await findOtherSource(db) : undefined;
-  if (other !== undefined) throw new OtherDataError(other);
+  if (other !== undefined)
+    throw new Error(
+      `The database holds data of the source "${other}", to which the demo would add its sample. Give the demo a database of its own (TIPLINE_DATA_DIR, without DATABASE_URL), or run: tipline serve`,
+    );
   for (const entry of JSON.parse(manifest) as SampleFile[]) await loadFile(db, entry, now);
   await loadAnswers(db, now);
   await writeMeta(db, MARK, manifest);
