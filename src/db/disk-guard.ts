@@ -2,10 +2,13 @@ import { statfsSync } from 'node:fs';
 import type { Connection } from './engine.ts';
 
 /** PostgreSQL's code for a disk that is full (Appendix A). */
-export const DISK_FULL = '53100';
+const DISK_FULL = '53100';
 const READ_ONLY_TRANSACTION = '25006';
 /** How long the free space of a disk is cached. */
 const CACHE_MS = 200;
+
+/** Tells whether the database had no space on its disk. */
+export const isDiskFull = (error: unknown) => (error as { code?: unknown } | null)?.code === DISK_FULL;
 
 /** The disk that holds a directory. */
 export interface Disk {

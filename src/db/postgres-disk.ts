@@ -1,5 +1,5 @@
 import { type LogEvent, sql } from 'kysely';
-import { DISK_FULL } from './disk-guard.ts';
+import { isDiskFull } from './disk-guard.ts';
 import type { Db } from './open.ts';
 
 /** Allocates 8 MB, as a table of the database itself: 4,000 rows of 2 KB, too short to be compressed. */
@@ -37,5 +37,3 @@ async function isFull(db: Db): Promise<boolean> {
   }
   return false;
 }
-
-const isDiskFull = (error: unknown) => (error as { code?: unknown } | null)?.code === DISK_FULL;

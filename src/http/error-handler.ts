@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isDiskFull } from '../db/disk-guard.ts';
 import { ApiError, type ErrorCode } from './errors.ts';
 
 const RETRY_SECONDS = '5';
@@ -21,7 +22,7 @@ function sendError(error: Error, request: FastifyRequest, reply: FastifyReply): 
 
 function asApiError(error: Error & { statusCode?: number }): ApiError {
   if (error instanceof ApiError) return error;
-  if (isDiskFull(error)) {
+  if (hasNoSpace(error)) {
     return new ApiError('service_unavailable', DISK_FULL, { 'retry-after': RETRY_SECONDS });
   }
   if (isDatabaseDown(error)) {
@@ -33,9 +34,9 @@ function asApiError(error: Error & { statusCode?: number }): ApiError {
 
 const DISK_FULL = 'The disk of the server is full: it answers what it need not write anything for.';
 
-/** As PostgreSQL says it (Appendix A), and as the operating system does. */
-function isDiskFull({ code }: Error & { code?: unknown }): boolean {
-  return code === '53100' || code === 'ENOSPC' || code === 'EDQUOT';
+/** As the database says it, and as the operating system does. */
+function hasNoSpace(error: Error & { code?: unknown }): boolean {
+  return isDiskFull(error) || error.code === 'ENOSPC' || error.code === 'EDQUOT';
 }
 
 /** PostgreSQL classes 08 (connection), 53 (resources), 57 (operator intervention), and the network's own codes. */

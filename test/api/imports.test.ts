@@ -106,7 +106,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('updates the statistics of a table that grows, and leaves them where little is added', async () => {
+    it('updates the statistics of a table that grows, and leaves them where little is new', async () => {
       const tipline = await startHarness(engine);
       const domains = (name: string, length: number) =>
         Array.from({ length }, (_, i) => indicatorRecord('DOMAIN', `${name}${i}.example.com`));
@@ -114,6 +114,7 @@ onEveryEngine((engine) => {
       const known = await knownIndicators(tipline.db);
       expect(known).toBeGreaterThanOrEqual(1_000);
       await tipline.load(domains('m', 200));
+      await tipline.load(domains('n', 2_500));
       expect(await knownIndicators(tipline.db)).toBe(known);
       await tipline.close();
     });

@@ -96,7 +96,7 @@ export async function importFiles(
   const waiting = newBacklog();
   const oneConnection = await hasOneConnection(db);
   const batchMs = oneConnection && !options.alone ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
-  const statistics = statisticsOf(db, { isNeeded: !options.dryRun, readersWait: oneConnection });
+  const statistics = statisticsOf(db, options, oneConnection);
   const rehearsal = newRehearsal(options.source);
   try {
     for await (const { importer, input } of files) {
@@ -124,27 +124,29 @@ export async function importFiles(
 }
 
 /**
- * Updates the planner's statistics each time an import has written as many records as the planner knows of indicators. The embedded
+ * Updates the planner's statistics each time an import has changed as many records as the planner knows of indicators. The embedded
  * database has no autovacuum, and that of PostgreSQL comes once a minute, in which an empty table can grow to tens of thousands of rows.
  */
-function statisticsOf(db: Db, { isNeeded, readersWait }: { isNeeded: boolean; readersWait: boolean }) {
-  let written = 0;
+function statisticsOf(db: Db, { tally, dryRun }: ImportOptions, readersWait: boolean) {
+  let before = changedRecords(tally);
   let known: number | undefined;
   const updateAfter = async (share: number) => {
-    if (!isNeeded || written < FIRST_STATISTICS) return;
+    const changed = changedRecords(tally) - before;
+    if (dryRun || changed < FIRST_STATISTICS) return;
     known ??= await knownIndicators(db);
-    if (written < known * share) return;
+    if (changed < known * share) return;
     await updateStatistics(db, readersWait);
-    [written, known] = [0, undefined];
+    before += changed;
+    known = undefined;
   };
   return {
-    async add(records: number): Promise<void> {
-      written += records;
-      await updateAfter(1);
-    },
+    afterBatch: () => updateAfter(1),
     end: () => updateAfter(AUTOVACUUM_SHARE),
   };
 }
+
+const changedRecords = ({ kinds }: Tally) =>
+  [...kinds.values()].reduce((sum, kind) => sum + kind.new + kind.updated, 0);
 
 interface WriterParts {
   batchMs: number;
@@ -179,7 +181,7 @@ function batchWriter(
       );
     }
     const ms = performance.now() - start;
-    await statistics.add(full.size);
+    await statistics.afterBatch();
     const besideReaders = !options.dryRun && (await readers.areServed());
     limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
     // As long as it has worked: half of what it would take is theirs.
