@@ -110,6 +110,10 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
   let feed: FeedServer;
   let service: Service;
   let key: string;
+  let sendList = () => {};
+  const listWanted = new Promise<void>((resolve) => {
+    sendList = resolve;
+  });
   beforeAll(async () => {
     const space = join(directory, 'space');
     mkdirSync(space);
@@ -119,11 +123,18 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
       `create database ${name} tablespace ${name}`,
     );
     const url = (postgresUrl ?? '').replace(/\/[^/]*$/, `/${name}`);
-    service = await serve({ ...nodeSettings(url), OUTBOUND_NETWORKS: '127.0.0.1/32' });
-    key = await createKey(service);
+    const env = { ...nodeSettings(url), OUTBOUND_NETWORKS: '127.0.0.1/32' };
+    const command = (...args: string[]) => run(args, { env });
+    expect((await command('migrate')).code).toBe(0);
+    key = await createKey({ command });
     feed = await startFeedServer();
-    feed.answer({ body: list });
+    feed.answer({ handle: (_, response) => void listWanted.then(() => response.end(list)) });
+    const options = ['--kind', 'text', '--address', `${feed.address}/list`, '--tlp', 'CLEAR'];
+    // Due when the worker starts.
+    expect((await command('sources', 'add', 'fetched', ...options)).code).toBe(0);
+    service = await serve(env);
     writeFileSync(file, list);
+    await until('the list to be fetched', async () => feed.asked.length > 0);
     writeFileSync(ballast, Buffer.alloc(free() - 2 * MB));
   });
   afterAll(async () => {
@@ -142,8 +153,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
   it('serves reads, rejects writes, says so in its health, and recovers by itself', async () => {
     expect((await deep())[0]).toBe(200);
     const importing = () => service.command('import', file, '--source', 'Full', '--tlp', 'CLEAR');
-    const options = ['--kind', 'text', '--address', `${feed.address}/list`, '--tlp', 'CLEAR'];
-    expect((await service.command('sources', 'add', 'fetched', ...options)).code).toBe(0);
+    sendList();
     await until('the server to have met it', async () => (await deep())[0] === 503);
     expect(await deep()).toMatchObject([
       503,

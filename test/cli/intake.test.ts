@@ -1,8 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
-import { tipline, until } from '../support/processes.ts';
-import { createKey, type Service, SOUND, serve, storeFacts, total, withStore } from '../support/service.ts';
+import { run, tipline, until } from '../support/processes.ts';
+import {
+  createKey,
+  emptyStore,
+  type Service,
+  SOUND,
+  serve,
+  storeFacts,
+  total,
+  withStore,
+} from '../support/service.ts';
 import { inputFile } from './inputs.ts';
 
 const LOOPBACK = { OUTBOUND_NETWORKS: '127.0.0.0/8' };
@@ -201,23 +210,17 @@ describe('kill -9 of a worker', () => {
 
   it('in the middle of an import loses nothing, and brings nothing in twice', async () => {
     feed.answer({ body: list(ROWS) });
-    let service = await serve(LOOPBACK);
-    const key = await createKey(service);
-    await service.command(
-      'sources',
-      'add',
-      'big',
-      '--kind',
-      'text',
-      '--address',
-      `${feed.address}/list`,
-      '--tlp',
-      'CLEAR',
-    );
+    const env = { ...LOOPBACK, TIPLINE_DATA_DIR: emptyStore() };
+    const command = (...args: string[]) => run(args, { env });
+    const key = await createKey({ command });
+    const address = `${feed.address}/list`;
+    // Due when the worker starts.
+    await command('sources', 'add', 'big', '--kind', 'text', '--address', address, '--tlp', 'CLEAR');
+    let service = await serve(env);
     await until('some to be in', async () => (await total(service, key)) > 0);
     service.signal('SIGKILL');
     await service.exit;
-    service = await serve({ ...LOOPBACK, TIPLINE_DATA_DIR: service.directory });
+    service = await serve(env);
     await until('all to be in', async () => (await total(service, key)) === ROWS);
     await service.stop();
     expect(await withStore(service.directory, storeFacts)).toMatchObject({ indicators: ROWS, faults: SOUND });
