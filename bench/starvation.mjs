@@ -1,5 +1,5 @@
-// node bench/starvation.mjs [--by upload|command|feed] [--only NAME] [--embedded] [--postgresql] [FILE|DIR …]: how long
-// requests wait while files are imported; see README.md.
+// node bench/starvation.mjs [--by upload|command|feed] [--kind KIND] [--only NAME] [--embedded] [--postgresql] [FILE|DIR …]:
+// how long requests wait while files are imported; see README.md.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -30,6 +30,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     by: { type: 'string', default: 'upload' },
+    /** Of the feed; without it, by the file's name. */
+    kind: { type: 'string' },
     only: { type: 'string' },
     embedded: { type: 'boolean' },
     postgresql: { type: 'boolean' },
@@ -47,9 +49,9 @@ try {
 }
 
 async function bench() {
-  const files = [...hostileFiles(servers.temporaryDirectory()), ...positionals.flatMap(filesAt)].filter(
-    ({ name }) => !values.only || name.includes(values.only),
-  );
+  const given = positionals.flatMap(filesAt);
+  const all = given.length > 0 ? given : hostileFiles(servers.temporaryDirectory());
+  const files = all.filter(({ name }) => !values.only || name.includes(values.only));
   const engines = ['embedded', 'postgresql'].filter(
     (name) => values[name] || values.embedded === values.postgresql,
   );
@@ -161,7 +163,7 @@ async function importByFeed({ url, env, headers }, name, path) {
   await new Promise((done) => files.listen(0, '127.0.0.1', done));
   try {
     const source = ['sources', 'add', `Bench ${name}`, '--every', 'never', '--tlp', 'CLEAR'];
-    const kind = path.endsWith('.json') ? 'stix' : 'text';
+    const kind = values.kind ?? (path.endsWith('.json') ? 'stix' : 'text');
     const address = `http://127.0.0.1:${files.address().port}/${name}`;
     await promisify(execFile)(process.execPath, [MAIN, ...source, '--kind', kind, '--address', address], {
       env,
