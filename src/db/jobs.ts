@@ -3,8 +3,8 @@ import { CompiledQuery, sql } from 'kysely';
 import PgBoss from 'pg-boss';
 import type { Database } from './open.ts';
 
-/** Jobs that have ended are kept for a day: what they did stands in the health of what they did it for. */
-const KEPT_HOURS = 24;
+/** Jobs that have ended are kept for an hour: what they did stands in the health of what they did it for. */
+const KEPT_HOURS = 1;
 const ARCHIVE_SECONDS = 3600;
 /** How often each queue is looked at. */
 const POLL_MS = 2_000;

@@ -35,15 +35,21 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-const MINUTE_SECONDS = 60;
-const HOUR_SECONDS = 3600;
-/** Done each hour instead of each minute. */
-const HOURLY = ['tidy', 'keys', 'forget'];
-/** No minute is left out. */
-const LOOK_MS = 30_000;
+/** How often each is done, in seconds, however many workers there are: the first two are waited for by people. */
+const PERIODS = {
+  sources: 5,
+  undo: 5,
+  sweep: 60,
+  whitelist: 60,
+  reckon: 60,
+  enrich: 60,
+  forget: 3_600,
+  tidy: 3_600,
+  keys: 3_600,
+};
 /** A job of a worker that was killed is free for another after so long. */
 const EXPIRE_SECONDS = { chore: 300, run: 1800 };
-/** A chore ends before that by itself, and goes on with the next minute's. */
+/** A chore ends before that by itself, and goes on with the next. */
 const CHORE_MS = 240_000;
 const RUN_MS = 1_700_000;
 /** Well within what a server has for all of its ending. */
@@ -64,7 +70,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     await dropAllLeases(db);
   }
   const stopping = new AbortController();
-  const chores: Record<string, Chore> = {
+  const chores: Record<keyof typeof PERIODS, Chore> = {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
     whitelist: (stopped) => recheckAll(db, { now: clock(), stopped }),
     reckon: (stopped) => reckonSources(db, clock(), stopped),
@@ -107,32 +113,25 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     const work = async () => {
       const end = performance.now() + CHORE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
-      // It comes again in a minute; told here, for nobody looks into the queue.
+      // It comes again by itself; told here, for nobody looks into the queue.
       await chore(stopped).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
     };
     doers.push(doJobs(boss, name, { ...of, work }));
   }
-  const timer = setInterval(() => {
-    void sendChores(boss, Object.keys(chores)).catch(trouble);
-  }, LOOK_MS);
+  const timers = Object.entries(PERIODS).map(([name, singletonSeconds]) =>
+    // Twice in each period, so that none is left out; the queue takes one.
+    setInterval(() => void boss.send(name, {}, { singletonSeconds }).catch(trouble), singletonSeconds * 500),
+  );
   return {
     async stop() {
       stopping.abort();
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       const left = delay(STOP_MS, undefined, { ref: false });
       await Promise.race([Promise.all(doers.map(({ ended }) => ended)), left]);
       await Promise.all(doers.map(({ giveUp }) => giveUp()));
       await boss.stop({ graceful: false, wait: true, close: false });
     },
   };
-}
-
-/** Each is wanted once a minute (an hour), however many workers there are. */
-async function sendChores(boss: PgBoss, names: string[]): Promise<void> {
-  for (const name of names) {
-    const singletonSeconds = HOURLY.includes(name) ? HOUR_SECONDS : MINUTE_SECONDS;
-    await boss.send(name, {}, { singletonSeconds });
-  }
 }
 
 const TOLD_EVERY_MS = 30_000;
@@ -156,7 +155,7 @@ function queue(name: string, policy: 'short' | 'stately', expireInSeconds: numbe
 
 async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<void> {
   // Sent twice, it has been fetched meanwhile.
-  if (!(await due(deps.db, deps.clock())).includes(id)) return;
+  if (!(await dueSources(deps.db, deps.clock())).includes(id)) return;
   const { error, counts } = await runSource(deps, id, { now: deps.clock(), signal });
   const source = (await findStoredSource(deps.db, id))?.name;
   if (error === null) deps.log.info({ source, counts }, 'source fetched');
@@ -164,11 +163,6 @@ async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<v
   else deps.log.error({ source, reason: error }, 'source not fetched');
 }
 
-/** A look comes once a minute: what is due before the next one is nearer is due. */
-const SOON_MS = 30_000;
-
-const due = (db: Db, now: Date) => dueSources(db, now, new Date(now.getTime() + SOON_MS));
-
 async function sendDue(boss: PgBoss, db: Db, now: Date): Promise<void> {
-  for (const id of await due(db, now)) await boss.send('source-run', { id }, { singletonKey: id });
+  for (const id of await dueSources(db, now)) await boss.send('source-run', { id }, { singletonKey: id });
 }

@@ -55,13 +55,13 @@ function toStored(row: Selectable<Tables['source']>): StoredSource {
   };
 }
 
-/** Sources that are to be fetched by then, and that no run has now. */
-export async function dueSources(db: Db, now: Date, until: Date): Promise<string[]> {
+/** Returns the ids of the sources that are due and that no run fetches already. */
+export async function dueSources(db: Db, now: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('source')
     .select('id')
     .where('enabled', '=', true)
-    .where('next_run_at', '<=', until)
+    .where('next_run_at', '<=', now)
     .where((eb) => eb.or([eb('running_until', 'is', null), eb('running_until', '<=', now)]))
     .orderBy('next_run_at')
     .execute();

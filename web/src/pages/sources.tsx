@@ -41,7 +41,7 @@ function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
   const account = useAccount();
   const canFetch = may(account.role, 'administrator');
   const [removed, setRemoved] = useState<Item<'GET /app/sources'> | null>(null);
-  const fetch = useChange('POST /app/sources/:id/fetch', () => 'It is fetched within a minute.');
+  const fetch = useChange('POST /app/sources/:id/fetch', () => 'Fetch queued; starts within seconds.');
   return (
     <ScrollTable label="Sources" minWidth={900}>
       <Table>
