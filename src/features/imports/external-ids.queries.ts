@@ -23,23 +23,26 @@ export async function resolveExternalIds(
   most: number,
 ): Promise<Map<string, EntityRef[]>> {
   const found = new Map<string, EntityRef[]>();
-  const ids = [...new Set(externalIds)];
-  const upTo = seesUpTo === 'RED' ? sql`` : sql`and ${isVisible(seesUpTo)}`;
-  const { rows } = await sql<{ external_id: string } & EntityRef>`
-    select wanted.external_id, object.id, object.kind
-    from unnest(${ids}::text[]) as wanted (external_id)
-    cross join lateral (
-      select entity_id as id, entity_kind as kind from external_id
-      where external_id.external_id = wanted.external_id ${upTo}
-      order by entity_id limit ${most}
-    ) as object
-  `.execute(db);
+  const { rows } = await objectsStatement([...new Set(externalIds)], seesUpTo, most).execute(db);
   for (const { external_id, ...object } of rows) {
     const objects = found.get(external_id);
     if (objects) objects.push(object);
     else found.set(external_id, [object]);
   }
   return found;
+}
+
+export function objectsStatement(externalIds: readonly string[], seesUpTo: Tlp, most: number) {
+  const upTo = seesUpTo === 'RED' ? sql`` : sql`and ${isVisible(seesUpTo)}`;
+  return sql<{ external_id: string } & EntityRef>`
+    select wanted.external_id, object.id, object.kind
+    from unnest(${externalIds}::text[]) as wanted (external_id)
+    cross join lateral (
+      select entity_id as id, entity_kind as kind from external_id
+      where external_id.external_id = wanted.external_id ${upTo}
+      order by entity_id limit ${most}
+    ) as object
+  `;
 }
 
 /** An id of an entity is as restricted as the statements that name it; an indicator's as the indicator. */
