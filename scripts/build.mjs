@@ -78,7 +78,7 @@ async function buildServer() {
       rolldownOptions: {
         input: {
           main: 'src/main.ts',
-          'store-thread': 'src/db/store-thread.ts',
+          'store-thread': 'src/db/embedded/store-thread.ts',
           'parser-thread': 'src/importers/parser-thread.ts',
           bench: 'bench/product.ts',
         },

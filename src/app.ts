@@ -6,66 +6,41 @@ import helmet from '@fastify/helmet';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
+import { accountRoutes } from './accounts/accounts.routes.ts';
+import { type Authentication, authentication } from './accounts/authentication.ts';
+import type { OidcProvider } from './accounts/oidc.ts';
+import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import { type KnownKeys, knownKeys } from './api-keys/known-keys.ts';
+import type { LastUsed } from './api-keys/last-used.ts';
+import { auditRoutes } from './audit/audit.routes.ts';
 import type { Clock } from './clock.ts';
-import type { Database } from './db/open.ts';
+import type { Database } from './db/database.ts';
 import { pingDatabase } from './db/ping.ts';
-import { accountRoutes } from './features/accounts/accounts.routes.ts';
-import { type Authentication, authentication } from './features/accounts/authentication.ts';
-import type { OidcProvider } from './features/accounts/oidc.ts';
-import { actorPageRoutes } from './features/actors/actor-pages.routes.ts';
-import { actorRoutes } from './features/actors/actors.routes.ts';
-import { Actor, ActorDetail, ActorItem, ActorList } from './features/actors/actors.schema.ts';
-import { apiKeyRoutes } from './features/api-keys/api-keys.routes.ts';
-import { type KnownKeys, knownKeys } from './features/api-keys/known-keys.ts';
-import type { LastUsed } from './features/api-keys/last-used.ts';
-import { auditRoutes } from './features/audit/audit.routes.ts';
-import { campaignPageRoutes } from './features/campaigns/campaign-pages.routes.ts';
-import { campaignRoutes } from './features/campaigns/campaigns.routes.ts';
-import { Campaign, CampaignItem, CampaignList } from './features/campaigns/campaigns.schema.ts';
-import { confidenceRoutes } from './features/confidence/confidence.routes.ts';
-import { enrichmentRoutes } from './features/enrichments/enrichments.routes.ts';
-import type { Interest } from './features/enrichments/wanted.ts';
-import { exportRoutes } from './features/exports/exports.routes.ts';
-import { exportFormat, StixBundle, txtStyle } from './features/exports/exports.schema.ts';
-import { exporter } from './features/exports/exports.service.ts';
-import type { Spool } from './features/exports/spool.ts';
-import { dependencyChecks } from './features/health/deep-check.ts';
-import { Health, healthRoutes, healthStatus } from './features/health/health.routes.ts';
-import { importRoutes } from './features/imports/imports.routes.ts';
-import { indicatorPageRoutes } from './features/indicators/analyst.routes.ts';
-import { indicatorRoutes } from './features/indicators/indicators.routes.ts';
-import {
-  Indicator,
-  IndicatorContext,
-  IndicatorItem,
-  IndicatorList,
-} from './features/indicators/indicators.schema.ts';
-import { mispFeedRoutes } from './features/misp-feed/misp-feed.routes.ts';
-import { MispEvent, MispManifest } from './features/misp-feed/misp-feed.schema.ts';
-import { overviewRoutes } from './features/overview/overview.routes.ts';
-import {
-  ASSETS_PREFIX,
-  isMistyped,
-  openPages,
-  type Pages,
-  pageRoutes,
-} from './features/pages/pages.routes.ts';
-import { reportRoutes } from './features/reports/reports.routes.ts';
-import { searchRoutes } from './features/search/search.routes.ts';
-import type { CommunityRules } from './features/sigma/community-rules.ts';
-import { sigmaRoutes } from './features/sigma/sigma.routes.ts';
-import { sourceRoutes } from './features/sources/sources.routes.ts';
-import { registerStateMetrics } from './features/state-metrics/state-metrics.ts';
-import { whitelistRoutes } from './features/whitelist/whitelist.routes.ts';
-import { type Answering, answering } from './http/answering.ts';
+import type { Interest } from './enrichment/access-tracker.ts';
+import { enrichmentRoutes } from './enrichment/enrichments.routes.ts';
+import { actorPageRoutes } from './entities/actors/actors.app.routes.ts';
+import { actorRoutes } from './entities/actors/actors.routes.ts';
+import { Actor, ActorDetail, ActorItem, ActorList } from './entities/actors/actors.schema.ts';
+import { campaignPageRoutes } from './entities/campaigns/campaigns.app.routes.ts';
+import { campaignRoutes } from './entities/campaigns/campaigns.routes.ts';
+import { Campaign, CampaignItem, CampaignList } from './entities/campaigns/campaigns.schema.ts';
+import { reportRoutes } from './entities/reports/reports.routes.ts';
+import { exportFormat, StixBundle, txtStyle } from './exports/exports.schema.ts';
+import { exporter } from './exports/exports.service.ts';
+import { MispEvent, MispManifest } from './exports/misp-event.schema.ts';
+import type { Spool } from './exports/spool.ts';
+import { dependencyChecks } from './health/deep-check.ts';
+import { Health, healthRoutes, healthStatus } from './health/health.routes.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
 import { bodyValidator } from './http/body-validator.ts';
+import { type FastLane, fastLane } from './http/cache/cached-response-handler.ts';
+import { keepAnswers } from './http/cache/response-cache.ts';
+import { type Answering, answering } from './http/cache/send-cached.ts';
+import { sendBeforeClosing } from './http/drain-connections.ts';
 import { answerClientError, refuseOn, registerErrorHandler } from './http/error-handler.ts';
 import { ApiError } from './http/errors.ts';
 import { registerEtag } from './http/etag.ts';
-import { type FastLane, fastLane } from './http/fast-lane.ts';
-import { keepAnswers } from './http/kept-answers.ts';
-import { lateSerializers } from './http/late-serializers.ts';
+import { lateSerializers } from './http/lazy-serializers.ts';
 import { type CollectMetrics, type Metrics, openMetrics } from './http/metrics.ts';
 import { oneRequestAtATime } from './http/one-request-at-a-time.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
@@ -73,13 +48,27 @@ import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
 import { needsKey, readableUrl, refuseBadHeaders, refuseLongUrl, routeTable } from './http/routing.ts';
 import { ErrorBody } from './http/schema.ts';
-import { sendBeforeClosing } from './http/sent-before-closing.ts';
 import { isAppAccess, sessionGate, sessionInstead } from './http/session-gate.ts';
 import { cutSlowBodies, type SlowBodies } from './http/slow-bodies.ts';
 import { VOCABULARIES } from './http/vocabularies.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
-import type { KeyValueStore, RateLimit } from './kv/kv.ts';
+import { importRoutes } from './imports/imports.routes.ts';
+import { confidenceRoutes } from './indicators/confidence/confidence.routes.ts';
+import { exportRoutes } from './indicators/exports.routes.ts';
+import { indicatorPageRoutes } from './indicators/indicators.app.routes.ts';
+import { indicatorRoutes } from './indicators/indicators.routes.ts';
+import { Indicator, IndicatorContext, IndicatorItem, IndicatorList } from './indicators/indicators.schema.ts';
+import { mispFeedRoutes } from './misp-feed/misp-feed.routes.ts';
+import { overviewRoutes } from './overview/overview.routes.ts';
+import type { KeyValueStore, RateLimit } from './rate-limit/store.ts';
+import { searchRoutes } from './search/search.routes.ts';
+import type { CommunityRules } from './sigma/community-rules.ts';
+import { sigmaRoutes } from './sigma/sigma.routes.ts';
+import { sourceRoutes } from './sources/sources.routes.ts';
+import { registerStateMetrics } from './state-metrics/state-metrics.ts';
 import { VERSION } from './version.ts';
+import { ASSETS_PREFIX, isMistyped, openPages, type Pages, pageRoutes } from './web-app/web-app.routes.ts';
+import { whitelistRoutes } from './whitelist/whitelist.routes.ts';
 
 export interface AppDeps {
   database: Pick<

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { setCampaignStatus } from '../features/campaign-status/campaign-status.service.ts';
+import { setCampaignStatus } from '../entities/campaigns/status/campaign-status.service.ts';
 import { CAMPAIGN_STATUSES, type CampaignStatus } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { filled, wordOf } from './options.ts';
-import { whoRunsThis } from './person.ts';
+import { whoRunsThis } from './os-user.ts';
 
 const DATES = 'BY_DATES';
 

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import type { Db } from '../db/open.ts';
-import { changeLock, type LockChange } from '../features/confidence/confidence.service.ts';
+import type { Db } from '../db/database.ts';
+import { changeLock, type LockChange } from '../indicators/confidence/confidence.service.ts';
 import type { LockTrigger } from '../model/confidence.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
 import { filled, percent } from './options.ts';
-import { byWhoRunsThis } from './person.ts';
+import { byWhoRunsThis } from './os-user.ts';
 
 interface LockOptions {
   type?: string;

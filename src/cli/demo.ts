@@ -1,17 +1,18 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { findKeyByHash } from '../api-keys/api-keys.queries.ts';
+import { createKey } from '../api-keys/api-keys.service.ts';
 import { readConfig } from '../config.ts';
-import type { Database, Db } from '../db/open.ts';
-import { findKeyByHash } from '../features/api-keys/api-keys.queries.ts';
-import { createKey } from '../features/api-keys/api-keys.service.ts';
-import { findExample } from '../features/sample/sample.queries.ts';
-import { loadSample } from '../features/sample/sample.service.ts';
+import type { Database, Db } from '../db/database.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
+import { findExample } from '../sample/sample.queries.ts';
+import { loadSample } from '../sample/sample.service.ts';
 import { openDemoLog } from './demo-log.ts';
 import { print, withDatabase } from './dependencies.ts';
-import { byWhoRunsThis } from './person.ts';
-import { firstStartLines, type RunningServer, startServer } from './serve.ts';
+import { byWhoRunsThis } from './os-user.ts';
+import type { RunningServer } from './running-server.ts';
+import { firstStartLines, startServer } from './serve.ts';
 
 const KEY_FILE = 'demo-key';
 const DEFAULT_DIRECTORY = './data';

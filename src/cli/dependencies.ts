@@ -2,11 +2,12 @@ import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
-import { type Database, type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
-import { ensureShippedLists } from '../features/whitelist/whitelist.service.ts';
+import type { Database } from '../db/database.ts';
+import { type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
 import { systemReason } from '../model/system-error.ts';
 import { CODE, ROOT } from '../root.ts';
+import { ensureShippedLists } from '../whitelist/whitelist.service.ts';
 import { UsageError } from './usage-error.ts';
 
 const shippedLists = new URL('whitelist/', ROOT);

@@ -2,17 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Database, Db } from '../db/open.ts';
-import { openAsker } from '../enrichment/asker.ts';
-import { drainRequests } from '../features/enrichments/drain.ts';
-import { findAnswers } from '../features/enrichments/enrichments.queries.ts';
-import { type ReadyProvider, readyProviders, wishFor } from '../features/enrichments/providers.service.ts';
-import { addRequests, countUnasked, PRIORITY } from '../features/enrichments/requests.queries.ts';
-import { openKeyValueStore } from '../kv/open.ts';
+import type { Database, Db } from '../db/database.ts';
+import { drainRequests } from '../enrichment/drain.ts';
+import { findAnswers } from '../enrichment/enrichments.queries.ts';
+import { openAsker } from '../enrichment/providers/provider-client.ts';
+import { type ReadyProvider, readyProviders, wishFor } from '../enrichment/providers.service.ts';
+import { addRequests, countUnasked, PRIORITY } from '../enrichment/requests.queries.ts';
+import { openKeyValueStore } from '../rate-limit/open.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
 import { duration } from './options.ts';
-import { openOutside, openSecrets } from './outside.ts';
+import { openOutside, openSecrets } from './outbound-client.ts';
 
 interface Options {
   type?: string;

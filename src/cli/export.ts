@@ -2,9 +2,9 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
-import { exportRequest } from '../features/exports/export-request.ts';
-import { FORMAT_NAMES, type FormatName } from '../features/exports/formats.ts';
-import { openSnapshot, type Snapshot } from '../features/exports/snapshot.ts';
+import { exportRequest } from '../exports/export-request.ts';
+import { openSnapshot, type Snapshot } from '../exports/snapshot.ts';
+import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
 import {
   type ExportFormat,
   LIMIT_ORDERS,

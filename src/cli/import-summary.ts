@@ -1,4 +1,4 @@
-import { type Counted, emptyTally, type Tally } from '../features/imports/tally.ts';
+import { type Counted, emptyTally, type Tally } from '../imports/counts.ts';
 
 export const PLURALS: Record<Counted, string> = {
   indicator: 'indicators',

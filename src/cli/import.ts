@@ -2,28 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
-import type { Database, Db } from '../db/open.ts';
-import { ANY_WRITER } from '../features/imports/guard.ts';
-import { ImportStopped, type RecordedRun, recordRun } from '../features/imports/import-runs.service.ts';
-import { type ImportFile, type Interruption, importFiles } from '../features/imports/imports.service.ts';
+import type { Database, Db } from '../db/database.ts';
+import { fileInput } from '../importers/file-input.ts';
+import { type Importer, UnreadableInput } from '../importers/importer.ts';
+import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
+import { ANY_WRITER } from '../imports/assert-lease.ts';
+import { newTally, type Tally } from '../imports/counts.ts';
+import { ImportStopped, type RecordedRun, recordRun } from '../imports/import-runs.service.ts';
+import { type ImportFile, type Interruption, importFiles } from '../imports/imports.service.ts';
+import type { SourceDefaults } from '../model/statement.ts';
+import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
 import {
   dropUnusedSource,
   ensureSource,
   findSource,
   newSource,
   type Source,
-} from '../features/imports/sources.queries.ts';
-import { newTally, type Tally } from '../features/imports/tally.ts';
-import { fileInput } from '../importers/file-input.ts';
-import { type Importer, UnreadableInput } from '../importers/importer.ts';
-import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
-import type { SourceDefaults } from '../model/statement.ts';
-import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
+} from '../sources/store/sources.queries.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
 import { collectInputs, type InputFile } from './import-inputs.ts';
 import { summaryLines, summaryObject } from './import-summary.ts';
 import { label, percent, wordOf } from './options.ts';
-import { byWhoRunsThis } from './person.ts';
+import { byWhoRunsThis } from './os-user.ts';
 import { progressBar } from './progress.ts';
 import { END_SIGNALS } from './signals.ts';
 

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { countRuns, findRuns } from '../features/imports/import-runs.queries.ts';
-import { carryOutUndos, previewUndo, startUndo } from '../features/imports/undo.service.ts';
 import { isUuid } from '../http/query-validator.ts';
+import { countRuns, findRuns } from '../imports/import-runs.queries.ts';
+import { carryOutUndos, previewUndo, startUndo } from '../imports/undo.service.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { PLURALS } from './import-summary.ts';
 import { count } from './options.ts';
-import { byWhoRunsThis } from './person.ts';
+import { byWhoRunsThis } from './os-user.ts';
 import { previewLines } from './restore-preview.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
-import type { Db } from '../db/open.ts';
-import { findIdentities } from '../features/imports/identities.queries.ts';
+import type { Db } from '../db/database.ts';
 import { isUuid } from '../http/query-validator.ts';
+import { findIdentities } from '../indicators/state/identities.queries.ts';
 import { detectType } from '../model/detect-type.ts';
 import { indicatorId } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { MAX_STALE_MS } from '../db/revision-watch.ts';
-import { listKeys } from '../features/api-keys/api-keys.queries.ts';
-import { type CreatedKey, createKey, revoke, rotate } from '../features/api-keys/api-keys.service.ts';
+import { listKeys } from '../api-keys/api-keys.queries.ts';
+import { type CreatedKey, createKey, revoke, rotate } from '../api-keys/api-keys.service.ts';
+import { MAX_STALE_MS } from '../db/revision/watch.ts';
 import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { SCOPES, type Scope } from '../model/scopes.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { duration, label, networks, scopes, wordOf } from './options.ts';
-import { byWhoRunsThis } from './person.ts';
+import { byWhoRunsThis } from './os-user.ts';
 
 interface Json {
   json?: boolean;

@@ -5,10 +5,10 @@ import { Command, Option } from 'commander';
 import { buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { openInMemory } from '../db/open.ts';
-import { openSpool } from '../features/exports/spool.ts';
+import { openSpool } from '../exports/spool.ts';
 import { openApiJson, openApiYaml } from '../http/openapi.ts';
 import { importerNamed } from '../importers/named.ts';
-import { memoryStore } from '../kv/memory.ts';
+import { memoryStore } from '../rate-limit/memory.ts';
 import { print } from './dependencies.ts';
 
 export function openApiCommand(): Command {

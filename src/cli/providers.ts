@@ -1,14 +1,14 @@
 import { Argument, Command, Option } from 'commander';
-import { ASKABLE_PROVIDERS } from '../enrichment/providers.ts';
-import { findProviders } from '../features/enrichments/providers.queries.ts';
-import { removeProvider, saveProvider } from '../features/enrichments/providers.service.ts';
-import { countRequests } from '../features/enrichments/requests.queries.ts';
+import { ASKABLE_PROVIDERS } from '../enrichment/providers/catalogue.ts';
+import { findProviders } from '../enrichment/providers.queries.ts';
+import { removeProvider, saveProvider } from '../enrichment/providers.service.ts';
+import { countRequests } from '../enrichment/requests.queries.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { orStandardInput } from './credentials.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { filled, quota, wordOf } from './options.ts';
-import { openSecrets, requireReachable } from './outside.ts';
-import { whoRunsThis } from './person.ts';
+import { whoRunsThis } from './os-user.ts';
+import { openSecrets, requireReachable } from './outbound-client.ts';
 
 interface SetOptions {
   key?: string[];

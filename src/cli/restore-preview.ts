@@ -1,5 +1,5 @@
-import type { RestorePreview } from '../features/imports/restore.service.ts';
-import type { Counted } from '../features/imports/tally.ts';
+import type { Counted } from '../imports/counts.ts';
+import type { RestorePreview } from '../imports/restore.service.ts';
 import { PLURALS } from './import-summary.ts';
 
 /** What would change, and the totals of it, for a person. */

@@ -4,24 +4,25 @@ import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { offerFirstStart } from '../accounts/accounts.service.ts';
+import { openOidc } from '../accounts/oidc.ts';
+import { trackLastUsed } from '../api-keys/last-used.ts';
 import { type AppDeps, buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, type OidcConfig, readConfig } from '../config.ts';
-import type { Database } from '../db/open.ts';
-import { offerFirstStart } from '../features/accounts/accounts.service.ts';
-import { openOidc } from '../features/accounts/oidc.ts';
-import { trackLastUsed } from '../features/api-keys/last-used.ts';
-import { trackInterest } from '../features/enrichments/wanted.ts';
-import { openSpool } from '../features/exports/spool.ts';
-import { type CommunityRules, communityRules } from '../features/sigma/community-rules.ts';
-import { openKeyValueStore } from '../kv/open.ts';
+import type { Database } from '../db/database.ts';
+import { trackInterest } from '../enrichment/access-tracker.ts';
+import { openSpool } from '../exports/spool.ts';
+import { openKeyValueStore } from '../rate-limit/open.ts';
 import { ROOT } from '../root.ts';
+import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
 import { VERSION } from '../version.ts';
+import { BESIDE, isOneOfSeveral, metricsOfAll, startOneOfSeveral, startProcesses } from './cluster.ts';
 import { openImporter, openStore, print } from './dependencies.ts';
 import { listen } from './listen.ts';
 import { openLog } from './log.ts';
-import { openOutside, sessionSecret } from './outside.ts';
-import { BESIDE, isOneOfSeveral, metricsOfAll, startOneOfSeveral, startProcesses } from './processes.ts';
+import { openOutside, sessionSecret } from './outbound-client.ts';
+import type { RunningServer } from './running-server.ts';
 import { stopOnSignals } from './signals.ts';
 import { keepOpening, openWorker } from './worker.ts';
 
@@ -46,14 +47,6 @@ export function serveCommand(): Command {
       print(`Reference: ${server.address}/api/docs`);
       for (const line of firstStartLines(server)) print(line);
     });
-}
-
-export interface RunningServer {
-  /** Where it answers, for a person: http://host:port. */
-  address: string;
-  storage: string;
-  /** Where the first administrator makes an account, once and within the hour; null: there is one already. */
-  firstStart: string | null;
 }
 
 /** What is meant for all processes together, and what only one is to do. */

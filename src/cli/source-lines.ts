@@ -1,6 +1,6 @@
-import type { Counts, RunCounts, StoredSource } from '../features/sources/source-settings.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import type { Counts, RunCounts, StoredSource } from '../sources/source-settings.ts';
 
 /** A source and its health, for a person. */
 export function sourceLines(source: StoredSource): string[] {

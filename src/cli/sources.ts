@@ -1,26 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { FEED_RULES } from '../features/sources/feed-kinds.ts';
-import { findSources, findStoredSource } from '../features/sources/feeds.queries.ts';
-import { carryOutRemovals, previewRemoval, startRemoval } from '../features/sources/remove-source.ts';
-import { runSource } from '../features/sources/run-source.ts';
+import type { Lifetimes } from '../model/statement.ts';
+import { systemReason } from '../model/system-error.ts';
+import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
+import { FEED_RULES } from '../sources/feed-kinds.ts';
+import { findSources, findStoredSource } from '../sources/feeds.queries.ts';
+import { carryOutRemovals, previewRemoval, startRemoval } from '../sources/remove-source.ts';
+import { runSource } from '../sources/run-source.ts';
 import {
   FEED_KINDS,
   type FeedKind,
   type SourceSettings,
   type StoredSource,
-} from '../features/sources/source-settings.ts';
-import { type Change, requireSource, SourceError, saveSource } from '../features/sources/sources.service.ts';
-import type { Lifetimes } from '../model/statement.ts';
-import { systemReason } from '../model/system-error.ts';
-import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
+} from '../sources/source-settings.ts';
+import { type Change, requireSource, SourceError, saveSource } from '../sources/sources.service.ts';
 import { VERSION } from '../version.ts';
 import { readCredentials } from './credentials.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
 import { filled, interval, label, lifetimes, percent, wordOf } from './options.ts';
-import { openOutside, openSecrets, requireReachable } from './outside.ts';
-import { byWhoRunsThis, whoRunsThis } from './person.ts';
+import { byWhoRunsThis, whoRunsThis } from './os-user.ts';
+import { openOutside, openSecrets, requireReachable } from './outbound-client.ts';
 import { previewLines } from './restore-preview.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,16 +1,11 @@
 import { Command, Option } from 'commander';
-import { listUsers, type User } from '../features/accounts/accounts.queries.ts';
-import {
-  AccountError,
-  changeUser,
-  createUser,
-  type UserChange,
-} from '../features/accounts/accounts.service.ts';
+import { listUsers, type User } from '../accounts/accounts.queries.ts';
+import { AccountError, changeUser, createUser, type UserChange } from '../accounts/accounts.service.ts';
 import { ROLES, type Role } from '../model/account.ts';
 import { orStandardInput } from './credentials.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { label } from './options.ts';
-import { byWhoRunsThis } from './person.ts';
+import { byWhoRunsThis } from './os-user.ts';
 import { UsageError } from './usage-error.ts';
 
 interface CreateOptions {

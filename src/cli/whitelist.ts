@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { currentMatcher } from '../features/whitelist/current-matcher.ts';
-import { countHits, findEntries, findLists, readEdition } from '../features/whitelist/whitelist.queries.ts';
+import { systemReason } from '../model/system-error.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
+import { currentMatcher } from '../whitelist/current-matcher.ts';
+import { countHits, findEntries, findLists, readEdition } from '../whitelist/whitelist.queries.ts';
 import {
   addEntry,
   loadList,
@@ -9,13 +11,11 @@ import {
   removeList,
   switchList,
   WhitelistError,
-} from '../features/whitelist/whitelist.service.ts';
-import { systemReason } from '../model/system-error.ts';
-import type { IndicatorType } from '../model/vocabulary.ts';
+} from '../whitelist/whitelist.service.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { readValue, TYPE_OPTION } from './indicator-argument.ts';
 import { filled } from './options.ts';
-import { whoRunsThis } from './person.ts';
+import { whoRunsThis } from './os-user.ts';
 
 interface Options {
   type?: IndicatorType;

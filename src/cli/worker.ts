@@ -3,17 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { systemClock } from '../clock.ts';
 import { type Config, readConfig } from '../config.ts';
-import type { Database } from '../db/open.ts';
-import { openAsker } from '../enrichment/asker.ts';
-import type { KeyValueStore } from '../kv/kv.ts';
-import { openKeyValueStore } from '../kv/open.ts';
+import type { Database } from '../db/database.ts';
+import { openAsker } from '../enrichment/providers/provider-client.ts';
+import { openKeyValueStore } from '../rate-limit/open.ts';
+import type { KeyValueStore } from '../rate-limit/store.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
-import { buildWorkerApp, type WorkerAppDeps } from '../worker-app.ts';
+import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
 import { openImporter, openStore, print, requireStore } from './dependencies.ts';
 import { listen } from './listen.ts';
 import { openLog } from './log.ts';
-import { openOutside, openSecrets } from './outside.ts';
+import { openOutside, openSecrets } from './outbound-client.ts';
 import { stopOnSignals } from './signals.ts';
 
 export function workerCommand(): Command {

@@ -1,8 +1,8 @@
 import { type Compilable, CompiledQuery } from 'kysely';
 import pg from 'pg';
 import type { CopiedRows } from '../model/copied-rows.ts';
-import type { Db } from './open.ts';
-import { writeTextArray } from './text-formats.ts';
+import type { Db } from './database.ts';
+import { writeTextArray } from './postgres/text-formats.ts';
 
 /**
  * The rows of a query by PostgreSQL's COPY, which costs a fraction of what fetching them does: no row is a message to be

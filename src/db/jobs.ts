@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import PgBoss from 'pg-boss';
-import type { Database } from './open.ts';
+import type { Database } from './database.ts';
 
 /** Jobs that have ended are kept for an hour: what they did stands in the health of what they did it for. */
 const KEPT_HOURS = 1;

@@ -2,27 +2,25 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { systemReason } from '../model/system-error.ts';
-import { makeDirectory, requireOwnFiles } from './data-directory.ts';
-import { type Disk, diskOf, guardDisk, requireSpace } from './disk-guard.ts';
-import type { OwnEngine } from './engine.ts';
-import { engineDialect } from './engine-dialect.ts';
-import { leaseQueue } from './lease-queue.ts';
+import type { Database, Db } from './database.ts';
+import { remoteEngine } from './embedded/client.ts';
+import type { OwnEngine } from './embedded/connection.ts';
+import { makeDirectory, requireOwnFiles } from './embedded/data-directory.ts';
+import { engineDialect } from './embedded/dialect.ts';
+import { type Disk, diskOf, guardDisk, requireSpace } from './embedded/disk-guard.ts';
+import { leaseQueue } from './embedded/lease-queue.ts';
+import { connectToHolder, holderPid, takeStoreLock } from './embedded/lock.ts';
+import { connectPglite } from './embedded/pglite.ts';
+import { reconnecting } from './embedded/reconnecting.ts';
+import { serveStore } from './embedded/server.ts';
+import { connectThread } from './embedded/thread-connection.ts';
 import { isMigrated, migrate } from './migrate.ts';
-import { connectPglite } from './pglite.ts';
-import { postgresDialect, revisionReader } from './postgres.ts';
-import { postgresDisk } from './postgres-disk.ts';
-import { reconnecting } from './reconnecting.ts';
-import { type Read, readOver } from './replicas.ts';
-import { READ_REVISIONS } from './revision.ts';
-import { type Revisions, type RevisionWatch, watchRevisions } from './revision-watch.ts';
+import { postgresDisk } from './postgres/disk.ts';
+import { postgresDialect, revisionReader } from './postgres/postgres.ts';
+import { readOver } from './postgres/replicas.ts';
+import { READ_REVISIONS } from './revision/revision.ts';
+import { type Revisions, watchRevisions } from './revision/watch.ts';
 import { updateStatistics } from './statistics.ts';
-import { remoteEngine } from './store-client.ts';
-import { connectToHolder, holderPid, takeStoreLock } from './store-lock.ts';
-import { serveStore } from './store-server.ts';
-import type { Tables } from './tables.ts';
-import { connectThread } from './thread-connection.ts';
-
-export type Db = Kysely<Tables>;
 
 /** Of the data directory: the files of the embedded database. */
 export const PGDATA = 'pgdata';
@@ -36,26 +34,6 @@ const MAX_CONNECTIONS = 20;
 
 /** Of a database whose disk another process knows. */
 const NO_DISK = { diskProblem: async () => null, requireSpace: () => {} };
-
-export interface Database {
-  db: Db;
-  kind: 'postgresql' | 'embedded';
-  /** Another process holds the store, and this one works through it. */
-  shared: boolean;
-  /** Updates the planner's statistics after many rows have changed; on PostgreSQL autovacuum does it within a minute. */
-  refreshStatistics(): Promise<void>;
-  /** Which revisions are the latest; it looks while somebody wants to know. */
-  revisions: RevisionWatch;
-  /** For what is answered: from a replica where there is one that is as recent as it has to be. */
-  read: Read;
-  /** Resolves with why nothing is written, for operators: the disk is full or nearly so; null while writing is allowed. */
-  diskProblem(): Promise<string | null>;
-  /** @throws {DiskFullError} when too little is free for temporary files */
-  requireSpace(): void;
-  /** Before anything closes: another process that has the store and does nothing must not be waited for. */
-  hurry?(): void;
-  close(): Promise<void>;
-}
 
 export interface DatabaseOptions {
   /** Absent: the embedded database in `dataDirectory`. */

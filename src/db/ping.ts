@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './open.ts';
+import type { Db } from './database.ts';
 
 /** @throws when the database does not answer */
 export async function pingDatabase(db: Db): Promise<void> {

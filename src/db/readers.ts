@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './open.ts';
+import type { Db } from './database.ts';
 
 /** The connection by which a node asks for the revision, which it does as long as requests come. */
 export const ASKS_FOR_REVISIONS = 'tipline revisions';

@@ -1,8 +1,8 @@
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { addressCollapser } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
-import { firstSeenLines } from './first-seen-lines.ts';
 import type { ExportFormat, ExportIndicator, ExportOptions, ListOptions } from './format.ts';
+import { firstSeenLines } from './line-deduplicator.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 
 const POUND = 0x23;

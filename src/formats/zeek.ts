@@ -1,7 +1,7 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { copiedRows } from './copied-rows.ts';
-import { firstSeenLines } from './first-seen-lines.ts';
 import type { ExportFormat, ExportIndicator } from './format.ts';
+import { firstSeenLines } from './line-deduplicator.ts';
 import { tlpName } from './tlp-name.ts';
 import { zeekFromCopy } from './zeek-from-copy.ts';
 import { zeekUrls } from './zeek-url.ts';

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDiskFull } from '../db/disk-guard.ts';
+import { isDiskFull } from '../db/embedded/disk-guard.ts';
 import { ApiError, type ErrorCode } from './errors.ts';
 
 const RETRY_SECONDS = '5';

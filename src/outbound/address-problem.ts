@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { notAllowed, type Resolve } from './guarded-connector.ts';
 import { mayConnect, parseNetworks } from './public-address.ts';
+import { notAllowed, type Resolve } from './ssrf-guard.ts';
 
 const WAIT_MS = 2_000;
 

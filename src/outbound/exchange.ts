@@ -4,7 +4,7 @@ import { unlessAborted } from './deadline.ts';
 import { discard } from './decoded-body.ts';
 import { transferFailure } from './failure.ts';
 import { OutboundError } from './outbound-error.ts';
-import { nextStep, type RequestStep } from './request-step.ts';
+import { nextStep, type RequestStep } from './redirect.ts';
 
 export interface RawAnswer {
   status: number;

@@ -3,10 +3,10 @@ import { withDeadline } from './deadline.ts';
 import { decodedBody, discard } from './decoded-body.ts';
 import { exchange, type RawAnswer } from './exchange.ts';
 import { storageFailure, transferFailure } from './failure.ts';
-import type { Resolve } from './guarded-connector.ts';
 import { OutboundError } from './outbound-error.ts';
 import { mayConnect, type Network, parseNetworks } from './public-address.ts';
-import { firstStep } from './request-step.ts';
+import { firstStep } from './redirect.ts';
+import type { Resolve } from './ssrf-guard.ts';
 import { writeTemporaryFile } from './temporary-file.ts';
 
 export { OutboundError };
@@ -104,10 +104,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
 
 /** Loaded when somebody is to be asked: a server that never asks anybody does without its megabytes. */
 async function openAgent(options: OutboundOptions, networks: readonly Network[]): Promise<Agent> {
-  const [{ Agent }, { guardedConnector }] = await Promise.all([
-    import('undici'),
-    import('./guarded-connector.ts'),
-  ]);
+  const [{ Agent }, { guardedConnector }] = await Promise.all([import('undici'), import('./ssrf-guard.ts')]);
   return new Agent({
     connect: guardedConnector({ ...options, mayConnect: (address) => mayConnect(address, networks) }),
     // The deadline of the request is the only clock.

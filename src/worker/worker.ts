@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type PgBoss from 'pg-boss';
+import { warnOfExpiringKeys } from '../api-keys/warn-expiring.ts';
 import type { Clock } from '../clock.ts';
+import type { Database, Db } from '../db/database.ts';
 import { type Doer, doJobs, openJobs, tidyJobs } from '../db/jobs.ts';
-import type { Database, Db } from '../db/open.ts';
-import type { Asker } from '../enrichment/asker.ts';
-import { warnOfExpiringKeys } from '../features/api-keys/warn-expiring.ts';
-import { keepDraining } from '../features/enrichments/drain.ts';
-import { releaseAllRequests } from '../features/enrichments/requests.queries.ts';
-import { sweepExpired } from '../features/expiry/sweep.ts';
-import { forgetOldChanges } from '../features/imports/changes.queries.ts';
-import { carryOutUndos } from '../features/imports/undo.service.ts';
-import { dropAllLeases, dueSources, findStoredSource } from '../features/sources/feeds.queries.ts';
-import { carryOutRemovals } from '../features/sources/remove-source.ts';
-import { type RunDeps, removeOldRuns, runSource } from '../features/sources/run-source.ts';
-import { reckonSources } from '../features/sources/sources.service.ts';
-import { recheckAll } from '../features/whitelist/recheck.ts';
+import { keepDraining } from '../enrichment/drain.ts';
+import type { Asker } from '../enrichment/providers/provider-client.ts';
+import { releaseAllRequests } from '../enrichment/requests.queries.ts';
+import { forgetOldChanges } from '../imports/changes.queries.ts';
+import { carryOutUndos } from '../imports/undo.service.ts';
+import { sweepExpired } from '../indicators/expiry/sweep.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
+import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.queries.ts';
+import { carryOutRemovals } from '../sources/remove-source.ts';
+import { type RunDeps, removeOldRuns, runSource } from '../sources/run-source.ts';
+import { reckonSources } from '../sources/sources.service.ts';
+import { recheckAll } from '../whitelist/reevaluate.ts';
 
 export interface WorkerDeps extends RunDeps {
   database: Pick<Database, 'db' | 'kind'>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { revoke, rotate } from '../../src/features/api-keys/api-keys.service.ts';
-import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
-import { memoryStore } from '../../src/kv/memory.ts';
+import { revoke, rotate } from '../../src/api-keys/api-keys.service.ts';
+import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
+import { memoryStore } from '../../src/rate-limit/memory.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, NOW, startHarness } from '../support/harness.ts';
 

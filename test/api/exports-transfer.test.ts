@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSpool, type Spool } from '../../src/features/exports/spool.ts';
+import { openSpool, type Spool } from '../../src/exports/spool.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
+import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { campaignRecord, relationshipRecord } from '../support/records.ts';

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_PIPELINED } from '../../src/http/one-request-at-a-time.ts';
-import { memoryStore } from '../../src/kv/memory.ts';
+import { memoryStore } from '../../src/rate-limit/memory.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, METRICS_TOKEN, startHarness } from '../support/harness.ts';
 

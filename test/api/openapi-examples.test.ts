@@ -2,8 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
-import { loadSample } from '../../src/features/sample/sample.service.ts';
+import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
+import { loadSample } from '../../src/sample/sample.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, NOW, startHarness } from '../support/harness.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
-import { MAX_STALE_MS } from '../../src/db/revision-watch.ts';
+import { MAX_STALE_MS } from '../../src/db/revision/watch.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { until } from '../support/processes.ts';

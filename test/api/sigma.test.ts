@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { communityRules } from '../../src/features/sigma/community-rules.ts';
+import { communityRules } from '../../src/sigma/community-rules.ts';
 import { sigmaSchema } from '../consumers/schemas.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { onEveryEngine } from '../support/engines.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
-import { MAX_STALE_MS } from '../../src/db/revision-watch.ts';
-import { addEntry, removeEntry } from '../../src/features/whitelist/whitelist.service.ts';
+import { MAX_STALE_MS } from '../../src/db/revision/watch.ts';
+import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
 import { freshPostgresUrl } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findUser, recordUsedCode } from '../../src/features/accounts/accounts.queries.ts';
-import { acceptFirstStart, offerFirstStart } from '../../src/features/accounts/accounts.service.ts';
+import { findUser, recordUsedCode } from '../../src/accounts/accounts.queries.ts';
+import { acceptFirstStart, offerFirstStart } from '../../src/accounts/accounts.service.ts';
 import { ROLES } from '../../src/model/account.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -11,13 +11,13 @@ import { totp } from '../support/totp.ts';
 import { auditOf, newUser, openBrowser, PASSWORD, signedIn } from './browser.ts';
 
 const HOUR = 3_600_000;
-const FEATURES = fileURLToPath(new URL('../../src/features/', import.meta.url));
+const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Method and address of each, as their schemas have them. */
 async function operationsOfTheApplication(): Promise<string[]> {
-  const files = readdirSync(FEATURES, { recursive: true, encoding: 'utf8' });
+  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
   const schemas = files.filter((file) => file.endsWith('.schema.ts'));
-  const modules = await Promise.all(schemas.map((file) => import(pathToFileURL(FEATURES + file).href)));
+  const modules = await Promise.all(schemas.map((file) => import(pathToFileURL(SRC + file).href)));
   return modules
     .flatMap((module) => Object.values(module as Record<string, { key?: unknown }>))
     .flatMap(({ key }) => (typeof key === 'string' && key.includes(' /app/') ? [key] : []));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { LightMyRequestResponse } from 'fastify';
-import { insertUser, writePassword } from '../../src/features/accounts/accounts.queries.ts';
-import { hashPassword } from '../../src/features/accounts/password.ts';
+import { insertUser, writePassword } from '../../src/accounts/accounts.queries.ts';
+import { hashPassword } from '../../src/accounts/password.ts';
 import type { Role } from '../../src/model/account.ts';
 import type { Harness } from '../support/harness.ts';
 

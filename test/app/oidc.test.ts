@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openOidc } from '../../src/features/accounts/oidc.ts';
+import { openOidc } from '../../src/accounts/oidc.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
+import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { redisStore } from '../../src/kv/redis.ts';
+import { redisStore } from '../../src/rate-limit/redis.ts';
 import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
 import { until } from '../support/processes.ts';
 import { createKey, type Service, serve } from '../support/service.ts';

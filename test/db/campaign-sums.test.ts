@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { joinedTo } from '../../src/db/joined.ts';
-import type { Db } from '../../src/db/open.ts';
-import { findCampaign, listCampaigns } from '../../src/features/campaigns/campaigns.queries.ts';
-import { sweepExpired } from '../../src/features/expiry/sweep.ts';
+import type { Db } from '../../src/db/database.ts';
+import { joinedTo } from '../../src/db/linked.ts';
+import { findCampaign, listCampaigns } from '../../src/entities/campaigns/campaigns.queries.ts';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { TLPS } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';

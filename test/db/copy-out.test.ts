@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { type Compilable, type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copiedFields, copyOut, linesOf } from '../../src/db/copy-out.ts';
-import { type Database, type Db, openDatabase } from '../../src/db/open.ts';
+import type { Database, Db } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { runs } from '../properties/runs.ts';
 import { freshDatabase, hasPostgres } from '../support/postgres-nodes.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { oneById } from '../../src/db/one-by-id.ts';
+import { oneById } from '../../src/db/batch-loader.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
 const ID = '5c0f4a6e-7d1b-4f5c-9a52-1d2f0c3b4a59';

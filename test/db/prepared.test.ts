@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Db } from '../../src/db/open.ts';
+import type { Db } from '../../src/db/database.ts';
 import {
   MAX_PREPARED,
   PLANNED_ONCE,
   PLANNED_ONCE_TEXTS,
   PREPARED,
   PREPARED_TEXTS,
-} from '../../src/db/prepared-statements.ts';
+} from '../../src/db/postgres/prepared-statements.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
 const MODE = "select current_setting('plan_cache_mode') as mode";

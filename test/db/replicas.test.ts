@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Db } from '../../src/db/open.ts';
-import { type Read, type Replica, readOver } from '../../src/db/replicas.ts';
+import type { Db, Read } from '../../src/db/database.ts';
+import { type Replica, readOver } from '../../src/db/postgres/replicas.ts';
 
 const named = (name: string) => ({ name }) as unknown as Db;
 const nameOf = async (db: Db) => (db as unknown as { name: string }).name;

@@ -5,7 +5,7 @@ import {
   type Revisions,
   type RevisionWatch,
   watchRevisions,
-} from '../../src/db/revision-watch.ts';
+} from '../../src/db/revision/watch.ts';
 
 describe('the watch of revisions', () => {
   let now: number;

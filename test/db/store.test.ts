@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { freshPostgresUrl, onEveryEngine } from '../support/engines.ts';
 
 const onIdleError = () => {};
@@ -65,7 +66,7 @@ onEveryEngine((engine) => {
 
     it('takes one writer of the revision after the other', async () => {
       const { db } = database;
-      const { lockRevision, commitRevision } = await import('../../src/db/revision.ts');
+      const { lockRevision, commitRevision } = await import('../../src/db/revision/revision.ts');
       const taken = await Promise.all(
         Array.from({ length: 10 }, () =>
           db.transaction().execute(async (trx) => {

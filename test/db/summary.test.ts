@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Db } from '../../src/db/open.ts';
-import { sweepExpired } from '../../src/features/expiry/sweep.ts';
+import type { Db } from '../../src/db/database.ts';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';

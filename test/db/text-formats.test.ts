@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../src/db/open.ts';
-import { parseTextArray, parseTimestamp } from '../../src/db/text-formats.ts';
+import type { Database } from '../../src/db/database.ts';
+import { parseTextArray, parseTimestamp } from '../../src/db/postgres/text-formats.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
 

@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
-import { type Outcome, openAsker, type ProviderSettings } from '../../src/enrichment/asker.ts';
-import { greynoise } from '../../src/enrichment/greynoise.ts';
-import { otx } from '../../src/enrichment/otx.ts';
-import { shodan } from '../../src/enrichment/shodan.ts';
-import { virustotal } from '../../src/enrichment/virustotal.ts';
-import { memoryStore } from '../../src/kv/memory.ts';
-import { redisStore } from '../../src/kv/redis.ts';
+import { greynoise } from '../../src/enrichment/providers/greynoise.ts';
+import { otx } from '../../src/enrichment/providers/otx.ts';
+import {
+  type Outcome,
+  openAsker,
+  type ProviderSettings,
+} from '../../src/enrichment/providers/provider-client.ts';
+import { shodan } from '../../src/enrichment/providers/shodan.ts';
+import { virustotal } from '../../src/enrichment/providers/virustotal.ts';
 import type { OutboundRequest } from '../../src/outbound/outbound.ts';
+import { memoryStore } from '../../src/rate-limit/memory.ts';
+import { redisStore } from '../../src/rate-limit/redis.ts';
 import { runs } from '../properties/runs.ts';
 import {
   type Answer,

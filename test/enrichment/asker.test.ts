@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/enrichment/asker.ts';
-import type { AskableProvider } from '../../src/enrichment/provider.ts';
-import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers.ts';
+import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
+import type { AskableProvider } from '../../src/enrichment/providers/provider.ts';
+import type { Outcome } from '../../src/enrichment/providers/provider-client.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { providerAnswer } from './fixture.ts';

@@ -1,9 +1,14 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type Asker, type AskerDeps, openAsker, type ProviderSettings } from '../../src/enrichment/asker.ts';
-import type { KeyValueStore } from '../../src/kv/kv.ts';
+import {
+  type Asker,
+  type AskerDeps,
+  openAsker,
+  type ProviderSettings,
+} from '../../src/enrichment/providers/provider-client.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
+import type { KeyValueStore } from '../../src/rate-limit/store.ts';
 
 export interface Asked {
   method: string;

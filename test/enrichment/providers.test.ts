@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../src/enrichment/providers.ts';
+import { PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
 import { verdictOf } from '../../src/model/verdict.ts';
 import { providerAnswer } from './fixture.ts';
 

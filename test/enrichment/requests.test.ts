@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers.ts';
+import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { KEY } from './provider-server.ts';
 

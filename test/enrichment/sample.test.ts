@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../src/enrichment/providers.ts';
+import { PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import type { IndicatorType, Verdict } from '../../src/model/vocabulary.ts';
 

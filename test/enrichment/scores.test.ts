@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { abuseipdb } from '../../src/enrichment/abuseipdb.ts';
-import { greynoise } from '../../src/enrichment/greynoise.ts';
-import { maltrail } from '../../src/enrichment/maltrail.ts';
-import { otx } from '../../src/enrichment/otx.ts';
-import { shodan } from '../../src/enrichment/shodan.ts';
-import { urlhaus } from '../../src/enrichment/urlhaus.ts';
-import { virustotal } from '../../src/enrichment/virustotal.ts';
+import { abuseipdb } from '../../src/enrichment/providers/abuseipdb.ts';
+import { greynoise } from '../../src/enrichment/providers/greynoise.ts';
+import { maltrail } from '../../src/enrichment/providers/maltrail.ts';
+import { otx } from '../../src/enrichment/providers/otx.ts';
+import { shodan } from '../../src/enrichment/providers/shodan.ts';
+import { urlhaus } from '../../src/enrichment/providers/urlhaus.ts';
+import { virustotal } from '../../src/enrichment/providers/virustotal.ts';
 
 /** The provider answered and knows nothing. */
 const noJudgement = { verdict: 'UNKNOWN', score: null, error: null };

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { buffer, text } from 'node:stream/consumers';
 import * as zlib from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ENCODINGS, openSpool as open, type Spool } from '../../src/features/exports/spool.ts';
+import { ENCODINGS, openSpool as open, type Spool } from '../../src/exports/spool.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
 const MB = 1024 * 1024;

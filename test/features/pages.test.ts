@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PLANNED_ONCE_TEXTS } from '../../src/db/prepared-statements.ts';
-import { type IndicatorFilters, SORTS } from '../../src/features/indicators/indicators.queries.ts';
-import { listIndicators, readPage } from '../../src/features/indicators/pages.queries.ts';
+import { PLANNED_ONCE_TEXTS } from '../../src/db/postgres/prepared-statements.ts';
+import { type IndicatorFilters, SORTS } from '../../src/indicators/read/indicators.queries.ts';
+import { listIndicators, readPage } from '../../src/indicators/read/list.queries.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';

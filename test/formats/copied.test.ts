@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_OPTIONS } from '../../src/features/exports/formats.ts';
+import { DEFAULT_OPTIONS } from '../../src/formats/catalogue.ts';
 import { csvFormat } from '../../src/formats/csv.ts';
 import type { ExportFormat, ExportIndicator } from '../../src/formats/format.ts';
 import { rpzFormat } from '../../src/formats/rpz.ts';

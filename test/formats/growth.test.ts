@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_OPTIONS, FORMAT_NAMES, formatOf } from '../../src/features/exports/formats.ts';
+import { DEFAULT_OPTIONS, FORMAT_NAMES, formatOf } from '../../src/formats/catalogue.ts';
 import type { ExportIndicator } from '../../src/formats/format.ts';
 import { fileComparison } from '../../src/formats/sigma/file-names.ts';
 import { domainComparisons } from '../../src/formats/sigma/network.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_OPTIONS } from '../../src/features/exports/formats.ts';
+import { DEFAULT_OPTIONS } from '../../src/formats/catalogue.ts';
 import { txtFormat } from '../../src/formats/txt.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { exportIndicator, written } from './input.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type GivenOptions, optionsFor } from '../../src/features/exports/formats.ts';
+import { type GivenOptions, optionsFor } from '../../src/formats/catalogue.ts';
 import { addressCollapser } from '../../src/formats/collapse-addresses.ts';
 import { type ListOptions, TXT_STYLES, type TxtStyle } from '../../src/formats/format.ts';
 import { txtFormat } from '../../src/formats/txt.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Computed, type KeptAnswers, keepAnswers } from '../../src/http/kept-answers.ts';
+import { type Computed, type KeptAnswers, keepAnswers } from '../../src/http/cache/response-cache.ts';
 
 const NOW = new Date('2026-06-01T12:00:00Z');
 const at = (ms: number) => new Date(NOW.getTime() + ms);

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { lateSerializers } from '../../src/http/late-serializers.ts';
+import { lateSerializers } from '../../src/http/lazy-serializers.ts';
 
 const ITEM = {
   $id: 'Item',

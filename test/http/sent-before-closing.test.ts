@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { sendBeforeClosing } from '../../src/http/sent-before-closing.ts';
+import { sendBeforeClosing } from '../../src/http/drain-connections.ts';
 
 const BODY = Buffer.alloc(20_000_000, 'x');
 

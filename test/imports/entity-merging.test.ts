@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ENTITY_RULES, type EntityState } from '../../src/features/imports/entity-kinds.ts';
-import { type EntityStatement, hasOwnUuid } from '../../src/features/imports/entity-statement.ts';
-import { groupObjects } from '../../src/features/imports/group-objects.ts';
-import { mergeEntities, sameEntity } from '../../src/features/imports/merge-entities.ts';
-import { showEntity } from '../../src/features/imports/show-entity.ts';
+import { ENTITY_RULES } from '../../src/entities/resolution/entity-kinds.ts';
+import type { EntityState } from '../../src/entities/resolution/entity-state.ts';
+import { type EntityStatement, hasOwnUuid } from '../../src/entities/resolution/entity-statement.ts';
+import { showEntity } from '../../src/entities/resolution/entity-view.ts';
+import { groupObjects } from '../../src/entities/resolution/group-objects.ts';
+import { mergeEntities, sameEntity } from '../../src/entities/resolution/merge-entities.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 

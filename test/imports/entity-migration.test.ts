@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Kysely, Migrator, sql } from 'kysely';
 import { describe, expect, inject, it } from 'vitest';
-import { engineDialect } from '../../src/db/engine-dialect.ts';
-import { leaseQueue } from '../../src/db/lease-queue.ts';
+import { engineDialect } from '../../src/db/embedded/dialect.ts';
+import { leaseQueue } from '../../src/db/embedded/lease-queue.ts';
+import { connectPglite } from '../../src/db/embedded/pglite.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { connectPglite } from '../../src/db/pglite.ts';
-import { postgresDialect } from '../../src/db/postgres.ts';
+import { postgresDialect } from '../../src/db/postgres/postgres.ts';
 import type { Tables } from '../../src/db/tables.ts';
-import { importFiles } from '../../src/features/imports/imports.service.ts';
-import { ensureSource } from '../../src/features/imports/sources.queries.ts';
-import { newTally } from '../../src/features/imports/tally.ts';
 import type { ImportRecord } from '../../src/importers/importer.ts';
+import { newTally } from '../../src/imports/counts.ts';
+import { importFiles } from '../../src/imports/imports.service.ts';
 import { nameKey } from '../../src/model/name-key.ts';
+import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { freshPostgresUrl } from '../support/engines.ts';
 import { NOW } from '../support/harness.ts';
 import {

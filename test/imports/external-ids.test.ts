@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { objectsStatement, resolveExternalIds } from '../../src/features/imports/external-ids.queries.ts';
+import { objectsStatement, resolveExternalIds } from '../../src/entities/resolution/external-ids.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { startHarness } from '../support/harness.ts';
 

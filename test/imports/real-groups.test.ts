@@ -1,11 +1,11 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { importFiles } from '../../src/features/imports/imports.service.ts';
-import { ensureSource } from '../../src/features/imports/sources.queries.ts';
-import { newTally } from '../../src/features/imports/tally.ts';
 import type { Importer } from '../../src/importers/importer.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
+import { newTally } from '../../src/imports/counts.ts';
+import { importFiles } from '../../src/imports/imports.service.ts';
+import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, NOW, startHarness } from '../support/harness.ts';
 

@@ -1,11 +1,11 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { importFiles } from '../../src/features/imports/imports.service.ts';
-import { ensureSource } from '../../src/features/imports/sources.queries.ts';
-import { newTally, type Tally } from '../../src/features/imports/tally.ts';
 import { importerNamed } from '../../src/importers/named.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
+import { newTally, type Tally } from '../../src/imports/counts.ts';
+import { importFiles } from '../../src/imports/imports.service.ts';
+import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { IMPORTED, OPTIONS, REFUSED } from '../importers/shared-data-counts.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { NOW } from '../support/harness.ts';

@@ -1,28 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Asker, openAsker } from '../../src/enrichment/asker.ts';
-import { changeLock } from '../../src/features/confidence/confidence.service.ts';
-import { drainRequests, keepDraining } from '../../src/features/enrichments/drain.ts';
-import { findProviders } from '../../src/features/enrichments/providers.queries.ts';
+import { trackInterest } from '../../src/enrichment/access-tracker.ts';
+import { drainRequests, keepDraining } from '../../src/enrichment/drain.ts';
+import { type Asker, openAsker } from '../../src/enrichment/providers/provider-client.ts';
+import { findProviders } from '../../src/enrichment/providers.queries.ts';
 import {
   type ProviderSettingsChange,
   readyProviders,
   removeProvider,
   saveProvider,
   wishFor,
-} from '../../src/features/enrichments/providers.service.ts';
+} from '../../src/enrichment/providers.service.ts';
 import {
   addRequests,
   claimRequests,
   countRequests,
   PRIORITY,
   type Priority,
-} from '../../src/features/enrichments/requests.queries.ts';
-import { trackInterest } from '../../src/features/enrichments/wanted.ts';
-import { addEntry } from '../../src/features/whitelist/whitelist.service.ts';
-import { memoryStore } from '../../src/kv/memory.ts';
+} from '../../src/enrichment/requests.queries.ts';
+import { changeLock } from '../../src/indicators/confidence/confidence.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
+import { memoryStore } from '../../src/rate-limit/memory.ts';
+import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRevision } from '../../src/db/revision.ts';
-import { sweepExpired } from '../../src/features/expiry/sweep.ts';
+import { readRevision } from '../../src/db/revision/revision.ts';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 

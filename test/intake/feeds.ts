@@ -1,9 +1,9 @@
-import { type RunDeps, type RunOptions, runSource } from '../../src/features/sources/run-source.ts';
-import type { SourceSettings } from '../../src/features/sources/source-settings.ts';
-import { saveSource } from '../../src/features/sources/sources.service.ts';
 import { importerNamed } from '../../src/importers/named.ts';
 import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
+import { type RunDeps, type RunOptions, runSource } from '../../src/sources/run-source.ts';
+import type { SourceSettings } from '../../src/sources/source-settings.ts';
+import { saveSource } from '../../src/sources/sources.service.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { changeLock } from '../../src/features/confidence/confidence.service.ts';
-import { currentMatcher } from '../../src/features/whitelist/current-matcher.ts';
+import { changeLock } from '../../src/indicators/confidence/confidence.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
+import { currentMatcher } from '../../src/whitelist/current-matcher.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRevision } from '../../src/db/revision.ts';
-import { findStoredSource } from '../../src/features/sources/feeds.queries.ts';
+import { readRevision } from '../../src/db/revision/revision.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
+import { findStoredSource } from '../../src/sources/feeds.queries.ts';
 import { zipFile } from '../outbound/zip-file.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import type { Asked } from '../support/feed-server.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { candidateStatement, findCandidates } from '../../src/features/whitelist/candidates.queries.ts';
-import { findEntries } from '../../src/features/whitelist/whitelist.queries.ts';
-import { addEntry, loadList, removeEntry } from '../../src/features/whitelist/whitelist.service.ts';
-import { candidatesOf } from '../../src/whitelist/candidates.ts';
-import { type OperatorEntryRule, parseOperatorEntry } from '../../src/whitelist/operator-entry.ts';
+import { candidateStatement, findCandidates } from '../../src/whitelist/candidates.queries.ts';
+import { candidatesOf } from '../../src/whitelist/matching/candidates.ts';
+import { type OperatorEntryRule, parseOperatorEntry } from '../../src/whitelist/matching/operator-entry.ts';
+import { findEntries } from '../../src/whitelist/whitelist.queries.ts';
+import { addEntry, loadList, removeEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { address, email, name, network, url, value } from '../whitelist/arbitraries.ts';

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { recheckAll } from '../../src/features/whitelist/recheck.ts';
-import { findLists, readEdition } from '../../src/features/whitelist/whitelist.queries.ts';
+import type { IndicatorType } from '../../src/model/vocabulary.ts';
+import { recheckAll } from '../../src/whitelist/reevaluate.ts';
+import { findLists, readEdition } from '../../src/whitelist/whitelist.queries.ts';
 import {
   addEntry,
   ensureShippedLists,
@@ -9,8 +10,7 @@ import {
   removeEntry,
   removeList,
   switchList,
-} from '../../src/features/whitelist/whitelist.service.ts';
-import type { IndicatorType } from '../../src/model/vocabulary.ts';
+} from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openAsker } from '../../src/enrichment/asker.ts';
-import { readyProviders, saveProvider, wishFor } from '../../src/features/enrichments/providers.service.ts';
-import { addRequests, PRIORITY } from '../../src/features/enrichments/requests.queries.ts';
-import { readEdition } from '../../src/features/whitelist/whitelist.queries.ts';
-import { memoryStore } from '../../src/kv/memory.ts';
+import { openAsker } from '../../src/enrichment/providers/provider-client.ts';
+import { readyProviders, saveProvider, wishFor } from '../../src/enrichment/providers.service.ts';
+import { addRequests, PRIORITY } from '../../src/enrichment/requests.queries.ts';
 import { indicatorId } from '../../src/model/identity.ts';
+import { memoryStore } from '../../src/rate-limit/memory.ts';
+import { readEdition } from '../../src/whitelist/whitelist.queries.ts';
 import { startWorker, type Worker } from '../../src/worker/worker.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { withOwnShare } from '../../src/kv/own-share.ts';
-import { redisStore } from '../../src/kv/redis.ts';
+import { withOwnShare } from '../../src/rate-limit/local-count.ts';
+import { redisStore } from '../../src/rate-limit/redis.ts';
 import { runs } from '../properties/runs.ts';
 import { freePort, startRedis, stop } from '../support/servers.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { redisStore } from '../../src/kv/redis.ts';
+import { redisStore } from '../../src/rate-limit/redis.ts';
 import { freePort, startRedis, stop } from '../support/servers.ts';
 
 /** A cluster of one node that holds every slot: it answers as a cluster does. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { together } from '../../src/kv/together.ts';
+import { together } from '../../src/rate-limit/batched-counter.ts';
 import { runs } from '../properties/runs.ts';
 
 describe('counting together', () => {

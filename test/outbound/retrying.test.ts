@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type OutboundCode, OutboundError } from '../../src/outbound/outbound-error.ts';
-import { type RetryOptions, retrying } from '../../src/outbound/retrying.ts';
+import { type RetryOptions, retrying } from '../../src/outbound/with-retry.ts';
 import { codeOf } from './test-outbound.ts';
 
 const failing = (code: OutboundCode) => new OutboundError(code, 'as the test wants it');

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { greynoise } from '../../src/enrichment/greynoise.ts';
-import type { Provider } from '../../src/enrichment/provider.ts';
-import { failed, judged } from '../../src/enrichment/provider.ts';
-import { changeLock } from '../../src/features/confidence/confidence.service.ts';
-import { saveAnswer } from '../../src/features/enrichments/enrichments.service.ts';
+import { saveAnswer } from '../../src/enrichment/enrichments.service.ts';
+import { greynoise } from '../../src/enrichment/providers/greynoise.ts';
+import type { Provider } from '../../src/enrichment/providers/provider.ts';
+import { failed, judged } from '../../src/enrichment/providers/provider.ts';
+import { changeLock } from '../../src/indicators/confidence/confidence.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FORMAT_NAMES } from '../../src/features/exports/formats.ts';
+import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

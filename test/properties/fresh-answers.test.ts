@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { type Database, openDatabase } from '../../src/db/open.ts';
-import { MAX_STALE_MS } from '../../src/db/revision-watch.ts';
-import { changeLock } from '../../src/features/confidence/confidence.service.ts';
-import { addEntry, removeEntry, WhitelistError } from '../../src/features/whitelist/whitelist.service.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { MAX_STALE_MS } from '../../src/db/revision/watch.ts';
+import { changeLock } from '../../src/indicators/confidence/confidence.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
+import { addEntry, removeEntry, WhitelistError } from '../../src/whitelist/whitelist.service.ts';
 import { freshPostgresUrl } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { runs } from './runs.ts';

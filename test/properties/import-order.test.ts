@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EntityState } from '../../src/features/imports/entity-kinds.ts';
-import { mergeEntities, sameEntity } from '../../src/features/imports/merge-entities.ts';
+import type { EntityState } from '../../src/entities/resolution/entity-state.ts';
+import { mergeEntities, sameEntity } from '../../src/entities/resolution/merge-entities.ts';
 import type { ImportRecord, RejectedRecord } from '../../src/importers/importer.ts';
 import { mergeStatements, type SourceDefaults, type Statement } from '../../src/model/statement.ts';
 import { MOTIVATIONS, SEVERITIES, TLPS, type Tlp } from '../../src/model/vocabulary.ts';

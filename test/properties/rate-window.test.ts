@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import type { KeyValueStore } from '../../src/kv/kv.ts';
-import { memoryStore } from '../../src/kv/memory.ts';
-import { redisStore } from '../../src/kv/redis.ts';
+import { memoryStore } from '../../src/rate-limit/memory.ts';
+import { redisStore } from '../../src/rate-limit/redis.ts';
+import type { KeyValueStore } from '../../src/rate-limit/store.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { runs } from './runs.ts';

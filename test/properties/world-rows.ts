@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Db } from '../../src/db/open.ts';
-import { sweepExpired } from '../../src/features/expiry/sweep.ts';
+import type { Db } from '../../src/db/database.ts';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { uuidv5 } from '../../src/model/identity.ts';
 import { searchText } from '../../src/model/search-text.ts';
 import { verdictOf } from '../../src/model/verdict.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { communityRules } from '../../src/features/sigma/community-rules.ts';
+import { communityRules } from '../../src/sigma/community-rules.ts';
 
 let directory: string;
 beforeEach(async () => {

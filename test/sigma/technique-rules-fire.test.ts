@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { techniqueRules } from '../../src/features/sigma/technique-rules.ts';
+import { techniqueRules } from '../../src/sigma/technique-rules.ts';
 import { type Detection, type LogEvent, matches } from './sigma-match.ts';
 
 const SYSTEM = 'C:\\Windows\\System32\\';

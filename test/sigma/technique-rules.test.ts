@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { rulesFor, techniqueRules } from '../../src/features/sigma/technique-rules.ts';
+import { rulesFor, techniqueRules } from '../../src/sigma/technique-rules.ts';
 import { sigmaSchema } from '../consumers/schemas.ts';
 
 const isValid = sigmaSchema();

@@ -3,7 +3,8 @@ import { openAsBlob } from 'node:fs';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, describe, inject } from 'vitest';
-import { type Database, openDatabase, openInMemory } from '../../src/db/open.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openDatabase, openInMemory } from '../../src/db/open.ts';
 
 export interface TestEngine {
   name: 'embedded' | 'postgresql';

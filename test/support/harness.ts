@@ -1,19 +1,19 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { createKey, type NewKey } from '../../src/api-keys/api-keys.service.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
-import type { Database } from '../../src/db/open.ts';
-import { createKey, type NewKey } from '../../src/features/api-keys/api-keys.service.ts';
-import { openSpool } from '../../src/features/exports/spool.ts';
-import { ANY_WRITER } from '../../src/features/imports/guard.ts';
-import { recordRun } from '../../src/features/imports/import-runs.service.ts';
-import { importFiles } from '../../src/features/imports/imports.service.ts';
-import { ensureSource } from '../../src/features/imports/sources.queries.ts';
-import { newTally, type Tally } from '../../src/features/imports/tally.ts';
+import type { Database } from '../../src/db/database.ts';
+import { openSpool } from '../../src/exports/spool.ts';
 import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
 import { importerNamed } from '../../src/importers/named.ts';
-import { memoryStore } from '../../src/kv/memory.ts';
+import { ANY_WRITER } from '../../src/imports/assert-lease.ts';
+import { newTally, type Tally } from '../../src/imports/counts.ts';
+import { recordRun } from '../../src/imports/import-runs.service.ts';
+import { importFiles } from '../../src/imports/imports.service.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import type { SourceDefaults } from '../../src/model/statement.ts';
 import type { IndicatorType, Tlp } from '../../src/model/vocabulary.ts';
+import { memoryStore } from '../../src/rate-limit/memory.ts';
+import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { temporaryDirectory } from './directories.ts';
 import type { TestEngine } from './engines.ts';
 

@@ -1,7 +1,8 @@
 import { cpSync } from 'node:fs';
 import { sql } from 'kysely';
 import { inject } from 'vitest';
-import { type Db, openDatabase } from '../../src/db/open.ts';
+import type { Db } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
 import { temporaryDirectory } from './directories.ts';
 import { type Exit, type Running, run, tipline } from './processes.ts';
 

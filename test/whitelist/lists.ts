@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
-import { buildMatcher, type WhitelistHit } from '../../src/whitelist/matcher.ts';
+import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
+import { buildMatcher, type WhitelistHit } from '../../src/whitelist/matching/matcher.ts';
 import {
-  type ListKind,
   type ParsedWarninglist,
   parseWarninglist,
   type Warninglist,
-} from '../../src/whitelist/warninglist.ts';
+} from '../../src/whitelist/matching/warninglist.ts';
 
 /** A list as if it had been parsed. */
 export function listOf(

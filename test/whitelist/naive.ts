@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { normalize } from '../../src/model/normalize.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import type { WhitelistHit } from '../../src/whitelist/matcher.ts';
-import type { Warninglist } from '../../src/whitelist/warninglist.ts';
+import type { WhitelistHit } from '../../src/whitelist/matching/matcher.ts';
+import type { Warninglist } from '../../src/whitelist/matching/warninglist.ts';
 
 /**
  * The whitelist as it is described, entry after entry and without any table: what the matcher must agree with. It knows just

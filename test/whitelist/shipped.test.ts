@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { normalize } from '../../src/model/normalize.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import { buildMatcher } from '../../src/whitelist/matcher.ts';
+import { buildMatcher } from '../../src/whitelist/matching/matcher.ts';
 import { listsIn, parsed, SHIPPED } from './lists.ts';
 
 const lists = listsIn(SHIPPED).map(({ id, json }) => ({ id, list: parsed(json) }));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ListKind } from '../../src/whitelist/warninglist.ts';
-import { parseWarninglist } from '../../src/whitelist/warninglist.ts';
+import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
+import { parseWarninglist } from '../../src/whitelist/matching/warninglist.ts';
 import { listsIn, parsed, SHARED } from './lists.ts';
 
 const LIST = { name: 'A list', description: 'Of examples', version: 20240101, type: 'hostname' };

@@ -1,19 +1,19 @@
 import type { Static } from 'typebox';
-import type * as accounts from '../../../src/features/accounts/accounts.schema.ts';
-import type * as actors from '../../../src/features/actors/actor-pages.schema.ts';
-import type * as keys from '../../../src/features/api-keys/api-keys.schema.ts';
-import type * as audit from '../../../src/features/audit/audit.schema.ts';
-import type * as campaigns from '../../../src/features/campaigns/campaign-pages.schema.ts';
-import type * as confidence from '../../../src/features/confidence/confidence.schema.ts';
-import type * as enrichments from '../../../src/features/enrichments/enrichments.schema.ts';
-import type * as imports from '../../../src/features/imports/imports.schema.ts';
-import type * as indicators from '../../../src/features/indicators/analyst.schema.ts';
-import type * as overview from '../../../src/features/overview/overview.schema.ts';
-import type * as reports from '../../../src/features/reports/reports.schema.ts';
-import type * as search from '../../../src/features/search/search.schema.ts';
-import type * as sources from '../../../src/features/sources/sources.schema.ts';
-import type * as whitelist from '../../../src/features/whitelist/whitelist.schema.ts';
+import type * as accounts from '../../../src/accounts/accounts.schema.ts';
+import type * as keys from '../../../src/api-keys/api-keys.schema.ts';
+import type * as audit from '../../../src/audit/audit.schema.ts';
+import type * as enrichments from '../../../src/enrichment/enrichments.schema.ts';
+import type * as actors from '../../../src/entities/actors/actors.app.schema.ts';
+import type * as campaigns from '../../../src/entities/campaigns/campaigns.app.schema.ts';
+import type * as reports from '../../../src/entities/reports/reports.schema.ts';
 import type { Operation } from '../../../src/http/operation.ts';
+import type * as imports from '../../../src/imports/imports.schema.ts';
+import type * as confidence from '../../../src/indicators/confidence/confidence.schema.ts';
+import type * as indicators from '../../../src/indicators/indicators.app.schema.ts';
+import type * as overview from '../../../src/overview/overview.schema.ts';
+import type * as search from '../../../src/search/search.schema.ts';
+import type * as sources from '../../../src/sources/sources.schema.ts';
+import type * as whitelist from '../../../src/whitelist/whitelist.schema.ts';
 
 type In<Module> = Extract<Module[keyof Module], Operation>;
 

@@ -1,0 +1,283 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../http/errors.ts';
+import { idOf, routeOf } from '../http/operation.ts';
+import { ROLES } from '../model/account.ts';
+import { ownPath } from '../model/own-path.ts';
+import * as accounts from './accounts.queries.ts';
+import * as operations from './accounts.schema.ts';
+import {
+  AccountError,
+  acceptFirstStart,
+  audit,
+  changeUser,
+  createUser,
+  setCeiling,
+} from './accounts.service.ts';
+import type { Authentication } from './authentication.ts';
+import { hashPassword, verifyPassword } from './password.ts';
+import {
+  confirmSignIn,
+  finishOidc,
+  noteRefusal,
+  type SignInResult,
+  signIn,
+  startOidc,
+  takeCode,
+  tooManyAttempts,
+} from './sign-in.ts';
+
+const DONE = { done: true } as const;
+
+/** Signing in and out, one's own account, and, for administrators, the accounts of all. */
+export async function accountRoutes(instance: FastifyInstance, auth: Authentication): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+  const { db, clock, by } = auth;
+  app.route({
+    ...routeOf(operations.readSession, 'public'),
+    handler: async (request, reply) => ({
+      account: await auth.findAccount(request, reply),
+      firstStart: !(await accounts.isAnybodyThere(db)),
+      signInWith: auth.oidc?.name ?? null,
+    }),
+  });
+
+  app.route({
+    ...routeOf(operations.firstStart, 'public'),
+    handler: async (request) => {
+      const { token, ...user } = request.body;
+      const from = { address: auth.addressOf(request), now: clock() };
+      await acceptFirstStart(db, token, user, from).catch(asConflict);
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.signIn, 'public'),
+    handler: async (request, reply) => {
+      const [deps, from] = [auth.signInDeps(request), auth.fromOf(request)];
+      const result = await signIn(deps, request.body, from);
+      if (result.outcome === 'refused')
+        void noteRefusal(deps, request.body.email, from).catch((err) =>
+          request.log.error({ err }, 'a refused sign-in is not written down'),
+        );
+      const outcome = answered(reply, result);
+      return { twoFactor: outcome === 'two-factor' };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.confirmSignIn, 'public'),
+    handler: async (request, reply) => {
+      const result = await confirmSignIn(auth.signInDeps(request), request.body, auth.fromOf(request));
+      if (result.outcome === 'refused')
+        throw new ApiError(
+          'sign_in_refused',
+          'The code is wrong, used up or too old. Sign in again for another try.',
+        );
+      answered(reply, result);
+      return DONE;
+    },
+  });
+
+  /** Away, and back with an answer: neither is JSON. */
+  const redirecting = <T extends { schema: object }>(route: T) => ({
+    ...route,
+    schema: { ...route.schema, response: {} },
+  });
+
+  app.get('/app/oidc/start', redirecting(routeOf(operations.startOidc, 'public')), async (request, reply) => {
+    if (!auth.oidc) throw new ApiError('not_found');
+    // A page elsewhere can have it asked for as often as it likes; only a person goes there.
+    if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('other_origin');
+    const from = auth.fromOf(request);
+    await auth.limitAddress(request);
+    const started = await startOidc(auth.oidcDeps(request), ownPath(request.query.to), from).catch((err) => {
+      request.log.error({ err }, 'the provider of identities cannot be asked');
+      return null;
+    });
+    if (!started) return reply.redirect('/sign-in?error=provider');
+    return reply.header('set-cookie', started.cookies).redirect(started.url);
+  });
+
+  app.get(
+    '/app/oidc/callback',
+    redirecting(routeOf(operations.finishOidc, 'public')),
+    async (request, reply) => {
+      if (!auth.oidc) throw new ApiError('not_found');
+      await auth.limitAddress(request);
+      const query = new URLSearchParams(request.query as Record<string, string>);
+      const result = await finishOidc(auth.oidcDeps(request), query, auth.fromOf(request)).catch((err) => {
+        request.log.error({ err }, 'signing in with the provider failed');
+        return { outcome: 'refused' as const, why: 'provider' };
+      });
+      if (result.outcome === 'refused') {
+        request.log.warn({ why: result.why }, 'signing in with the provider was refused');
+        return reply.redirect(`/sign-in?error=${result.why === 'provider' ? 'provider' : 'refused'}`);
+      }
+      await auth.forgiveAddress(request);
+      return reply.header('set-cookie', result.cookies).redirect(ownPath(result.to));
+    },
+  );
+
+  /** @param which the id of one, or `all` */
+  const endSessions = (request: FastifyRequest, which: string) =>
+    db.transaction().execute(async (trx) => {
+      const { id } = request.account;
+      if (which === 'all') await accounts.deleteSessions(trx, id);
+      else if (!(await accounts.deleteSession(trx, id, which))) throw new ApiError('not_found');
+      await audit(trx, 'session.end', id, null, { which }, by(request));
+    });
+
+  app.route({
+    ...routeOf(operations.signOut, 'signed-in'),
+    handler: async (request) => {
+      await endSessions(request, request.account.sessionId);
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.signOutEverywhere, 'signed-in'),
+    handler: async (request) => {
+      await endSessions(request, 'all');
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.listSessions, 'viewer'),
+    handler: async (request) => ({ data: await accounts.listSessions(db, request.account.id, clock()) }),
+  });
+
+  app.route({
+    ...routeOf(operations.endSession, 'viewer'),
+    handler: async (request) => {
+      await endSessions(request, idOf(request));
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.changePassword, 'signed-in'),
+    handler: async (request) => {
+      const { password, newPassword } = request.body;
+      await requirePassword(request, password);
+      if (newPassword === password)
+        throw new ApiError('invalid_parameter', 'The new password must be another than the one before.');
+      const hash = await hashPassword(newPassword);
+      const { id, sessionId } = request.account;
+      await db.transaction().execute(async (trx) => {
+        await accounts.writePassword(trx, id, hash, 'owner', clock());
+        await accounts.deleteSessions(trx, id, sessionId);
+        await accounts.deleteSigningIn(trx, id);
+        await audit(trx, 'user.change', id, null, { password: 'changed' }, by(request));
+      });
+      return DONE;
+    },
+  });
+
+  /** Whoever found a session open may not try all passwords. @returns the stored hash */
+  async function requirePassword(request: FastifyRequest, password: string): Promise<string> {
+    const { email, id } = request.account;
+    const [key, limit] = [`password:${id}`, { points: 10, windowSeconds: 900 }];
+    const { consumed, msBeforeNext } = await auth.kv.consume(key, limit);
+    if (consumed > limit.points) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
+    const hash = await accounts.findPasswordHash(db, email);
+    if (hash === null || !(await verifyPassword(password, hash)))
+      throw new ApiError('invalid_parameter', 'The password is wrong.');
+    await auth.kv.giveBack(key, limit);
+    return hash;
+  }
+
+  app.route({
+    ...routeOf(operations.startTwoFactor, 'viewer'),
+    handler: async (request, reply) => {
+      // Another secret would take the place of the one that is in use, before anybody has confirmed it.
+      if (request.account.twoFactor)
+        throw new ApiError('not_possible', 'The second factor is on: turn it off first.');
+      const verified = await requirePassword(request, request.body.password);
+      const { status, body } = await auth.pass(request, reply, '/two-factor/enable', request.body, {
+        verified,
+      });
+      if (status !== 200) throw new ApiError('not_possible');
+      const { totpURI, backupCodes } = body as { totpURI: string; backupCodes: string[] };
+      return { uri: totpURI, backupCodes };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.confirmTwoFactor, 'viewer'),
+    handler: async (request, reply) => {
+      if (request.account.twoFactor) throw new ApiError('not_possible', 'The second factor is on already.');
+      const { id } = request.account;
+      const after = { twoFactor: true };
+      const { code } = request.body;
+      const { status } = await auth.pass(request, reply, '/two-factor/verify-totp', request.body, {
+        beside: async (trx) => {
+          // This one is opened anew by it; the others were opened with the password alone.
+          const [own] = await accounts.listSessions(trx, id, clock());
+          await accounts.deleteSessions(trx, id, own?.id);
+          await takeCode(trx, id, code, clock());
+          await audit(trx, 'user.change', id, { twoFactor: false }, after, by(request));
+        },
+      });
+      if (status !== 200) throw new ApiError('invalid_parameter', 'The code is wrong.');
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.endTwoFactor, 'viewer'),
+    handler: async (request) => {
+      await requirePassword(request, request.body.password);
+      await changeUser(db, request.account.id, { withoutTwoFactor: true }, by(request)).catch(asConflict);
+      return DONE;
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.listUsers, 'administrator'),
+    handler: async () => ({ data: await accounts.listUsers(db) }),
+  });
+
+  app.route({
+    ...routeOf(operations.createUser, 'administrator'),
+    handler: async (request) => ({ data: await createUser(db, request.body, by(request)).catch(asConflict) }),
+  });
+
+  app.route({
+    ...routeOf(operations.changeUser, 'administrator'),
+    handler: async (request) => ({
+      data: await changeUser(db, idOf(request), request.body, by(request)).catch(asConflict),
+    }),
+  });
+
+  app.route({
+    ...routeOf(operations.listRoles, 'administrator'),
+    handler: async () => ({ data: await accounts.listRoles(db) }),
+  });
+
+  app.route({
+    ...routeOf(operations.changeRole, 'administrator'),
+    handler: async (request) => {
+      const role = ROLES.find((known) => known === request.params.role);
+      if (!role) throw new ApiError('not_found', `There is no such role; there are: ${ROLES.join(', ')}.`);
+      const { tlpCeiling } = request.body;
+      await setCeiling(db, role, tlpCeiling, by(request));
+      return { data: { role, tlpCeiling } };
+    },
+  });
+}
+
+function asConflict(error: unknown): never {
+  throw error instanceof AccountError ? new ApiError('not_possible', error.message) : error;
+}
+
+/** @throws {ApiError} for what is not signed in */
+function answered(reply: FastifyReply, result: SignInResult): 'signed-in' | 'two-factor' {
+  if (result.outcome === 'refused') throw new ApiError('sign_in_refused');
+  if (result.outcome === 'too-many') throw tooManyAttempts(result.seconds);
+  reply.header('set-cookie', result.cookies);
+  return result.outcome;
+}

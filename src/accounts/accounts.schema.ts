@@ -1,0 +1,148 @@
+import { Type } from 'typebox';
+import { moment, momentOrNull, operation } from '../http/operation.ts';
+import { nullable, stringEnum } from '../http/schema.ts';
+import { PASSWORD_LENGTH, ROLES } from '../model/account.ts';
+import { TLPS } from '../model/vocabulary.ts';
+
+const strict = { additionalProperties: false };
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+const email = text(254);
+const name = text(200);
+/** One that is to be set. */
+const newPassword = Type.String(PASSWORD_LENGTH);
+/** One that is to be compared. */
+const password = text(PASSWORD_LENGTH.maxLength);
+const done = Type.Object({ done: Type.Literal(true) });
+
+/** `mustChangePassword`: until then everything else is refused. */
+const SignedIn = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: stringEnum(ROLES),
+  tlpCeiling: stringEnum(TLPS),
+  twoFactor: Type.Boolean(),
+  mustChangePassword: Type.Boolean(),
+  sessionId: Type.String(),
+});
+
+/** `firstStart`: there is no account yet. `signInWith`: the name of the provider that signs in, too. */
+export const readSession = operation('GET /app/session', {
+  answer: Type.Object({
+    account: Type.Union([SignedIn, Type.Null()]),
+    firstStart: Type.Boolean(),
+    signInWith: nullable(Type.String()),
+  }),
+});
+
+/** Leads to the provider; `to` is where in the application to go afterwards. */
+export const startOidc = operation('GET /app/oidc/start', {
+  query: Type.Object({ to: Type.Optional(text(2000)) }, strict),
+  answer: Type.String(),
+});
+
+/** Where the provider leads back to. What it says beside is its own. */
+export const finishOidc = operation('GET /app/oidc/callback', {
+  query: Type.Object({
+    code: Type.Optional(text(4000)),
+    state: Type.Optional(text(1000)),
+    error: Type.Optional(text(1000)),
+    error_description: Type.Optional(text(4000)),
+    error_uri: Type.Optional(text(4000)),
+    iss: Type.Optional(text(1000)),
+    session_state: Type.Optional(text(1000)),
+    scope: Type.Optional(text(4000)),
+  }),
+  answer: Type.String(),
+});
+
+export const firstStart = operation('POST /app/first-start', {
+  body: Type.Object({ token: text(100), email, name, password: newPassword }, strict),
+  answer: done,
+});
+
+/** `twoFactor`: a code is asked for next. */
+export const signIn = operation('POST /app/sign-in', {
+  body: Type.Object({ email, password }, strict),
+  answer: Type.Object({ twoFactor: Type.Boolean() }),
+});
+
+/** One of the code of an authenticator, and a backup code. */
+export const confirmSignIn = operation('POST /app/sign-in/code', {
+  body: Type.Object({ code: Type.Optional(text(10)), backupCode: Type.Optional(text(40)) }, strict),
+  answer: done,
+});
+
+export const signOut = operation('POST /app/sign-out', { answer: done });
+/** Ends all sessions, this one included. */
+export const signOutEverywhere = operation('POST /app/sign-out-everywhere', { answer: done });
+
+const Session = Type.Object({
+  id: Type.String(),
+  createdAt: moment,
+  expiresAt: moment,
+  address: nullable(Type.String()),
+  userAgent: nullable(Type.String()),
+});
+export const listSessions = operation('GET /app/sessions', {
+  answer: Type.Object({ data: Type.Array(Session) }),
+});
+export const endSession = operation('DELETE /app/sessions/:id', { answer: done });
+
+/** Ends all other sessions. */
+export const changePassword = operation('POST /app/password', {
+  body: Type.Object({ password, newPassword }, strict),
+  answer: done,
+});
+
+export const startTwoFactor = operation('POST /app/two-factor/start', {
+  body: Type.Object({ password }, strict),
+  answer: Type.Object({ uri: Type.String(), backupCodes: Type.Array(Type.String()) }),
+});
+export const confirmTwoFactor = operation('POST /app/two-factor/confirm', {
+  body: Type.Object({ code: text(10) }, strict),
+  answer: done,
+});
+export const endTwoFactor = operation('POST /app/two-factor/end', {
+  body: Type.Object({ password }, strict),
+  answer: done,
+});
+
+const User = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: stringEnum(ROLES),
+  twoFactor: Type.Boolean(),
+  disabledAt: momentOrNull,
+  createdAt: moment,
+});
+export const listUsers = operation('GET /app/users', { answer: Type.Object({ data: Type.Array(User) }) });
+export const createUser = operation('POST /app/users', {
+  body: Type.Object({ email, name, role: stringEnum(ROLES), password: newPassword }, strict),
+  answer: Type.Object({ data: User }),
+});
+export const changeUser = operation('PATCH /app/users/:id', {
+  body: Type.Object(
+    {
+      name: Type.Optional(name),
+      role: Type.Optional(stringEnum(ROLES)),
+      disabled: Type.Optional(Type.Boolean()),
+      password: Type.Optional(newPassword),
+      withoutTwoFactor: Type.Optional(Type.Literal(true)),
+    },
+    strict,
+  ),
+  answer: Type.Object({ data: User }),
+});
+
+const RoleCeiling = Type.Object({ role: stringEnum(ROLES), tlpCeiling: stringEnum(TLPS) });
+/** From the least to the most. */
+export const listRoles = operation('GET /app/roles', {
+  answer: Type.Object({ data: Type.Array(RoleCeiling) }),
+});
+/** What everybody with this role sees at most, from the next request on. */
+export const changeRole = operation('PATCH /app/roles/:role', {
+  body: Type.Object({ tlpCeiling: stringEnum(TLPS) }, strict),
+  answer: Type.Object({ data: RoleCeiling }),
+});

@@ -1,0 +1,120 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { ApiKey } from '../model/api-key.ts';
+import type { Scope } from '../model/scopes.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+
+function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: row.scopes as Scope[],
+    tlpCeiling: row.tlp_ceiling,
+    networks: row.networks,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+    ownerId: row.owner_id,
+  };
+}
+
+/** As it holds at the access revision that is told with it: a key sees no more than the role of whoever made it, and is none while that account is disabled. */
+export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; access: number } | null> {
+  const row = await withOwners(db)
+    .select(sql<number>`(select value from access_revision)`.as('access'))
+    .where('api_key.hash', '=', hash)
+    .where('app_user.disabled_at', 'is', null)
+    .executeTakeFirst();
+  return row ? { key: toApiKey(row), access: row.access } : null;
+}
+
+export async function findKey(db: Db, id: string): Promise<ApiKey | undefined> {
+  const row = await withOwners(db).where('api_key.id', '=', id).executeTakeFirst();
+  return row && toApiKey(row);
+}
+
+/** The e-mail addresses of those who have made keys, by their ids. */
+export async function findOwners(db: Db): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('app_user')
+    .select(['id', 'email'])
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('api_key')
+        .select('owner_id')
+        .where('owner_id', 'is not', null)
+        .$castTo<{ owner_id: string }>(),
+    )
+    .execute();
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
+/** All, each with what it may see now. */
+export async function listKeys(db: Db): Promise<ApiKey[]> {
+  const rows = await withOwners(db).orderBy('api_key.created_at').orderBy('api_key.id').execute();
+  return rows.map(toApiKey);
+}
+
+/** A key sees no more than the role of whoever made it. */
+const withOwners = (db: Db) =>
+  db
+    .selectFrom('api_key')
+    .leftJoin('app_user', 'app_user.id', 'api_key.owner_id')
+    .leftJoin('app_role', 'app_role.name', 'app_user.role')
+    .selectAll('api_key')
+    .select(sql<Tlp>`least(api_key.tlp_ceiling, app_role.tlp_ceiling)`.as('tlp_ceiling'));
+
+export async function insertKey(db: Db, key: ApiKey, hash: string): Promise<void> {
+  await db
+    .insertInto('api_key')
+    .values({
+      id: key.id,
+      name: key.name,
+      prefix: key.prefix,
+      hash,
+      scopes: key.scopes,
+      tlp_ceiling: key.tlpCeiling,
+      networks: key.networks,
+      created_at: key.createdAt,
+      expires_at: key.expiresAt,
+      revoked_at: key.revokedAt,
+      last_used_at: key.lastUsedAt,
+      owner_id: key.ownerId,
+    })
+    .execute();
+}
+
+/** @returns whether this call revoked it */
+export async function revokeKey(db: Db, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_key')
+    .set({ revoked_at: now })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Brings a key's end forward; never puts it off. */
+export async function endKeyBy(db: Db, id: string, end: Date): Promise<void> {
+  await db
+    .updateTable('api_key')
+    .set({ expires_at: sql<Date>`least(coalesce(expires_at, ${end}::timestamptz), ${end}::timestamptz)` })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** One statement for all keys used since the last time. */
+export async function writeLastUsed(db: Db, used: ReadonlyMap<string, Date>): Promise<void> {
+  const rows = JSON.stringify([...used].map(([id, at]) => ({ id, at })));
+  await sql`
+    update api_key set last_used_at = used.at
+    from jsonb_to_recordset(${rows}::jsonb) as used (id uuid, at timestamptz)
+    where api_key.id = used.id and (last_used_at is null or last_used_at < used.at)
+  `.execute(db);
+}

@@ -1,0 +1,110 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { By } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import { ApiError } from '../http/errors.ts';
+import { idOf, routeOf } from '../http/operation.ts';
+import { mayActAs } from '../model/account.ts';
+import type { ApiKey } from '../model/api-key.ts';
+import { isNetwork } from '../model/network-text.ts';
+import { TLPS, type Tlp } from '../model/vocabulary.ts';
+import type { KeyValueStore, RateLimit } from '../rate-limit/store.ts';
+import { findKey, findOwners, listKeys } from './api-keys.queries.ts';
+import * as operations from './api-keys.schema.ts';
+import { createKey, KeyError, revoke, rotate } from './api-keys.service.ts';
+
+interface Deps {
+  db: Db;
+  kv: KeyValueStore;
+  rateLimit: RateLimit;
+  by(request: FastifyRequest): By;
+}
+
+/** API keys: analysts have their own, administrators see to all. */
+export async function apiKeyRoutes(
+  instance: FastifyInstance,
+  { db, kv, rateLimit, by }: Deps,
+): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+
+  app.route({
+    ...routeOf(operations.listKeys, 'viewer'),
+    handler: async (request) => {
+      const keys = (await listKeys(db)).filter((key) => concerns(key, request));
+      const owners = await findOwners(db);
+      const data = await Promise.all(
+        keys.map(async (key) => ({
+          ...withOwner(key, owners),
+          used: await kv.used(`key:${key.id}`, rateLimit),
+        })),
+      );
+      return { data, limit: rateLimit.points, windowSeconds: rateLimit.windowSeconds };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.createKey, 'analyst'),
+    handler: async (request) => {
+      const { expiresInSeconds, ...wanted } = request.body;
+      refuseWiderCeiling(wanted.tlpCeiling, request.account.tlpCeiling);
+      refuseOddNetworks(wanted.networks);
+      const who = by(request);
+      const expiresAt =
+        expiresInSeconds === null ? null : new Date(who.now.getTime() + expiresInSeconds * 1000);
+      const { key, record } = await createKey(db, { ...wanted, expiresAt }, who, request.account.id);
+      return { key, data: withOwner(record, await findOwners(db)) };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.rotateKey, 'analyst'),
+    handler: async (request) => {
+      const { id, tlpCeiling } = await keyOf(request);
+      refuseWiderCeiling(tlpCeiling, request.account.tlpCeiling);
+      const rotated = await rotate(db, id, request.body.overlapSeconds, by(request)).catch(asConflict);
+      const { key, record, oldValidUntil } = rotated;
+      return { key, data: withOwner(record, await findOwners(db)), oldValidUntil };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.revokeKey, 'viewer'),
+    handler: async (request) => {
+      const { id } = await keyOf(request);
+      return { data: withOwner(await revoke(db, id, by(request)), await findOwners(db)) };
+    },
+  });
+
+  /** What is not one's own is not there. */
+  async function keyOf(request: FastifyRequest): Promise<ApiKey> {
+    const key = await findKey(db, idOf(request));
+    if (!key || !concerns(key, request)) throw new ApiError('not_found');
+    return key;
+  }
+}
+
+function concerns(key: ApiKey, { account }: FastifyRequest): boolean {
+  return key.ownerId === account.id || mayActAs(account.role, 'administrator');
+}
+
+function withOwner({ ownerId, ...key }: ApiKey, owners: ReadonlyMap<string, string>) {
+  return { ...key, owner: owners.get(ownerId ?? '') ?? null };
+}
+
+function refuseWiderCeiling(wanted: Tlp, own: Tlp): void {
+  if (TLPS.indexOf(wanted) > TLPS.indexOf(own))
+    throw new ApiError(
+      'insufficient_role',
+      `Your role sees up to TLP:${own}; a key of yours may not see more.`,
+    );
+}
+
+function refuseOddNetworks(networks: readonly string[]): void {
+  for (const network of networks)
+    if (!isNetwork(network))
+      throw new ApiError('invalid_parameter', `networks: "${network}" is neither a network nor an address.`);
+}
+
+function asConflict(error: unknown): never {
+  throw error instanceof KeyError ? new ApiError('not_possible', error.message) : error;
+}

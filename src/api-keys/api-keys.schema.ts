@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import { moment, momentOrNull, operation } from '../http/operation.ts';
+import { nullable, stringEnum } from '../http/schema.ts';
+import { SCOPES } from '../model/scopes.ts';
+import { TLPS } from '../model/vocabulary.ts';
+
+const strict = { additionalProperties: false };
+const DAY_SECONDS = 86_400;
+
+const Key = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  /** The four characters after `tip_`. */
+  prefix: Type.String(),
+  /** Empty: every scope. */
+  scopes: Type.Array(stringEnum(SCOPES)),
+  tlpCeiling: stringEnum(TLPS),
+  /** Empty: from anywhere. */
+  networks: Type.Array(Type.String()),
+  createdAt: moment,
+  expiresAt: momentOrNull,
+  revokedAt: momentOrNull,
+  lastUsedAt: momentOrNull,
+  /** null: a command made it. */
+  owner: nullable(Type.String()),
+});
+/** The whole key is told here and never again. */
+const NewKey = { key: Type.String(), data: Key };
+
+/** `used`: requests in the current window, of `limit`. */
+export const listKeys = operation('GET /app/keys', {
+  answer: Type.Object({
+    data: Type.Array(Type.Object({ ...Key.properties, used: Type.Integer() })),
+    limit: Type.Integer(),
+    windowSeconds: Type.Integer(),
+  }),
+});
+
+export const createKey = operation('POST /app/keys', {
+  body: Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 200 }),
+      scopes: Type.Array(stringEnum(SCOPES), { uniqueItems: true }),
+      /** null: until it is revoked. */
+      expiresInSeconds: nullable(Type.Integer({ minimum: 60, maximum: 3650 * DAY_SECONDS })),
+      tlpCeiling: stringEnum(TLPS),
+      networks: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 100 }),
+    },
+    strict,
+  ),
+  answer: Type.Object(NewKey),
+});
+
+/** The old key stays valid for the overlap. */
+export const rotateKey = operation('POST /app/keys/:id/rotate', {
+  body: Type.Object({ overlapSeconds: Type.Integer({ minimum: 0, maximum: 90 * DAY_SECONDS }) }, strict),
+  answer: Type.Object({ ...NewKey, oldValidUntil: moment }),
+});
+
+export const revokeKey = operation('POST /app/keys/:id/revoke', { answer: Type.Object({ data: Key }) });

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import { type ApiKey, isUsable, newApiKey } from '../model/api-key.ts';
+import type { Scope } from '../model/scopes.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import { endKeyBy, findKey, insertKey, listKeys, revokeKey } from './api-keys.queries.ts';
+
+export interface NewKey {
+  name: string;
+  scopes: Scope[];
+  tlpCeiling: Tlp;
+  networks: string[];
+  expiresAt: Date | null;
+}
+
+/** The whole key is told here and never again: only its hash is kept. */
+export interface CreatedKey {
+  key: string;
+  record: ApiKey;
+}
+
+export class KeyError extends Error {
+  override name = 'KeyError';
+}
+
+/** @param ownerId whose account it is made with */
+export async function createKey(
+  db: Db,
+  wanted: NewKey,
+  by: By,
+  ownerId: string | null = null,
+): Promise<CreatedKey> {
+  return db.transaction().execute(async (trx) => {
+    const created = await insert(trx, wanted, by, ownerId);
+    await audit(trx, 'key.create', created.record, null, by);
+    return created;
+  });
+}
+
+async function insert(
+  trx: Transaction<Tables>,
+  wanted: NewKey,
+  by: By,
+  ownerId: string | null,
+): Promise<CreatedKey> {
+  const secret = newApiKey();
+  const record: ApiKey = {
+    id: randomUUID(),
+    name: wanted.name,
+    prefix: secret.prefix,
+    scopes: wanted.scopes,
+    tlpCeiling: wanted.tlpCeiling,
+    networks: wanted.networks,
+    expiresAt: wanted.expiresAt,
+    createdAt: by.now,
+    revokedAt: null,
+    lastUsedAt: null,
+    ownerId,
+  };
+  await insertKey(trx, record, secret.hash);
+  return { key: secret.key, record };
+}
+
+/**
+ * The keys that a person means by an id or a name, the newest first: those that are usable, else those that are not
+ * revoked, else those that are.
+ * @throws {KeyError} when there is none
+ */
+async function findKeys(db: Db, idOrName: string, now: Date): Promise<[ApiKey, ...ApiKey[]]> {
+  const all = (await listKeys(db)).reverse();
+  const byId = all.filter((key) => key.id === idOrName.toLowerCase());
+  const found = byId.length > 0 ? byId : all.filter((key) => key.name === idOrName);
+  const usable = found.filter((key) => isUsable(key, now));
+  const kept = found.filter((key) => key.revokedAt === null);
+  const [first, ...more] = [usable, kept, found].find((keys) => keys.length > 0) ?? [];
+  if (!first) throw new KeyError(`There is no API key with the id or name "${idOrName}".`);
+  return [first, ...more];
+}
+
+/**
+ * Returns the key that an id or a name means; of keys that are no longer usable the newest.
+ * @throws {KeyError} when there is none, or several usable keys have the name, as they do while a rotation overlaps
+ */
+async function findOne(db: Db, idOrName: string, now: Date): Promise<ApiKey> {
+  const [key, ...more] = await findKeys(db, idOrName, now);
+  if (more.length === 0 || !isUsable(key, now)) return key;
+  const ids = [key, ...more].map(({ id, createdAt }) => `  ${id}  created ${createdAt.toISOString()}`);
+  throw new KeyError(`Several API keys are called "${idOrName}"; give the id:\n${ids.join('\n')}`);
+}
+
+/**
+ * @returns the key; `revokedAt` tells when, also when it was revoked before
+ * @throws {KeyError} as `findOne`
+ */
+export async function revoke(db: Db, idOrName: string, by: By): Promise<ApiKey> {
+  const { now } = by;
+  const key = await findOne(db, idOrName, now);
+  return db.transaction().execute(async (trx) => {
+    if (!(await revokeKey(trx, key.id, now))) return key;
+    await audit(trx, 'key.revoke', { ...key, revokedAt: now }, key, by);
+    return { ...key, revokedAt: now };
+  });
+}
+
+/**
+ * A new key with everything as on the old one, and for as long, while that one stays valid for `overlapSeconds` more.
+ * @throws {KeyError} as `findOne`, and when the old one is not usable any more
+ */
+export async function rotate(
+  db: Db,
+  idOrName: string,
+  overlapSeconds: number,
+  by: By,
+): Promise<CreatedKey & { oldId: string; oldValidUntil: Date }> {
+  const { now } = by;
+  const old = await findOne(db, idOrName, now);
+  if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
+  const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
+  const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+  // The new one is good for as long as the old one was made to be.
+  const expiresAt =
+    old.expiresAt && new Date(now.getTime() + old.expiresAt.getTime() - old.createdAt.getTime());
+  return db.transaction().execute(async (trx) => {
+    const still = await findKey(trx, old.id);
+    if (!still || !isUsable(still, now))
+      throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
+    const created = await insert(trx, { ...old, expiresAt }, by, old.ownerId);
+    await endKeyBy(trx, old.id, overlapEnd);
+    await audit(trx, 'key.rotate', created.record, { ...old, oldValidUntil }, by);
+    return { ...created, oldId: old.id, oldValidUntil };
+  });
+}
+
+async function audit(
+  trx: Transaction<Tables>,
+  action: 'key.create' | 'key.rotate' | 'key.revoke',
+  after: ApiKey,
+  before: object | null,
+  by: By,
+): Promise<void> {
+  const object = { kind: 'key' as const, id: after.id };
+  await writeAudit(trx, by, { action, object, before, after, reason: null });
+}

@@ -1,0 +1,35 @@
+import type { Db } from '../db/database.ts';
+import { writeLastUsed } from './api-keys.queries.ts';
+
+const EVERY_MS = 5_000;
+
+export interface LastUsed {
+  note(keyId: string, at: Date): void;
+  /** Writes what is noted, now. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Keeps when keys were last used, written every few seconds rather than on each request. */
+export function trackLastUsed(db: Db, onError: (error: unknown) => void): LastUsed {
+  let used = new Map<string, Date>();
+  async function flush(): Promise<void> {
+    if (used.size === 0) return;
+    const noted = used;
+    used = new Map();
+    await writeLastUsed(db, noted).catch((error) => {
+      for (const [id, at] of noted) if (!used.has(id)) used.set(id, at);
+      onError(error);
+    });
+  }
+  const timer = setInterval(flush, EVERY_MS);
+  timer.unref();
+  return {
+    note: (keyId, at) => void used.set(keyId, at),
+    flush,
+    async stop() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

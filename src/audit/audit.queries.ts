@@ -1,0 +1,178 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { containing } from '../db/like-contains.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Viewer } from '../db/visibility.ts';
+
+/** Who does something, where and when. */
+export interface By {
+  /** An account, or the user of the machine who ran a command. */
+  who: string;
+  /** Where it came from; null or left out: on the machine itself. */
+  address?: string | null;
+  now: Date;
+}
+
+interface AuditEntry {
+  action: AuditAction;
+  object: {
+    kind: 'indicator' | 'campaign' | 'source' | 'whitelist' | 'provider' | 'user' | 'key' | 'import' | 'role';
+    id: string;
+  };
+  before: unknown;
+  after: unknown;
+  reason: string | null;
+}
+
+export type AuditAction =
+  | 'confidence.pin'
+  | 'confidence.change'
+  | 'confidence.unpin'
+  | 'campaign.status'
+  | 'whitelist.add'
+  | 'whitelist.remove'
+  | 'whitelist.load'
+  | 'whitelist.enable'
+  | 'whitelist.disable'
+  | 'import.start'
+  | 'import.end'
+  | 'import.stop'
+  | 'import.undo'
+  | 'indicator.enrich'
+  | 'source.add'
+  | 'source.change'
+  | 'source.fetch'
+  | 'source.remove'
+  | 'provider.change'
+  | 'user.create'
+  | 'user.change'
+  | 'role.change'
+  | 'session.create'
+  | 'session.refuse'
+  | 'session.end'
+  | 'key.create'
+  | 'key.rotate'
+  | 'key.revoke';
+
+/** Writes down a change, in the transaction that makes it. Secrets have no place in `before` and `after`. */
+export async function writeAudit(
+  trx: Transaction<Tables>,
+  { who, address = null, now }: By,
+  entry: AuditEntry,
+): Promise<void> {
+  await trx
+    .insertInto('audit')
+    .values({
+      at: now,
+      who,
+      address,
+      action: entry.action,
+      object_kind: entry.object.kind,
+      object_id: entry.object.id,
+      before: entry.before === null ? null : JSON.stringify(entry.before),
+      after: entry.after === null ? null : JSON.stringify(entry.after),
+      reason: entry.reason,
+    })
+    .execute();
+}
+
+export interface AuditFilters {
+  /** A part of it. */
+  who?: string;
+  /** An action, or what stands before its dot. */
+  action?: string;
+  objectId?: string;
+  /** ISO 8601; from then on. */
+  since?: string;
+  /** ISO 8601; before then. */
+  until?: string;
+}
+
+export interface AuditRow {
+  id: number;
+  at: Date;
+  who: string;
+  address: string | null;
+  action: string;
+  objectKind: string;
+  objectId: string;
+  before: unknown;
+  after: unknown;
+  reason: string | null;
+}
+
+function matching(db: Db, { who, action, objectId, since, until }: AuditFilters) {
+  return db
+    .selectFrom('audit')
+    .$if(who !== undefined, (query) => query.where('who', 'ilike', containing(who ?? '')))
+    .$if(action !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('action', '=', action ?? ''),
+          eb(sql<string>`split_part(action, '.', 1)`, '=', action ?? ''),
+        ]),
+      ),
+    )
+    .$if(objectId !== undefined, (query) => query.where('object_id', '=', objectId ?? ''))
+    .$if(since !== undefined, (query) => query.where('at', '>=', new Date(since ?? 0)))
+    .$if(until !== undefined, (query) => query.where('at', '<', new Date(until ?? 0)));
+}
+
+const COLUMNS = [
+  'id',
+  'at',
+  'who',
+  'address',
+  'action',
+  'before',
+  'after',
+  'reason',
+  'object_kind as objectKind',
+  'object_id as objectId',
+] as const;
+
+/** The latest first; `before`: older than the entry of this id. */
+export async function findAudit(
+  db: Db,
+  filters: AuditFilters,
+  { limit, offset = 0, before }: { limit: number; offset?: number; before?: number | undefined },
+): Promise<AuditRow[]> {
+  return matching(db, filters)
+    .select(COLUMNS)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
+/**
+ * What was done to one indicator, and to the whitelist entries of its value as far as they are under the ceiling; the
+ * latest first.
+ */
+export async function findHistory(
+  db: Db,
+  { id, normalized }: { id: string; normalized: string },
+  { tlpCeiling }: Viewer,
+  limit: number,
+): Promise<AuditRow[]> {
+  // An address stands on the whitelist as a network of one.
+  const entries = [normalized, `${normalized}/32`, `${normalized}/128`];
+  const ofEntry = sql<boolean>`(object_kind = 'whitelist'
+    and coalesce(after->>'entry', before->>'entry') = any(${entries}::text[])
+    and coalesce(after->>'tlp', before->>'tlp', 'CLEAR')::tlp <= ${tlpCeiling}::tlp)`;
+  return db
+    .selectFrom('audit')
+    .select(COLUMNS)
+    .where((eb) => eb.or([eb('object_id', '=', id), ofEntry]))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+export async function countAudit(db: Db, filters: AuditFilters): Promise<number> {
+  const { count } = await matching(db, filters)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}

@@ -1,0 +1,17 @@
+import { userInfo } from 'node:os';
+import type { By } from '../audit/audit.queries.ts';
+
+/** The same, as what is done now on the machine itself. */
+export function byWhoRunsThis(now = new Date()): By {
+  return { who: whoRunsThis(), address: null, now };
+}
+
+/** Who runs a command, for the audit: the user of this machine. */
+export function whoRunsThis(): string {
+  try {
+    return `cli:${userInfo().username}`;
+  } catch {
+    // No entry in the password file, as in containers.
+    return `cli:${process.getuid?.() ?? 'unknown'}`;
+  }
+}

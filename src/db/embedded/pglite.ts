@@ -1,0 +1,42 @@
+import type { Connection, QueryRows } from './connection.ts';
+import { CRASHED } from './reconnecting.ts';
+
+const INT8 = 20;
+
+/**
+ * Opens the embedded database in a directory, or in memory for `undefined`, there with the content of a snapshot if one
+ * is given. PGlite does not lock its directory: the caller holds the store's lock. Its statements run on the calling
+ * thread.
+ */
+export async function connectPglite(directory?: string, snapshot?: Blob): Promise<Connection> {
+  // Beside PostgreSQL it is not wanted.
+  const [{ PGlite }, { pg_trgm }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('@electric-sql/pglite/contrib/pg_trgm'),
+  ]);
+  const pglite = await PGlite.create({
+    ...(directory ? { dataDir: directory } : {}),
+    ...(snapshot ? { loadDataDir: snapshot } : {}),
+    extensions: { pg_trgm },
+    parsers: { [INT8]: Number },
+  });
+  return {
+    async query(sql, parameters) {
+      // Without parameters the simple protocol is used, as node-postgres does: migrations have many statements.
+      const asked =
+        parameters.length === 0
+          ? pglite.exec(sql).then((results) => results.at(-1))
+          : pglite.query(sql, [...parameters]);
+      const result = await asked.catch(asCrash);
+      return { rows: (result?.rows ?? []) as QueryRows['rows'], affectedRows: result?.affectedRows };
+    },
+    isInTransaction: () => pglite.isInTransaction(),
+    close: () => pglite.close(),
+  };
+}
+
+/** Marks the exit of the WebAssembly program (Emscripten's ExitStatus) and its traps: no further statement is answered. */
+function asCrash(error: Error): never {
+  if (error.name !== 'ExitStatus' && error.name !== 'RuntimeError') throw error;
+  throw Object.assign(new Error(`The embedded database has exited: ${error.message}`), { code: CRASHED });
+}

@@ -1,0 +1,30 @@
+import type { QueryRows } from './connection.ts';
+
+/** A statement for a store that runs elsewhere: in another process (store-server.ts) or thread (store-thread.ts). */
+export interface StoreRequest {
+  sql: string;
+  parameters: readonly unknown[];
+}
+
+/** Its rows, or its error: what callers read of an error outlives neither serialization nor structured cloning. */
+export type StoreReply =
+  | QueryRows
+  | { error: { message: string; code?: string; constraint?: string; detail?: string } };
+
+/** Never rejects. */
+export async function replyTo(work: Promise<QueryRows>): Promise<StoreReply> {
+  try {
+    return await work;
+  } catch (error) {
+    const { message, code, constraint, detail } = error as Error & Record<string, string | undefined>;
+    return {
+      error: { message, ...(code && { code }), ...(constraint && { constraint }), ...(detail && { detail }) },
+    };
+  }
+}
+
+/** @throws the error that the reply holds */
+export function rowsOf(reply: StoreReply): QueryRows {
+  if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
+  return reply;
+}

@@ -1,0 +1,77 @@
+import { Worker } from 'node:worker_threads';
+import type { Connection, QueryRows } from './connection.ts';
+import { rowsOf, type StoreReply, type StoreRequest } from './reply.ts';
+
+export interface ThreadRequest {
+  id: number;
+  work: StoreRequest | 'close';
+}
+
+/** The first, of id 0, says that the database is open. */
+export interface ThreadReply {
+  id: number;
+  reply: StoreReply;
+  inTransaction: boolean;
+}
+
+interface Pending {
+  resolve: (reply: StoreReply) => void;
+  reject: (error: Error) => void;
+}
+
+/** PGlite hangs when the disk fills up during recovery; recovery from a log of a gigabyte takes a fraction of this. */
+const OPEN_MS = 180_000;
+
+/**
+ * Opens the embedded database on a thread of its own, so that no statement holds up the event loop that answers.
+ * @param script the compiled store-thread.ts
+ * @throws when the database cannot be opened, or its thread has ended
+ */
+export async function connectThread(script: URL, directory: string): Promise<Connection> {
+  const worker = new Worker(script, { workerData: { directory } });
+  const pending = new Map<number, Pending>();
+  let lastId = 0;
+  let inTransaction = false;
+  let failure: Error | null = null;
+  const fail = (error: Error) => {
+    failure ??= error;
+    for (const { reject } of pending.values()) reject(failure);
+    pending.clear();
+  };
+  worker.on('message', ({ id, reply, ...state }: ThreadReply) => {
+    inTransaction = state.inTransaction;
+    pending.get(id)?.resolve(reply);
+    pending.delete(id);
+    // A process that forgets to close the store may end all the same.
+    if (pending.size === 0) worker.unref();
+  });
+  worker.on('error', (cause) =>
+    fail(new Error(`The embedded database has failed: ${cause.message}`, { cause })),
+  );
+  worker.on('exit', () => fail(new Error('The embedded database is closed.')));
+
+  const wait = (id: number) =>
+    new Promise<StoreReply>((resolve, reject) => {
+      if (failure) return reject(failure);
+      worker.ref();
+      pending.set(id, { resolve, reject });
+    });
+  const ask = async (work: ThreadRequest['work']): Promise<QueryRows> => {
+    const id = ++lastId;
+    const reply = wait(id);
+    worker.postMessage({ id, work } satisfies ThreadRequest);
+    return rowsOf(await reply);
+  };
+
+  const late = setTimeout(() => void worker.terminate(), OPEN_MS);
+  await wait(0).finally(() => clearTimeout(late));
+  return {
+    query: (sql, parameters) => ask({ sql, parameters }),
+    isInTransaction: () => inTransaction && failure === null,
+    async close() {
+      if (failure) return;
+      await ask('close');
+      await worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { CopyCursor } from '../copy-out.ts';
+import { ASKS_FOR_REVISIONS } from '../readers.ts';
+import { READ_REVISIONS_OF_SERVER, WRITE_PRIMARY_RUN } from '../revision/revision.ts';
+import type { RevisionsOf } from '../revision/watch.ts';
+import { withPreparedStatements } from './prepared-statements.ts';
+import { parseTimestamp } from './text-formats.ts';
+
+const INT8 = 20;
+const TIMESTAMPTZ = 1184;
+
+/** Types as the embedded engine gives them: counts and revisions are numbers, exact to 2^53. */
+const types = new pg.TypeOverrides();
+types.setTypeParser(INT8, Number);
+types.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
+
+/** A statement that hangs must not hold a request for ever. */
+const REQUEST_TIMEOUTS = { statement_timeout: 30_000, query_timeout: 35_000 };
+
+export interface PostgresOptions {
+  url: string;
+  /** Connections this process may open. */
+  maxConnections: number;
+  /** Migrations may take long, and wait for those of another node. */
+  unhurried?: boolean;
+  onIdleError: (error: Error) => void;
+  /** A transaction of this process has been committed. */
+  onCommit?: () => void;
+}
+
+export function postgresDialect(options: PostgresOptions): Dialect {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.maxConnections,
+    types,
+    application_name: 'tipline',
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    ...(options.unhurried ? {} : REQUEST_TIMEOUTS),
+  });
+  // An idle connection that breaks must not end the process; the next query opens another.
+  pool.on('error', options.onIdleError);
+  // Dates inside JSON are written in the session's zone, old ones with offsets that no standard knows. Compiling a plan takes
+  // longer than it saves, and somebody waits. A plan for any parameter takes a filter for rarer than it is, and sorts what one
+  // for these would walk to. They are the first statements of their connection; a failure shows in the next.
+  pool.on('connect', (client) => {
+    // Nor one that breaks while it is held and nothing is asked, in which the pool does not listen; the next query fails.
+    client.on('error', () => {});
+    withPreparedStatements(client);
+    void client
+      .query("set time zone 'UTC'; set jit = off; set plan_cache_mode = force_custom_plan")
+      .catch(() => {});
+  });
+  const dialect = new PostgresDialect({ pool, cursor: CopyCursor });
+  const { onCommit = () => {} } = options;
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createDriver: () => telling(dialect.createDriver(), onCommit),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+  };
+}
+
+/** Whoever waits for a commit goes on after `onCommit`; what only reads commits nothing. */
+function telling(driver: Driver, onCommit: () => void): Driver {
+  const reading = new WeakSet<DatabaseConnection>();
+  const begin = driver.beginTransaction.bind(driver);
+  const commit = driver.commitTransaction.bind(driver);
+  driver.beginTransaction = (connection, settings) => {
+    if (settings.accessMode === 'read only') reading.add(connection);
+    else reading.delete(connection);
+    return begin(connection, settings);
+  };
+  driver.commitTransaction = async (connection) => {
+    await commit(connection);
+    if (!reading.has(connection)) onCommit();
+  };
+  return driver;
+}
+
+/** It is asked many times a second: one that takes so long is given up, with its connection. */
+const ASK_TIMEOUT_MS = 2_000;
+
+/**
+ * Reads the revisions over a connection of its own, which no other work holds up. It connects when it is needed.
+ * @param writesRun of a primary that has replicas: its run is written into it, where another stands there
+ */
+export function revisionReader(
+  url: string,
+  writesRun = false,
+): { ask(): Promise<RevisionsOf>; close(): Promise<void> } {
+  let client: pg.Client | null = null;
+  let closed = false;
+  const drop = (broken: pg.Client) => {
+    if (client === broken) client = null;
+    void broken.end().catch(() => {});
+  };
+  const connect = async () => {
+    const fresh = new pg.Client({
+      connectionString: url,
+      types,
+      application_name: ASKS_FOR_REVISIONS,
+      connectionTimeoutMillis: ASK_TIMEOUT_MS,
+      query_timeout: ASK_TIMEOUT_MS,
+      keepAlive: true,
+    });
+    fresh.on('error', () => drop(fresh));
+    await fresh.connect();
+    return fresh;
+  };
+  return {
+    async ask() {
+      client ??= await connect();
+      const used = client;
+      if (closed) drop(used);
+      try {
+        const { rows } = await used.query<RevisionsOf>({ name: 'revisions', text: READ_REVISIONS_OF_SERVER });
+        const [said] = rows;
+        if (!said) throw new Error('there is no revision');
+        if (writesRun && !said.standby && said.follows !== said.server)
+          // Where it cannot be written, replicas are passed by.
+          await used.query(WRITE_PRIMARY_RUN).catch(() => {});
+        return said;
+      } catch (error) {
+        drop(used);
+        throw error;
+      }
+    },
+    async close() {
+      closed = true;
+      await client?.end().catch(() => {});
+    },
+  };
+}

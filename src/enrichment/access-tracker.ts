@@ -1,0 +1,53 @@
+import type { Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import { readyProviders, wishFor } from './providers.service.ts';
+import { addRequests, PRIORITY, type Priority } from './requests.queries.ts';
+
+/** Has the providers that are asked by themselves asked about indicators. By default there is none. */
+export async function requestAutomatic(
+  db: Db | Transaction<Tables>,
+  ids: readonly string[],
+  priority: Priority,
+  now: Date,
+): Promise<void> {
+  if (ids.length === 0) return;
+  for (const ready of await readyProviders(db)) {
+    if (ready.stored.automatic) await addRequests(db, ids, wishFor(ready), priority, now);
+  }
+}
+
+const EVERY_MS = 2_000;
+/** Of one interval; a client that walks through everything must not fill the memory. */
+const MOST_NOTED = 10_000;
+
+export interface Interest {
+  /** A playbook has asked for the context of this indicator. */
+  note(indicatorId: string, at: Date): void;
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What playbooks ask for goes first; noted on each request and written every few seconds. */
+export function trackInterest(db: Db, onError: (error: unknown) => void): Interest {
+  let noted = new Map<string, Date>();
+  async function flush(): Promise<void> {
+    const [, now] = [...noted].at(-1) ?? [];
+    if (!now) return;
+    const ids = [...noted.keys()];
+    noted = new Map();
+    await requestAutomatic(db, ids, PRIORITY.playbook, now).catch(onError);
+  }
+  const timer = setInterval(flush, EVERY_MS);
+  timer.unref();
+  return {
+    note(id, at) {
+      if (noted.size < MOST_NOTED) noted.set(id, at);
+    },
+    flush,
+    async stop() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Db } from '../db/database.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import { saveOutcome } from './enrichments.service.ts';
+import type { Asker, Outcome } from './providers/provider-client.ts';
+import { noteAsked } from './providers.queries.ts';
+import { type ReadyProvider, readyProviders, wishFor } from './providers.service.ts';
+import { claimRequests, dropIdleRequests, type Request, releaseRequests } from './requests.queries.ts';
+
+/** Asked side by side; a provider's own limits are kept by the asker. */
+const AT_ONCE = 4;
+/** A worker that was killed holds its requests for so long. It is longer than any request takes. */
+const CLAIM_MS = 120_000;
+
+export interface DrainDeps {
+  db: Db;
+  asker: Asker;
+  secrets: SecretBox;
+  clock: () => Date;
+  /** Asked before each handful. */
+  stopped: () => boolean | Promise<boolean>;
+  /** These providers alone. */
+  only?: readonly string[];
+}
+
+/** Asks every provider what waits for it, until nothing does, its quota is used up, or it asks for a pause. */
+export async function drainRequests(deps: DrainDeps): Promise<void> {
+  await dropIdle(deps);
+  await drainAll(deps);
+}
+
+const LOOK_MS = 1_000;
+const LOOK_FOR_PROVIDERS_MS = 5_000;
+
+/**
+ * Likewise, and looks again every second: somebody may be waiting for the answer.
+ * @param signal ends the wait until then
+ */
+export async function keepDraining(deps: DrainDeps, signal: AbortSignal): Promise<void> {
+  await dropIdle(deps);
+  while (!(await deps.stopped())) {
+    const asked = await drainAll(deps);
+    await delay(asked ? LOOK_MS : LOOK_FOR_PROVIDERS_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** What may not be asked any more is not taken; it goes now and then. */
+async function dropIdle({ db, clock }: DrainDeps): Promise<void> {
+  for (const { stored } of await readyProviders(db)) {
+    await dropIdleRequests(db, { provider: stored.name, tlpCeiling: stored.tlpCeiling }, clock());
+  }
+}
+
+/** One that is in trouble does not hold up the others. @returns whether there is anybody to ask */
+async function drainAll(deps: DrainDeps): Promise<boolean> {
+  const ready = (await readyProviders(deps.db)).filter(
+    ({ stored }) => deps.only?.includes(stored.name) ?? true,
+  );
+  const ended = await Promise.allSettled(ready.map(({ stored: { name } }) => drainOne(deps, name)));
+  const failed = ended.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
+  return ready.length > 0;
+}
+
+async function drainOne(deps: DrainDeps, name: string): Promise<void> {
+  const { db, clock, stopped } = deps;
+  for (let goesOn = true; goesOn && !(await stopped()); ) {
+    // Read anew each time: an operator may have changed what it may be told, or forgotten it.
+    const ready = (await readyProviders(db)).find(({ stored }) => stored.name === name);
+    const now = clock();
+    if (!ready || (ready.stored.waitsUntil && ready.stored.waitsUntil > now)) return;
+    const until = new Date(now.getTime() + CLAIM_MS);
+    const requests = await claimRequests(db, wishFor(ready), AT_ONCE, now, until);
+    if (requests.length === 0) return;
+    const outcomes = await Promise.all(requests.map((request) => askOne(deps, ready, request)));
+    goesOn = await note(deps, ready, requests, outcomes);
+  }
+}
+
+async function askOne(
+  deps: DrainDeps,
+  { provider, stored }: ReadyProvider,
+  request: Request,
+): Promise<Outcome> {
+  const keys: string[] = stored.keys === null ? [] : JSON.parse(deps.secrets.open(stored.keys));
+  const { baseUrl, perMinute, perDay } = stored;
+  const outcome = await deps.asker.ask(provider, { baseUrl, keys, perMinute, perDay }, request);
+  if (outcome.kind !== 'later')
+    await saveOutcome(deps.db, provider, request.indicatorId, outcome, deps.clock());
+  return outcome;
+}
+
+/** @returns whether the provider may be asked more now */
+async function note(
+  { db, clock }: DrainDeps,
+  { stored: { name } }: ReadyProvider,
+  requests: readonly Request[],
+  outcomes: readonly Outcome[],
+): Promise<boolean> {
+  const put = requests.filter((_, i) => outcomes[i]?.kind === 'later').map(({ indicatorId }) => indicatorId);
+  if (put.length > 0) await releaseRequests(db, name, put);
+  const waits = outcomes.flatMap((outcome) => (outcome.kind === 'later' ? [outcome] : []));
+  const failures = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.error] : []));
+  const until = waits.map(({ retryAt }) => retryAt).sort((a, b) => a.getTime() - b.getTime())[0] ?? null;
+  const error = waits[0]?.reason ?? failures[0] ?? null;
+  await noteAsked(db, name, { at: clock(), error, waitsUntil: until });
+  return waits.length === 0;
+}

@@ -1,0 +1,62 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import { ApiError } from '../http/errors.ts';
+import { idOf, routeOf } from '../http/operation.ts';
+import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
+import { enrichIndicator, listProviders } from './enrichments.schema.ts';
+import { findProviders } from './providers.queries.ts';
+import { readyProviders, wishFor } from './providers.service.ts';
+import { addRequests, countRequests, PRIORITY } from './requests.queries.ts';
+
+interface Deps {
+  db: Db;
+  by(request: FastifyRequest): By;
+}
+
+export async function enrichmentRoutes(instance: FastifyInstance, { db, by }: Deps): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+
+  app.route({
+    ...routeOf(listProviders, 'viewer'),
+    handler: async () => {
+      const waiting = await countRequests(db);
+      const providers = await findProviders(db);
+      return {
+        data: providers.map(({ keys, baseUrl, perMinute, perDay, ...provider }) => ({
+          ...provider,
+          waiting: waiting.get(provider.name) ?? 0,
+        })),
+      };
+    },
+  });
+
+  app.route({
+    ...routeOf(enrichIndicator, 'analyst'),
+    handler: async (request) => {
+      const indicator = await findForAnalyst(db, request.viewer, idOf(request));
+      if (!indicator) throw new ApiError('not_found', 'There is no such indicator.');
+      const ready = await readyProviders(db);
+      if (ready.length === 0)
+        throw new ApiError(
+          'not_possible',
+          'No provider is set up: an operator does that with "tipline providers set".',
+        );
+      const who = by(request);
+      const providers = await db.transaction().execute(async (trx) => {
+        const asked: string[] = [];
+        for (const provider of ready) {
+          const wish = wishFor(provider);
+          if ((await addRequests(trx, [indicator.id], wish, PRIORITY.person, who.now, true)) > 0)
+            asked.push(wish.provider);
+        }
+        const object = { kind: 'indicator' as const, id: indicator.id };
+        const entry = { before: null, after: { providers: asked }, reason: null };
+        if (asked.length > 0) await writeAudit(trx, who, { action: 'indicator.enrich', object, ...entry });
+        return asked;
+      });
+      return { providers };
+    },
+  });
+}

@@ -1,0 +1,78 @@
+import type { Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+
+/** A provider that has been set up. */
+export interface StoredProvider {
+  name: string;
+  /** Asked about new indicators, and about those that playbooks look at, without anybody asking for it. */
+  automatic: boolean;
+  /** Encrypted; null: it needs none. */
+  keys: string | null;
+  baseUrl: string | null;
+  /** What is more restricted is not told to it. */
+  tlpCeiling: Tlp;
+  perMinute: number | null;
+  perDay: number | null;
+  waitsUntil: Date | null;
+  lastAskedAt: Date | null;
+  lastError: string | null;
+}
+
+export async function findProviders(db: Db): Promise<StoredProvider[]> {
+  return db
+    .selectFrom('provider')
+    .select([
+      'name',
+      'automatic',
+      'keys',
+      'base_url as baseUrl',
+      'tlp_ceiling as tlpCeiling',
+      'per_minute as perMinute',
+      'per_day as perDay',
+      'waits_until as waitsUntil',
+      'last_asked_at as lastAskedAt',
+      'last_error as lastError',
+    ])
+    .orderBy('name')
+    .execute();
+}
+
+export type ProviderChange = Omit<StoredProvider, 'waitsUntil' | 'lastAskedAt' | 'lastError'>;
+
+export async function writeProvider(trx: Transaction<Tables>, provider: ProviderChange): Promise<void> {
+  const values = {
+    automatic: provider.automatic,
+    keys: provider.keys,
+    base_url: provider.baseUrl,
+    tlp_ceiling: provider.tlpCeiling,
+    per_minute: provider.perMinute,
+    per_day: provider.perDay,
+    waits_until: null,
+    last_error: null,
+  };
+  await trx
+    .insertInto('provider')
+    .values({ name: provider.name, ...values })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
+    .execute();
+}
+
+export async function deleteProvider(trx: Transaction<Tables>, name: string): Promise<void> {
+  await trx.deleteFrom('provider').where('name', '=', name).execute();
+  await trx.deleteFrom('enrichment_request').where('provider', '=', name).execute();
+}
+
+/** How it went: for its health. */
+export async function noteAsked(
+  db: Db,
+  name: string,
+  went: { at: Date; error: string | null; waitsUntil: Date | null },
+): Promise<void> {
+  await db
+    .updateTable('provider')
+    .set({ last_asked_at: went.at, last_error: went.error, waits_until: went.waitsUntil })
+    .where('name', '=', name)
+    .execute();
+}

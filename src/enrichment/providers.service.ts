@@ -1,0 +1,114 @@
+import { type By, writeAudit } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import { httpUrl } from '../model/http-url.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import { ASKABLE_PROVIDERS } from './providers/catalogue.ts';
+import type { AskableProvider } from './providers/provider.ts';
+import { deleteProvider, findProviders, type StoredProvider, writeProvider } from './providers.queries.ts';
+import { dropAutomaticRequests, type Wish } from './requests.queries.ts';
+
+/** What is wrong with a setting, told to a person. */
+class ProviderError extends Error {
+  override name = 'ProviderError';
+}
+
+/** What an operator sets; undefined: as it is. */
+export interface ProviderSettingsChange {
+  automatic?: boolean;
+  keys?: readonly string[];
+  baseUrl?: string | null;
+  tlpCeiling?: Tlp;
+  perMinute?: number | null;
+  perDay?: number | null;
+}
+
+/** A provider that may be asked, with what it takes to ask it. */
+export interface ReadyProvider {
+  provider: AskableProvider;
+  stored: StoredProvider;
+}
+
+/** Those that are set up. Nobody is asked before an operator has done so. */
+export async function readyProviders(db: Db): Promise<ReadyProvider[]> {
+  const stored = new Map((await findProviders(db)).map((provider) => [provider.name, provider]));
+  return ASKABLE_PROVIDERS.flatMap((provider) => {
+    const own = stored.get(provider.name);
+    return own ? [{ provider, stored: own }] : [];
+  });
+}
+
+export function wishFor({ provider, stored }: ReadyProvider): Wish {
+  return { provider: provider.name, accepts: provider.accepts, tlpCeiling: stored.tlpCeiling };
+}
+
+/**
+ * Sets a provider up, or changes how it is asked.
+ * @throws {ProviderError} when there is no such provider, or a setting is wrong
+ */
+export async function saveProvider(
+  db: Db,
+  secrets: SecretBox,
+  name: string,
+  change: ProviderSettingsChange,
+  by: By,
+): Promise<StoredProvider> {
+  const known = ASKABLE_PROVIDERS.find((provider) => provider.name === name);
+  if (!known) throw new ProviderError(`there is no provider "${name}"; there are: ${names()}`);
+  if (change.baseUrl && !httpUrl(change.baseUrl))
+    throw new ProviderError('the address must be a URL that begins with http:// or https://');
+  return db.transaction().execute(async (trx) => {
+    const before = (await findProviders(trx)).find((provider) => provider.name === name);
+    const { keys, ...rest } = change;
+    const after = {
+      name,
+      automatic: false,
+      keys: null,
+      baseUrl: null,
+      tlpCeiling: 'AMBER' as const,
+      perMinute: null,
+      perDay: null,
+      waitsUntil: null,
+      lastAskedAt: null,
+      lastError: null,
+      ...before,
+      ...rest,
+      ...(keys && { keys: keys.length > 0 ? secrets.seal(JSON.stringify(keys)) : null }),
+    };
+    if (after.keys === null) throw new ProviderError(`${name} needs a key`);
+    await writeProvider(trx, after);
+    if (!after.automatic) await dropAutomaticRequests(trx, name);
+    await writeAudit(trx, by, {
+      action: 'provider.change',
+      object: { kind: 'provider', id: name },
+      before: before ? forAudit(before) : null,
+      after: forAudit(after),
+      reason: null,
+    });
+    return after;
+  });
+}
+
+/** @throws {ProviderError} when it is not set up */
+export async function removeProvider(db: Db, name: string, by: By): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const before = (await findProviders(trx)).find((provider) => provider.name === name);
+    if (!before) throw new ProviderError(`"${name}" is not set up`);
+    await deleteProvider(trx, name);
+    await writeAudit(trx, by, {
+      action: 'provider.change',
+      object: { kind: 'provider', id: name },
+      before: forAudit(before),
+      after: null,
+      reason: null,
+    });
+  });
+}
+
+function forAudit({ automatic, keys, baseUrl, tlpCeiling, perMinute, perDay }: StoredProvider) {
+  return { automatic, hasKeys: keys !== null, baseUrl, tlpCeiling, perMinute, perDay };
+}
+
+function names(): string {
+  return ASKABLE_PROVIDERS.map(({ name }) => name).join(', ');
+}

@@ -1,0 +1,169 @@
+import type { Clock } from '../../clock.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { type Outbound, type OutboundAnswer, OutboundError } from '../../outbound/outbound.ts';
+import { retryAfter } from '../../outbound/retry-after.ts';
+import type { KeyValueStore } from '../../rate-limit/store.ts';
+import { type Breaker, openBreaker, type Permit } from './breaker.ts';
+import { fingerprint, type KeyRing, openKeyRing } from './key-pool.ts';
+import { type Failed, failure, type Learnt, outcomeOf } from './outcome.ts';
+import type { AskableProvider } from './provider.ts';
+import { takeFromQuota } from './quota.ts';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const TIMEOUT_MS = 15_000;
+/** Until a provider without keys is looked at again: the operator may have given one. */
+const WITHOUT_KEYS_MS = 3_600_000;
+
+export interface ProviderSettings {
+  /** null: the provider's own. */
+  baseUrl: string | null;
+  keys: readonly string[];
+  /** Of each key; null: as documented for the free tier. */
+  perMinute: number | null;
+  perDay: number | null;
+}
+
+/** Nothing was learnt, and nothing is to be stored: ask again at `retryAt`. */
+interface Later {
+  kind: 'later';
+  retryAt: Date;
+  /** `no key`: none is set, or the provider refused all of them within the last hour. */
+  reason: 'quota' | 'rate limited' | 'breaker open' | 'no key';
+}
+
+export type Outcome = Learnt | Failed | Later;
+
+export interface AskerDeps {
+  outbound: Pick<Outbound, 'request'>;
+  /** Shared by all nodes: so are the quotas counted in it. */
+  kv: Pick<KeyValueStore, 'consume'>;
+  clock: Clock;
+  /** Told when a provider refuses a key, once an hour and node. @param place of the key among the settings' keys, from 0 */
+  onKeyRefused?: (provider: string, place: number) => void;
+}
+
+export interface Asker {
+  /**
+   * Asks a provider about one indicator, with the first key that may ask now. Whatever the provider sends is an outcome.
+   * @throws {OutboundError} `aborted`, when the way out was closed
+   * @throws {RangeError} for a type that the provider does not take
+   */
+  ask(
+    provider: AskableProvider,
+    settings: ProviderSettings,
+    indicator: { type: IndicatorType; normalized: string },
+  ): Promise<Outcome>;
+}
+
+interface Question {
+  provider: AskableProvider;
+  settings: ProviderSettings;
+  indicator: { type: IndicatorType; normalized: string };
+  keyRing: KeyRing;
+  permit: Permit;
+}
+
+/** Keeps each provider's breaker and the keys that are set aside, for this node. */
+export function openAsker(deps: AskerDeps): Asker {
+  const states = new Map<string, { breaker: Breaker; keyRing: KeyRing }>();
+  return {
+    async ask(provider, settings, indicator) {
+      if (!provider.accepts.includes(indicator.type))
+        throw new RangeError(`${provider.name} takes no ${indicator.type}`);
+      const state = states.get(provider.name) ?? { breaker: openBreaker(), keyRing: openKeyRing() };
+      states.set(provider.name, state);
+      const permit = state.breaker.admit(deps.clock());
+      if ('retryAt' in permit) return { kind: 'later', retryAt: permit.retryAt, reason: 'breaker open' };
+      try {
+        return await askInTurn(deps, { provider, settings, indicator, keyRing: state.keyRing, permit });
+      } finally {
+        permit.release();
+      }
+    },
+  };
+}
+
+async function askInTurn(deps: AskerDeps, question: Question): Promise<Outcome> {
+  const waits: Later[] = [];
+  let refused = false;
+  for (const key of question.keyRing.inTurn(question.settings.keys)) {
+    const outcome = (await waitOf(deps, question, key)) ?? (await askWith(deps, question, key));
+    if (outcome === 'refused') refused = true;
+    else if (outcome.kind === 'later') waits.push(outcome);
+    else return outcome;
+  }
+  // While another key only waits, the provider can still be asked: the refusal is told by `onKeyRefused` alone.
+  const [soonest] = waits.sort((a, b) => a.retryAt.getTime() - b.retryAt.getTime());
+  if (soonest !== undefined) return soonest;
+  if (refused) return failure('the provider refused the key', null, deps.clock());
+  return { kind: 'later', retryAt: after(deps.clock(), WITHOUT_KEYS_MS), reason: 'no key' };
+}
+
+/** Why a key may not ask now; null when it may, and one request of its quota is taken. */
+async function waitOf(deps: AskerDeps, question: Question, key: string): Promise<Later | null> {
+  const held = question.keyRing.heldBack(key, deps.clock());
+  if (held !== null) return { kind: 'later', ...held };
+  const { provider, settings } = question;
+  const waitMs = await takeFromQuota(deps.kv, `${provider.name}:${fingerprint(key)}`, {
+    perSecond: provider.perSecond,
+    perMinute: settings.perMinute ?? provider.quota.perMinute,
+    perDay: settings.perDay ?? provider.quota.perDay,
+  });
+  return waitMs === null ? null : { kind: 'later', retryAt: after(deps.clock(), waitMs), reason: 'quota' };
+}
+
+async function askWith(deps: AskerDeps, question: Question, key: string): Promise<Outcome | 'refused'> {
+  const { provider, keyRing, permit } = question;
+  let answer: OutboundAnswer;
+  try {
+    answer = await send(deps.outbound, question, key);
+  } catch (error) {
+    if (!(error instanceof OutboundError) || error.code === 'aborted') throw error;
+    if (isOutage(error)) permit.down(deps.clock());
+    return failure(error.reason, null, deps.clock());
+  }
+  const now = deps.clock();
+  if (answer.status >= 500) permit.down(now);
+  else permit.up();
+  if (answer.status === 429) return limited(question, key, answer, now);
+  if (answer.status === 401 || answer.status === 403) {
+    const place = question.settings.keys.indexOf(key);
+    if (keyRing.refused(key, now)) deps.onKeyRefused?.(provider.name, place);
+    return 'refused';
+  }
+  keyRing.accepted(key);
+  return outcomeOf(provider, answer, key, now);
+}
+
+function send(outbound: AskerDeps['outbound'], question: Question, key: string): Promise<OutboundAnswer> {
+  const { provider, settings, indicator } = question;
+  const { path, method, credentials, body } = provider.request(indicator.type, indicator.normalized, key);
+  return outbound.request({
+    url: `${(settings.baseUrl ?? provider.defaultBaseUrl).replace(/\/+$/, '')}${path}`,
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+    },
+    credentials,
+    ...(body !== undefined && { body }),
+    maxBytes: MAX_BYTES,
+    timeoutMs: TIMEOUT_MS,
+  });
+}
+
+function limited({ provider, keyRing }: Question, key: string, answer: OutboundAnswer, now: Date): Later {
+  const retryAt = keyRing.limited(key, retryAfter(answer.headers, provider.resetHeader, now), now);
+  return { kind: 'later', retryAt, reason: 'rate limited' };
+}
+
+/** Failures of the provider or of the way to it, rather than of what it sent. */
+function isOutage({ code }: OutboundError): boolean {
+  return (
+    code === 'timeout' || code === 'unreachable' || code === 'broken_transfer' || code === 'bad_certificate'
+  );
+}
+
+function after(now: Date, ms: number): Date {
+  return new Date(now.getTime() + ms);
+}

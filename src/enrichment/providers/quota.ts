@@ -1,0 +1,35 @@
+import type { KeyValueStore, RateLimit } from '../../rate-limit/store.ts';
+import type { Quota } from './provider.ts';
+
+/**
+ * Takes one request from every window of a key, the shortest first, so that a spent minute costs the day nothing. The
+ * windows are the store's: all nodes share them, and each begins with its first request.
+ * @param name of the provider and key, without the key in it
+ * @returns null when the request may be sent, else how long the spent window lasts, in milliseconds
+ */
+export async function takeFromQuota(
+  kv: Pick<KeyValueStore, 'consume'>,
+  name: string,
+  quota: Quota & { perSecond?: number | undefined },
+): Promise<number | null> {
+  for (const [unit, limit] of windowsOf(quota)) {
+    const { consumed, msBeforeNext } = await kv.consume(`quota:${name}:${unit}`, limit);
+    if (consumed > limit.points) return msBeforeNext;
+  }
+  return null;
+}
+
+function windowsOf({
+  perSecond,
+  perMinute,
+  perDay,
+}: Parameters<typeof takeFromQuota>[2]): [string, RateLimit][] {
+  const windows: [string, number | null | undefined, number][] = [
+    ['second', perSecond, 1],
+    ['minute', perMinute, 60],
+    ['day', perDay, 86_400],
+  ];
+  return windows.flatMap(([unit, points, windowSeconds]) =>
+    points === null || points === undefined ? [] : [[unit, { points, windowSeconds }]],
+  );
+}

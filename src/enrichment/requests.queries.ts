@@ -1,0 +1,177 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
+
+/** Who wants it; the higher one goes first. */
+export const PRIORITY = { policy: 1, playbook: 2, person: 3 } as const;
+export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
+
+export interface Wish {
+  provider: string;
+  accepts: readonly IndicatorType[];
+  tlpCeiling: Tlp;
+}
+
+/**
+ * Has providers asked about these indicators, of the types they accept, where they have no fresh answer. One that waits
+ * already is only moved forward. What is whitelisted, has
+ * expired or is too restricted is not told to anybody.
+ * @returns how many requests wait now because of this
+ */
+export async function addRequests(
+  db: Db | Transaction<Tables>,
+  ids: readonly string[],
+  { provider, accepts, tlpCeiling }: Wish,
+  priority: Priority,
+  now: Date,
+  anew = false,
+): Promise<number> {
+  const byPerson = priority === PRIORITY.person;
+  const { numAffectedRows } = await sql`
+    insert into enrichment_request as waiting (indicator_id, provider, priority, requested_at)
+    select id, ${provider}, ${priority}::smallint, ${now}::timestamptz from indicator
+    where id = any(${ids}::uuid[]) and type::text = any(${[...accepts]}::text[])
+      and tlp <= ${tlpCeiling}::tlp and not whitelisted and (expires_at is null or expires_at > ${now}::timestamptz)
+      and (${anew} or not exists (
+        select from enrichment where indicator_id = indicator.id and provider = ${provider} and (
+          (expires_at > ${now}::timestamptz and (error is null or ${!byPerson}))
+          or (failed_at > ${now}::timestamptz - interval '15 minutes' and ${!byPerson}))))
+    order by id
+    on conflict (indicator_id, provider) do update set priority = excluded.priority, attempts = 0,
+      -- What is being asked now stays with whoever asks it; what rests after a failure does so no longer.
+      claimed_until = case when waiting.attempts = 0 then waiting.claimed_until end
+    where waiting.priority < excluded.priority or (${byPerson} and waiting.attempts > 0)
+  `.execute(db);
+  return Number(numAffectedRows ?? 0);
+}
+
+export interface Request {
+  indicatorId: string;
+  type: IndicatorType;
+  normalized: string;
+  priority: number;
+}
+
+/**
+ * Takes what is to be asked next, for as long as `until`: two workers never take the same, and what a worker that was
+ * killed had is free again then. The most wanted first, then the latest. What may not be told to the provider now, or is
+ * waiting for one that is set up no longer, is not taken.
+ */
+export async function claimRequests(
+  db: Db,
+  { provider, tlpCeiling }: Pick<Wish, 'provider' | 'tlpCeiling'>,
+  most: number,
+  now: Date,
+  until: Date,
+): Promise<Request[]> {
+  const { rows } = await sql<Request>`
+    with next as (
+      select waiting.indicator_id, indicator.type, indicator.normalized
+      from enrichment_request as waiting join indicator on indicator.id = waiting.indicator_id
+      where waiting.provider = ${provider}
+        and (waiting.claimed_until is null or waiting.claimed_until <= ${now}::timestamptz)
+        and indicator.tlp <= ${tlpCeiling}::tlp and not indicator.whitelisted
+        and (indicator.expires_at is null or indicator.expires_at > ${now}::timestamptz)
+        and exists (select from provider where name = ${provider})
+      order by waiting.priority desc, waiting.requested_at desc, waiting.indicator_id limit ${most}
+      for update of waiting skip locked
+    ), taken as (
+      update enrichment_request as mine set claimed_until = ${until}::timestamptz from next
+      where mine.provider = ${provider} and mine.indicator_id = next.indicator_id
+      returning mine.indicator_id, mine.priority, mine.requested_at, next.type, next.normalized
+    )
+    select indicator_id as "indicatorId", type, normalized, priority from taken
+    order by priority desc, requested_at desc, indicator_id
+  `.execute(db);
+  return rows;
+}
+
+/** They wait again, for whoever comes next. */
+export async function releaseRequests(db: Db, provider: string, ids: readonly string[]): Promise<void> {
+  await db
+    .updateTable('enrichment_request')
+    .set({ claimed_until: null })
+    .where('provider', '=', provider)
+    .where(sql<boolean>`indicator_id = any(${ids}::uuid[])`)
+    .execute();
+}
+
+/** What a worker had that was killed, where there can be no other one. Failures go on resting. */
+export async function releaseAllRequests(db: Db): Promise<void> {
+  await db.updateTable('enrichment_request').set({ claimed_until: null }).where('attempts', '=', 0).execute();
+}
+
+export async function deleteRequest(
+  trx: Db | Transaction<Tables>,
+  provider: string,
+  id: string,
+): Promise<void> {
+  await trx
+    .deleteFrom('enrichment_request')
+    .where('provider', '=', provider)
+    .where('indicator_id', '=', id)
+    .execute();
+}
+
+const MOST_ATTEMPTS = 5;
+
+/** After a failure: it rests, each time twice as long as before, and is given up in the end. */
+export async function postponeRequest(
+  trx: Transaction<Tables>,
+  provider: string,
+  id: string,
+  now: Date,
+): Promise<void> {
+  const mine = sql`provider = ${provider} and indicator_id = ${id}::uuid`;
+  await sql`
+    update enrichment_request set attempts = attempts + 1,
+      claimed_until = ${now}::timestamptz + interval '15 minutes' * power(2, attempts)
+    where ${mine}
+  `.execute(trx);
+  await sql`delete from enrichment_request where ${mine} and attempts >= ${MOST_ATTEMPTS}`.execute(trx);
+}
+
+/** What may not be asked any more: the indicator was whitelisted, expired or restricted since. */
+export async function dropIdleRequests(
+  db: Db,
+  { provider, tlpCeiling }: Pick<Wish, 'provider' | 'tlpCeiling'>,
+  now: Date,
+): Promise<void> {
+  await sql`
+    delete from enrichment_request as waiting using indicator
+    where waiting.provider = ${provider} and indicator.id = waiting.indicator_id
+      and (indicator.whitelisted or indicator.expires_at <= ${now}::timestamptz or indicator.tlp > ${tlpCeiling}::tlp)
+  `.execute(db);
+}
+
+/** What waits without anybody having asked for it. */
+export async function dropAutomaticRequests(trx: Transaction<Tables>, provider: string): Promise<void> {
+  await trx
+    .deleteFrom('enrichment_request')
+    .where('provider', '=', provider)
+    .where('priority', '<', PRIORITY.person)
+    .execute();
+}
+
+/** How many wait, by provider. */
+export async function countRequests(db: Db): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('enrichment_request')
+    .select(['provider', (eb) => eb.fn.countAll<number>().as('count')])
+    .groupBy('provider')
+    .execute();
+  return new Map(rows.map(({ provider, count }) => [provider, count]));
+}
+
+/** How many of these have not been asked yet, well or badly. */
+export async function countUnasked(db: Db, provider: string, ids: readonly string[]): Promise<number> {
+  const { count } = await db
+    .selectFrom('enrichment_request')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('provider', '=', provider)
+    .where('attempts', '=', 0)
+    .where(sql<boolean>`indicator_id = any(${ids}::uuid[])`)
+    .executeTakeFirstOrThrow();
+  return count;
+}

@@ -1,0 +1,149 @@
+import { type Selectable, type SqlBool, sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { inOrder } from '../../db/case-insensitive.ts';
+import type { Db } from '../../db/database.ts';
+import { containing } from '../../db/like-contains.ts';
+import { joinedFrom, joinedTo } from '../../db/linked.ts';
+import type { PageRequest } from '../../db/page.ts';
+import type { Tables } from '../../db/tables.ts';
+import { actorActive, campaignStatus } from '../../db/time-rules.ts';
+import { type Viewer, visible } from '../../db/visibility.ts';
+
+const COLUMNS = [
+  'actor.id',
+  'actor.name',
+  'actor.attack_group_id',
+  'actor.country',
+  'actor.motivation',
+  'actor.sophistication',
+  'actor.confidence',
+  'actor.tlp',
+  'actor.aliases',
+] as const;
+
+export type ActorRow = Pick<
+  Selectable<Tables['actor']>,
+  | 'id'
+  | 'name'
+  | 'attack_group_id'
+  | 'country'
+  | 'motivation'
+  | 'sophistication'
+  | 'confidence'
+  | 'tlp'
+  | 'aliases'
+> & { active: boolean };
+
+const byName = inOrder('actor.name');
+
+/** A page of the actors by name, and how many there are in all, of one snapshot. */
+export async function listActors(
+  db: Db,
+  viewer: Viewer,
+  filters: { active?: boolean; q?: string; uses?: string },
+  { page, pageSize }: PageRequest,
+): Promise<{ total: number; rows: ActorRow[] }> {
+  let matching = db.selectFrom('actor').where(visible('actor', viewer));
+  if (filters.active !== undefined) matching = matching.where(actorActive(viewer.now), '=', filters.active);
+  if (filters.q !== undefined) matching = matching.where(named(filters.q));
+  if (filters.uses !== undefined) matching = matching.where(using(filters.uses, viewer));
+  const ids = matching
+    .select('actor.id')
+    .orderBy(byName)
+    .orderBy('actor.id')
+    .limit(pageSize)
+    .offset((page - 1) * pageSize);
+  const rows = await db
+    .selectFrom(matching.select(({ fn }) => fn.countAll<number>().as('total')).as('t'))
+    .leftJoin(ids.as('p'), (join) => join.onTrue())
+    .leftJoin('actor', 'actor.id', 'p.id')
+    .select('t.total')
+    .select(COLUMNS)
+    .select(actorActive(viewer.now).as('active'))
+    .orderBy(byName)
+    .orderBy('actor.id')
+    .execute();
+  return {
+    total: rows[0]?.total ?? 0,
+    rows: rows.filter((row): row is typeof row & ActorRow => row.id !== null),
+  };
+}
+
+/** By a part of its name, of one of its other names, or of its ATT&CK id. */
+function named(text: string) {
+  const pattern = containing(text);
+  return sql<SqlBool>`(actor.name ilike ${pattern} or actor.attack_group_id ilike ${pattern}
+    or exists (select from jsonb_array_elements(actor.aliases) as other where other->>'alias' ilike ${pattern}))`;
+}
+
+/** That it uses a technique or software with this name or ATT&CK id, in whatever letter case. */
+function using(what: string, viewer: Viewer) {
+  const used = (kind: 'technique' | 'software') =>
+    sql<SqlBool>`exists (select from ${sql.table(kind)} where ${joinedFrom('actor', kind, viewer)}
+      and lower(${what}) in (lower(${sql.ref(`${kind}.name`)}), lower(${sql.ref(`${kind}.attack_id`)})))`;
+  return sql<SqlBool>`(${used('technique')} or ${used('software')})`;
+}
+
+/** What stands on the actor's page beside its detail, as far as it is visible. */
+export async function findActorLinks(db: Db, viewer: Viewer, id: string) {
+  return db
+    .selectFrom('actor')
+    .select((eb) => [
+      sql<number>`(select count(*) from indicator where ${joinedTo('actor', 'indicator', viewer)})`.as(
+        'indicatorCount',
+      ),
+      jsonArrayFrom(
+        eb
+          .selectFrom('campaign')
+          .select(['campaign.id', 'campaign.name', campaignStatus(viewer.now).as('status')])
+          .where(joinedTo('actor', 'campaign', viewer))
+          .orderBy(inOrder('campaign.name'))
+          .orderBy('campaign.id'),
+      ).as('campaigns'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('report')
+          .select(['report.id', 'report.title', 'report.url', 'report.published_at as publishedAt'])
+          .where(joinedTo('actor', 'report', viewer))
+          .orderBy('report.published_at', (order) => order.desc().nullsLast())
+          .orderBy('report.id')
+          .limit(MOST_REPORTS),
+      ).as('reports'),
+    ])
+    .where('actor.id', '=', id)
+    .where(visible('actor', viewer))
+    .executeTakeFirst();
+}
+
+/** The latest ones; hundreds tell a reader no more. */
+const MOST_REPORTS = 50;
+
+/** The actor with the techniques and software it uses, as far as they are visible, of one snapshot. */
+export async function findActor(db: Db, viewer: Viewer, id: string) {
+  return db
+    .selectFrom('actor')
+    .select(COLUMNS)
+    .select(['actor.description', 'actor.target_sectors', 'actor.target_countries'])
+    .select(['actor.first_seen', 'actor.last_seen', actorActive(viewer.now).as('active')])
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('technique')
+          .select(['technique.id', 'technique.attack_id', 'technique.name', 'technique.tactics'])
+          .where(joinedFrom('actor', 'technique', viewer))
+          .orderBy(inOrder('technique.attack_id'))
+          .orderBy('technique.id'),
+      ).as('techniques'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('software')
+          .select(['software.id', 'software.attack_id', 'software.name', 'software.software_type'])
+          .where(joinedFrom('actor', 'software', viewer))
+          .orderBy(inOrder('software.name'))
+          .orderBy('software.id'),
+      ).as('software'),
+    ])
+    .where('actor.id', '=', id)
+    .where(visible('actor', viewer))
+    .executeTakeFirst();
+}

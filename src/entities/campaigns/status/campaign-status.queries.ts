@@ -1,0 +1,36 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../../db/database.ts';
+import { laterThan } from '../../../db/next-modified-at.ts';
+import type { Tables } from '../../../db/tables.ts';
+import type { CampaignStatus } from '../../../model/vocabulary.ts';
+
+export interface NamedCampaign {
+  id: string;
+  name: string;
+  /** What an analyst has set; null: it follows its dates. */
+  status: CampaignStatus | null;
+}
+
+/** The campaigns of that id or name, whatever its letter case. */
+export async function findCampaignsNamed(db: Db, idOrName: string): Promise<NamedCampaign[]> {
+  return db
+    .selectFrom('campaign')
+    .select(['id', 'name', 'pinned_status as status'])
+    .where(sql<boolean>`id::text = ${idOrName} or lower(name) = lower(${idOrName})`)
+    .orderBy('id')
+    .execute();
+}
+
+export async function writeStatus(
+  trx: Transaction<Tables>,
+  id: string,
+  status: CampaignStatus | null,
+  revision: number,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update campaign set pinned_status = ${status}::campaign_status, revision = ${revision}::bigint,
+      modified_at = ${laterThan('campaign', now)}
+    where id = ${id}::uuid
+  `.execute(trx);
+}

@@ -1,0 +1,38 @@
+import { type By, writeAudit } from '../../../audit/audit.queries.ts';
+import type { Db } from '../../../db/database.ts';
+import { commitRevision, lockRevision } from '../../../db/revision/revision.ts';
+import type { CampaignStatus } from '../../../model/vocabulary.ts';
+import { findCampaignsNamed, type NamedCampaign, writeStatus } from './campaign-status.queries.ts';
+
+/**
+ * Sets the status of a campaign, or, with null, lets it follow its dates again; with its audit.
+ * @returns what it was
+ * @throws when there is no such campaign, or several of the name
+ */
+export async function setCampaignStatus(
+  db: Db,
+  idOrName: string,
+  status: CampaignStatus | null,
+  { reason, ...by }: By & { reason: string | null },
+): Promise<NamedCampaign> {
+  return db.transaction().execute(async (trx) => {
+    const lock = await lockRevision(trx);
+    const [campaign, ...others] = await findCampaignsNamed(trx, idOrName);
+    if (!campaign) throw new Error(`There is no campaign "${idOrName}".`);
+    if (others.length > 0)
+      throw new Error(
+        `Several campaigns are called "${idOrName}": ${[campaign, ...others].map(({ id }) => id).join(', ')}.`,
+      );
+    if (campaign.status === status) return campaign;
+    await writeStatus(trx, campaign.id, status, lock.next, by.now);
+    await writeAudit(trx, by, {
+      action: 'campaign.status',
+      object: { kind: 'campaign', id: campaign.id },
+      before: { status: campaign.status },
+      after: { status },
+      reason,
+    });
+    await commitRevision(trx, lock);
+    return campaign;
+  });
+}

@@ -1,0 +1,160 @@
+import type { Db } from '../../db/database.ts';
+import { TLPS } from '../../model/vocabulary.ts';
+import type { EntityKindRules } from './entity-kinds.ts';
+import type { EntityStatement } from './entity-statement.ts';
+import { loadBearers, loadStatements } from './entity-statements.queries.ts';
+import { MAX_BEARERS } from './group-objects.ts';
+import { allKeys, anyApart, type KnownObject, knownObject, type Sign } from './identity-keys.ts';
+
+/** All that has a say in who the objects of a batch are. */
+export interface Neighbourhood {
+  /** What is said of each object, by its id; with all that any of them could be joined to. */
+  objects: Map<string, EntityStatement[]>;
+  /** Keys that join nobody: too many bear them, or others, not here, that are told apart. */
+  dead: Set<string>;
+}
+
+/** What is said of the objects, before anything new. */
+export async function loadObjects(
+  db: Db,
+  rules: EntityKindRules,
+  ids: readonly string[],
+): Promise<Map<string, EntityStatement[]>> {
+  const objects = new Map<string, EntityStatement[]>();
+  await addObjects(db, rules, ids, objects);
+  return objects;
+}
+
+async function addObjects(
+  db: Db,
+  rules: EntityKindRules,
+  ids: readonly string[],
+  objects: Map<string, EntityStatement[]>,
+): Promise<void> {
+  const found = new Map<string, EntityStatement[]>();
+  for (const statement of await loadStatements(db, rules.table, ids)) {
+    const said = found.get(statement.objectId);
+    if (said) said.push(statement);
+    else found.set(statement.objectId, [statement]);
+  }
+  for (const [id, said] of found) if (!objects.has(id)) objects.set(id, said);
+}
+
+/**
+ * Goes from the objects that changed to all that a key could join, then on from those; and from each object to the
+ * others of its entity, which it may have to leave. A key whose bearers are told apart joined nobody and joins nobody:
+ * they are looked at, and not gone on from.
+ * @param before what is stored of the objects that changed, and their entities
+ * @param after the same with what is said now
+ */
+export async function loadNeighbourhood(
+  db: Db,
+  rules: EntityKindRules,
+  changed: readonly string[],
+  before: ReadonlyMap<string, EntityStatement[]>,
+  after: ReadonlyMap<string, EntityStatement[]>,
+): Promise<Neighbourhood> {
+  const stored = new Map(before);
+  const objects = new Map(after);
+  const inner = new Set<string>();
+  const dead = new Set<string>();
+  const mayJoin = joinJudge(rules);
+  const lookedAt = new Set<string>();
+  let next = withEntities(changed, objects);
+  while (next.length > 0) {
+    for (const id of next) inner.add(id);
+    const keys = new Set(next.flatMap(keysOf).filter((key) => !lookedAt.has(key)));
+    for (const key of keys) lookedAt.add(key);
+    const bearers = await loadBearers(db, rules.table, [...keys]);
+    await addStored([...bearers.values()].flat());
+    const joined = new Set<string>();
+    for (const [key, ids] of withSaid(keys, bearers)) {
+      const isCrowded = ids.length > MAX_BEARERS;
+      const joins = !isCrowded && mayJoin(key, ids, objects);
+      if (!joins) dead.add(key);
+      // What it joined before may part now.
+      const wasCrowded = (bearers.get(key)?.length ?? 0) > MAX_BEARERS;
+      if (joins || (!wasCrowded && mayJoin(key, bearers.get(key) ?? [], stored))) {
+        for (const id of ids) joined.add(id);
+      }
+    }
+    next = withEntities([...joined], objects).filter((id) => !inner.has(id));
+  }
+  return { objects: new Map([...objects].filter(([id]) => inner.has(id))), dead };
+
+  /** Also those that it has no more: others may be alone with them now. */
+  function keysOf(id: string): string[] {
+    const said = before.get(id) ?? [];
+    return allKeys([...(objects.get(id) ?? []), ...said], rules);
+  }
+
+  async function addStored(ids: readonly string[]): Promise<void> {
+    await addObjects(
+      db,
+      rules,
+      ids.filter((id) => !objects.has(id)),
+      stored,
+    );
+    for (const [id, said] of stored) if (!objects.has(id)) objects.set(id, said);
+  }
+
+  /** The bearers stored and those of the batch. */
+  function withSaid(
+    keys: ReadonlySet<string>,
+    bearers: ReadonlyMap<string, string[]>,
+  ): Map<string, string[]> {
+    const all = new Map([...keys].map((key) => [key, new Set(bearers.get(key))]));
+    // Their keys are all looked at in the first round.
+    if (inner.size === next.length) {
+      for (const id of changed) for (const key of keysOf(id)) all.get(key)?.add(id);
+    }
+    return new Map([...all].map(([key, ids]) => [key, [...ids]]));
+  }
+}
+
+/** These objects and the others of their entities. */
+function withEntities(
+  ids: readonly string[],
+  objects: ReadonlyMap<string, readonly EntityStatement[]>,
+): string[] {
+  const entityOf = (id: string) => objects.get(id)?.[0]?.entityId ?? null;
+  const entities = new Set(ids.map(entityOf));
+  entities.delete(null);
+  if (entities.size === 0) return [...ids];
+  const others = [...objects.keys()].filter((id) => entities.has(entityOf(id)));
+  return [...new Set([...ids, ...others])];
+}
+
+/**
+ * Judges whether a key may join some of its bearers: not when those who bear it for the widest audience that has it
+ * are told apart, or are alone.
+ */
+function joinJudge(rules: EntityKindRules) {
+  const judged = new WeakMap<readonly EntityStatement[], (KnownObject | null)[]>();
+  const known = (said: readonly EntityStatement[], level: number): KnownObject | null => {
+    const levels = judged.get(said) ?? [];
+    judged.set(said, levels);
+    const tlp = TLPS[level];
+    if (levels[level] === undefined && tlp) levels[level] = knownObject(said, rules, tlp);
+    return levels[level] ?? null;
+  };
+  return (
+    key: string,
+    ids: readonly string[],
+    objects: ReadonlyMap<string, readonly EntityStatement[]>,
+  ): boolean => {
+    if (ids.length < 2) return false;
+    const sign = key.slice(0, key.indexOf(':')) as Sign;
+    const said = ids.flatMap((id) => {
+      const statements = objects.get(id);
+      return statements ? [statements] : [];
+    });
+    for (const level of TLPS.keys()) {
+      const bearers = said
+        .map((statements) => known(statements, level))
+        .filter((object): object is KnownObject => object?.keys[sign].includes(key) ?? false);
+      if (bearers.length > 0) return !anyApart(bearers);
+    }
+    return false;
+  };
+}

@@ -1,0 +1,134 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/database.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import type { EntityKindRules } from './entity-kinds.ts';
+import type { Columns, Part } from './entity-state.ts';
+import type { EntityStatement } from './entity-statement.ts';
+import { MAX_BEARERS } from './group-objects.ts';
+import { allKeys } from './identity-keys.ts';
+
+type Kind = EntityKindRules['table'];
+
+export interface StoredStatement {
+  object_id: string;
+  entity_id: string;
+  source_id: string;
+  source_name: string;
+  external_ids: string[];
+  stated_at: Date | null;
+  tlp: Tlp;
+  confidence: number;
+  columns: Columns;
+  parts: Part[] | null;
+  heard_at: Date;
+}
+
+/** All that is said of these objects, and of those that are one with them. */
+export async function loadStatements(
+  db: Db,
+  kind: Kind,
+  objectIds: readonly string[],
+): Promise<EntityStatement[]> {
+  if (objectIds.length === 0) return [];
+  const ids = [...objectIds];
+  const { rows } = await sql<StoredStatement>`
+    with meant as (
+      select distinct entity_id from entity_source
+      where entity_kind = ${kind}::entity_kind and object_id = any(${ids}::uuid[])
+    )
+    select s.object_id, s.entity_id, s.source_id, source.name as source_name, s.external_ids, s.stated_at, s.tlp,
+      s.confidence, s.columns, s.parts, s.heard_at
+    from meant join entity_source as s on s.entity_id = meant.entity_id and s.entity_kind = ${kind}::entity_kind
+    join source on source.id = s.source_id
+  `.execute(db);
+  return rows.map(statementOf);
+}
+
+/** A row, also one that was kept as JSON. */
+export function statementOf(row: StoredStatement): EntityStatement {
+  return {
+    objectId: row.object_id,
+    entityId: row.entity_id,
+    sourceName: row.source_name,
+    externalIds: row.external_ids,
+    heardAt: new Date(row.heard_at),
+    state: {
+      id: row.object_id,
+      sourceId: row.source_id,
+      statedAt: row.stated_at && new Date(row.stated_at),
+      tlp: row.tlp,
+      confidence: row.confidence,
+      columns: row.columns,
+      ...(row.parts && { parts: row.parts }),
+    },
+  };
+}
+
+/** The objects that bear each of these keys; of a key that more than `MAX_BEARERS` bear, one more than that. */
+export async function loadBearers(
+  db: Db,
+  kind: Kind,
+  keys: readonly string[],
+): Promise<Map<string, string[]>> {
+  const bearers = new Map<string, string[]>();
+  if (keys.length === 0) return bearers;
+  const { rows } = await sql<{ key: string; object_id: string }>`
+    select wanted.key, k.object_id
+    from unnest(${[...keys]}::text[]) as wanted (key), lateral (
+      select object_id from entity_key
+      where entity_kind = ${kind}::entity_kind and key = wanted.key limit ${MAX_BEARERS + 1}
+    ) as k
+  `.execute(db);
+  for (const { key, object_id } of rows) {
+    const known = bearers.get(key);
+    if (known) known.push(object_id);
+    else bearers.set(key, [object_id]);
+  }
+  return bearers;
+}
+
+/** Writes statements whole, and the keys that they bring. */
+export async function writeStatements(
+  trx: Transaction<Tables>,
+  rules: EntityKindRules,
+  statements: readonly EntityStatement[],
+): Promise<void> {
+  if (statements.length === 0) return;
+  const kind = rules.table;
+  const rows = statements.map(({ state, ...statement }) => ({
+    object_id: statement.objectId,
+    source_id: state.sourceId,
+    entity_id: statement.entityId,
+    external_ids: statement.externalIds,
+    stated_at: state.statedAt,
+    tlp: state.tlp,
+    confidence: state.confidence,
+    columns: state.columns,
+    parts: state.parts ?? null,
+    heard_at: statement.heardAt,
+  }));
+  await sql`
+    insert into entity_source (entity_kind, object_id, source_id, entity_id, external_ids, stated_at, tlp, confidence,
+      columns, parts, heard_at)
+    select ${kind}::entity_kind, object_id, source_id, entity_id, external_ids, stated_at, tlp, confidence, columns,
+      nullif(parts, 'null'), heard_at
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (object_id uuid, source_id uuid, entity_id uuid,
+      external_ids text[], stated_at timestamptz, tlp tlp, confidence smallint, columns jsonb, parts jsonb,
+      heard_at timestamptz)
+    order by object_id, source_id
+    on conflict (entity_kind, object_id, source_id) do update set entity_id = excluded.entity_id,
+      external_ids = excluded.external_ids, stated_at = excluded.stated_at, tlp = excluded.tlp,
+      confidence = excluded.confidence, columns = excluded.columns, parts = excluded.parts
+  `.execute(trx);
+  const keys = statements.flatMap((statement) =>
+    allKeys([statement], rules).map((key) => ({ key, object_id: statement.objectId })),
+  );
+  await sql`
+    insert into entity_key (entity_kind, key, object_id)
+    select ${kind}::entity_kind, key, object_id
+    from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as x (key text, object_id uuid)
+    order by key collate "C", object_id
+    on conflict do nothing
+  `.execute(trx);
+}

@@ -1,0 +1,88 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/database.ts';
+import type { Tables } from '../../db/tables.ts';
+import type { EntityKind, Tlp } from '../../model/vocabulary.ts';
+
+export interface EntityRef {
+  id: string;
+  kind: EntityKind;
+}
+
+export interface ExternalIdWrite extends EntityRef {
+  externalId: string;
+}
+
+/**
+ * Our objects up to a marking by the ids they have elsewhere; one id may stand for several.
+ * @param most of the objects of one id that are returned
+ */
+export async function resolveExternalIds(
+  db: Db,
+  externalIds: Iterable<string>,
+  seesUpTo: Tlp,
+  most: number,
+): Promise<Map<string, EntityRef[]>> {
+  const found = new Map<string, EntityRef[]>();
+  const { rows } = await objectsStatement([...new Set(externalIds)], seesUpTo, most).execute(db);
+  for (const { external_id, ...object } of rows) {
+    const objects = found.get(external_id);
+    if (objects) objects.push(object);
+    else found.set(external_id, [object]);
+  }
+  return found;
+}
+
+export function objectsStatement(externalIds: readonly string[], seesUpTo: Tlp, most: number) {
+  const upTo = seesUpTo === 'RED' ? sql`` : sql`and ${isVisible(seesUpTo)}`;
+  return sql<{ external_id: string } & EntityRef>`
+    select wanted.external_id, object.id, object.kind
+    from unnest(${externalIds}::text[]) as wanted (external_id)
+    cross join lateral (
+      select entity_id as id, entity_kind as kind from external_id
+      where external_id.external_id = wanted.external_id ${upTo}
+      order by entity_id limit ${most}
+    ) as object
+  `;
+}
+
+/** An id of an entity is as restricted as the statements that name it; an indicator's as the indicator. */
+function isVisible(seesUpTo: Tlp) {
+  return sql<boolean>`case when entity_kind = 'indicator'
+    then exists (select from indicator as object where object.id = entity_id and object.tlp <= ${seesUpTo}::tlp)
+    else exists (select from entity_source as s where s.entity_id = external_id.entity_id
+      and external_id.external_id = any(s.external_ids) and s.tlp <= ${seesUpTo}::tlp) end`;
+}
+
+export async function writeExternalIds(
+  trx: Transaction<Tables>,
+  writes: readonly ExternalIdWrite[],
+): Promise<void> {
+  if (writes.length === 0) return;
+  const rows = writes.map(({ externalId, id, kind }) => ({
+    external_id: externalId,
+    entity_id: id,
+    entity_kind: kind,
+  }));
+  await sql`
+    insert into external_id (external_id, entity_id, entity_kind)
+    select external_id, entity_id, entity_kind
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as x (external_id text, entity_id uuid, entity_kind entity_kind)
+    on conflict do nothing
+  `.execute(trx);
+}
+
+/** Leaves of the ids that stood for these entities only the ones given. */
+export async function keepExternalIds(
+  trx: Transaction<Tables>,
+  entityIds: readonly string[],
+  kept: readonly ExternalIdWrite[],
+): Promise<void> {
+  if (entityIds.length === 0) return;
+  const rows = kept.map(({ externalId, id }) => ({ external_id: externalId, entity_id: id }));
+  await sql`
+    delete from external_id as e where e.entity_id = any(${[...entityIds]}::uuid[]) and not exists (
+      select from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (external_id text, entity_id uuid)
+      where x.external_id = e.external_id and x.entity_id = e.entity_id)
+  `.execute(trx);
+}

@@ -1,0 +1,224 @@
+import type { Db } from '../../db/database.ts';
+import { readRevision } from '../../db/revision/revision.ts';
+import { uuidv5 } from '../../model/identity.ts';
+import { slugOf } from '../../model/slug.ts';
+import { compareTlp } from '../../model/statement.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
+import type { Source } from '../../sources/store/sources.queries.ts';
+import { loadShown } from './entities.queries.ts';
+import { ENTITY_RULES, type EntityKindRules, type EntityRecord } from './entity-kinds.ts';
+import { loadNeighbourhood, loadObjects } from './entity-neighbourhood.ts';
+import type { EntityState } from './entity-state.ts';
+import { type EntityStatement, uuidIn } from './entity-statement.ts';
+import { showEntity } from './entity-view.ts';
+import type { ExternalIdWrite } from './external-ids.queries.ts';
+import { groupObjects } from './group-objects.ts';
+import { mergeEntities, sameEntity } from './merge-entities.ts';
+import { regroup } from './reassign.ts';
+import type { EndMove } from './relationship-ends.queries.ts';
+
+/** For objects whose external ids hold no UUID. */
+const ENTITY_NAMESPACE = 'b4c1d3a8-6e0f-4f0e-8d5b-0a6c0b7e2f19';
+
+type Outcome = 'new' | 'updated' | 'unchanged';
+
+/** What is to be written of one kind. */
+export interface EntityChange {
+  statements: EntityStatement[];
+  shown: EntityState[];
+  externalIds: ExternalIdWrite[];
+  /** Entities that keep no other ids elsewhere than those in `externalIds`. */
+  regrouped: string[];
+  moves: EndMove[];
+  /** Entities that are no more, each with the one that takes its place. */
+  successors: Map<string, string>;
+}
+
+/** What a batch of one kind would change. */
+export interface EntityPlan extends EntityChange {
+  /** The revision up to which it was worked out. */
+  revision: number;
+  outcomes: Outcome[];
+  /** Of all objects that the batch speaks of. */
+  said: string[];
+  /** Of those whose statement it changes. */
+  changed: string[];
+}
+
+/** @param seesUpTo the outcomes tell of what is known above it as of what is not there */
+export async function planEntities(
+  db: Db,
+  source: Source,
+  kind: EntityRecord['kind'],
+  records: readonly EntityRecord[],
+  now: Date,
+  seesUpTo: Tlp,
+): Promise<EntityPlan> {
+  const rules = ENTITY_RULES[kind];
+  // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
+  const revision = await readRevision(db);
+  const stated = records.map((record) => ({ record, said: stateOf(record, rules, source) }));
+  const before = await loadObjects(db, rules, [...new Set(stated.map(({ said }) => said.id))]);
+  const after = new Map(before);
+  const changes = stated.map(({ record, said }) => withRecord(after, record, said, source, now));
+  const changed = [...new Set(changes.filter((id) => id !== null))];
+  const isSeen = ({ entityId, state }: EntityStatement) =>
+    entityId !== null && compareTlp(state.tlp, seesUpTo) <= 0;
+  const same = stated.map(({ said }) => (before.get(said.id)?.some(isSeen) ? 'unchanged' : 'new'));
+  const said = [...new Set(stated.map(({ said }) => said.id))];
+  const { objects, entityOf, change } = await planObjects(db, rules, changed, before, after);
+  const outcomeOf = outcomes(
+    [...objects.keys()].filter((id) => (before.get(id) ?? objects.get(id))?.some(isSeen)),
+    entityOf,
+  );
+  return {
+    revision,
+    ...change,
+    outcomes: changes.map((id, i) => (id === null ? (same[i] ?? 'new') : outcomeOf(id))),
+    said,
+    changed,
+  };
+}
+
+/**
+ * What follows from what is said of these objects now: who they are, and what is shown of them.
+ * @param changed ids of the objects of which another thing is said than before
+ * @param before what is stored of them, and of the others of their entities
+ * @param after the same as it is said now; of an object of which nothing is said any more, nothing
+ */
+export async function planObjects(
+  db: Db,
+  rules: EntityKindRules,
+  changed: readonly string[],
+  before: ReadonlyMap<string, EntityStatement[]>,
+  after: ReadonlyMap<string, EntityStatement[]>,
+): Promise<{
+  objects: ReadonlyMap<string, EntityStatement[]>;
+  entityOf: ReadonlyMap<string, string>;
+  change: EntityChange;
+  /** Entities of which nothing is said any more. */
+  withdrawn: string[];
+}> {
+  const nothing: EntityChange = {
+    statements: [],
+    shown: [],
+    externalIds: [],
+    regrouped: [],
+    moves: [],
+    successors: new Map(),
+  };
+  if (changed.length === 0)
+    return { objects: new Map(), entityOf: new Map(), change: nothing, withdrawn: [] };
+  const { objects: near, dead } = await loadNeighbourhood(db, rules, changed, before, after);
+  const objects = new Map([...near].filter(([, said]) => said.length > 0));
+  const entityOf = groupObjects(objects, rules, dead);
+  const { touched, successors, moves } = regroup(objects, entityOf);
+  const changedIds = new Set(changed);
+  const isChanged = ({ objectId, entityId }: EntityStatement) =>
+    changedIds.has(objectId) || entityId !== entityOf.get(objectId);
+  const all = [...objects.values()].flat();
+  for (const statement of all) if (isChanged(statement)) touched.add(entityOf.get(statement.objectId) ?? '');
+  const inUse = new Set(entityOf.values());
+  const withdrawn = new Set<string>();
+  for (const id of changed) {
+    const entityId = before.get(id)?.[0]?.entityId ?? null;
+    if (entityId === null) continue;
+    if (inUse.has(entityId)) touched.add(entityId);
+    else if (!successors.has(entityId)) withdrawn.add(entityId);
+  }
+  const losesIds = changed.some((id) => {
+    const kept = new Set(after.get(id)?.flatMap(({ externalIds }) => externalIds));
+    return before.get(id)?.some(({ externalIds }) => externalIds.some((externalId) => !kept.has(externalId)));
+  });
+  const change: EntityChange = {
+    statements: all
+      .filter(isChanged)
+      .map((statement) => ({ ...statement, entityId: entityOf.get(statement.objectId) ?? null })),
+    shown: await changedRows(db, rules, all, entityOf, touched),
+    externalIds: all
+      .filter(({ objectId }) => touched.has(entityOf.get(objectId) ?? ''))
+      .flatMap(({ objectId, externalIds }) =>
+        externalIds.map((externalId) => ({
+          externalId,
+          id: entityOf.get(objectId) ?? '',
+          kind: rules.table,
+        })),
+      ),
+    regrouped: moves.length === 0 && !losesIds ? [] : [...touched, ...withdrawn],
+    moves,
+    successors,
+  };
+  return { objects, entityOf, change, withdrawn: [...withdrawn] };
+}
+
+/** Adds what a record says to what is known. @returns the id of the object that it changed, or null */
+function withRecord(
+  objects: Map<string, EntityStatement[]>,
+  record: EntityRecord,
+  said: EntityState,
+  source: Source,
+  now: Date,
+): string | null {
+  const known = objects.get(said.id) ?? [];
+  const own = known.find(({ state }) => state.sourceId === source.id);
+  const state = mergeEntities(own?.state ?? said, said);
+  const externalIds = [...new Set([...(own?.externalIds ?? []), ...record.externalIds])].sort();
+  if (own && sameEntity(own.state, state) && externalIds.length === own.externalIds.length) return null;
+  const statement: EntityStatement = {
+    objectId: said.id,
+    entityId: known[0]?.entityId ?? null,
+    sourceName: source.name,
+    externalIds,
+    heardAt: own?.heardAt ?? now,
+    state,
+  };
+  objects.set(said.id, [...known.filter((other) => other !== own), statement]);
+  return said.id;
+}
+
+async function changedRows(
+  db: Db,
+  rules: EntityKindRules,
+  statements: readonly EntityStatement[],
+  entityOf: ReadonlyMap<string, string>,
+  touched: ReadonlySet<string>,
+): Promise<EntityState[]> {
+  const byEntity = new Map<string, EntityStatement[]>();
+  for (const statement of statements) {
+    const id = entityOf.get(statement.objectId) ?? '';
+    if (touched.has(id)) byEntity.set(id, [...(byEntity.get(id) ?? []), statement]);
+  }
+  const stored = await loadShown(db, rules, [...byEntity.keys()]);
+  return [...byEntity]
+    .map(([id, said]) => showEntity(id, said, rules))
+    .filter((state) => {
+      const row = stored.get(state.id);
+      return !row || !sameEntity(row, state);
+    });
+}
+
+/** Of records that make one new entity together the first is new, and the others say more of it. */
+function outcomes(knownObjects: readonly string[], entityOf: ReadonlyMap<string, string>) {
+  const known = new Set(knownObjects.map((id) => entityOf.get(id)));
+  return (id: string): Outcome => {
+    const entity = entityOf.get(id);
+    if (known.has(entity)) return 'updated';
+    known.add(entity);
+    return 'new';
+  };
+}
+
+function stateOf(record: EntityRecord, rules: EntityKindRules, source: Source): EntityState {
+  const name = slugOf(rules.name(record));
+  const [first = `${rules.table}--${name}`] = record.externalIds;
+  // An object that has a UUID keeps it: ATT&CK's ids are what others know its groups by.
+  const own = record.externalIds.map(uuidIn).find((uuid) => uuid !== undefined);
+  return {
+    id: own ?? uuidv5(`${rules.table}:${first}`, ENTITY_NAMESPACE),
+    sourceId: source.id,
+    statedAt: record.statedAt,
+    tlp: record.tlp ?? source.defaults.tlp,
+    confidence: record.confidence ?? source.defaults.confidence,
+    columns: rules.columnsOf(record),
+  };
+}

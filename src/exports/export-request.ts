@@ -1,0 +1,45 @@
+import type { PageRequest } from '../db/page.ts';
+import { type FormatName, formatOf, type GivenOptions, optionsFor, variantOf } from '../formats/catalogue.ts';
+import { ApiError } from '../http/errors.ts';
+import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
+import type { Selection } from './exports.queries.ts';
+import type { ExportRequest } from './exports.service.ts';
+
+/**
+ * What is to be exported, whichever route or command asks: the same question has the same bytes and entity tag.
+ * @throws {ApiError} 400 for an option that means nothing to the format or to the selection
+ */
+export function exportRequest(
+  name: FormatName,
+  given: GivenOptions,
+  selection: Omit<Selection, 'limit'>,
+): ExportRequest {
+  const options = optionsFor(name, given, typesOf(selection.filters));
+  if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+  const { limit } = options.list;
+  if (limit && selection.page)
+    throw new ApiError('invalid_parameter', 'limit and page or pageSize exclude each other.');
+  const format = formatOf(name, options);
+  return {
+    selection: limit ? { ...selection, limit: { ...limit, of: format } } : selection,
+    format,
+    variant: variantOf(name, options),
+    fileName: `tipline-indicators-${name}`,
+  };
+}
+
+/** The types that both filters let through; undefined: all. */
+function typesOf({ type, types }: IndicatorFilters): readonly IndicatorType[] | undefined {
+  if (type === undefined) return types;
+  return types === undefined || types.includes(type) ? [type] : [];
+}
+
+/** As the list has it. */
+const DEFAULT_PAGE_SIZE = 100;
+
+/** The page of an export: one only where the request names its number or its size. */
+export function pageOf(page: number | undefined, pageSize: number | undefined): { page?: PageRequest } {
+  if (page === undefined && pageSize === undefined) return {};
+  return { page: { page: page ?? 1, pageSize: pageSize ?? DEFAULT_PAGE_SIZE } };
+}

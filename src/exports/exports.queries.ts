@@ -1,0 +1,187 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { copiedFields, copyOut } from '../db/copy-out.ts';
+import type { Db } from '../db/database.ts';
+import { type Viewer, visible } from '../db/visibility.ts';
+import type { ExportIndicator, ExportShape, LimitOrder } from '../formats/format.ts';
+import {
+  type IndicatorFilters,
+  matching,
+  type SortedPage,
+  sorted,
+} from '../indicators/read/indicators.queries.ts';
+import type { CopiedRows } from '../model/copied-rows.ts';
+import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import { type Column, NEVER, rowReader } from './export-row.ts';
+
+/** What an export is of. */
+export interface Selection {
+  viewer: Viewer;
+  filters: IndicatorFilters;
+  /** Only this page; absent: every match. */
+  page?: SortedPage;
+  /** Only these numbers, both ends included. */
+  numbers?: { first: number; last: number };
+  /** Only so many of those that the format writes: the first in this order. */
+  limit?: { count: number; order: LimitOrder; of: Pick<ExportShape, 'types' | 'detectionOnly'> };
+}
+
+export function selected(db: Db, { viewer, filters, page, numbers, limit }: Selection) {
+  const all = matching(db, viewer, filters).$if(numbers !== undefined, (query) =>
+    query.where(sql<SqlBool>`indicator.number between ${numbers?.first ?? 0} and ${numbers?.last ?? 0}`),
+  );
+  const within = (ids: RawBuilder<unknown>) =>
+    db.selectFrom('indicator').where(sql<SqlBool>`indicator.id in (${ids})`);
+  if (page)
+    return within(
+      sql`${all
+        .select('indicator.id')
+        .orderBy(sorted(page))
+        .limit(page.pageSize)
+        .offset((page.page - 1) * page.pageSize)}`,
+    );
+  if (limit)
+    return within(
+      sql`${written(all, limit.of).select('indicator.id').orderBy(sorted(PRIORITY[limit.order])).limit(limit.count)}`,
+    );
+  return all;
+}
+
+/** The best first, and of equals the newest sighting. */
+const PRIORITY: Record<LimitOrder, Pick<SortedPage, 'sort'>> = {
+  confidence: { sort: { by: 'confidence', ascending: false } },
+  newest: {},
+};
+
+/** Those of them that the format writes. */
+function written(
+  all: ReturnType<typeof matching>,
+  { types, detectionOnly }: Pick<ExportShape, 'types' | 'detectionOnly'>,
+) {
+  return all
+    .$if(types.length < INDICATOR_TYPES.length, (query) =>
+      query.where(sql<boolean>`indicator.type in (${sql.join(types)})`),
+    )
+    .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true));
+}
+
+/** How many match, on all pages together. */
+export async function countMatching(db: Db, { viewer, filters }: Selection): Promise<number> {
+  const row = await matching(db, viewer, filters)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** The rows in the format's order; one query after the other. */
+function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
+  const rows = rowQuery(db, selection, format, asText);
+  const { limit } = selection;
+  if (format.order === 'list') return [rows.orderBy('indicator.last_seen', 'desc').orderBy('indicator.id')];
+  if (format.order === 'number') return [rows.orderBy('indicator.number')];
+  const isAddress = sql<boolean>`indicator.type in ('IPV4', 'IPV6')`;
+  return [
+    rows.where(isAddress).orderBy(sql`indicator.value::inet`),
+    rows
+      .where(sql<boolean>`not ${isAddress}`)
+      .orderBy(limit ? sorted(PRIORITY[limit.order]) : sql`indicator.number desc`),
+  ];
+}
+
+/** @param asText each column as text, for what does not give it so by itself */
+function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
+  const { columns } = format;
+  const shown = columnsOf(selection.viewer);
+  const text = (column: Column) => (asText ? sql<string>`(${shown[column]})::text` : shown[column]);
+  return written(selected(db, selection), format)
+    .$if(columns.includes('source'), (query) => query.innerJoin('source', 'source.id', 'indicator.source_id'))
+    .select(columns.map((column) => text(column).as(column)));
+}
+
+/** As `rowReader` takes their text. */
+function columnsOf(viewer: Viewer): Record<Column, RawBuilder<unknown>> {
+  return {
+    id: sql`indicator.id`,
+    number: sql`number`,
+    version: sql`version`,
+    type: sql`indicator.type`,
+    value: sql`indicator.value`,
+    normalized: sql`normalized`,
+    confidence: sql`indicator.confidence`,
+    severity: sql`indicator.severity`,
+    tlp: sql`indicator.tlp`,
+    tags: sql`indicator.tags`,
+    source: sql`source.name`,
+    firstSeen: sql`indicator.first_seen`,
+    lastSeen: sql`indicator.last_seen`,
+    expiresAt: sql`coalesce(indicator.expires_at, ${sql.lit(NEVER)})`,
+    createdAt: sql`indicator.created_at`,
+    modifiedAt: sql`coalesce(indicator.modified_at, indicator.created_at)`,
+    forDetection: sql`for_detection`,
+    externalIds: sql`coalesce((select array_agg(e.external_id order by e.external_id collate "C")
+      from external_id as e where e.entity_id = indicator.id), '{}')`,
+    indicates: sql`coalesce((select array_agg(link order by link) from (
+      select r.to_id || ' ' || min(r.tlp) as link from relationship as r
+      where r.from_id = indicator.id and r.type = 'indicates' and ${visible('relationship', viewer, 'r')}
+      group by r.to_id) as links), '{}')`,
+  };
+}
+
+/** The rows once, as COPY gives them. It has the transaction of `trx` for itself until the last, or it is closed. */
+export async function* copyRows(
+  trx: Db,
+  selection: Selection,
+  format: ExportShape,
+): AsyncGenerator<CopiedRows> {
+  // It takes what the disk takes.
+  await sql`set local statement_timeout = 0`.execute(trx);
+  yield* copyOut(trx, rowQueries(trx, selection, format, false));
+}
+
+/** Makes a row of a line of `copyRows`. */
+export function copiedRowReader({ columns }: ExportShape): (line: string) => ExportIndicator {
+  const read = rowReader(columns);
+  return (line) => read(copiedFields(line));
+}
+
+/** Rows a page: enough that asking costs little, few enough to be cheap to hold. */
+const BATCH = 250;
+
+/**
+ * Opens a cursor on each query of the rows, which the embedded engine lays aside by the end of the transaction, as of now: others
+ * come in between the pages.
+ * @returns their names
+ */
+export async function openCursors(trx: Db, selection: Selection, format: ExportShape, name: string) {
+  const names: string[] = [];
+  for (const query of rowQueries(trx, selection, format, true)) {
+    const cursor = `${name}_${names.length}`;
+    await sql`declare ${sql.ref(cursor)} no scroll cursor with hold for ${query}`.execute(trx);
+    names.push(cursor);
+  }
+  return names;
+}
+
+/** @param columns of the format that the cursor was opened for */
+export async function fetchRows(
+  db: Db,
+  cursor: string,
+  columns: ExportShape['columns'],
+): Promise<ExportIndicator[]> {
+  const { rows } = await sql<
+    Record<Column, string>
+  >`fetch ${sql.raw(String(BATCH))} from ${sql.ref(cursor)}`.execute(db);
+  const read = rowReader(columns);
+  return rows.map((row) => read(columns.map((column) => row[column])));
+}
+
+export async function closeCursor(db: Db, cursor: string): Promise<void> {
+  await sql`close ${sql.ref(cursor)}`.execute(db);
+}
+
+/** Those of commands that ended before they had closed them: the embedded database has one session, which stays. */
+export async function closeForgottenCursors(db: Db): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select name from pg_cursors where is_holdable and name like 'export_%' and creation_time < now() - interval '1 hour'
+  `.execute(db);
+  for (const { name } of rows) await closeCursor(db, name);
+}

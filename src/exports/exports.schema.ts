@@ -1,0 +1,154 @@
+import { Type } from 'typebox';
+import { DEFAULT_OPTIONS, FORMAT_NAMES, formatOf } from '../formats/catalogue.ts';
+import { LIMIT_ORDERS, MOST_LINES, TXT_STYLES } from '../formats/format.ts';
+import { fileResponses } from '../http/api-route.ts';
+import { namedEnum, ref, stringEnum } from '../http/schema.ts';
+import { MispEvent } from './misp-event.schema.ts';
+
+export const exportFormat = namedEnum(
+  'ExportFormat',
+  FORMAT_NAMES,
+  'Format of an export: CSV, STIX 2.1, a MISP event, rules for Snort 3, Zeek’s Intel framework, rules for Suricata 7, ' +
+    'a list of one value a line, a DNS response policy zone, JSON lines, Elastic Common Schema.',
+);
+
+export const txtStyle = namedEnum(
+  'TxtStyle',
+  TXT_STYLES,
+  'The product that a list is for: any (plain), PAN-OS, FortiOS, Check Point, Wazuh CDB lists, lookups of Splunk Enterprise Security.',
+);
+
+const limitOrder = (options: object) => stringEnum(LIMIT_ORDERS, options);
+
+/** What is chosen beside the format. */
+export const exportOptions = {
+  csvGuard: Type.Optional(
+    stringEnum(['on', 'off'], {
+      description:
+        'csv: whether cells that a spreadsheet would run as a formula get an apostrophe in front (on).',
+    }),
+  ),
+  style: Type.Optional(txtStyle({ description: 'txt: the product that the list is for (plain).' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_LINES,
+      description:
+        'txt: at most so many lines, for a product that takes no more: of the indicators that come first in `order`.',
+    }),
+  ),
+  order: Type.Optional(
+    limitOrder({
+      description: 'txt, with limit: the highest confidence first (confidence), or the newest sighting.',
+    }),
+  ),
+  collapse: Type.Optional(
+    stringEnum(['on', 'off'], {
+      description:
+        'txt: whether adjacent addresses are joined into networks (on, where the style takes networks).',
+    }),
+  ),
+  include: Type.Optional(
+    stringEnum(['context'], {
+      description:
+        'stix, misp: with the actors, campaigns, malware and techniques that the indicators are linked to.',
+    }),
+  ),
+};
+
+export const StixBundle = Type.Object(
+  {
+    type: stringEnum(['bundle'], { description: 'What it is.' }),
+    id: Type.String({ description: 'The same for the same question.' }),
+    objects: Type.Array(Type.Object({}, { additionalProperties: true }), {
+      description: 'STIX objects: markings, identities, indicators, and what they are linked to.',
+    }),
+  },
+  {
+    $id: 'StixBundle',
+    description: 'A bundle of STIX 2.1.',
+    examples: [
+      {
+        type: 'bundle',
+        id: 'bundle--27b15222-2cd6-5c88-9b5e-9f186710b953',
+        objects: [
+          {
+            type: 'indicator',
+            spec_version: '2.1',
+            id: 'indicator--1574793d-629d-53da-872a-bf8eca156eef',
+            created: '2026-08-23T00:00:00.000Z',
+            modified: '2026-08-23T00:00:00.000Z',
+            name: '185.132.17.160',
+            indicator_types: ['malicious-activity'],
+            pattern: "[ipv4-addr:value = '185.132.17.160']",
+            pattern_type: 'stix',
+            valid_from: '2023-04-04T19:05:32.551Z',
+            confidence: 80,
+          },
+        ],
+      },
+    ],
+  },
+);
+
+const CSV_EXAMPLE = `type,value,confidence,id,severity,tlp,tags,source,firstSeen,lastSeen,expiresAt,forDetection
+IPV4,185.132.17.160,80,1574793d-629d-53da-872a-bf8eca156eef,HIGH,CLEAR,malicious-activity,Unit 42,2023-04-04T19:05:32.551Z,2026-08-23T00:00:00.000Z,,true
+`;
+const RPZ_EXAMPLE = `$TTL 300
+@ SOA localhost. hostmaster.localhost. 1795523179 3600 600 604800 300
+@ NS localhost.
+32.160.17.132.185.rpz-ip CNAME .
+`;
+const NDJSON_EXAMPLE = `{"id":"1574793d-629d-53da-872a-bf8eca156eef","type":"IPV4","value":"185.132.17.160","confidence":80,"severity":"HIGH","tlp":"CLEAR","tags":["malicious-activity"],"source":"Unit 42","firstSeen":"2023-04-04T19:05:32.551Z","lastSeen":"2026-08-23T00:00:00.000Z","expiresAt":null}
+`;
+
+/** Those that are not text. */
+const OBJECTS: Record<string, typeof StixBundle | typeof MispEvent> = {
+  'application/stix+json': StixBundle,
+  'application/json': MispEvent,
+};
+const TEXT_EXAMPLES: Record<string, string> = {
+  'text/csv': CSV_EXAMPLE,
+  'text/plain': '185.132.17.160\n',
+  'text/dns': RPZ_EXAMPLE,
+  'application/x-ndjson': NDJSON_EXAMPLE,
+};
+
+/** Of all formats, without their parameters, each once. */
+const MEDIA_TYPES = [
+  ...new Set(FORMAT_NAMES.map((name) => formatOf(name, DEFAULT_OPTIONS).mediaType.split(';')[0] ?? '')),
+];
+
+export const REFANGED_HEADER = {
+  'X-Query-Refanged': {
+    type: 'string',
+    description: 'Where `q` was looked for in its refanged form too: that form, percent-encoded (RFC 3986).',
+  },
+};
+
+export const EXPORT_HEADERS = {
+  'X-Total-Count': { type: 'integer', description: 'How many indicators match.' },
+  'X-Skipped': {
+    type: 'string',
+    description:
+      'How many of them the format leaves out and, as parameters, why: `5;cve=3;not-for-detection=2`.',
+  },
+};
+
+export const exportResponses = () =>
+  fileResponses(
+    Object.fromEntries(
+      MEDIA_TYPES.map((type) => {
+        const object = OBJECTS[type];
+        return [
+          type,
+          object
+            ? { schema: ref(object), example: (object as { examples?: unknown[] }).examples?.[0] }
+            : { schema: { type: 'string' }, example: TEXT_EXAMPLES[type] },
+        ];
+      }),
+    ),
+    'The export, in the media type of its format.',
+    [400, 404],
+    { ...REFANGED_HEADER, ...EXPORT_HEADERS },
+  );

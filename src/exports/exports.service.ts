@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto';
+import { readRevision } from '../db/revision/revision.ts';
+import type { ExportFormat } from '../formats/format.ts';
+import { ApiError } from '../http/errors.ts';
+import { codeDigest } from '../version.ts';
+import { questionOf } from './export-cache-key.ts';
+import type { Selection } from './exports.queries.ts';
+import { openSnapshot, type Snapshot, type SnapshotSource } from './snapshot.ts';
+import type { Spool, Spooled } from './spool.ts';
+
+export interface ExportRequest {
+  selection: Selection;
+  format: ExportFormat;
+  /** What tells the format from others, its options included; and its file, without the extension. */
+  variant: string;
+  fileName: string;
+}
+
+/** What is known of an export, and its body where that was wanted. */
+interface Prepared {
+  /** For an entity tag: another one whenever the body is another. */
+  tag: string;
+  /** How many indicators match, on all pages together. */
+  total: number;
+  skipped: Record<string, number>;
+  body: Spooled | null;
+}
+
+export interface Exporter {
+  /**
+   * Finds the export laid aside as long as it holds, and else begins to write it.
+   * @param wantsBody asked with the tag: whether the body will be read
+   * @param askedBy the key or account: what one of them may have under way is bounded
+   * @throws {ApiError} 429 when that is so much already, 503 when there is no room for another
+   */
+  prepare(request: ExportRequest, wantsBody: (tag: string) => boolean, askedBy: string): Promise<Prepared>;
+}
+
+interface Entry extends Prepared {
+  revision: number;
+  asOf: Date;
+  validUntil: Date | null;
+}
+
+/** So many exports are read from the database at once; each holds a connection of its pool until it is read. */
+const MAX_READING = 10;
+/** Of one key or account; the other places are for the others. */
+const MAX_READING_EACH = 4;
+/** Different exports that one key or account may have under way, until they are read; of the same there may be any number. */
+const MAX_UNDER_WAY_EACH = 16;
+/** Who has waited so long for one of these places is told to come again. */
+const MAX_WAIT_MS = 20_000;
+/** Each keeps a file or three open. */
+const MAX_ENTRIES = 200;
+
+export function exporter(database: SnapshotSource, spool: Spool, onError: (error: Error) => void): Exporter {
+  /** The one that was asked for last stands last. */
+  const entries = new Map<string, Entry>();
+  const oneByOne = queues();
+  const reading = slots(MAX_READING, MAX_READING_EACH);
+  const begin = underWay(spool);
+
+  const keep = (key: string, entry: Entry) => {
+    const before = entries.get(key)?.body;
+    if (before && before !== entry.body) spool.drop(before);
+    entries.delete(key);
+    entries.set(key, entry);
+    const [oldest] = entries;
+    if (oldest && entries.size > MAX_ENTRIES) {
+      entries.delete(oldest[0]);
+      if (oldest[1].body) spool.drop(oldest[1].body);
+    }
+    return entry;
+  };
+
+  const write = (snapshot: Snapshot, format: ExportFormat, done: () => void) => {
+    const pieces = async function* () {
+      try {
+        const { copied, info } = snapshot;
+        yield* copied && format.writeCopied
+          ? format.writeCopied(copied.pieces(), copied.toRow, info)
+          : format.write(snapshot.read(), info);
+      } finally {
+        await snapshot.close();
+        done();
+      }
+    };
+    return spool.fill(pieces(), onError);
+  };
+
+  const produce = async (
+    key: string,
+    request: ExportRequest,
+    wantsBody: (tag: string) => boolean,
+    askedBy: string,
+  ) => {
+    const { format, selection } = request;
+    if (spool.isFull()) throw busy();
+    const begun = begin(askedBy);
+    let done = () => {};
+    let snapshot: Snapshot | undefined;
+    try {
+      done = await reading(askedBy);
+      snapshot = await openSnapshot(database, selection, format, request.variant);
+      const tag = tagOf(request, snapshot);
+      const before = entries.get(key);
+      const body = before?.tag === tag && before.body && !before.body.failed ? before.body : null;
+      const entry: Entry = {
+        tag,
+        total: snapshot.info.total,
+        skipped: snapshot.skipped,
+        body,
+        revision: snapshot.revision,
+        asOf: selection.viewer.now,
+        validUntil: snapshot.validUntil,
+      };
+      if (body || !wantsBody(tag)) {
+        await snapshot.close();
+        done();
+        begun.end();
+        return keep(key, entry);
+      }
+      const written = write(snapshot, format, done);
+      begun.written(written);
+      return keep(key, { ...entry, body: written });
+    } catch (error) {
+      await snapshot?.close().catch(() => {});
+      done();
+      begun.end();
+      throw error;
+    }
+  };
+
+  return {
+    prepare(request, wantsBody, askedBy) {
+      const key = questionOf(request.selection, request.variant);
+      return oneByOne(key, async () => {
+        const entry = entries.get(key);
+        if (entry && !entry.body?.failed && holds(entry, request, await readRevision(database.db))) {
+          if (entry.body || !wantsBody(entry.tag)) return keep(key, entry);
+        }
+        return produce(key, request, wantsBody, askedBy);
+      });
+    },
+  };
+}
+
+function holds(
+  { revision, asOf, validUntil }: Entry,
+  { selection }: ExportRequest,
+  current: number,
+): boolean {
+  const { now } = selection.viewer;
+  return revision === current && now >= asOf && (validUntil === null || now < validUntil);
+}
+
+function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot): string {
+  const content = [codeDigest(), variant, selection.page ?? null, info.digest, rows];
+  return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
+}
+
+/** Work of one key is done one after the other. */
+function queues() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}
+
+/**
+ * At most so many at once, and so many of each, the others wait, for a while; resolves to what gives the place back. Who
+ * waits longest goes first, of those who have not enough already.
+ */
+function slots(count: number, each: number): (whose: string) => Promise<() => void> {
+  let free = count;
+  const held = new Map<string, number>();
+  const waiting = new Set<{ whose: string; take: () => void }>();
+  const heldBy = (whose: string) => held.get(whose) ?? 0;
+  const mayTake = (whose: string) => free > 0 && heldBy(whose) < each;
+  const hold = (whose: string) => {
+    free--;
+    held.set(whose, heldBy(whose) + 1);
+  };
+  const giveBack = (whose: string) => {
+    free++;
+    if (heldBy(whose) > 1) held.set(whose, heldBy(whose) - 1);
+    else held.delete(whose);
+    const next = [...waiting].find((one) => mayTake(one.whose));
+    next?.take();
+  };
+  const wait = (whose: string) =>
+    new Promise<void>((resolve, reject) => {
+      const one = {
+        whose,
+        take() {
+          clearTimeout(timer);
+          waiting.delete(one);
+          hold(whose);
+          resolve();
+        },
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(one);
+        reject(busy());
+      }, MAX_WAIT_MS);
+      waiting.add(one);
+    });
+  return async (whose) => {
+    if (mayTake(whose)) hold(whose);
+    else await wait(whose);
+    let given = false;
+    return () => {
+      if (given) return;
+      given = true;
+      giveBack(whose);
+    };
+  };
+}
+
+/** Counts for each key or account the exports that wait, are written or are being read; throws where there are too many. */
+function underWay(spool: Pick<Spool, 'isInUse'>) {
+  const all = new Map<string, Set<{ file: Spooled | null }>>();
+  return (askedBy: string) => {
+    const own = all.get(askedBy) ?? new Set();
+    for (const one of own) if (one.file && !spool.isInUse(one.file)) own.delete(one);
+    if (own.size >= MAX_UNDER_WAY_EACH) throw tooManyUnderWay();
+    const begun: { file: Spooled | null } = { file: null };
+    all.set(askedBy, own.add(begun));
+    return {
+      written(file: Spooled) {
+        begun.file = file;
+      },
+      end() {
+        own.delete(begun);
+        if (own.size === 0) all.delete(askedBy);
+      },
+    };
+  };
+}
+
+function tooManyUnderWay(): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    `${MAX_UNDER_WAY_EACH} different exports for you are under way; read one of them to its end.`,
+    { 'retry-after': '5' },
+  );
+}
+
+function busy(): ApiError {
+  return new ApiError('service_unavailable', 'Too many exports are being written or sent.', {
+    'retry-after': '30',
+  });
+}

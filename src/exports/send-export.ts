@@ -1,0 +1,80 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { NO_CACHE } from '../http/api-route.ts';
+import { type ByteRange, parseRange } from '../http/byte-range.ts';
+import { ApiError } from '../http/errors.ts';
+import { matchesEtag } from '../http/etag.ts';
+import type { Exporter, ExportRequest } from './exports.service.ts';
+import { ENCODINGS, type Encoding } from './spool.ts';
+import type { SpoolFile } from './spool-file.ts';
+
+/** Answers with an export: whole, the range that is asked for, 304, or for HEAD the headers alone. */
+export async function sendExport(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  exporter: Exporter,
+  wanted: ExportRequest,
+): Promise<FastifyReply> {
+  const { headers, method } = request;
+  const encoding = preferredEncoding(request);
+  const etagOf = (tag: string) => (encoding === 'identity' ? `"${tag}"` : `"${tag}-${encoding}"`);
+  const isKnown = (tag: string) => matchesEtag(headers['if-none-match'], etagOf(tag));
+  const wantsBody = (tag: string) => method !== 'HEAD' && !isKnown(tag);
+  let prepared = await exporter.prepare(wanted, wantsBody, request.askedBy);
+  // Dropped by another between then and now.
+  if (prepared.body?.failed) prepared = await exporter.prepare(wanted, wantsBody, request.askedBy);
+  const etag = etagOf(prepared.tag);
+  const file = prepared.body?.file(encoding);
+  const known = isKnown(prepared.tag);
+  const range = file && !known && method === 'GET' ? rangeOf(request, file, etag) : null;
+  reply.headers({
+    'cache-control': NO_CACHE,
+    vary: 'Accept-Encoding',
+    etag,
+    'x-total-count': String(prepared.total),
+    'x-skipped': skippedHeader(prepared.skipped),
+  });
+  if (known) return reply.code(304).send();
+  const { mediaType, extension } = wanted.format;
+  reply.headers({
+    'content-type': mediaType,
+    'content-disposition': `attachment; filename="${wanted.fileName}.${extension}"`,
+    ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+  });
+  return sendFile(reply, method === 'HEAD', file, range);
+}
+
+/** @throws {ApiError} 416 for a range that lies behind the end */
+function rangeOf({ headers }: FastifyRequest, file: SpoolFile, etag: string): ByteRange | null {
+  const unchanged = headers['if-range'] === undefined || headers['if-range'] === etag;
+  if (file.state !== 'complete' || !unchanged) return null;
+  const range = parseRange(headers.range, file.size);
+  if (range !== 'unsatisfiable') return range;
+  throw new ApiError('range_not_satisfiable', undefined, { 'content-range': `bytes */${file.size}` });
+}
+
+function sendFile(
+  reply: FastifyReply,
+  isHead: boolean,
+  file: SpoolFile | undefined,
+  range: ByteRange | null,
+) {
+  if (!file) return reply.send(Readable.from([]));
+  if (file.state !== 'complete') return reply.send(file.read());
+  const { start, end } = range ?? { start: 0, end: file.size };
+  reply.headers({ 'accept-ranges': 'bytes', 'content-length': end - start });
+  if (range) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${file.size}`);
+  return reply.send(isHead ? Readable.from([]) : file.read(start, end));
+}
+
+function preferredEncoding(request: FastifyRequest): Encoding {
+  const chosen = request.accepts().encoding([...ENCODINGS, 'identity']);
+  return ENCODINGS.find((encoding) => encoding === chosen) ?? 'identity';
+}
+
+/** A structured field (RFC 9651): how many were left out, and, as parameters, why. */
+function skippedHeader(skipped: Record<string, number>): string {
+  const reasons = Object.entries(skipped).map(([reason, count]) => `;${reason.toLowerCase()}=${count}`);
+  const total = Object.values(skipped).reduce((sum, count) => sum + count, 0);
+  return `${total}${reasons.join('')}`;
+}

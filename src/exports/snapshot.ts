@@ -1,0 +1,215 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { linesOf } from '../db/copy-out.ts';
+import type { Database, Db } from '../db/database.ts';
+import { readRevision } from '../db/revision/revision.ts';
+import type { ExportIndicator, ExportInfo, ExportShape } from '../formats/format.ts';
+import type { Part } from '../indicators/read/summaries.queries.ts';
+import type { CopiedRows } from '../model/copied-rows.ts';
+import { TLPS } from '../model/vocabulary.ts';
+import { queryOf, questionOf } from './export-cache-key.ts';
+import { type ExportContext, readContext } from './export-context.queries.ts';
+import {
+  closeCursor,
+  closeForgottenCursors,
+  copiedRowReader,
+  copyRows,
+  countMatching,
+  fetchRows,
+  openCursors,
+  type Selection,
+} from './exports.queries.ts';
+import { readParts } from './parts.queries.ts';
+import { noteAnswers } from './response-version.queries.ts';
+
+/** What an export holds and leaves out, of one state of the database. */
+export interface Snapshot {
+  /** The revision it is of. */
+  revision: number;
+  /** The instant from which on, with time alone, it is another; null: it stays. */
+  validUntil: Date | null;
+  info: ExportInfo;
+  /** How many rows the writer gets. */
+  rows: number;
+  /** How many it does not, by type, and for `not-for-detection`. */
+  skipped: Record<string, number>;
+  /** The rows, once, in the format's order. To be read or `close`d. */
+  read(): AsyncGenerator<ExportIndicator[]>;
+  /** The same instead as PostgreSQL's COPY gives it; null: there is no such thing. */
+  copied: { pieces(): AsyncGenerator<CopiedRows>; toRow(line: string): ExportIndicator } | null;
+  close(): Promise<void>;
+}
+
+/** Rows: what is written of so many does not leave the young generation, and is gone at no cost. */
+const BATCH = 64;
+
+const NO_CONTEXT: ExportContext = { entities: [], relationships: [], tlps: [], links: '' };
+
+/** Of a database, where rows are read from. */
+export type SnapshotSource = Pick<Database, 'db' | 'kind' | 'requireSpace'>;
+
+/**
+ * Looks at what a selection holds and opens it for reading, as of one moment. On PostgreSQL it keeps a transaction
+ * until it is read or closed; the embedded database lays the rows aside and lets others in between the pages.
+ */
+export async function openSnapshot(
+  { db, kind, requireSpace }: SnapshotSource,
+  selection: Selection,
+  format: ExportShape,
+  variant: string,
+): Promise<Snapshot> {
+  const hold = kind === 'embedded';
+  if (hold) {
+    requireSpace();
+    await closeForgottenCursors(db);
+  }
+  const trx = await db.startTransaction().setIsolationLevel('repeatable read').execute();
+  let open = true;
+  const end = async (how: 'commit' | 'rollback') => {
+    if (!open) return;
+    open = false;
+    try {
+      await trx[how]().execute();
+    } catch (error) {
+      // A commit that fails leaves the connection with the transaction; a rollback gives it back, whatever comes of it.
+      if (how === 'commit')
+        await trx
+          .rollback()
+          .execute()
+          .catch(() => {});
+      throw error;
+    }
+  };
+  const cursors: string[] = [];
+  try {
+    const state = await readState(trx, selection, format);
+    if (hold) {
+      cursors.push(...(await openCursors(trx, selection, format, `export_${randomUUID()}`)));
+      await end('commit');
+    }
+    if (format.reads.changedAt)
+      state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
+    const close = async () => {
+      for (const cursor of cursors.splice(0)) await closeCursor(db, cursor);
+      await end('rollback');
+    };
+    const pages = () => closing(fetchAll(db, [...cursors], format.columns), close);
+    if (hold) return { ...state, close, read: pages, copied: null };
+    const toRow = copiedRowReader(format);
+    const pieces = () => closing(copyRows(trx, selection, format), close);
+    return { ...state, close, read: () => rowsOf(pieces(), toRow), copied: { pieces, toRow } };
+  } catch (error) {
+    // What went wrong first is what is told.
+    await end('rollback').catch(() => {});
+    for (const cursor of cursors) await closeCursor(db, cursor).catch(() => {});
+    throw error;
+  }
+}
+
+async function changedAt(
+  db: Db,
+  selection: Selection,
+  variant: string,
+  digest: string,
+): Promise<Date | null> {
+  const question = questionOf(selection, variant);
+  const since = await noteAnswers(db, [{ question, digest }], selection.viewer.now);
+  return since.get(question) ?? null;
+}
+
+async function* rowsOf(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {
+  for await (const piece of pieces) {
+    const lines = linesOf(piece);
+    for (let at = 0; at < lines.length; at += BATCH) yield lines.slice(at, at + BATCH).map(toRow);
+  }
+}
+
+async function* closing<T>(all: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T> {
+  try {
+    yield* all;
+  } finally {
+    await close().catch(() => {});
+  }
+}
+
+/** The next page is asked for while the last one is written. */
+async function* fetchAll(db: Db, cursors: string[], columns: ExportShape['columns']) {
+  let next: Promise<ExportIndicator[]> | undefined;
+  try {
+    for (const cursor of cursors) {
+      next = fetchRows(db, cursor, columns);
+      for (;;) {
+        const rows = await next;
+        if (rows.length === 0) break;
+        next = fetchRows(db, cursor, columns);
+        // It may fail while the writer is still busy; that shows when it is waited for.
+        next.catch(() => {});
+        yield rows;
+      }
+    }
+  } finally {
+    await next?.catch(() => {});
+  }
+}
+
+async function readState(
+  trx: Db,
+  selection: Selection,
+  format: ExportShape,
+): Promise<Omit<Snapshot, 'read' | 'copied' | 'close'>> {
+  const { reads } = format;
+  const query = queryOf(selection.filters);
+  const revision = await readRevision(trx);
+  const { limit, ...unlimited } = selection;
+  const all = await readParts(trx, unlimited, reads.lastSeen ?? false);
+  const { parts } = limit ? await readParts(trx, selection, false) : all;
+  const context = reads.context ? await readContext(trx, selection) : NO_CONTEXT;
+  const kept = parts.filter((part) => isWritten(part, format));
+  const marked = [...kept, ...context.entities, ...context.relationships];
+  const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
+  return {
+    revision,
+    validUntil: all.nextExpiry,
+    rows: sum(kept),
+    skipped: { ...skippedIn(all.parts, format), ...(limit && beyondLimit(all.parts, kept, format)) },
+    info: {
+      query,
+      digest: digestOf([query, kept, context]),
+      total: selection.page ? await countMatching(trx, selection) : sum(all.parts),
+      tlps: TLPS.filter((tlp) => markings.has(tlp)),
+      lastSeen: all.lastSeen,
+      changedAt: null,
+      entities: context.entities,
+      relationships: context.relationships,
+    },
+  };
+}
+
+function isWritten({ type, for_detection }: Part, { types, detectionOnly }: ExportShape): boolean {
+  return types.includes(type) && (for_detection || !detectionOnly);
+}
+
+function skippedIn(parts: readonly Part[], format: ExportShape): Record<string, number> {
+  const skipped: Record<string, number> = {};
+  for (const part of parts) {
+    if (isWritten(part, format)) continue;
+    const reason = format.types.includes(part.type) ? 'not-for-detection' : part.type;
+    skipped[reason] = (skipped[reason] ?? 0) + part.count;
+  }
+  return skipped;
+}
+
+/** How many the format would write were there no limit, less those that it writes. */
+function beyondLimit(
+  all: readonly Part[],
+  kept: readonly Part[],
+  format: ExportShape,
+): Record<string, number> {
+  const count = sum(all.filter((part) => isWritten(part, format))) - sum(kept);
+  return count > 0 ? { limit: count } : {};
+}
+
+const sum = (parts: readonly Part[]) => parts.reduce((total, { count }) => total + count, 0);
+
+function digestOf(content: unknown): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}

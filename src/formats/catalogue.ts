@@ -1,0 +1,111 @@
+import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
+import { csvFormat } from './csv.ts';
+import { ecsFormat } from './ecs.ts';
+import type { ExportFormat, ExportOptions, LimitOrder, ListOptions, TxtStyle } from './format.ts';
+import { mispFormat } from './misp.ts';
+import { ndjsonFormat } from './ndjson.ts';
+import { rpzFormat } from './rpz.ts';
+import { snortFormat } from './snort.ts';
+import { stixFormat } from './stix.ts';
+import { suricataFormat } from './suricata.ts';
+import { txtFormat } from './txt.ts';
+import { LIST_STYLES } from './txt-styles.ts';
+import { zeekFormat } from './zeek.ts';
+
+/** The export formats by name: the contract's in its order, then ours. */
+const FORMATS = {
+  csv: csvFormat,
+  stix: stixFormat,
+  misp: mispFormat,
+  snort: snortFormat,
+  zeek: zeekFormat,
+  suricata: suricataFormat,
+  txt: txtFormat,
+  rpz: rpzFormat,
+  ndjson: ndjsonFormat,
+  ecs: ecsFormat,
+} satisfies Record<string, (options: ExportOptions) => ExportFormat>;
+
+export type FormatName = keyof typeof FORMATS;
+
+export const FORMAT_NAMES = Object.keys(FORMATS) as [FormatName, ...FormatName[]];
+
+export const DEFAULT_OPTIONS: ExportOptions = {
+  csvGuard: true,
+  list: { style: 'plain', kind: null, collapse: true, limit: null },
+  context: false,
+};
+
+export function formatOf(name: FormatName, options: ExportOptions): ExportFormat {
+  return FORMATS[name](options);
+}
+
+/** What tells it from other formats and other options. */
+export function variantOf(name: FormatName, options: ExportOptions): string {
+  return JSON.stringify([name, options]);
+}
+
+/** Which formats an option means something to. */
+const OPTION_FORMATS: Record<keyof GivenOptions, readonly string[]> = {
+  csvGuard: ['csv'],
+  style: ['txt'],
+  limit: ['txt'],
+  order: ['txt'],
+  collapse: ['txt'],
+  include: ['stix', 'misp'],
+};
+
+export interface GivenOptions {
+  csvGuard?: 'on' | 'off' | undefined;
+  style?: TxtStyle | undefined;
+  limit?: number | undefined;
+  order?: LimitOrder | undefined;
+  collapse?: 'on' | 'off' | undefined;
+  include?: 'context' | undefined;
+}
+
+/**
+ * An option that means nothing to the format is a mistake: who gives it believes that it does.
+ * @param types those that the filters let through; undefined: all
+ */
+export function optionsFor(
+  format: string,
+  given: GivenOptions,
+  types: readonly IndicatorType[] | undefined,
+): ExportOptions | { wrong: string } {
+  for (const [name, value] of Object.entries(given)) {
+    const formats = OPTION_FORMATS[name as keyof GivenOptions];
+    if (value === undefined || formats.includes(format)) continue;
+    return { wrong: `${name} is for format ${formats.join(' or ')} only.` };
+  }
+  const list = format === 'txt' ? listOptions(given, types) : DEFAULT_OPTIONS.list;
+  if ('wrong' in list) return list;
+  return { csvGuard: given.csvGuard !== 'off', list, context: given.include === 'context' };
+}
+
+function listOptions(
+  { style = DEFAULT_OPTIONS.list.style, limit, order, collapse }: GivenOptions,
+  types: readonly IndicatorType[] = INDICATOR_TYPES,
+): ListOptions | { wrong: string } {
+  const { kinds, networks } = LIST_STYLES[style];
+  const kind = kinds?.find((one) => types.length > 0 && types.every((type) => one.includes(type)));
+  if (kinds && !kind)
+    return {
+      wrong: `style=${style} is a list of one kind of value: choose it with type or types, of ${spoken(kinds)}.`,
+    };
+  if (collapse === 'on' && !networks)
+    return { wrong: `style=${style} lists single addresses: collapse=on is not for it.` };
+  if (order !== undefined && limit === undefined) return { wrong: 'order is for limit: give both.' };
+  return {
+    style,
+    kind: kind?.[0] ?? null,
+    collapse: networks && collapse !== 'off',
+    limit: limit === undefined ? null : { count: limit, order: order ?? 'confidence' },
+  };
+}
+
+/** Such as "IPV4 and IPV6, DOMAIN or URL". */
+function spoken(kinds: readonly (readonly IndicatorType[])[]): string {
+  const each = kinds.map((types) => types.join(' and '));
+  return `${each.slice(0, -1).join(', ')} or ${each.at(-1)}`;
+}

@@ -1,0 +1,138 @@
+import { LRUCache } from 'lru-cache';
+import { MAX_STALE_MS, ofOneEpoch, type RevisionWatch } from '../../db/revision/watch.ts';
+import { strongEtag } from '../etag.ts';
+
+/** An answer as it came from one snapshot of the database. */
+export interface Computed {
+  payload: string;
+  /** Of that snapshot. */
+  revision: number;
+  /** From this instant on it is another by time alone; null: it stays. */
+  validUntil: Date | null;
+  /** It comes from a replica: something may have been committed before it was asked for that is not in it. */
+  mayLag?: boolean;
+}
+
+/** An answer that is given out again while it is the right one. */
+interface KeptAnswer {
+  body: Buffer;
+  /** Strong, over the content (RFC 9110 §8.8.3). */
+  etag: string;
+  revision: number;
+  /** Unix time in milliseconds: it is right from `asOf` on, up to but not including `validUntil`. */
+  asOf: number;
+  validUntil: number;
+  mayLag: boolean;
+}
+
+export interface KeptAnswers {
+  /** The answer to a question: kept, or computed once for all who ask meanwhile. */
+  find(question: string, now: Date, compute: () => Promise<Computed>): Promise<KeptAnswer>;
+  /**
+   * The answer kept, when it may be given out now. Once it is no longer the latest, the first who asks gets none and
+   * is to `find` it, while the others go on with the one before for as long as it holds.
+   */
+  peek(question: string, now: number): KeptAnswer | undefined;
+}
+
+/** Bytes of all bodies together. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/** Who was sent to renew an answer has not done it in this time: the next one is sent. */
+const RENEWAL_MS = 500;
+
+interface Computing {
+  /** What was committed before is in it. */
+  startedAt: number;
+  generation: number;
+  answer: Promise<KeptAnswer>;
+}
+
+/** @param clock milliseconds that only go up */
+export function keepAnswers(
+  watch: Pick<RevisionWatch, 'holds' | 'isLatest' | 'generation' | 'epoch'>,
+  clock: () => number = () => performance.now(),
+): KeptAnswers {
+  const kept = ofOneEpoch(
+    watch,
+    new LRUCache<string, KeptAnswer>({
+      maxSize: MOST_BYTES,
+      sizeCalculation: ({ body }, question) => body.length + question.length + 500,
+    }),
+  );
+  const renewedAt = new WeakMap<KeptAnswer, number>();
+  const underWay = new Map<string, Computing>();
+
+  const isRight = (answer: KeptAnswer, now: number) => now >= answer.asOf && now < answer.validUntil;
+  const latest = (question: string, now: number) => {
+    const answer = kept.get(question);
+    if (!answer || !isRight(answer, now) || !watch.holds('answers', answer.revision)) return undefined;
+    return watch.isLatest('answers', answer.revision) ? answer : undefined;
+  };
+  const keep = (
+    question: string,
+    now: Date,
+    { payload, revision, validUntil, mayLag = false }: Computed,
+    epoch: number,
+  ): KeptAnswer => {
+    const body = Buffer.from(payload);
+    const answer = {
+      body,
+      etag: strongEtag(body),
+      revision,
+      asOf: now.getTime(),
+      validUntil: validUntil?.getTime() ?? Number.POSITIVE_INFINITY,
+      mayLag,
+    };
+    // One that took long may come after another that began later.
+    const before = kept.get(question);
+    if (!before || before.revision < revision || (before.revision === revision && before.asOf <= answer.asOf))
+      kept.set(question, answer, epoch);
+    return answer;
+  };
+  /** A computation that knows of everything that a request must know of that comes now. */
+  const joinable = (question: string) => {
+    const other = underWay.get(question);
+    const isRecent = other?.generation === watch.generation() && clock() - other.startedAt <= MAX_STALE_MS;
+    return isRecent ? other : undefined;
+  };
+
+  /** A replica may have been behind already when it was read. */
+  const isRecent = ({ mayLag, revision }: KeptAnswer) => !mayLag || watch.holds('answers', revision);
+
+  return {
+    async find(question, now, compute) {
+      // Who joined one that is not for him looks again: the first of them begins another, which the others join.
+      for (;;) {
+        const known = latest(question, now.getTime());
+        if (known) return known;
+        const other = joinable(question);
+        if (!other) break;
+        const shared = await other.answer;
+        if (isRight(shared, now.getTime()) && isRecent(shared)) return shared;
+      }
+      const epoch = watch.epoch();
+      const own: Computing = {
+        startedAt: clock(),
+        generation: watch.generation(),
+        answer: compute()
+          .then((computed) => keep(question, now, computed, epoch))
+          .finally(() => {
+            if (underWay.get(question) === own) underWay.delete(question);
+          }),
+      };
+      underWay.set(question, own);
+      return own.answer;
+    },
+    peek(question, now) {
+      const answer = kept.get(question);
+      if (!answer || !isRight(answer, now) || !watch.holds('answers', answer.revision)) return undefined;
+      if (watch.isLatest('answers', answer.revision)) return answer;
+      const at = clock();
+      if (at - (renewedAt.get(answer) ?? Number.NEGATIVE_INFINITY) > RENEWAL_MS) {
+        renewedAt.set(answer, at);
+        return undefined;
+      }
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,311 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Relationship } from '../entities/resolution/relationships.queries.ts';
+import type { EntityKind, Tlp } from '../model/vocabulary.ts';
+
+/**
+ * What an import replaces is kept by object: the row of its source as it stood before the import's first change of it.
+ * An import that says again what an earlier one has changed is noted, too: it inherits what that one replaced when that one
+ * is undone. A feed's run cannot be undone: what it says again is nobody's to take back any more.
+ */
+
+/** For how long imports can be undone. */
+export const UNDO_DAYS = 30;
+
+/** Who writes, for what is kept. */
+export interface Keeper {
+  source: { id: string; name: string };
+  /** The id of an import; null: the run of a feed. */
+  runId: string | null;
+  /** The revision that is written. */
+  revision: number;
+}
+
+/** Whether other imports of a source can be undone: then it matters who says again what they said. */
+export async function hasUndoable(db: Db, source: { name: string }, runId: string | null): Promise<boolean> {
+  return (await keptRuns(db, source)).some(({ id }) => id !== runId);
+}
+
+async function keptRuns(db: Db, { name }: { name: string }): Promise<{ id: string; number: number }[]> {
+  return db
+    .selectFrom('import_run')
+    .select(['id', 'number'])
+    .where('source', '=', name)
+    .where('keeps_changes', '=', true)
+    .execute();
+}
+
+/** @returns the number of the import that writes, and of the others of its source that can be undone */
+async function runNumbers(
+  trx: Transaction<Tables>,
+  { source, runId }: Keeper,
+): Promise<{ own: number | undefined; others: number[] }> {
+  const kept = await keptRuns(trx, source);
+  const numbers = (runs: typeof kept) => runs.map(({ number }) => number);
+  return {
+    own: kept.find(({ id }) => id === runId)?.number,
+    others: numbers(kept.filter(({ id }) => id !== runId)),
+  };
+}
+
+/**
+ * To be called in the transaction that writes, before it does.
+ * @param changed ids of the objects whose statement changes
+ * @param said ids of all objects that are spoken of, those among them
+ */
+export async function keepObjects(
+  trx: Transaction<Tables>,
+  keeper: Keeper,
+  kind: EntityKind,
+  { changed, said }: { changed: readonly string[]; said: readonly string[] },
+): Promise<void> {
+  const { own, others } = await runNumbers(trx, keeper);
+  const ids = (all: readonly string[]) => sql`${[...new Set(all)].sort()}::uuid[]`;
+  if (own === undefined) {
+    if (others.length === 0) return;
+    await sql`
+      delete from import_change where object_id = any(${ids(said)}) and run = any(${others}::integer[])
+    `.execute(trx);
+    return;
+  }
+  const before =
+    kind === 'indicator'
+      ? sql`indicator_source as s on s.indicator_id = wanted.id`
+      : sql`entity_source as s on s.entity_kind = ${kind}::entity_kind and s.object_id = wanted.id`;
+  if (changed.length > 0) {
+    await sql`
+      insert into import_change (object_id, run, kind, changed, revision, before)
+      select wanted.id, ${own}::integer, ${kind}::entity_kind, true, ${keeper.revision}::bigint, to_jsonb(s)
+      from unnest(${ids(changed)}) as wanted (id) left join ${before} and s.source_id = ${keeper.source.id}::uuid
+      on conflict (object_id, run) do update set changed = true, before = excluded.before where not import_change.changed
+    `.execute(trx);
+  }
+  if (others.length === 0) return;
+  await sql`
+    insert into import_change (object_id, run, kind, changed, revision)
+    select distinct c.object_id, ${own}::integer, c.kind, false, ${keeper.revision}::bigint
+    from import_change as c where c.object_id = any(${ids(said)}) and c.run = any(${others}::integer[])
+    on conflict do nothing
+  `.execute(trx);
+}
+
+const REF = sql.raw(
+  'from_id uuid, to_id uuid, type relationship_type, from_kind entity_kind, to_kind entity_kind',
+);
+
+/** The relationships as `wanted`, each once. */
+function recordset(relationships: readonly Relationship[]) {
+  const rows = relationships.map(({ fromId, toId, type, fromKind, toKind }) => ({
+    from_id: fromId,
+    to_id: toId,
+    type,
+    from_kind: fromKind,
+    to_kind: toKind,
+  }));
+  return sql`(select distinct * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${REF})) as wanted`;
+}
+
+const same = (a: string, b: string) =>
+  sql.join(
+    ['from_id', 'to_id', 'type'].map(
+      (column) => sql`${sql.ref(`${a}.${column}`)} = ${sql.ref(`${b}.${column}`)}`,
+    ),
+    sql` and `,
+  );
+
+/** As `keepObjects`, of relationships. */
+export async function keepRelationships(
+  trx: Transaction<Tables>,
+  keeper: Keeper,
+  changed: readonly Relationship[],
+  said: readonly Relationship[],
+): Promise<void> {
+  const { own, others } = await runNumbers(trx, keeper);
+  if (own === undefined) {
+    if (others.length === 0) return;
+    await sql`
+      delete from import_relationship_change as c using ${recordset(said)}
+      where ${same('c', 'wanted')} and c.run = any(${others}::integer[])
+    `.execute(trx);
+    return;
+  }
+  const source = sql`${keeper.source.id}::uuid`;
+  if (changed.length > 0) {
+    await sql`
+      insert into import_relationship_change (from_id, to_id, type, from_kind, to_kind, run, source_id, changed, revision,
+        before)
+      select wanted.*, ${own}::integer, ${source}, true, ${keeper.revision}::bigint, r.tlp
+      from ${recordset(changed)} left join relationship as r on ${same('r', 'wanted')} and r.source_id = ${source}
+      on conflict (from_id, to_id, type, run) do update set changed = true, before = excluded.before
+        where not import_relationship_change.changed
+    `.execute(trx);
+  }
+  if (others.length === 0) return;
+  await sql`
+    insert into import_relationship_change (from_id, to_id, type, from_kind, to_kind, run, source_id, changed, revision)
+    select distinct wanted.*, ${own}::integer, ${source}, false, ${keeper.revision}::bigint
+    from ${recordset(said)} join import_relationship_change as c on ${same('c', 'wanted')}
+    where c.run = any(${others}::integer[])
+    on conflict do nothing
+  `.execute(trx);
+}
+
+/** An import that is undone, and the others of its source that could be. */
+export interface UndoneRun {
+  number: number;
+  others: number[];
+}
+
+/** @returns undefined: what it replaced is not kept */
+export async function findUndone(
+  db: Db,
+  run: { id: string; source: string },
+): Promise<UndoneRun | undefined> {
+  const kept = await keptRuns(db, { name: run.source });
+  const own = kept.find(({ id }) => id === run.id);
+  return (
+    own && { number: own.number, others: kept.filter(({ id }) => id !== run.id).map(({ number }) => number) }
+  );
+}
+
+export interface ChangedObject {
+  id: string;
+  /** The row that was replaced; null: there was none. */
+  before: Record<string, unknown> | null;
+}
+
+/** Who has said an import's object again: the first after it; noted before what was changed under the same revision. */
+const heirOf = (table: string, isSame: ReturnType<typeof sql>, others: readonly number[]) => sql`(
+  select later.run from ${sql.table(table)} as later
+  where ${isSame} and later.run = any(${others}::integer[]) and later.revision >= c.revision
+  order by later.revision, later.changed limit 1)`;
+
+const objectHeir = (others: readonly number[]) =>
+  heirOf('import_change', sql`later.object_id = c.object_id`, others);
+const relationshipHeir = (others: readonly number[]) =>
+  heirOf('import_relationship_change', same('later', 'c'), others);
+
+/** An import's changes of one kind that no later import has said again, `most` after the one given. */
+export async function findChanges(
+  db: Db,
+  { number, others }: UndoneRun,
+  kind: EntityKind,
+  after: string,
+  most: number,
+): Promise<{ changes: ChangedObject[]; last: string | undefined; saidAgain: number }> {
+  const { rows } = await sql<ChangedObject & { changed: boolean; heir: number | null }>`
+    select c.object_id as id, c.before, c.changed, ${objectHeir(others)} as heir
+    from import_change as c
+    where c.run = ${number}::integer and c.kind = ${kind}::entity_kind and c.object_id > ${after}::uuid
+    order by c.object_id limit ${most}
+  `.execute(db);
+  return {
+    changes: rows.filter(({ changed, heir }) => changed && heir === null),
+    last: rows.at(-1)?.id,
+    saidAgain: rows.filter(({ changed, heir }) => changed && heir !== null).length,
+  };
+}
+
+/** As `findChanges`, and takes them out of what is kept. What a later import has said again passes to that one. */
+export async function takeChanges(
+  trx: Transaction<Tables>,
+  run: UndoneRun,
+  kind: EntityKind,
+  after: string,
+  most: number,
+): Promise<{ changes: ChangedObject[]; last: string | undefined; saidAgain: number }> {
+  const found = await findChanges(trx, run, kind, after, most);
+  if (found.last === undefined) return found;
+  const taken = sql`c.run = ${run.number}::integer and c.kind = ${kind}::entity_kind
+    and c.object_id > ${after}::uuid and c.object_id <= ${found.last}::uuid`;
+  await sql`
+    update import_change as heir set changed = true, before = passed.before
+    from (select c.object_id, c.before, ${objectHeir(run.others)} as run from import_change as c
+      where ${taken} and c.changed) as passed
+    where heir.object_id = passed.object_id and heir.run = passed.run
+  `.execute(trx);
+  await sql`delete from import_change as c where ${taken}`.execute(trx);
+  return found;
+}
+
+export interface ChangedRelationship extends Omit<Relationship, 'sourceId' | 'tlp'> {
+  before: Tlp | null;
+}
+
+/** Likewise of relationships, in no order. `any`: false when there are no more. */
+export async function takeRelationshipChanges(
+  trx: Transaction<Tables>,
+  { number, others }: UndoneRun,
+  most: number,
+): Promise<{ changes: ChangedRelationship[]; any: boolean }> {
+  const { rows } = await sql<ChangedRelationship & { changed: boolean; heir: number | null }>`
+    with taken as (
+      select c.*, ${relationshipHeir(others)} as heir from import_relationship_change as c
+      where c.run = ${number}::integer limit ${most}
+    ), passed as (
+      update import_relationship_change as heir set changed = true, before = taken.before from taken
+      where ${same('heir', 'taken')} and heir.run = taken.heir and taken.changed
+    ), gone as (
+      delete from import_relationship_change as c using taken where ${same('c', 'taken')} and c.run = taken.run
+    )
+    select from_id as "fromId", to_id as "toId", type, from_kind as "fromKind", to_kind as "toKind", before, changed, heir
+    from taken
+  `.execute(trx);
+  return { changes: rows.filter(({ changed, heir }) => changed && heir === null), any: rows.length > 0 };
+}
+
+/** How many relationships of an import would be restored; of these, how many would be no more. */
+export async function countRelationshipChanges(
+  db: Db,
+  { number, others }: UndoneRun,
+): Promise<{ changed: number; gone: number; saidAgain: number }> {
+  const { rows } = await sql<{ changed: number; gone: number; saidAgain: number }>`
+    select count(*) filter (where heir is null) as changed,
+      count(*) filter (where heir is null and before is null) as gone,
+      count(*) filter (where heir is not null) as "saidAgain"
+    from (
+      select c.before, ${relationshipHeir(others)} as heir from import_relationship_change as c
+      where c.run = ${number}::integer and c.changed
+    ) as change
+  `.execute(db);
+  return rows[0] ?? { changed: 0, gone: 0, saidAgain: 0 };
+}
+
+/** Forgets what a source's imports have replaced: they can be undone no more, and are not any further. */
+export async function forgetSource(trx: Transaction<Tables>, source: { name: string }): Promise<void> {
+  const imports = trx.updateTable('import_run').where('source', '=', source.name);
+  await imports.set({ keeps_changes: false }).execute();
+  await imports.set({ undo: 'done' }).where('undo', '=', 'running').execute();
+}
+
+const FORGOTTEN_AT_ONCE = 5_000;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** Takes away, in batches, what was replaced by imports that cannot be undone any more, for they are too old or undone. */
+export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean): Promise<void> {
+  await sql`
+    update import_run set keeps_changes = false
+    where keeps_changes and undo is distinct from 'running'
+      and (undo = 'done' or started_at < ${now}::timestamptz - make_interval(days => ${UNDO_DAYS}))
+  `.execute(db);
+  const kept = sql`(select number from import_run where keeps_changes)`;
+  for (const [table, key] of [
+    ['import_change', 'object_id'],
+    ['import_relationship_change', 'from_id'],
+  ] as const) {
+    const id = sql.ref(key);
+    for (let after: string | undefined = BEFORE_ALL; after !== undefined && !stopped(); ) {
+      const { rows }: { rows: { last: string | null }[] } = await sql<{ last: string | null }>`
+        with page as (select ${id} as id, run from ${sql.table(table)} where ${id} > ${after}::uuid
+          order by ${id} fetch first ${sql.lit(FORGOTTEN_AT_ONCE)} rows with ties
+        ), gone as (
+          delete from ${sql.table(table)} as c using page
+          where c.${id} = page.id and c.run = page.run and page.run not in ${kept}
+        )
+        select max(id::text) as last from page
+      `.execute(db);
+      after = rows[0]?.last ?? undefined;
+    }
+  }
+}

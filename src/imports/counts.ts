@@ -1,0 +1,63 @@
+import type { EntityKind } from '../model/vocabulary.ts';
+
+export type Counted = EntityKind | 'relationship';
+type Outcome = 'new' | 'updated' | 'unchanged' | 'rejected';
+
+/** Counts of one kind of object; `read` is the sum of the other four. */
+export interface KindTally {
+  read: number;
+  new: number;
+  updated: number;
+  unchanged: number;
+  rejected: number;
+  /** How many were rejected for what reason. */
+  reasons: Record<string, number>;
+}
+
+/** Reasons kept apart; a hostile file must not fill the memory with them. */
+const MAX_REASONS = 200;
+const FEW_EXAMPLES = 20;
+
+export interface Tally {
+  kinds: Map<Counted, KindTally>;
+  /** The first rejections, for a person. */
+  examples: { where: string; reason: string }[];
+  /** Indicators that are new or changed, and hidden by the whitelist. */
+  hidden: number;
+  count(kind: Counted, outcome: Exclude<Outcome, 'rejected'>): void;
+  reject(kind: Counted, reason: string, where: string): void;
+}
+
+/** @param mostExamples how many rejections are kept with where they are */
+export function newTally(mostExamples = FEW_EXAMPLES): Tally {
+  const kinds = new Map<Counted, KindTally>();
+  const of = (kind: Counted): KindTally => {
+    const tally = kinds.get(kind) ?? emptyTally();
+    kinds.set(kind, tally);
+    return tally;
+  };
+  const examples: Tally['examples'] = [];
+  return {
+    kinds,
+    examples,
+    hidden: 0,
+    count(kind, outcome) {
+      const tally = of(kind);
+      tally.read++;
+      tally[outcome]++;
+    },
+    reject(kind, reason, where) {
+      const tally = of(kind);
+      tally.read++;
+      tally.rejected++;
+      const { reasons } = tally;
+      const name = reason in reasons || Object.keys(reasons).length < MAX_REASONS ? reason : 'other reasons';
+      reasons[name] = (reasons[name] ?? 0) + 1;
+      if (examples.length < mostExamples) examples.push({ where, reason });
+    },
+  };
+}
+
+export function emptyTally(): KindTally {
+  return { read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0, reasons: Object.create(null) };
+}

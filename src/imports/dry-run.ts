@@ -1,0 +1,46 @@
+import type { KnownIndicator } from '../indicators/state/state.queries.ts';
+import type { Statement } from '../model/statement.ts';
+import type { Source } from '../sources/store/sources.queries.ts';
+
+/** What a dry run would have written so far, for a repeat in a later batch. Kept packed: a file may be large. */
+export interface Rehearsal {
+  /** Lays what was kept of these ids over what the database knows. */
+  recall(ids: Iterable<string>, known: Map<string, KnownIndicator>): void;
+  keep(id: string, indicator: KnownIndicator): void;
+}
+
+const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', 'leftAt'];
+
+/** Counting asks only for what this one source says. */
+export function newRehearsal(source: Source): Rehearsal {
+  const kept = new Map<string, string>();
+  return {
+    recall(ids, known) {
+      for (const id of ids) {
+        const packed = kept.get(id);
+        if (packed) known.set(id, unpack(packed, source));
+      }
+    },
+    keep(id, { type, normalized, value, externalIds, statements }) {
+      const { source: _, ...statement } = statements.get(source.id) ?? {};
+      kept.set(id, JSON.stringify({ type, normalized, value, externalIds: [...externalIds], statement }));
+    },
+  };
+}
+
+function unpack(packed: string, source: Source): KnownIndicator {
+  const { externalIds, statement, ...identity } = JSON.parse(packed, (key, field) =>
+    DATES.includes(key) && field !== null ? new Date(field) : field,
+  ) as Pick<KnownIndicator, 'type' | 'normalized' | 'value'> & {
+    externalIds: string[];
+    statement: Statement;
+  };
+  return {
+    ...identity,
+    stored: null,
+    pinned: null,
+    scores: [],
+    externalIds: new Set(externalIds),
+    statements: new Map([[source.id, { ...statement, source }]]),
+  };
+}

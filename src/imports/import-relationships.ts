@@ -1,0 +1,158 @@
+import type { Db } from '../db/database.ts';
+import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { type EntityRef, resolveExternalIds } from '../entities/resolution/external-ids.queries.ts';
+import {
+  loadRelationships,
+  type Relationship,
+  relationshipKey,
+  writeRelationships,
+} from '../entities/resolution/relationships.queries.ts';
+import type { RelationshipRecord } from '../importers/importer.ts';
+import { compareTlp, mostRestrictive } from '../model/statement.ts';
+import type { EntityKind, RelationshipType, Tlp } from '../model/vocabulary.ts';
+import type { Source } from '../sources/store/sources.queries.ts';
+import { ANY_WRITER, type Writer } from './assert-lease.ts';
+import { hasUndoable, keepRelationships } from './changes.queries.ts';
+import type { Tally } from './counts.ts';
+
+/** Which kinds a relationship may join (STIX 2.1 appendix B, as far as the API shows it). */
+const JOINS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonly EntityKind[] }> = {
+  indicates: { from: ['indicator'], to: ['actor', 'campaign', 'software', 'technique'] },
+  'attributed-to': { from: ['campaign'], to: ['actor'] },
+  uses: { from: ['actor', 'campaign', 'software'], to: ['technique', 'software'] },
+  'refers-to': {
+    from: ['report'],
+    to: ['indicator', 'actor', 'campaign', 'technique', 'software', 'report'],
+  },
+};
+
+const NOT_KEPT = 'a relationship that joins other kinds';
+
+interface Plan {
+  writes: Map<string, Relationship>;
+  outcomes: ('new' | 'updated' | 'unchanged')[];
+}
+
+/** Relationships that are resolved together. */
+const RECORDS_AT_ONCE = 1_000;
+/** Pairs of objects that are written together. */
+const PAIRS_AT_ONCE = 5_000;
+/**
+ * The pairs that one relationship may join: an end is every observable of a pattern, and the pairs are the product of
+ * both ends. The largest in real bundles has some tens.
+ */
+const MAX_PAIRS = 1_000;
+const TOO_MANY = `its ends stand for more than ${MAX_PAIRS} pairs of objects`;
+
+/**
+ * Joins what both ends of are known, up to `seesUpTo`.
+ * @returns the records with an end that is not known (yet)
+ */
+export async function importRelationships(
+  db: Db,
+  source: Source,
+  records: readonly RelationshipRecord[],
+  tally: Tally,
+  seesUpTo: Tlp,
+  writer: Writer = ANY_WRITER,
+): Promise<RelationshipRecord[]> {
+  const waiting: RelationshipRecord[] = [];
+  let pairs: Relationship[] = [];
+  const write = async () => {
+    await writePairs(db, source, pairs, tally, writer, seesUpTo);
+    pairs = [];
+  };
+  for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
+    const group = records.slice(at, at + RECORDS_AT_ONCE);
+    const ids = group.flatMap(({ from, to }) => [from, to]);
+    const ends = await resolveExternalIds(db, ids, seesUpTo, MAX_PAIRS + 1);
+    for (const record of group) {
+      const [from, to] = [ends.get(record.from), ends.get(record.to)];
+      if (!from || !to) {
+        waiting.push(record);
+        continue;
+      }
+      const isTooMany = from.length * to.length > MAX_PAIRS;
+      const joins = isTooMany ? [] : joinsOf(record, from, to, source);
+      if (joins.length === 0) {
+        const reason = isTooMany ? TOO_MANY : NOT_KEPT;
+        tally.reject('relationship', reason, `${record.from} ${record.type} ${record.to}`);
+      }
+      pairs.push(...joins);
+      if (pairs.length >= PAIRS_AT_ONCE) await write();
+    }
+  }
+  await write();
+  return waiting;
+}
+
+async function writePairs(
+  db: Db,
+  source: Source,
+  pairs: readonly Relationship[],
+  tally: Tally,
+  writer: Writer,
+  seesUpTo: Tlp,
+): Promise<void> {
+  if (pairs.length === 0) return;
+  const mayBeUndone = await hasUndoable(db, source, writer.runId);
+  let plan = await planRelationships(db, pairs, seesUpTo);
+  if (mayBeUndone || plan.writes.size > 0) {
+    await db.transaction().execute(async (trx) => {
+      const lock = await lockRevision(trx);
+      await writer.guard(trx);
+      plan = await planRelationships(trx, pairs, seesUpTo);
+      const keeper = { source, runId: writer.runId, revision: lock.next };
+      await keepRelationships(trx, keeper, [...plan.writes.values()], pairs);
+      if (plan.writes.size === 0) return;
+      await writeRelationships(trx, [...plan.writes.values()], lock.next);
+      await commitRevision(trx, lock);
+    });
+  }
+  for (const outcome of plan.outcomes) tally.count('relationship', outcome);
+}
+
+function joinsOf(
+  record: RelationshipRecord,
+  from: readonly EntityRef[],
+  to: readonly EntityRef[],
+  source: Source,
+): Relationship[] {
+  const allowed = JOINS[record.type];
+  return from.flatMap((near) =>
+    to
+      .filter(
+        (far) => allowed.from.includes(near.kind) && allowed.to.includes(far.kind) && near.id !== far.id,
+      )
+      .map((far) => ({
+        fromId: near.id,
+        toId: far.id,
+        type: record.type,
+        fromKind: near.kind,
+        toKind: far.kind,
+        tlp: record.tlp ?? source.defaults.tlp,
+        sourceId: source.id,
+      })),
+  );
+}
+
+/** What is known above `seesUpTo` counts as what is not there. */
+async function planRelationships(db: Db, wanted: readonly Relationship[], seesUpTo: Tlp): Promise<Plan> {
+  const known = await loadRelationships(db, wanted);
+  const plan: Plan = { writes: new Map(), outcomes: [] };
+  for (const said of wanted) {
+    const key = relationshipKey(said);
+    const before = known.get(key);
+    // What a source has once said under a marking stays under it, or a more restrictive one.
+    const after = before ? { ...before, tlp: mostRestrictive([before.tlp, said.tlp]) } : said;
+    const isSeen = before !== undefined && compareTlp(before.tlp, seesUpTo) <= 0;
+    if (before?.tlp === after.tlp) {
+      plan.outcomes.push(isSeen ? 'unchanged' : 'new');
+      continue;
+    }
+    known.set(key, after);
+    plan.writes.set(key, after);
+    plan.outcomes.push(isSeen ? 'updated' : 'new');
+  }
+  return plan;
+}

@@ -1,0 +1,176 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { KindTally, Tally } from './counts.ts';
+
+/**
+ * An import without a sign of life for so long is over: whoever ran it has ended. By the database's clock, for no two
+ * machines' clocks are compared.
+ */
+const SILENT_MS = 60_000;
+/** Dry runs are of no use to anybody later. */
+const DRY_RUN_DAYS = 7;
+
+export type RunState = Tables['import_run']['state'];
+
+export interface NewRun {
+  id: string;
+  source: string;
+  fileName: string;
+  fileBytes: number;
+  format: string;
+  dryRun: boolean;
+}
+
+export async function writeRun(trx: Transaction<Tables>, run: NewRun, who: string, now: Date): Promise<void> {
+  await sql`
+    delete from import_run where dry_run and started_at < ${now}::timestamptz - make_interval(days => ${DRY_RUN_DAYS})
+  `.execute(trx);
+  await trx
+    .insertInto('import_run')
+    .values({
+      id: run.id,
+      source: run.source,
+      file_name: run.fileName,
+      file_bytes: run.fileBytes,
+      format: run.format,
+      dry_run: run.dryRun,
+      keeps_changes: !run.dryRun,
+      who,
+      state: 'running',
+      started_at: now,
+      heard_at: sql`clock_timestamp()`,
+    })
+    .execute();
+}
+
+/**
+ * How far it is.
+ * @returns who wants it to end; null: nobody
+ */
+export async function noteProgress(
+  db: Db,
+  id: string,
+  readBytes: number,
+  tally: Tally,
+): Promise<string | null> {
+  const row = await db
+    .updateTable('import_run')
+    .set({ read_bytes: readBytes, heard_at: sql`clock_timestamp()`, ...countsOf(tally) })
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .returning('stop_wanted_by')
+    .executeTakeFirst();
+  return row?.stop_wanted_by ?? null;
+}
+
+/** @returns false: it does not run */
+export async function wantStop(trx: Transaction<Tables>, id: string, who: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('import_run')
+    .set({ stop_wanted_by: who })
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+export async function writeEnd(
+  trx: Transaction<Tables>,
+  id: string,
+  end: { state: Exclude<RunState, 'running'>; readBytes: number; problem: string | null; at: Date },
+  tally: Tally,
+): Promise<void> {
+  const { state, readBytes, problem, at } = end;
+  await trx
+    .updateTable('import_run')
+    .set({ state, problem, ended_at: at, read_bytes: readBytes, ...countsOf(tally) })
+    .set({ rejected: JSON.stringify(tally.examples) })
+    .where('id', '=', id)
+    .execute();
+}
+
+function countsOf({ kinds, hidden }: Tally) {
+  return { counts: JSON.stringify(Object.fromEntries(kinds)), hidden };
+}
+
+const COLUMNS = [
+  'id',
+  'source',
+  'file_name as fileName',
+  'file_bytes as fileBytes',
+  'format',
+  'dry_run as dryRun',
+  'who',
+  'started_at as startedAt',
+  'ended_at as endedAt',
+  'read_bytes as readBytes',
+  'hidden',
+  'problem',
+  'keeps_changes as keepsChanges',
+  'undo',
+  'undone_by as undoneBy',
+  'undone_at as undoneAt',
+] as const;
+
+const STATE = sql<RunState>`case
+  when state = 'running' and heard_at < clock_timestamp() - make_interval(secs => ${SILENT_MS / 1000}) then 'stopped'
+  else state end`;
+
+type Counts = Record<string, KindTally>;
+
+function selectRuns(db: Db) {
+  return (
+    db
+      .selectFrom('import_run')
+      .select(COLUMNS)
+      // As `countsOf` wrote them.
+      .select([
+        STATE.as('state'),
+        sql<Counts>`counts`.as('counts'),
+        sql<number>`jsonb_array_length(rejected)`.as('rejectedKept'),
+      ])
+  );
+}
+
+/** The latest first. */
+export async function findRuns(db: Db, { limit, offset }: { limit: number; offset: number }) {
+  return selectRuns(db).orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset).execute();
+}
+
+export async function countRuns(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('import_run')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function findRun(db: Db, id: string) {
+  return selectRuns(db).where('id', '=', id).executeTakeFirst();
+}
+
+/** Whether a file is being imported into a source. */
+export async function isImporting(db: Db, source: string): Promise<boolean> {
+  const runs = await selectRuns(db)
+    .where('source', '=', source)
+    .where('dry_run', '=', false)
+    .where(STATE, '=', 'running')
+    .limit(1)
+    .execute();
+  return runs.length > 0;
+}
+
+/** Of the rejected records that are kept, in the order of the file. */
+export async function findRejected(
+  db: Db,
+  id: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ where: string; reason: string }[]> {
+  const { rows } = await sql<{ where: string; reason: string }>`
+    select one.record->>'where' as "where", one.record->>'reason' as reason
+    from import_run, jsonb_array_elements(rejected) with ordinality as one(record, place)
+    where id = ${id}::uuid order by one.place limit ${limit} offset ${offset}
+  `.execute(db);
+  return rows;
+}

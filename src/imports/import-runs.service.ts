@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import type { Tally } from './counts.ts';
+import {
+  type NewRun,
+  noteProgress,
+  type RunState,
+  wantStop,
+  writeEnd,
+  writeRun,
+} from './import-runs.queries.ts';
+
+const NOTE_EVERY_MS = 500;
+
+/** Somebody wants the import to end. */
+export class ImportStopped extends Error {
+  override name = 'ImportStopped';
+}
+
+export interface RecordedRun {
+  id: string;
+  /** Of the file, so far. */
+  readBytes: number;
+  /** Ends when somebody wants the import to end; its reason says so. */
+  signal: AbortSignal;
+  end(how: { state: Exclude<RunState, 'running'>; problem: string | null; at: Date }): Promise<void>;
+}
+
+/**
+ * Writes an import into the history, and how far it is every half second, until it ends. Dry runs change nothing: the
+ * audit leaves them out.
+ */
+export async function recordRun(
+  db: Db,
+  wanted: Omit<NewRun, 'id'>,
+  tally: Tally,
+  by: By,
+  onError: (error: unknown) => void,
+): Promise<RecordedRun> {
+  const id = randomUUID();
+  const audit = {
+    object: { kind: 'import' as const, id },
+    reason: null,
+  };
+  await db.transaction().execute(async (trx) => {
+    await writeRun(trx, { ...wanted, id }, by.who, by.now);
+    const { dryRun, ...after } = wanted;
+    if (!dryRun) await writeAudit(trx, by, { ...audit, action: 'import.start', before: null, after });
+  });
+  const stopping = new AbortController();
+  let noting: Promise<void> | null = null;
+  const note = () => {
+    noting ??= noteProgress(db, id, run.readBytes, tally)
+      .then((who) => {
+        if (who !== null)
+          stopping.abort(new ImportStopped(`${who} stopped it. What was read whole was kept.`));
+      })
+      .catch(onError)
+      .finally(() => {
+        noting = null;
+      });
+  };
+  const timer = setInterval(note, NOTE_EVERY_MS);
+  timer.unref();
+  const run: RecordedRun = {
+    id,
+    readBytes: 0,
+    signal: stopping.signal,
+    async end({ state, problem, at }) {
+      clearInterval(timer);
+      await noting;
+      const { readBytes } = run;
+      const counts = Object.fromEntries(
+        [...tally.kinds].map(([kind, { reasons, ...counts }]) => [kind, counts]),
+      );
+      await db.transaction().execute(async (trx) => {
+        await writeEnd(trx, id, { state, readBytes, problem, at }, tally);
+        if (wanted.dryRun) return;
+        const after = { state, problem, counts };
+        await writeAudit(trx, { ...by, now: at }, { ...audit, action: 'import.end', before: null, after });
+      });
+    },
+  };
+  return run;
+}
+
+/**
+ * Has an import ended, wherever it runs, within a second.
+ * @returns false: it does not run
+ */
+export async function stopRun(db: Db, id: string, by: By): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    if (!(await wantStop(trx, id, by.who))) return false;
+    const object = { kind: 'import' as const, id };
+    await writeAudit(trx, by, { action: 'import.stop', object, before: null, after: null, reason: null });
+    return true;
+  });
+}

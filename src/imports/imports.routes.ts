@@ -1,0 +1,198 @@
+import type { Readable } from 'node:stream';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { bulkhead } from 'cockatiel';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import type { By } from '../audit/audit.queries.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import { ApiError } from '../http/errors.ts';
+import { idOf, routeOf } from '../http/operation.ts';
+import { requireFullSight } from '../http/session-gate.ts';
+import { fileInput } from '../importers/file-input.ts';
+import { UnreadableInput } from '../importers/importer.ts';
+import type { ImporterKind } from '../importers/named.ts';
+import type { OpenImporter } from '../importers/parser-threads.ts';
+import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
+import { compareTlp } from '../model/statement.ts';
+import { newTally } from './counts.ts';
+import { countRuns, findRejected, findRun, findRuns } from './import-runs.queries.ts';
+import { recordRun, stopRun } from './import-runs.service.ts';
+import * as operations from './imports.schema.ts';
+import { runUpload } from './run-upload.ts';
+import { carryOutUndos, previewUndo, startUndo, UndoError } from './undo.service.ts';
+import { receiveUpload, removeOldUploads, tooLarge, type Upload } from './uploads.ts';
+
+interface Deps {
+  database: Pick<Database, 'db' | 'refreshStatistics'>;
+  clock: Clock;
+  by(request: FastifyRequest): By;
+  /** Where files are laid aside. */
+  directory: string;
+  maxBytes: number;
+  openImporter: OpenImporter;
+}
+
+/** Each holds memory and writes in turns with the others. */
+const MOST_AT_ONCE = 2;
+/** Rejected records that are kept with where they are. */
+const MOST_REJECTED = 1_000;
+
+export async function importRoutes(instance: FastifyInstance, deps: Deps): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+  const { db } = deps.database;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  const restoring = new Set<Promise<void>>();
+  const turns = bulkhead(MOST_AT_ONCE, Number.POSITIVE_INFINITY);
+  /** Accounts whose file comes in. */
+  const sending = new Set<string>();
+  await removeOldUploads(deps.directory, deps.clock());
+  app.addHook('onClose', async () => {
+    stopping.abort();
+    await Promise.all([...running, ...restoring]);
+  });
+  await app.register(async (files) => {
+    // A file comes as a stream; what is read into memory whole has no place here.
+    files.removeAllContentTypeParsers();
+    files.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload));
+    const { schema: upload, ...start } = routeOf(operations.startImport, 'analyst');
+    const { body: _, ...schema } = upload;
+    files.withTypeProvider<TypeBoxTypeProvider>().route({
+      ...start,
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      schema,
+      handler: async (request) => {
+        const { id } = request.account;
+        if (running.size >= MOST_AT_ONCE)
+          throw new ApiError('not_possible', `${MOST_AT_ONCE} imports are under way; wait for one to end.`);
+        if (sending.has(id))
+          throw new ApiError('not_possible', 'You are sending a file already; wait until it has arrived.');
+        sending.add(id);
+        try {
+          return { data: await begin(request.query, request) };
+        } finally {
+          sending.delete(id);
+        }
+      },
+    });
+  });
+
+  async function begin(query: Query, request: FastifyRequest) {
+    if (typeof (request.body as Readable | undefined)?.pipe !== 'function')
+      throw new ApiError('bad_request', 'The file is the body of the request, as application/octet-stream.');
+    if (compareTlp(query.tlp, request.viewer.tlpCeiling) > 0)
+      throw new ApiError(
+        'insufficient_role',
+        'What is imported cannot be more restricted than what your role sees.',
+      );
+    if (Number(request.headers['content-length']) > deps.maxBytes) throw tooLarge(deps.maxBytes);
+    const file = await receiveUpload(request.body as Readable, deps.directory, deps.maxBytes);
+    try {
+      const importer = deps.openImporter(await formatOf(file, query));
+      const { source, fileName, dryRun, format: __, ...defaults } = query;
+      const wanted = { source, fileName, fileBytes: file.bytes, format: importer.name, dryRun };
+      const tally = newTally(MOST_REJECTED);
+      const log = (err: unknown) => request.log.error({ err }, 'import');
+      const run = await recordRun(db, wanted, tally, deps.by(request), log);
+      const seesUpTo = request.viewer.tlpCeiling;
+      // Files that arrived at the same time may be more than run at once: the last of them wait.
+      const work = turns.execute(() =>
+        runUpload(
+          { ...deps, signal: stopping.signal, log },
+          { ...wanted, file, importer, defaults, tally, run, seesUpTo },
+        ),
+      );
+      running.add(work);
+      void work.finally(() => running.delete(work));
+      return await found(run.id);
+    } catch (error) {
+      await file.dispose();
+      throw error;
+    }
+  }
+
+  async function found(id: string) {
+    const run = await findRun(db, id);
+    if (!run) throw new ApiError('not_found', 'There is no such import.');
+    return run;
+  }
+
+  app.route({
+    ...routeOf(operations.stopImport, 'analyst'),
+    handler: async (request) => {
+      if (!(await stopRun(db, idOf(request), deps.by(request))))
+        throw new ApiError('not_possible', 'This import does not run.');
+      return { done: true as const };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.previewImportUndo, 'administrator'),
+    handler: async (request) => {
+      requireFullSight(request);
+      return { data: await previewUndo(db, idOf(request), deps.clock()).catch(asApiError) };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.undoImport, 'administrator'),
+    handler: async (request) => {
+      requireFullSight(request);
+      await startUndo(db, idOf(request), deps.by(request)).catch(asApiError);
+      const stopped = () => stopping.signal.aborted;
+      // What it does not come to, a worker does.
+      const work = carryOutUndos(db, { now: deps.clock, stopped }).catch((err: unknown) =>
+        request.log.error({ err }, 'undoing an import'),
+      );
+      restoring.add(work);
+      void work.finally(() => restoring.delete(work));
+      return { done: true as const };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.listImports, 'viewer'),
+    handler: async (request) => {
+      const { page, pageSize } = request.query;
+      const data = await findRuns(db, { limit: pageSize, offset: (page - 1) * pageSize });
+      return { data, page, pageSize, total: await countRuns(db), mostBytes: deps.maxBytes };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.readImport, 'viewer'),
+    handler: async (request) => ({ data: await found(idOf(request)) }),
+  });
+
+  app.route({
+    ...routeOf(operations.listRejected, 'analyst'),
+    handler: async (request) => {
+      const { page, pageSize } = request.query;
+      const { id, rejectedKept } = await found(idOf(request));
+      const data = await findRejected(db, id, { limit: pageSize, offset: (page - 1) * pageSize });
+      return { data, page, pageSize, total: rejectedKept };
+    },
+  });
+}
+
+function asApiError(error: unknown): never {
+  throw error instanceof UndoError ? new ApiError('not_possible', error.message) : error;
+}
+
+type Query = Static<typeof operations.startImport.query>;
+
+/** @throws {ApiError} when it is of no format that is known */
+async function formatOf(file: Upload, { format, fileName }: Query): Promise<ImporterKind> {
+  const known = IMPORTERS.find(({ name }) => name === format);
+  if (known) return known.name;
+  const unknown = 'The file is not of a format that can be recognized; choose its format.';
+  try {
+    const importer = await recognizeFormat(fileInput({ path: file.path, fileName }));
+    if (importer) return importer.name;
+  } catch (error) {
+    if (!(error instanceof UnreadableInput)) throw error;
+    throw new ApiError('invalid_parameter', `${fileName}: ${error.message}.`);
+  }
+  throw new ApiError('invalid_parameter', unknown);
+}

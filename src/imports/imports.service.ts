@@ -1,0 +1,267 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Db } from '../db/database.ts';
+import { areReadersServed, hasOneConnection } from '../db/readers.ts';
+import { knownIndicators, updateStatistics } from '../db/statistics.ts';
+import type { EntityRecord } from '../entities/resolution/entity-kinds.ts';
+import {
+  type Importer,
+  type ImportInput,
+  type ImportRecord,
+  type IndicatorRecord,
+  type RelationshipRecord,
+  UnreadableInput,
+} from '../importers/importer.ts';
+import { compareTlp } from '../model/statement.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import type { Source } from '../sources/store/sources.queries.ts';
+import type { Writer } from './assert-lease.ts';
+import type { Tally } from './counts.ts';
+import { newRehearsal, type Rehearsal } from './dry-run.ts';
+import { importEntities } from './import-entities.ts';
+import { importIndicators, rehearseIndicators } from './import-indicators.ts';
+import { importRelationships } from './import-relationships.ts';
+import { type Backlog, newBacklog } from './pending-relationships.ts';
+
+/** A batch is as large as is written in about this time: others wait for the revision no longer. */
+const BATCH_MS = 150;
+/** Where readers wait for the connection. */
+const BATCH_MS_ON_ONE_CONNECTION = 50;
+/** While requests are being answered, whose answers wait for the same processors. */
+const BATCH_MS_BESIDE_READERS = 40;
+const FIRST_BATCH = 500;
+/** Records that say nothing of a table to the planner. */
+const FIRST_STATISTICS = 1_000;
+/** What autovacuum takes for enough (autovacuum_analyze_scale_factor). */
+const AUTOVACUUM_SHARE = 0.1;
+const BATCH_BOUNDS = { least: 100, most: 5_000 };
+
+export interface ImportOptions {
+  source: Source;
+  now: Date;
+  /** Tells what would happen and writes nothing. Relationships are not counted then. */
+  dryRun: boolean;
+  tally: Tally;
+  /**
+   * Of whoever imports: a record that is marked above it is rejected, and the counts tell nothing of what is known above
+   * it, which counts as new.
+   */
+  seesUpTo: Tlp;
+  /** Left out: it may always write, and what it replaces is not kept. */
+  writer?: Writer;
+  /** Nobody reads while this import runs: its batches may be as large as the database takes quickest. */
+  alone?: boolean;
+  /** Ends the import between batches. */
+  signal?: AbortSignal;
+  /** Left out: what the database says. */
+  readers?: Readers;
+}
+
+/** Who goes first. */
+interface Readers {
+  areServed(): Promise<boolean>;
+  /** Leaves the machine to them. */
+  giveWay(ms: number): Promise<unknown>;
+}
+
+/** What stopped an import; everything before it was kept. */
+export interface Interruption {
+  fileName: string;
+  message: string;
+}
+
+interface Batch {
+  indicators: IndicatorRecord[];
+  entities: Map<EntityRecord['kind'], EntityRecord[]>;
+  relationships: RelationshipRecord[];
+  size: number;
+}
+
+export interface ImportFile {
+  importer: Importer;
+  input: ImportInput;
+}
+
+/**
+ * Imports files, in batches; each is a transaction. A file that cannot be read to its end keeps what was read
+ * whole before that point, and says where. A relationship may stand before its ends, also in another file.
+ * @returns what could not be read to its end
+ * @throws when the database fails: the batch under way is not kept
+ */
+export async function importFiles(
+  db: Db,
+  files: Iterable<ImportFile> | AsyncIterable<ImportFile>,
+  options: ImportOptions,
+): Promise<Interruption[]> {
+  const interruptions: Interruption[] = [];
+  const waiting = newBacklog();
+  const oneConnection = await hasOneConnection(db);
+  const batchMs = oneConnection && !options.alone ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
+  const statistics = statisticsOf(db, options, oneConnection);
+  const rehearsal = newRehearsal(options.source);
+  try {
+    for await (const { importer, input } of files) {
+      const write = batchWriter(db, options, { batchMs, rehearsal, waiting, statistics });
+      try {
+        for await (const record of importer.read(input)) {
+          // What is rejected fills no batch.
+          options.signal?.throwIfAborted();
+          await write.add(record, input.fileName);
+        }
+      } catch (error) {
+        if (!(error instanceof UnreadableInput)) throw error;
+        interruptions.push({ fileName: input.fileName, message: error.message });
+      } finally {
+        await write.settled();
+      }
+      await write.end();
+    }
+    await joinWaiting(db, waiting, options);
+    await statistics.end();
+  } finally {
+    await waiting.close();
+  }
+  return interruptions;
+}
+
+/**
+ * Updates the planner's statistics each time an import has changed as many records as the planner knows of indicators. The embedded
+ * database has no autovacuum, and that of PostgreSQL comes once a minute, in which an empty table can grow to tens of thousands of rows.
+ */
+function statisticsOf(db: Db, { tally, dryRun }: ImportOptions, readersWait: boolean) {
+  let before = changedRecords(tally);
+  let known: number | undefined;
+  const updateAfter = async (share: number) => {
+    const changed = changedRecords(tally) - before;
+    if (dryRun || changed < FIRST_STATISTICS) return;
+    known ??= await knownIndicators(db);
+    if (changed < known * share) return;
+    await updateStatistics(db, readersWait);
+    before += changed;
+    known = undefined;
+  };
+  return {
+    afterBatch: () => updateAfter(1),
+    end: () => updateAfter(AUTOVACUUM_SHARE),
+  };
+}
+
+const changedRecords = ({ kinds }: Tally) =>
+  [...kinds.values()].reduce((sum, kind) => sum + kind.new + kind.updated, 0);
+
+interface WriterParts {
+  batchMs: number;
+  rehearsal: Rehearsal;
+  waiting: Backlog;
+  statistics: ReturnType<typeof statisticsOf>;
+}
+
+/** Writes one batch while the next is read. */
+function batchWriter(
+  db: Db,
+  options: ImportOptions,
+  { batchMs, rehearsal, waiting, statistics }: WriterParts,
+) {
+  const { readers = { areServed: () => areReadersServed(db), giveWay: delay } } = options;
+  let batch = newBatch();
+  let limit = Math.round((FIRST_BATCH * batchMs) / BATCH_MS);
+  let writing = Promise.resolve();
+  async function write(full: Batch): Promise<void> {
+    const start = performance.now();
+    await importBatch(db, full, options, rehearsal);
+    if (!options.dryRun) {
+      await waiting.add(
+        await importRelationships(
+          db,
+          options.source,
+          full.relationships,
+          options.tally,
+          options.seesUpTo,
+          options.writer,
+        ),
+      );
+    }
+    const ms = performance.now() - start;
+    await statistics.afterBatch();
+    const besideReaders = !options.dryRun && (await readers.areServed());
+    limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
+    // As long as it has worked: half of what it would take is theirs.
+    if (besideReaders) await readers.giveWay(Math.min(ms, BATCH_MS));
+  }
+  const settled = () => Promise.allSettled([writing]);
+  async function handOver(): Promise<void> {
+    await writing;
+    options.signal?.throwIfAborted();
+    writing = write(batch);
+    batch = newBatch();
+    // What fails is told to whoever waits for it next.
+    void settled();
+  }
+  return {
+    async add(record: ImportRecord, fileName: string): Promise<void> {
+      sort(record, batch, options, fileName);
+      if (batch.size >= limit) await handOver();
+    },
+    async end(): Promise<void> {
+      if (batch.size > 0) await handOver();
+      await writing;
+    },
+    /** Nothing is being written any more. */
+    settled,
+  };
+}
+
+/** Joins what waited for its ends; what still has an unknown one is rejected. */
+async function joinWaiting(
+  db: Db,
+  waiting: Backlog,
+  { source, tally, writer, seesUpTo }: ImportOptions,
+): Promise<void> {
+  for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
+    for (const { type, from, to } of await importRelationships(db, source, group, tally, seesUpTo, writer)) {
+      tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
+    }
+  }
+}
+
+/** From how long the last batch took, and how long the next is to take. */
+function nextLimit(size: number, ms: number, wantedMs: number): number {
+  const fitting = Math.round((size * wantedMs) / Math.max(1, ms));
+  return Math.min(BATCH_BOUNDS.most, Math.max(BATCH_BOUNDS.least, fitting));
+}
+
+function newBatch(): Batch {
+  return { indicators: [], entities: new Map(), relationships: [], size: 0 };
+}
+
+function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileName: string): void {
+  const { tally, source, seesUpTo } = options;
+  if (record.kind === 'rejected') {
+    return tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
+  }
+  // Whoever imported it could never see it again, nor could others who saw it until now. Its value is nobody's to read.
+  if (compareTlp(record.tlp ?? source.defaults.tlp, seesUpTo) > 0) {
+    return tally.reject(record.kind, 'marked above what the role sees', fileName);
+  }
+  batch.size++;
+  if (record.kind === 'indicator') batch.indicators.push(record);
+  else if (record.kind === 'relationship') batch.relationships.push(record);
+  else {
+    const records = batch.entities.get(record.kind) ?? [];
+    records.push(record);
+    batch.entities.set(record.kind, records);
+  }
+}
+
+async function importBatch(
+  db: Db,
+  batch: Batch,
+  options: ImportOptions,
+  rehearsal: Rehearsal,
+): Promise<void> {
+  const { source, now, dryRun, tally, writer, seesUpTo } = options;
+  for (const [kind, records] of batch.entities)
+    await importEntities(db, source, kind, records, now, tally, dryRun, seesUpTo, writer);
+  if (batch.indicators.length === 0) return;
+  if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal, seesUpTo);
+  else await importIndicators(db, source, batch.indicators, now, tally, seesUpTo, writer);
+}

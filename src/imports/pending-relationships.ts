@@ -1,0 +1,54 @@
+import { createReadStream } from 'node:fs';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { RelationshipRecord } from '../importers/importer.ts';
+
+/** Kept in memory; beyond that they go to a temporary file, a line of JSON each. */
+const IN_MEMORY = 50_000;
+
+/** Relationships that wait for their ends, as many as there may be. */
+export interface Backlog {
+  add(records: readonly RelationshipRecord[]): Promise<void>;
+  /** All of them, in groups of at most `size`. */
+  groups(size: number): AsyncGenerator<RelationshipRecord[]>;
+  close(): Promise<void>;
+}
+
+export function newBacklog(): Backlog {
+  let held: RelationshipRecord[] = [];
+  let directory: string | null = null;
+  const file = () => join(directory ?? '', 'relationships');
+  return {
+    async add(records) {
+      held = held.concat(records);
+      if (held.length <= IN_MEMORY) return;
+      directory ??= await mkdtemp(join(tmpdir(), 'tipline-'));
+      await appendFile(file(), held.map((record) => `${JSON.stringify(record)}\n`).join(''));
+      held = [];
+    },
+    async *groups(size) {
+      let group: RelationshipRecord[] = [];
+      for await (const record of all()) {
+        group.push(record);
+        if (group.length < size) continue;
+        yield group;
+        group = [];
+      }
+      if (group.length > 0) yield group;
+    },
+    async close() {
+      if (directory) await rm(directory, { recursive: true, force: true });
+    },
+  };
+
+  async function* all(): AsyncGenerator<RelationshipRecord> {
+    if (directory) {
+      for await (const line of createInterface({ input: createReadStream(file()) })) {
+        yield JSON.parse(line) as RelationshipRecord;
+      }
+    }
+    yield* held;
+  }
+}

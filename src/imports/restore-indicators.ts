@@ -1,0 +1,87 @@
+import type { Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { RevisionLock } from '../db/revision/revision.ts';
+import type { Tables } from '../db/tables.ts';
+import { changedRow, reckon } from '../indicators/state/recompute.ts';
+import {
+  type IndicatorWrite,
+  loadIndicators,
+  type StatementWrite,
+  type Stored,
+  statementOf,
+  writeIndicators,
+  writeStatements,
+} from '../indicators/state/state.queries.ts';
+import { loadSources } from '../sources/store/sources.queries.ts';
+import { currentMatcher } from '../whitelist/current-matcher.ts';
+import type { ChangedObject } from './changes.queries.ts';
+import { deleteStatements } from './restored.queries.ts';
+
+/** What becomes of indicators when a source says again of them what it said before. */
+export interface RestoredIndicators {
+  statements: StatementWrite[];
+  /** Ids of those of which the source says nothing any more. */
+  unsaid: string[];
+  /** Ids of those of which no source says anything any more. */
+  withdrawn: string[];
+  writes: IndicatorWrite[];
+  /** How many of them are given out, before and after. */
+  shown: { before: number; after: number };
+}
+
+/** @param changes with the rows of `indicator_source` that the source's are to be again */
+export async function planRestoredIndicators(
+  db: Db,
+  sourceId: string,
+  changes: readonly ChangedObject[],
+  now: Date,
+): Promise<RestoredIndicators> {
+  const matcher = await currentMatcher(db);
+  const source = (await loadSources(db, [sourceId])).get(sourceId);
+  const known = await loadIndicators(
+    db,
+    changes.map(({ id }) => id),
+  );
+  const plan: RestoredIndicators = {
+    statements: [],
+    unsaid: [],
+    withdrawn: [],
+    writes: [],
+    shown: { before: 0, after: 0 },
+  };
+  for (const { id, before } of changes) {
+    const indicator = known.get(id);
+    if (!indicator || !source) continue;
+    if (before === null) {
+      plan.unsaid.push(id);
+      indicator.statements.delete(sourceId);
+    } else {
+      const statement = statementOf(before as unknown as Tables['indicator_source']);
+      plan.statements.push({ indicatorId: id, sourceId, statement });
+      indicator.statements.set(sourceId, { ...statement, source });
+    }
+    if (indicator.statements.size === 0) plan.withdrawn.push(id);
+    const after = reckon(indicator, matcher, now);
+    plan.shown.before += isShown(indicator.stored, now);
+    plan.shown.after += isShown(after, now);
+    const write = changedRow(id, indicator, after);
+    if (write) plan.writes.push(write);
+  }
+  return plan;
+}
+
+const isShown = (row: Stored | null, now: Date) =>
+  Number(row !== null && row.hiddenBy === null && (row.expiresAt === null || row.expiresAt > now));
+
+/** Under the revision's lock, which the caller commits. */
+export async function writeRestoredIndicators(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  { statements, unsaid, withdrawn, writes }: RestoredIndicators,
+  lock: RevisionLock,
+  now: Date,
+): Promise<void> {
+  await deleteStatements(trx, sourceId, unsaid, withdrawn);
+  await writeStatements(trx, statements);
+  await writeIndicators(trx, writes, lock.next, now);
+}

@@ -1,0 +1,77 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { EntityKind } from '../model/vocabulary.ts';
+import type { ChangedRelationship } from './changes.queries.ts';
+
+/** Ids of the objects of a kind that a source speaks of, in their order, `most` after the one given. */
+export async function findSaid(
+  db: Db,
+  sourceId: string,
+  kind: EntityKind,
+  after: string,
+  most: number,
+): Promise<string[]> {
+  const said =
+    kind === 'indicator'
+      ? sql<{ id: string }>`select indicator_id as id from indicator_source
+          where source_id = ${sourceId}::uuid and indicator_id > ${after}::uuid order by indicator_id limit ${most}`
+      : sql<{ id: string }>`select object_id as id from entity_source
+          where entity_kind = ${kind}::entity_kind and source_id = ${sourceId}::uuid and object_id > ${after}::uuid
+          order by object_id limit ${most}`;
+  return (await said.execute(db)).rows.map(({ id }) => id);
+}
+
+/** Some of the relationships that a source says, in no order. */
+export async function findSaidRelationships(
+  db: Db,
+  sourceId: string,
+  most: number,
+): Promise<Omit<ChangedRelationship, 'before'>[]> {
+  return db
+    .selectFrom('relationship')
+    .select(['from_id as fromId', 'to_id as toId', 'type', 'from_kind as fromKind', 'to_kind as toKind'])
+    .where('source_id', '=', sourceId)
+    .limit(most)
+    .execute();
+}
+
+export async function countSaidRelationships(db: Db, sourceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('relationship')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('source_id', '=', sourceId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** @param withdrawn those of which no source says anything then: nobody else's are their ids elsewhere */
+export async function deleteStatements(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  indicatorIds: readonly string[],
+  withdrawn: readonly string[],
+): Promise<void> {
+  await sql`
+    delete from indicator_source where source_id = ${sourceId}::uuid and indicator_id = any(${indicatorIds}::uuid[])
+  `.execute(trx);
+  await sql`delete from external_id where entity_id = any(${withdrawn}::uuid[])`.execute(trx);
+}
+
+/** @param lostKeys by the object, the keys that it is known by no more */
+export async function deleteEntityStatements(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  kind: EntityKind,
+  objectIds: readonly string[],
+  lostKeys: readonly { key: string; object_id: string }[],
+): Promise<void> {
+  await sql`
+    delete from entity_source where entity_kind = ${kind}::entity_kind and source_id = ${sourceId}::uuid
+      and object_id = any(${objectIds}::uuid[])
+  `.execute(trx);
+  await sql`
+    delete from entity_key as k using jsonb_to_recordset(${JSON.stringify(lostKeys)}::jsonb) as x (key text, object_id uuid)
+    where k.entity_kind = ${kind}::entity_kind and k.key = x.key and k.object_id = x.object_id
+  `.execute(trx);
+}

@@ -1,0 +1,102 @@
+import { type By, writeAudit } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import { sourceId } from '../sources/store/sources.queries.ts';
+import {
+  countRelationshipChanges,
+  findChanges,
+  findUndone,
+  takeChanges,
+  takeRelationshipChanges,
+  UNDO_DAYS,
+} from './changes.queries.ts';
+import { findRun } from './import-runs.queries.ts';
+import {
+  type CarryOut,
+  previewRestoration,
+  type Restoration,
+  type RestorePreview,
+  restore,
+} from './restore.service.ts';
+import { beginUndo, endUndo, unfinishedUndos } from './undo.queries.ts';
+
+/** An import that cannot be undone, and why. */
+export class UndoError extends Error {
+  override name = 'UndoError';
+}
+
+type Run = NonNullable<Awaited<ReturnType<typeof findRun>>>;
+
+const DAY_MS = 86_400_000;
+const NOT_KEPT =
+  'What it replaced is not kept: its source was removed since, or an earlier version imported it.';
+
+/** @throws {UndoError} with the reason */
+async function requireUndoable(db: Db, id: string, now: Date): Promise<Run> {
+  const run = await findRun(db, id);
+  if (!run) throw new UndoError('There is no such import.');
+  const problem = undoProblem(run, now);
+  if (problem !== null) throw new UndoError(problem);
+  return run;
+}
+
+/** Why an import cannot be undone; null: it can. */
+function undoProblem(run: Run, now: Date): string | null {
+  if (run.dryRun) return 'It was a dry run: it changed nothing.';
+  if (run.undo !== null) return run.undo === 'done' ? 'It has been undone already.' : null;
+  if (run.state === 'running') return 'It is still running: stop it first.';
+  if (run.startedAt.getTime() < now.getTime() - UNDO_DAYS * DAY_MS)
+    return `It is older than ${UNDO_DAYS} days: what it replaced is kept no longer.`;
+  return run.keepsChanges ? null : NOT_KEPT;
+}
+
+/**
+ * What undoing an import would change.
+ * @throws {UndoError} when it cannot be undone
+ */
+export async function previewUndo(db: Db, id: string, now: Date): Promise<RestorePreview> {
+  return previewRestoration(db, undoing(await requireUndoable(db, id, now)), now);
+}
+
+/** Its source says again what it said before the import, unless a later import has said it again. */
+function undoing(run: Run): Restoration {
+  const undone = async (db: Db) => {
+    const found = await findUndone(db, run);
+    if (!found) throw new UndoError(NOT_KEPT);
+    return found;
+  };
+  return {
+    source: { id: sourceId(run.source), name: run.source },
+    find: async (db, ...walk) => findChanges(db, await undone(db), ...walk),
+    take: async (trx, ...walk) => takeChanges(trx, await undone(trx), ...walk),
+    countRelationships: async (db) => countRelationshipChanges(db, await undone(db)),
+    takeRelationships: async (trx, most) => takeRelationshipChanges(trx, await undone(trx), most),
+  };
+}
+
+/**
+ * Writes down that an import is to be undone; `carryOutUndos` does it.
+ * @throws {UndoError} when it cannot be undone
+ */
+export async function startUndo(db: Db, id: string, by: By): Promise<void> {
+  const run = await requireUndoable(db, id, by.now);
+  await db.transaction().execute(async (trx) => {
+    if (!(await beginUndo(trx, id, by))) return;
+    await writeAudit(trx, by, {
+      action: 'import.undo',
+      object: { kind: 'import', id },
+      before: { source: run.source, fileName: run.fileName },
+      after: null,
+      reason: null,
+    });
+  });
+}
+
+/**
+ * Undoes what is to be undone. One that was cut off goes on where it was; several processes may do it at once.
+ */
+export async function carryOutUndos(db: Db, carryOut: CarryOut): Promise<void> {
+  for (const id of await unfinishedUndos(db)) {
+    const run = await findRun(db, id);
+    if (run && (await restore(db, undoing(run), carryOut))) await endUndo(db, id, carryOut.now());
+  }
+}

@@ -1,0 +1,64 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ApiError } from '../http/errors.ts';
+
+export interface Upload {
+  bytes: number;
+  path: string;
+  dispose(): Promise<void>;
+}
+
+/**
+ * Lays a file aside that comes in, readable for this user alone. Importers may read it twice.
+ * @throws {ApiError} 413 for one that is larger than allowed, 400 for an empty one; nothing is left of it
+ */
+export async function receiveUpload(body: Readable, directory: string, maxBytes: number): Promise<Upload> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const own = await mkdtemp(join(directory, 'upload-'));
+  const dispose = () => rm(own, { recursive: true, force: true });
+  const path = join(own, 'file');
+  try {
+    await pipeline(body, capped(maxBytes), createWriteStream(path, { mode: 0o600 }));
+    const { size: bytes } = await stat(path);
+    if (bytes === 0) throw new ApiError('invalid_parameter', 'The file is empty.');
+    return { bytes, path, dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+const OLD_MS = 24 * 60 * 60 * 1000;
+
+/** Takes away what a server left that was killed. Another one may use the directory, too. */
+export async function removeOldUploads(directory: string, now: Date): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    const path = join(directory, name);
+    const found = await stat(path).catch(() => null);
+    if (found && found.mtimeMs < now.getTime() - OLD_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+function capped(maxBytes: number) {
+  return async function* (chunks: AsyncIterable<Buffer>) {
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      yield chunk;
+    }
+  };
+}
+
+/** The rest of it is not waited for: browsers hear of nothing before they have sent everything. */
+export function tooLarge(maxBytes: number): ApiError {
+  const most = Math.floor(maxBytes / 1024 / 1024);
+  return new ApiError(
+    'content_too_large',
+    `The file is larger than ${most} MB; the command "tipline import" takes any size.`,
+    { connection: 'close' },
+  );
+}

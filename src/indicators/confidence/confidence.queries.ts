@@ -1,0 +1,33 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/database.ts';
+import { laterThan } from '../../db/next-modified-at.ts';
+import type { Tables } from '../../db/tables.ts';
+
+export interface LockedConfidence {
+  confidence: number;
+  /** null: unlocked. */
+  pinned: number | null;
+}
+
+export async function findConfidence(db: Db, id: string): Promise<LockedConfidence | undefined> {
+  return db
+    .selectFrom('indicator')
+    .select(['confidence', 'pinned_confidence as pinned'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Sets or takes away the pin; what is shown follows from it and is written after. */
+export async function writePin(
+  trx: Transaction<Tables>,
+  id: string,
+  pinned: number | null,
+  revision: number,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update indicator set pinned_confidence = ${pinned}::smallint, revision = ${revision}::bigint,
+      version = version + 1, modified_at = ${laterThan('indicator', now)}
+    where id = ${id}::uuid
+  `.execute(trx);
+}

@@ -1,0 +1,67 @@
+import type { Static } from 'typebox';
+import type { Viewer } from '../db/visibility.ts';
+import { defang } from '../model/defang.ts';
+import { compareTlp, decidingStatement, type SourceStatement } from '../model/statement.ts';
+import type { AnalystRow, findHider, findMore } from './details.queries.ts';
+import type { readIndicator } from './indicators.app.schema.ts';
+import { toContext, toIndicator } from './indicators.mappers.ts';
+import type { findContext } from './read/indicators.queries.ts';
+import type { KnownIndicator } from './state/state.queries.ts';
+
+type Detail = Static<typeof readIndicator.answer>['data'];
+type ContextRow = NonNullable<Awaited<ReturnType<typeof findContext>>>;
+
+export function toRow({ pinned, ...row }: AnalystRow) {
+  return { ...toIndicator(row), defanged: defang(row.type, row.value), pinned };
+}
+
+interface Parts {
+  context: ContextRow;
+  known: KnownIndicator;
+  more: Awaited<ReturnType<typeof findMore>>;
+  hider: Awaited<ReturnType<typeof findHider>>;
+  waitingFor: string[];
+}
+
+export function toDetail(parts: Parts, viewer: Viewer): Detail {
+  const { known, more, hider } = parts;
+  const context = toContext(parts.context, viewer.now);
+  const statements = [...known.statements.values()];
+  return {
+    ...context,
+    createdAt: more.createdAt,
+    modifiedAt: more.modifiedAt,
+    forDetection: statements.some(({ forDetection }) => forDetection),
+    externalIds: [...known.externalIds].sort(),
+    // The marking of the whole is that of its most restricted part: each of them may be shown.
+    said: statements.filter(({ tlp }) => compareTlp(tlp, viewer.tlpCeiling) <= 0).map(toSaid),
+    decides: deciding(context, known, statements),
+    expired: parts.context.expires_at !== null && parts.context.expires_at <= viewer.now,
+    hiddenBy: hider ?? null,
+    waitingFor: parts.waitingFor,
+  };
+}
+
+function toSaid({ source, ...said }: SourceStatement): Detail['said'][number] {
+  return { sourceId: source.id, source: source.name, defaultConfidence: source.defaults.confidence, ...said };
+}
+
+/** As `confidenceShown` decides, with names. */
+function deciding(
+  { enrichments }: Pick<Detail, 'enrichments'>,
+  { pinned, stored }: Pick<KnownIndicator, 'pinned' | 'stored'>,
+  statements: readonly SourceStatement[],
+): Detail['decides'] {
+  const judged = enrichments.filter(({ score, error }) => score !== null && error === null);
+  const [best] = judged.sort((a, b) => (b.score ?? 0) - (a.score ?? 0));
+  // Of what no source says any more the last word stands.
+  const stated =
+    statements.length > 0
+      ? decidingStatement(statements)
+      : { confidence: stored?.confidence ?? 0, source: { name: 'that said it last' } };
+  const free = best
+    ? { unpinned: best.score ?? 0, unpinnedBy: 'provider' as const, unpinnedName: best.provider }
+    : { unpinned: stated.confidence, unpinnedBy: 'source' as const, unpinnedName: stated.source.name };
+  if (pinned !== null) return { pinned, by: 'analyst', name: null, ...free };
+  return { pinned: null, by: free.unpinnedBy, name: free.unpinnedName, ...free };
+}

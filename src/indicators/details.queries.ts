@@ -1,0 +1,101 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { type Viewer, visibleToAnalyst } from '../db/visibility.ts';
+import type { STATES } from './indicators.app.schema.ts';
+import {
+  type IndicatorFilters,
+  type IndicatorRow,
+  matching,
+  type SortedPage,
+} from './read/indicators.queries.ts';
+import { readPage } from './read/list.queries.ts';
+
+export type State = (typeof STATES)[number];
+
+/** What of all a state shows; undefined: what the API gives. */
+function doorOf(state: State, viewer: Viewer) {
+  if (state === 'visible' || state === 'pinned') return undefined;
+  const under = visibleToAnalyst('indicator', viewer);
+  if (state === 'whitelisted') return sql<SqlBool>`(${under} and indicator.whitelisted)`;
+  return sql<SqlBool>`(${under} and not indicator.whitelisted and indicator.expires_at <= ${viewer.now}::timestamptz)`;
+}
+
+export type AnalystRow = IndicatorRow & { pinned: boolean };
+
+/** A page of those in a state, and how many there are. */
+export async function listInState(
+  db: Db,
+  viewer: Viewer,
+  filters: IndicatorFilters,
+  page: SortedPage,
+  state: State,
+): Promise<{ total: number; rows: AnalystRow[] }> {
+  const wanted = state === 'pinned' ? { ...filters, pinned: true as const } : filters;
+  const pinned = sql<{ pinned: boolean }>`indicator.pinned_confidence is not null as pinned`;
+  const of = { viewer, filters: wanted, page, door: doorOf(state, viewer) };
+  const { total, rows } = await readPage(db, of, pinned);
+  return { total, rows };
+}
+
+/** What is known of one indicator beyond its context; of one that the caller may see. */
+export async function findMore(db: Db, id: string) {
+  return db
+    .selectFrom('indicator')
+    .select(['created_at as createdAt', 'modified_at as modifiedAt', 'whitelisted'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+/** The list, or the operator's entry, that hides it; of one above the ceiling no more than that. */
+export async function findHider(db: Db, id: string, { tlpCeiling }: Viewer) {
+  const mayKnow = sql<boolean>`coalesce(own.tlp <= ${tlpCeiling}::tlp, true)`;
+  const known = <T>(column: string) => sql<T | null>`case when ${mayKnow} then ${sql.ref(column)} end`;
+  return db
+    .selectFrom('whitelist_hit as hit')
+    .leftJoin('whitelist as list', 'list.id', 'hit.list_id')
+    .leftJoin('whitelist_entry as own', (join) => join.on(sql<SqlBool>`own.id::text = hit.list_id::text`))
+    .select('list.name as list')
+    .select([known<string>('hit.entry').as('entry'), known<string>('own.id').as('entryId')])
+    .select([known<string>('own.reason').as('reason'), known<string>('own.added_by').as('addedBy')])
+    .select(known<Date>('own.added_at').as('addedAt'))
+    .where('hit.indicator_id', '=', id)
+    .executeTakeFirst();
+}
+
+/** The providers that are yet to be asked about it. */
+export async function findWaiting(db: Db, id: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('enrichment_request')
+    .select('provider')
+    .where('indicator_id', '=', id)
+    .orderBy('provider')
+    .execute();
+  return rows.map(({ provider }) => provider);
+}
+
+/**
+ * Those with these ids, and then others that hold this text; found without counting them.
+ * @param seesHidden whether of these ids also what is hidden from the API is told
+ */
+export async function firstMatching(
+  db: Db,
+  viewer: Viewer,
+  { q, ids, seesHidden, most }: { q: string; ids: readonly string[]; seesHidden: boolean; most: number },
+) {
+  const columns = ['id', 'type', 'value'] as const;
+  const isHidden = sql<boolean>`(indicator.whitelisted
+    or (indicator.expires_at is not null and indicator.expires_at <= ${viewer.now}::timestamptz))`;
+  const exact = await matching(db, viewer, {}, seesHidden ? visibleToAnalyst('indicator', viewer) : undefined)
+    .select(columns)
+    .select(isHidden.as('hidden'))
+    .where(sql<SqlBool>`id = any(${[...ids]}::uuid[])`)
+    .orderBy('id')
+    .execute();
+  const others = await matching(db, viewer, { q })
+    .select(columns)
+    .select(sql<boolean>`false`.as('hidden'))
+    .limit(most + exact.length)
+    .execute();
+  const known = new Set(exact.map(({ id }) => id));
+  return [...exact, ...others.filter(({ id }) => !known.has(id))].slice(0, most);
+}

@@ -1,0 +1,98 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Db } from '../db/database.ts';
+import { oneSnapshot } from '../db/one-snapshot.ts';
+import { type Viewer, visible, visibleToAnalyst } from '../db/visibility.ts';
+import { exportRequest, pageOf } from '../exports/export-request.ts';
+import type { Exporter } from '../exports/exports.service.ts';
+import { sendExport } from '../exports/send-export.ts';
+import { ApiError } from '../http/errors.ts';
+import { idOf, routeOf } from '../http/operation.ts';
+import { mayActAs } from '../model/account.ts';
+import { toDetail, toRow } from './details.mappers.ts';
+import { findHider, findMore, findWaiting, listInState } from './details.queries.ts';
+import { exportIndicators, listIndicators, readIndicator } from './indicators.app.schema.ts';
+import {
+  findContext,
+  findContextForAnalyst,
+  type IndicatorFilters,
+  type Sort,
+} from './read/indicators.queries.ts';
+import { tellRefanged } from './refanged-header.ts';
+import { loadIndicators } from './state/state.queries.ts';
+
+interface Deps {
+  db: Db;
+  exporter: Exporter;
+}
+
+/** The indicators, for whoever is signed in; what is hidden from the API, for analysts. */
+export async function indicatorPageRoutes(instance: FastifyInstance, { db, exporter }: Deps): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+
+  app.route({
+    ...routeOf(listIndicators, 'viewer'),
+    handler: async (request, reply) => {
+      const { page, pageSize, sort, order, state, ...filters } = request.query;
+      const isHidden = state === 'whitelisted' || state === 'expired';
+      if (isHidden && !mayActAs(request.account.role, 'analyst'))
+        throw new ApiError('insufficient_role', 'What is hidden is shown to analysts and administrators.');
+      tellRefanged(reply, filters.q);
+      const wanted = { page, pageSize, ...sorting(sort, order) };
+      const { total, rows } = await listInState(db, request.viewer, filters, wanted, state);
+      return { data: rows.map(toRow), page, pageSize, total };
+    },
+  });
+
+  app.get(
+    '/app/indicators/export',
+    {
+      ...routeOf(exportIndicators, 'viewer'),
+      schema: { ...routeOf(exportIndicators, 'viewer').schema, response: {} },
+    },
+    async (request, reply) => {
+      const { page, pageSize, sort, order, format, csvGuard, style, include, state, ...filters } =
+        request.query;
+      const { page: asked } = pageOf(page, pageSize);
+      const selection = {
+        viewer: request.viewer,
+        filters: { ...filters, ...(state === 'pinned' && { pinned: true as const }) },
+        ...(asked && { page: { ...asked, ...sorting(sort, order) } }),
+      };
+      const wanted = exportRequest(format, { csvGuard, style, include }, selection);
+      tellRefanged(reply, filters.q);
+      return sendExport(request, reply, exporter, wanted);
+    },
+  );
+
+  app.route({
+    ...routeOf(readIndicator, 'viewer'),
+    handler: async (request) => {
+      const id = idOf(request);
+      const { account, viewer } = request;
+      const seesHidden = mayActAs(account.role, 'analyst');
+      const parts = await oneSnapshot(db, (snapshot) => readParts(snapshot, viewer, id, seesHidden));
+      if (!parts) throw new ApiError('not_found', 'There is no such indicator.');
+      return { data: toDetail(parts, viewer) };
+    },
+  });
+}
+
+/** The list's own order is that without a word about it: it has an index. */
+function sorting(by: Sort, order: string) {
+  const ascending = order === 'asc';
+  return by === 'lastSeen' && !ascending ? {} : { sort: { by, ascending } };
+}
+
+async function readParts(db: Db, viewer: Viewer, id: string, seesHidden: boolean) {
+  const context = await (seesHidden ? findContextForAnalyst : findContext)(db, viewer, id);
+  const known = context && (await loadIndicators(db, [id])).get(id);
+  if (!context || !known) return undefined;
+  return {
+    context,
+    known,
+    more: await findMore(db, id),
+    hider: await findHider(db, id, viewer),
+    waitingFor: await findWaiting(db, id),
+  };
+}

@@ -1,0 +1,154 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { Read } from '../db/database.ts';
+import type { PageRequest } from '../db/page.ts';
+import type { Viewer } from '../db/visibility.ts';
+import type { Interest } from '../enrichment/access-tracker.ts';
+import { exportRequest, pageOf } from '../exports/export-request.ts';
+import { REFANGED_HEADER } from '../exports/exports.schema.ts';
+import type { Exporter } from '../exports/exports.service.ts';
+import { sendExport } from '../exports/send-export.ts';
+import { optionsFor } from '../formats/catalogue.ts';
+import { apiResponses, idParameter, NO_CACHE } from '../http/api-route.ts';
+import type { Answering, ReadOne } from '../http/cache/send-cached.ts';
+import { ApiError } from '../http/errors.ts';
+import { parseQuerystring } from '../http/querystring.ts';
+import { INDICATOR_OF_SAMPLE } from '../http/sample-ids.ts';
+import { toContext, toIndicator } from './indicators.mappers.ts';
+import { IndicatorContext, IndicatorItem, IndicatorList, IndicatorQuery } from './indicators.schema.ts';
+import { findContext, findIndicator, type IndicatorFilters } from './read/indicators.queries.ts';
+import { listIndicators } from './read/list.queries.ts';
+import { tellRefanged } from './refanged-header.ts';
+
+const NOT_FOUND = 'There is no such indicator.';
+
+interface Options {
+  read: Read;
+  exporter: Exporter;
+  interest: Pick<Interest, 'note'>;
+  answer: Answering;
+}
+
+export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
+  app,
+  { read, exporter, interest, answer },
+) => {
+  const readDetail: ReadOne = async (viewer, id) => {
+    const row = await read((db) => findIndicator(db, viewer, id));
+    return row && { data: toIndicator(row) };
+  };
+  const readContext: ReadOne = async (viewer, id) => {
+    const row = await read((db) => findContext(db, viewer, id));
+    if (!row) return undefined;
+    interest.note(row.id, viewer.now);
+    return toContext(row, viewer.now);
+  };
+
+  app.get(
+    '/api/v1/indicators',
+    {
+      config: {
+        access: 'indicators:read',
+        ignoresAccept: isExport,
+        looseKey: isExport,
+      },
+      schema: {
+        operationId: 'listIndicators',
+        tags: ['Indicators'],
+        summary: 'List indicators',
+        description:
+          'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned. With ' +
+          'a format other than json this is GET /api/v1/exports/{format}: the same answer, HTTP Basic included.',
+        querystring: IndicatorQuery,
+        response: apiResponses(IndicatorList, 'A page of indicators.', [400], REFANGED_HEADER),
+      },
+    },
+    async (request, reply) => {
+      const { page, pageSize, format, csvGuard, style, limit, order, collapse, include, ...filters } =
+        request.query;
+      const given = { csvGuard, style, limit, order, collapse, include };
+      if (format !== 'json') {
+        const selection = {
+          viewer: request.viewer,
+          filters,
+          ...(asksForPage(request.url) && pageOf(page, pageSize)),
+        };
+        const wanted = exportRequest(format, given, selection);
+        tellRefanged(reply, filters.q);
+        return sendExport(request, reply, exporter, wanted);
+      }
+      const options = optionsFor(format, given, undefined);
+      if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+      tellRefanged(reply, filters.q);
+      const { viewer } = request;
+      return answer.kept(request, reply, questionOf(viewer, filters, { page, pageSize }), async () => {
+        const { total, rows, ...of } = await read(async (db, mayLag) => ({
+          ...(await listIndicators(db, viewer, filters, { page, pageSize })),
+          mayLag,
+        }));
+        // All that is in it is in its schema: nothing is left out, for which a route's serializer takes twice as long.
+        const list: Static<typeof IndicatorList> = { data: rows.map(toIndicator), page, pageSize, total };
+        return { payload: JSON.stringify(list), ...of };
+      });
+    },
+  );
+
+  app.get(
+    '/api/v1/indicators/:id',
+    {
+      config: { access: 'indicators:read' },
+      schema: {
+        operationId: 'getIndicator',
+        tags: ['Indicators'],
+        summary: 'Read one indicator',
+        description: '404 when there is none, or it is whitelisted, expired or above the ceiling of the key.',
+        params: idParameter(INDICATOR_OF_SAMPLE),
+        querystring: Type.Object({}),
+        response: apiResponses(IndicatorItem, 'The indicator.', [400, 404]),
+      },
+    },
+    (request, reply) =>
+      answer.one(request, reply, { read: readDetail, cacheControl: NO_CACHE, notFound: NOT_FOUND }),
+  );
+
+  app.get(
+    '/api/v1/indicators/:id/context',
+    {
+      config: { access: 'indicators:read' },
+      schema: {
+        operationId: 'getIndicatorContext',
+        tags: ['Indicators'],
+        summary: 'Read all that is known about one indicator',
+        description:
+          'For playbooks: enrichments with the providers’ raw answers, actors, campaigns, reports, verdict.',
+        params: idParameter(INDICATOR_OF_SAMPLE),
+        querystring: Type.Object({}),
+        response: apiResponses(IndicatorContext, 'All that is known about the indicator.', [400, 404]),
+      },
+    },
+    (request, reply) =>
+      answer.one(request, reply, {
+        read: readContext,
+        cacheControl: 'private, max-age=60',
+        notFound: NOT_FOUND,
+      }),
+  );
+};
+
+/** `format` decides the media type of an export; the list itself is JSON. */
+function isExport({ query }: FastifyRequest): boolean {
+  return ((query as { format?: unknown }).format ?? 'json') !== 'json';
+}
+
+/** What is asked, in one form whatever the order of the parameters. */
+function questionOf({ tlpCeiling }: Viewer, filters: IndicatorFilters, page: PageRequest): string {
+  const asked = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(['indicators', tlpCeiling, page.page, page.pageSize, ...asked]);
+}
+
+/** The defaults of a page are those of the list; an export is cut into pages only where that is asked for. */
+function asksForPage(url: string): boolean {
+  const given = parseQuerystring(url.split('?')[1] ?? '');
+  return 'page' in given || 'pageSize' in given;
+}

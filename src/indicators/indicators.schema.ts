@@ -1,0 +1,291 @@
+import { type Static, Type } from 'typebox';
+import { exportFormat, exportOptions } from '../exports/exports.schema.ts';
+import { FORMAT_NAMES } from '../formats/catalogue.ts';
+import { ACTOR_OF_SAMPLE, CAMPAIGN_OF_SAMPLE, INDICATOR_OF_SAMPLE } from '../http/sample-ids.ts';
+import {
+  dateTime,
+  listOf,
+  nullable,
+  oneOf,
+  optionalPageParameters,
+  pageParameters,
+  score,
+  stringEnum,
+} from '../http/schema.ts';
+import { campaignStatus, indicatorType, motivation, severity, tlp, verdict } from '../http/vocabularies.ts';
+import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
+
+const id = Type.String({ format: 'uuid', description: 'Stable: derived from type and normalized value.' });
+const linkedId = Type.String({ format: 'uuid', description: 'Its id here.' });
+const slug = Type.String({ description: 'The name in lower case, digits and hyphens.' });
+const tags = Type.Array(Type.String(), { description: 'Free text of the sources, sorted.' });
+const confidence = score({
+  description:
+    'That it is malicious, 0 to 100: pinned by an analyst, or the highest of providers’ scores, or the source’s.',
+});
+const linkConfidence = score({ description: 'That it is what it is said to be, 0 to 100.' });
+const firstSeen = dateTime({ description: 'When it was first seen, as its sources say.' });
+const lastSeen = dateTime({ description: 'When it was last seen, as its sources say.' });
+const expiresAt = nullable(dateTime({ description: 'Not returned from this instant on; null: never.' }));
+
+export const Indicator = Type.Object(
+  {
+    id,
+    type: indicatorType(),
+    value: Type.String({ description: 'The observable.' }),
+    confidence,
+    severity: severity(),
+    tlp: tlp(),
+    tags,
+    source: nullable(Type.String({ description: 'The source whose confidence decides.' })),
+    firstSeen,
+    lastSeen,
+    expiresAt,
+  },
+  {
+    $id: 'Indicator',
+    description: 'An observable, and what its sources say of it.',
+    examples: [
+      {
+        id: INDICATOR_OF_SAMPLE,
+        type: 'IPV4',
+        value: '185.132.17.160',
+        confidence: 80,
+        severity: 'HIGH',
+        tlp: 'CLEAR',
+        tags: ['malicious-activity'],
+        source: 'Unit 42',
+        firstSeen: '2023-04-04T19:05:32.551Z',
+        lastSeen: '2026-08-23T00:00:00.000Z',
+        expiresAt: null,
+      },
+    ],
+  },
+);
+
+export const IndicatorList = listOf(Indicator, 'IndicatorList');
+export const IndicatorItem = oneOf(Indicator, 'IndicatorItem');
+
+/** Combined with AND. */
+export const indicatorFilters = {
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'Case-insensitive substring of the normalized value, literally (no wildcards) or refanged: `hxxp://evil[.]example` also finds `http://evil.example`.',
+      examples: ['185[.]132[.]17'],
+    }),
+  ),
+  type: Type.Optional(indicatorType({ description: 'Of this type.', examples: ['IPV4'] })),
+  severity: Type.Optional(severity({ description: 'Of this severity.', examples: ['HIGH'] })),
+  tag: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'Exactly this tag.',
+      examples: ['malicious-activity'],
+    }),
+  ),
+  actorId: Type.Optional(
+    Type.String({ format: 'uuid', description: 'Linked to this actor.', examples: [ACTOR_OF_SAMPLE] }),
+  ),
+  campaignId: Type.Optional(
+    Type.String({ format: 'uuid', description: 'Linked to this campaign.', examples: [CAMPAIGN_OF_SAMPLE] }),
+  ),
+  minConfidence: Type.Optional(score({ description: 'Confidence of at least this.', examples: [80] })),
+  since: Type.Optional(
+    dateTime({
+      description: 'lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).',
+      examples: ['2026-01-31T12:00:00Z'],
+    }),
+  ),
+  types: Type.Optional(
+    Type.Unsafe<IndicatorType[]>({
+      type: 'array',
+      items: indicatorType(),
+      minItems: 1,
+      uniqueItems: true,
+      description: 'Of any of these types: types=IPV4&types=IPV6 or types=IPV4,IPV6.',
+    }),
+  ),
+};
+
+export const IndicatorQuery = Type.Object({
+  ...pageParameters(100, 500),
+  ...indicatorFilters,
+  format: stringEnum(['json', ...FORMAT_NAMES], {
+    title: 'ListFormat',
+    default: 'json',
+    description:
+      'json is a page of the list. Every other format is answered as GET /api/v1/exports/{format} answers it, and described there.',
+  }),
+  ...exportOptions,
+});
+export type IndicatorQuery = Static<typeof IndicatorQuery>;
+
+export const ExportParameters = Type.Object({
+  format: exportFormat({ description: 'The format.', examples: ['csv'] }),
+});
+export const ExportQuery = Type.Object({
+  ...indicatorFilters,
+  ...exportOptions,
+  ...optionalPageParameters(500),
+});
+
+const Enrichment = Type.Object(
+  {
+    provider: Type.String({ description: 'Who was asked.' }),
+    verdict: verdict({ description: 'By its score alone.' }),
+    score: nullable(score({ description: 'Its score, 0 to 100; null: it gave none.' })),
+    fresh: Type.Boolean({ description: 'Not older than the provider’s answers are good for.' }),
+    fetchedAt: dateTime({ description: 'When the provider answered.' }),
+    expiresAt: dateTime({ description: 'Until when the answer is fresh.' }),
+    error: nullable(Type.String({ description: 'Why there is no judgement: the provider failed.' })),
+    raw: Type.Unknown({ description: 'The provider’s answer as it came.' }),
+  },
+  { description: 'What a provider answered about the indicator.' },
+);
+
+export const IndicatorContext = Type.Object(
+  {
+    id,
+    type: indicatorType(),
+    value: Type.String({ description: 'The observable.' }),
+    defanged: Type.String({ description: 'The value, safe to paste.' }),
+    normalizedValue: Type.String({ description: 'The form that `q` is compared with.' }),
+    firstSeen,
+    lastSeen,
+    expiresAt,
+    severity: severity(),
+    confidence,
+    confidenceLocked: Type.Boolean({ description: 'An analyst has pinned the confidence.' }),
+    tlp: tlp(),
+    tags,
+    source: Type.Object(
+      {
+        name: Type.String({ description: 'Its name.' }),
+        type: Type.String({ description: 'How it came: a file, a feed, or by hand.' }),
+      },
+      { description: 'The source whose confidence decides.' },
+    ),
+    enrichmentSummary: Type.Object(
+      {
+        verdict: verdict({
+          description:
+            'From the highest score: 70 and over MALICIOUS, 30 and over SUSPICIOUS, under it BENIGN, none UNKNOWN.',
+        }),
+        maxScore: nullable(score({ description: 'The highest score; null: no provider gave one.' })),
+        providerCount: Type.Integer({ minimum: 0, description: 'Providers that did not fail.' }),
+        fresh: Type.Boolean({ description: 'Whether every answer counted is fresh.' }),
+      },
+      { description: 'The providers’ answers, taken together.' },
+    ),
+    enrichments: Type.Array(Enrichment, { description: 'The providers’ answers.' }),
+    actors: Type.Array(
+      Type.Object({
+        id: linkedId,
+        name: Type.String({ description: 'The name.' }),
+        slug,
+        attackGroupId: nullable(Type.String({ description: 'ATT&CK group id, such as G0016.' })),
+        country: nullable(Type.String({ description: 'ISO 3166-1 alpha-2.' })),
+        motivation: motivation(),
+        active: Type.Boolean({
+          description: 'False when retired by its source or last seen over two years ago.',
+        }),
+        confidence: linkConfidence,
+      }),
+      { description: 'The threat actors that it is linked to.' },
+    ),
+    campaigns: Type.Array(
+      Type.Object({
+        id: linkedId,
+        name: Type.String({ description: 'The name.' }),
+        slug,
+        status: campaignStatus(),
+        confidence: linkConfidence,
+      }),
+      { description: 'The campaigns that it is linked to.' },
+    ),
+    reports: Type.Array(
+      Type.Object({
+        id: linkedId,
+        title: Type.String({ description: 'The title.' }),
+        slug,
+        publishedAt: nullable(dateTime({ description: 'When it was published; null: not known.' })),
+        tlp: tlp(),
+        tags,
+        confidence: linkConfidence,
+      }),
+      { description: 'The reports that refer to it.' },
+    ),
+  },
+  {
+    $id: 'IndicatorContext',
+    description: 'All that is known about one indicator.',
+    examples: [
+      {
+        id: INDICATOR_OF_SAMPLE,
+        type: 'IPV4',
+        value: '185.132.17.160',
+        defanged: '185[.]132[.]17[.]160',
+        normalizedValue: '185.132.17.160',
+        firstSeen: '2023-04-04T19:05:32.551Z',
+        lastSeen: '2026-08-23T00:00:00.000Z',
+        expiresAt: null,
+        severity: 'HIGH',
+        confidence: 80,
+        confidenceLocked: false,
+        tlp: 'CLEAR',
+        tags: ['malicious-activity'],
+        source: { name: 'Unit 42', type: 'sample' },
+        enrichmentSummary: { verdict: 'MALICIOUS', maxScore: 80, providerCount: 1, fresh: false },
+        enrichments: [
+          {
+            provider: 'maltrail',
+            verdict: 'MALICIOUS',
+            score: 80,
+            fresh: false,
+            fetchedAt: '2026-08-23T00:00:00.000Z',
+            expiresAt: '2026-08-30T00:00:00.000Z',
+            error: null,
+            raw: { trail: 'http://185.132.17.160', file: 'trails/static/malware/apt_sofacy.txt' },
+          },
+        ],
+        actors: [
+          {
+            id: ACTOR_OF_SAMPLE,
+            name: 'APT28',
+            slug: 'apt28',
+            attackGroupId: 'G0007',
+            country: 'RU',
+            motivation: 'UNKNOWN',
+            active: true,
+            confidence: 75,
+          },
+        ],
+        campaigns: [
+          {
+            id: CAMPAIGN_OF_SAMPLE,
+            name: 'CVE-2023-23397',
+            slug: 'cve-2023-23397',
+            status: 'CONCLUDED',
+            confidence: 75,
+          },
+        ],
+        reports: [
+          {
+            id: '13ff5148-84db-4cbf-826f-3f0c2a721b69',
+            title: 'ATOM Campaign Report',
+            slug: 'atom-campaign-report',
+            publishedAt: '2023-04-04T19:04:09.639Z',
+            tlp: 'CLEAR',
+            tags: ['campaign'],
+            confidence: 75,
+          },
+        ],
+      },
+    ],
+  },
+);
+export type IndicatorContext = Static<typeof IndicatorContext>;

@@ -1,0 +1,238 @@
+import { type SqlBool, sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import { oneById } from '../../db/batch-loader.ts';
+import { inOrder } from '../../db/case-insensitive.ts';
+import type { Db } from '../../db/database.ts';
+import { containing } from '../../db/like-contains.ts';
+import { joinedFrom, joinedTo } from '../../db/linked.ts';
+import type { PageRequest } from '../../db/page.ts';
+import { actorActive, campaignStatus } from '../../db/time-rules.ts';
+import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
+import type { Instant } from '../../model/instant.ts';
+import { searchForms, searchText } from '../../model/search-text.ts';
+import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
+
+export interface IndicatorFilters {
+  q?: string;
+  type?: IndicatorType;
+  /** Any of these. */
+  types?: IndicatorType[];
+  severity?: Severity;
+  tag?: string;
+  actorId?: string;
+  campaignId?: string;
+  minConfidence?: number;
+  /** ISO 8601. */
+  since?: string;
+  /** A report speaks of it. */
+  reportId?: string;
+  /** Something is known of it from this source. */
+  sourceId?: string;
+  /** An analyst has pinned its confidence. */
+  pinned?: true;
+  /** Known here since then, or later; ISO 8601. */
+  createdSince?: string;
+  /** Expires by then; ISO 8601. */
+  expiresBefore?: string;
+}
+
+/** What a list can be in the order of; ties by the list's own order. */
+export const SORTS = ['lastSeen', 'firstSeen', 'confidence', 'severity'] as const;
+export type Sort = (typeof SORTS)[number];
+
+const SORT_COLUMNS = {
+  lastSeen: 'last_seen',
+  firstSeen: 'first_seen',
+  confidence: 'confidence',
+  severity: 'severity',
+} as const satisfies Record<Sort, string>;
+
+/** A page in an order; without one, the list's own: the newest sighting first. */
+export interface SortedPage extends PageRequest {
+  sort?: { by: Sort; ascending: boolean };
+}
+
+export interface IndicatorRow {
+  id: string;
+  type: IndicatorType;
+  value: string;
+  confidence: number;
+  severity: Severity;
+  tlp: Tlp;
+  tags: string[];
+  source: string | null;
+  first_seen: Instant;
+  last_seen: Instant;
+  expires_at: Instant | null;
+}
+
+const COLUMNS = [
+  'indicator.id',
+  'indicator.type',
+  'indicator.value',
+  'indicator.confidence',
+  'indicator.severity',
+  'indicator.tlp',
+  'indicator.tags',
+  'source.name as source',
+  'indicator.first_seen',
+  'indicator.last_seen',
+  'indicator.expires_at',
+] as const;
+
+/**
+ * Every indicator that the viewer may see and the filters let through. All filters combine with AND.
+ * @param door what of all may be seen
+ */
+export function matching(
+  db: Db,
+  viewer: Viewer,
+  filters: IndicatorFilters,
+  door = visible('indicator', viewer),
+) {
+  const conditions = [door, ...listedConditions(filters), ...otherConditions(filters, viewer)];
+  return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
+}
+
+/** The conditions on what the list's own indexes hold. */
+export function listedConditions({ type, types, severity, minConfidence, since }: IndicatorFilters) {
+  const conditions = [
+    type && sql<SqlBool>`indicator.type = ${type}`,
+    types && sql<SqlBool>`indicator.type = any (${types}::text[]::indicator_type[])`,
+    severity && sql<SqlBool>`indicator.severity = ${severity}`,
+    minConfidence !== undefined && sql<SqlBool>`indicator.confidence >= ${minConfidence}`,
+    since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
+  ];
+  return conditions.filter((condition) => typeof condition === 'object');
+}
+
+/** The conditions that other indexes answer, if any does. */
+export function otherConditions(filters: IndicatorFilters, viewer: Viewer) {
+  const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId } = filters;
+  const conditions = [
+    tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
+    q && contains(q),
+    actorId && linkedTo('actor', actorId, viewer),
+    campaignId && linkedTo('campaign', campaignId, viewer),
+    reportId && reportedIn(reportId, viewer),
+    sourceId && statedBy(sourceId, viewer),
+    pinned && sql<SqlBool>`indicator.pinned_confidence is not null`,
+    createdSince && sql<SqlBool>`indicator.created_at >= ${createdSince}::timestamptz`,
+    expiresBefore && sql<SqlBool>`indicator.expires_at <= ${expiresBefore}::timestamptz`,
+  ];
+  return conditions.filter((condition) => typeof condition === 'object');
+}
+
+/** Any of the texts that the search looks for. The expression is that of the trigram index. */
+function contains(q: string) {
+  const likes = searchForms(q).map(
+    (form) => sql`coalesce(indicator.search_text, indicator.normalized) like ${containing(searchText(form))}`,
+  );
+  return sql<SqlBool>`(${sql.join(likes, sql` or `)})`;
+}
+
+function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {
+  return sql<SqlBool>`indicator.id in (
+    select r.from_id from relationship as r join ${sql.table(kind)} on ${sql.ref(`${kind}.id`)} = r.to_id
+    where r.to_id = ${id} and r.to_kind = ${kind} and r.from_kind = 'indicator'
+      and ${visible('relationship', viewer, 'r')} and ${visible(kind, viewer)})`;
+}
+
+function reportedIn(id: string, viewer: Viewer) {
+  return sql<SqlBool>`indicator.id in (
+    select r.to_id from relationship as r join report on report.id = r.from_id
+    where r.from_id = ${id} and r.from_kind = 'report' and r.to_kind = 'indicator'
+      and ${visible('relationship', viewer, 'r')} and ${visible('report', viewer)})`;
+}
+
+/** What is said under a marking above the ceiling is not known to the viewer. */
+function statedBy(sourceId: string, viewer: Viewer) {
+  return sql<SqlBool>`indicator.id in (
+    select said.indicator_id from indicator_source as said
+    where said.source_id = ${sourceId} and ${visible('indicator_source', viewer, 'said')})`;
+}
+
+/** The order of a page's rows. */
+export function sorted({ sort }: Pick<SortedPage, 'sort'>) {
+  const own = sql`indicator.last_seen desc, indicator.id`;
+  if (!sort) return own;
+  const column = sql.ref(`indicator.${SORT_COLUMNS[sort.by]}`);
+  return sql`${column} ${sql.raw(sort.ascending ? 'asc' : 'desc')}, ${own}`;
+}
+
+export const findIndicator = oneById((db, viewer, among) =>
+  db
+    .selectFrom('indicator')
+    .innerJoin('source', 'source.id', 'indicator.source_id')
+    .select(COLUMNS)
+    .where(among('indicator.id'))
+    .where(visible('indicator', viewer)),
+);
+
+/** Which one it is, for an analyst, who may work on what is hidden from others. */
+export async function findForAnalyst(
+  db: Db,
+  viewer: Viewer,
+  id: string,
+): Promise<{ id: string; type: IndicatorType; normalized: string } | undefined> {
+  return db
+    .selectFrom('indicator')
+    .select(['id', 'type', 'normalized'])
+    .where('id', '=', id)
+    .where(visibleToAnalyst('indicator', viewer))
+    .executeTakeFirst();
+}
+
+/** The indicator and all that is linked to it and visible, in one statement and so of one snapshot. */
+export const findContext = oneById((db, viewer, among) =>
+  contextOf(db, viewer).where(among('indicator.id')).where(visible('indicator', viewer)),
+);
+
+/** The same for analysts, who also see what is hidden from the API. */
+export const findContextForAnalyst = oneById((db, viewer, among) =>
+  contextOf(db, viewer).where(among('indicator.id')).where(visibleToAnalyst('indicator', viewer)),
+);
+
+function contextOf(db: Db, viewer: Viewer) {
+  return db
+    .selectFrom('indicator')
+    .innerJoin('source', 'source.id', 'indicator.source_id')
+    .select(COLUMNS)
+    .select(['indicator.normalized', 'indicator.pinned_confidence', 'source.kind as source_kind'])
+    .select((eb) => [
+      jsonArrayFrom(
+        eb
+          .selectFrom('enrichment')
+          .select(['provider', 'verdict', 'score', 'fetched_at', 'expires_at', 'error', 'raw'])
+          .whereRef('enrichment.indicator_id', '=', 'indicator.id')
+          .orderBy('provider'),
+      ).as('enrichments'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('actor')
+          .select(['actor.id', 'actor.name', 'attack_group_id', 'country', 'motivation'])
+          .select(['actor.confidence', actorActive(viewer.now).as('active')])
+          .where(joinedFrom('indicator', 'actor', viewer))
+          .orderBy(inOrder('actor.name'))
+          .orderBy('actor.id'),
+      ).as('actors'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('campaign')
+          .select(['campaign.id', 'campaign.name', 'campaign.confidence'])
+          .select(campaignStatus(viewer.now).as('status'))
+          .where(joinedFrom('indicator', 'campaign', viewer))
+          .orderBy(inOrder('campaign.name'))
+          .orderBy('campaign.id'),
+      ).as('campaigns'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('report')
+          .select(['report.id', 'report.title', 'report.published_at', 'report.tlp'])
+          .select(['report.tags', 'report.confidence'])
+          .where(joinedTo('indicator', 'report', viewer))
+          .orderBy('report.published_at', (order) => order.desc().nullsLast())
+          .orderBy('report.id'),
+      ).as('reports'),
+    ]);
+}

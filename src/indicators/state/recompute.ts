@@ -1,0 +1,83 @@
+import type { Transaction } from 'kysely';
+import type { RevisionLock } from '../../db/revision/revision.ts';
+import type { Tables } from '../../db/tables.ts';
+import { show } from '../../model/statement.ts';
+import type { WhitelistHit, WhitelistMatcher } from '../../whitelist/matching/matcher.ts';
+import {
+  type IndicatorWrite,
+  type KnownIndicator,
+  loadIndicators,
+  type Stored,
+  writeIndicators,
+} from './state.queries.ts';
+
+/**
+ * All of an indicator's row that follows from what sources, providers, analysts and the whitelist say. Of what no source
+ * says any more the row stays as it was, expired from `now` on.
+ */
+export function reckon(known: KnownIndicator, matcher: WhitelistMatcher, now: Date): Stored {
+  const { type, normalized, statements, scores, pinned, stored } = known;
+  const hiddenBy = matcher.match(type, normalized);
+  if (statements.size > 0 || !stored)
+    return { ...show(type, [...statements.values()], scores, pinned), hiddenBy };
+  const { confidence, expiresAt } = stored;
+  return {
+    ...stored,
+    confidence: pinned ?? confidence,
+    expiresAt: expiresAt && expiresAt < now ? expiresAt : now,
+    hiddenBy,
+  };
+}
+
+/**
+ * Brings the rows of these indicators in line with what decides them; to be called under the revision's lock, which
+ * the caller commits when anything has changed.
+ * @returns how many rows are others than before
+ */
+export async function rewrite(
+  trx: Transaction<Tables>,
+  ids: readonly string[],
+  matcher: WhitelistMatcher,
+  lock: RevisionLock,
+  now: Date,
+): Promise<number> {
+  const known = await loadIndicators(trx, ids);
+  const writes: IndicatorWrite[] = [];
+  for (const [id, indicator] of known) {
+    const write = changedRow(id, indicator, reckon(indicator, matcher, now));
+    if (write) writes.push(write);
+  }
+  await writeIndicators(trx, writes, lock.next, now);
+  return writes.length;
+}
+
+/** The row of an indicator that is to be shown otherwise; null: it stands as it is. */
+export function changedRow(
+  id: string,
+  { type, value, normalized, stored }: KnownIndicator,
+  shown: Stored,
+): IndicatorWrite | null {
+  if (stored && sameStored(stored, shown)) return null;
+  const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
+  return { id, number: null, type, value, normalized, shown, hitChanges };
+}
+
+export function sameHit(a: WhitelistHit | null, b: WhitelistHit | null): boolean {
+  return a?.listId === b?.listId && a?.entry === b?.entry;
+}
+
+function sameStored(a: Stored, b: Stored): boolean {
+  return (
+    a.confidence === b.confidence &&
+    a.severity === b.severity &&
+    a.tlp === b.tlp &&
+    a.sourceId === b.sourceId &&
+    a.firstSeen.getTime() === b.firstSeen.getTime() &&
+    a.lastSeen.getTime() === b.lastSeen.getTime() &&
+    a.expiresAt?.getTime() === b.expiresAt?.getTime() &&
+    a.forDetection === b.forDetection &&
+    a.tags.length === b.tags.length &&
+    a.tags.every((tag, i) => tag === b.tags[i]) &&
+    sameHit(a.hiddenBy, b.hiddenBy)
+  );
+}

@@ -1,0 +1,277 @@
+import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import type { Db } from '../../db/database.ts';
+import { laterThan } from '../../db/next-modified-at.ts';
+import type { Tables } from '../../db/tables.ts';
+import { searchText } from '../../model/search-text.ts';
+import type { Shown, SourceStatement, Statement } from '../../model/statement.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { loadSources } from '../../sources/store/sources.queries.ts';
+import type { WhitelistHit } from '../../whitelist/matching/matcher.ts';
+
+/** An indicator as the database has it, with all that decides what is shown. */
+export interface KnownIndicator {
+  type: IndicatorType;
+  normalized: string;
+  /** As shown. Spellings of one identity may differ in case: the first by code point is kept. */
+  value: string;
+  pinned: number | null;
+  /** By source id. */
+  statements: Map<string, SourceStatement>;
+  /** Of the last answer of each provider that did not fail. */
+  scores: number[];
+  externalIds: Set<string>;
+  /** As it stands in its row; null: it is not written yet. */
+  stored: Stored | null;
+}
+
+/** What follows from the rest. */
+export interface Stored extends Shown {
+  /** The whitelist entry that hides it. */
+  hiddenBy: WhitelistHit | null;
+}
+
+export interface IndicatorWrite extends Pick<KnownIndicator, 'type' | 'value' | 'normalized'> {
+  id: string;
+  /** Given to new ones only. */
+  number: number | null;
+  shown: Stored;
+  /** The entry that hides it is another than before. */
+  hitChanges: boolean;
+}
+
+export interface StatementWrite {
+  indicatorId: string;
+  sourceId: string;
+  statement: Statement;
+}
+
+const isOneOf = (column: string, ids: readonly string[]) =>
+  sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`;
+
+/** What is known of the indicators with these ids, by id. */
+export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Map<string, KnownIndicator>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('indicator')
+    .leftJoin('whitelist_hit as hit', 'hit.indicator_id', 'indicator.id')
+    .selectAll('indicator')
+    .select(['hit.list_id', 'hit.entry'])
+    .where(isOneOf('indicator.id', ids))
+    .execute();
+  const known = new Map(rows.map((row) => [row.id, knownOf(row)]));
+  if (known.size === 0) return known;
+  await addStatements(db, ids, known);
+  await addScores(db, ids, known);
+  await addExternalIds(db, ids, known);
+  return known;
+}
+
+type IndicatorRow = Selectable<Tables['indicator']> & { list_id: string | null; entry: string | null };
+
+function knownOf(row: IndicatorRow): KnownIndicator {
+  return {
+    type: row.type,
+    normalized: row.normalized,
+    value: row.value,
+    pinned: row.pinned_confidence,
+    statements: new Map(),
+    scores: [],
+    externalIds: new Set(),
+    stored: {
+      confidence: row.confidence,
+      severity: row.severity,
+      tlp: row.tlp,
+      tags: row.tags,
+      sourceId: row.source_id,
+      firstSeen: row.first_seen,
+      lastSeen: row.last_seen,
+      expiresAt: row.expires_at,
+      forDetection: row.for_detection,
+      hiddenBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
+    },
+  };
+}
+
+type Known = Map<string, KnownIndicator>;
+
+async function addStatements(db: Db, ids: readonly string[], known: Known): Promise<void> {
+  const rows = await db
+    .selectFrom('indicator_source')
+    .selectAll()
+    .where(isOneOf('indicator_id', ids))
+    .execute();
+  const sources = await loadSources(db, new Set(rows.map(({ source_id }) => source_id)));
+  for (const row of rows) {
+    const source = sources.get(row.source_id);
+    if (source) known.get(row.indicator_id)?.statements.set(row.source_id, { source, ...statementOf(row) });
+  }
+}
+
+/** A row, also one that was kept as JSON. */
+export function statementOf(row: Tables['indicator_source']): Statement {
+  return {
+    statedAt: momentOf(row.stated_at),
+    firstSeen: momentOf(row.first_seen),
+    lastSeen: momentOf(row.last_seen),
+    importedAt: new Date(row.imported_at),
+    expiresAt: momentOf(row.expires_at),
+    confidence: row.confidence,
+    severity: row.severity,
+    tlp: row.tlp,
+    tags: row.tags,
+    forDetection: row.for_detection,
+    leftAt: momentOf(row.left_at),
+  };
+}
+
+const momentOf = (moment: Date | null) => moment && new Date(moment);
+
+async function addScores(db: Db, ids: readonly string[], known: Known): Promise<void> {
+  const rows = await db
+    .selectFrom('enrichment')
+    .select(['indicator_id', 'score'])
+    .where(isOneOf('indicator_id', ids))
+    .where('error', 'is', null)
+    .where('score', 'is not', null)
+    .execute();
+  for (const { indicator_id, score } of rows) known.get(indicator_id)?.scores.push(score ?? 0);
+}
+
+async function addExternalIds(db: Db, ids: readonly string[], known: Known): Promise<void> {
+  const rows = await db
+    .selectFrom('external_id')
+    .select(['entity_id', 'external_id'])
+    .where(isOneOf('entity_id', ids))
+    .execute();
+  for (const { entity_id, external_id } of rows) known.get(entity_id)?.externalIds.add(external_id);
+}
+
+/** Writes rows sorted by id, so that two writers never wait for each other in a circle. */
+export async function writeIndicators(
+  trx: Transaction<Tables>,
+  writes: readonly IndicatorWrite[],
+  revision: number,
+  now: Date,
+): Promise<void> {
+  const fresh = writes.filter(({ number }) => number !== null);
+  const changed = writes.filter(({ number }) => number === null);
+  if (fresh.length > 0) await insertIndicators(trx, recordsetOf(fresh), revision, now);
+  if (changed.length > 0) await updateIndicators(trx, recordsetOf(changed), revision, now);
+  await writeHits(trx, writes);
+}
+
+function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
+  const rows = writes
+    .map(({ id, number, type, value, normalized, shown }) => ({
+      id,
+      number,
+      type,
+      value,
+      normalized,
+      search_text: searchText(normalized) === normalized ? null : searchText(normalized),
+      confidence: shown.confidence,
+      severity: shown.severity,
+      tlp: shown.tlp,
+      tags: shown.tags,
+      source_id: shown.sourceId,
+      first_seen: shown.firstSeen,
+      last_seen: shown.lastSeen,
+      expires_at: shown.expiresAt,
+      for_detection: shown.forDetection,
+      whitelisted: shown.hiddenBy !== null,
+    }))
+    .sort(byKey('id'));
+  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
+    type indicator_type, value text, normalized text, search_text text, confidence smallint, severity severity,
+    tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
+    for_detection boolean, whitelisted boolean)`;
+}
+
+/** What is written as expired needs no sweep: it has its revision. */
+const hasExpired = (now: Date) => sql<boolean>`coalesce(x.expires_at <= ${now}::timestamptz, false)`;
+
+async function insertIndicators(
+  trx: Transaction<Tables>,
+  recordset: RawBuilder<unknown>,
+  revision: number,
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into indicator (id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
+      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, expired, created_at, revision)
+    select id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
+      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, ${hasExpired(now)}, ${now}::timestamptz,
+      ${revision}::bigint
+    from ${recordset}
+  `.execute(trx);
+}
+
+async function updateIndicators(
+  trx: Transaction<Tables>,
+  recordset: RawBuilder<unknown>,
+  revision: number,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update indicator set value = x.value, confidence = x.confidence, severity = x.severity, tlp = x.tlp, tags = x.tags,
+      source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
+      for_detection = x.for_detection, whitelisted = x.whitelisted,
+      expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
+      revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${laterThan('indicator', now)}
+    from ${recordset} where indicator.id = x.id
+  `.execute(trx);
+}
+
+async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWrite[]): Promise<void> {
+  const changing = writes.filter(({ hitChanges }) => hitChanges);
+  if (changing.length === 0) return;
+  const ids = changing.map(({ id }) => id);
+  await trx.deleteFrom('whitelist_hit').where(isOneOf('indicator_id', ids)).execute();
+  const hits = changing.flatMap(({ id, shown: { hiddenBy } }) =>
+    hiddenBy ? [{ indicator_id: id, list_id: hiddenBy.listId, entry: hiddenBy.entry }] : [],
+  );
+  await sql`
+    insert into whitelist_hit
+    select * from jsonb_to_recordset(${JSON.stringify(hits)}::jsonb) as x (indicator_id uuid, list_id uuid, entry text)
+  `.execute(trx);
+}
+
+export async function writeStatements(
+  trx: Transaction<Tables>,
+  writes: readonly StatementWrite[],
+): Promise<void> {
+  if (writes.length === 0) return;
+  const rows = writes
+    .map(({ indicatorId, sourceId, statement }) => ({
+      indicator_id: indicatorId,
+      source_id: sourceId,
+      stated_at: statement.statedAt,
+      first_seen: statement.firstSeen,
+      last_seen: statement.lastSeen,
+      imported_at: statement.importedAt,
+      expires_at: statement.expiresAt,
+      confidence: statement.confidence,
+      severity: statement.severity,
+      tlp: statement.tlp,
+      tags: statement.tags,
+      for_detection: statement.forDetection,
+      left_at: statement.leftAt,
+    }))
+    .sort(byKey('indicator_id'));
+  await sql`
+    insert into indicator_source
+    select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (indicator_id uuid, source_id uuid,
+      stated_at timestamptz, first_seen timestamptz, last_seen timestamptz, imported_at timestamptz,
+      expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean,
+      left_at timestamptz)
+    on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
+      first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
+      expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
+      tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
+      left_at = excluded.left_at
+  `.execute(trx);
+}
+
+function byKey<K extends string>(key: K) {
+  return (a: Record<K, string>, b: Record<K, string>) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0);
+}

@@ -1,0 +1,52 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { type Viewer, visible } from '../db/visibility.ts';
+import { noteAnswers } from '../exports/response-version.queries.ts';
+import { FEED_RANGE_SIZE, type FeedRange, feedNumbersOf } from '../formats/misp-feed.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
+
+/** The UUID of this installation, which the uuids of its feed's events come from. */
+export async function readInstallation(db: Db): Promise<string> {
+  const row = await db
+    .selectFrom('meta')
+    .select('value')
+    .where('name', '=', 'installation')
+    .executeTakeFirstOrThrow();
+  return row.value;
+}
+
+export async function readLastNumber(db: Db): Promise<number> {
+  return (await db.selectFrom('revision').select('last_number').executeTakeFirstOrThrow()).last_number;
+}
+
+function inRange(range: number) {
+  const { first, last } = feedNumbersOf(range);
+  return sql<SqlBool>`indicator.number between ${first} and ${last}`;
+}
+
+/**
+ * The ranges of numbers in which the viewer sees something, and since when he sees what he sees now.
+ * @param only in this range
+ */
+export async function readFeedRanges(
+  db: Db,
+  viewer: Viewer,
+  types: readonly IndicatorType[],
+  only?: number,
+): Promise<FeedRange[]> {
+  const wanted = only === undefined ? sql<SqlBool>`true` : inRange(only);
+  const { rows } = await sql<Omit<FeedRange, 'changedAt'> & { digest: string }>`
+    select number / ${FEED_RANGE_SIZE}::bigint as range, max(tlp) as tlp, max(last_seen) as "lastSeen",
+      count(*) || ' ' || bit_xor(indicator_hash(id, version, created_at, modified_at)) as digest
+    from indicator
+    where type in (${sql.join(types)}) and ${wanted} and ${visible('indicator', viewer)}
+    group by 1 order by 1
+  `.execute(db);
+  const question = (range: number) => `misp feed ${viewer.tlpCeiling} ${range}`;
+  const answers = rows.map(({ range, digest }) => ({ question: question(range), digest }));
+  const since = await noteAnswers(db, answers, viewer.now);
+  return rows.map(({ digest: _, ...range }) => ({
+    ...range,
+    changedAt: since.get(question(range.range)) ?? viewer.now,
+  }));
+}

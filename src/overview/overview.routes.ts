@@ -1,0 +1,78 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Db } from '../db/database.ts';
+import { oneSnapshot } from '../db/one-snapshot.ts';
+import { readRevision } from '../db/revision/revision.ts';
+import type { Viewer } from '../db/visibility.ts';
+import { routeOf } from '../http/operation.ts';
+import { defang } from '../model/defang.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import * as queries from './overview.queries.ts';
+import { type Overview, readOverview } from './overview.schema.ts';
+
+const HOUR_MS = 3_600_000;
+/** Counting all that is new costs, and everybody's page opens with it: kept so long, while nothing changes. */
+const KEPT_MS = 30_000;
+const FEW = 8;
+
+export async function overviewRoutes(instance: FastifyInstance, { db }: { db: Db }): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+  const kept = new Map<Tlp, { from: Date; revision: number; overview: Promise<Overview> }>();
+
+  app.route({
+    ...routeOf(readOverview, 'viewer'),
+    handler: async ({ viewer }) => {
+      const { tlpCeiling, now } = viewer;
+      const known = kept.get(tlpCeiling);
+      const revision = await readRevision(db);
+      const age = known ? now.getTime() - known.from.getTime() : -1;
+      if (known?.revision === revision && age >= 0 && age < KEPT_MS)
+        return stillThere(await known.overview, now);
+      const overview = oneSnapshot(db, (snapshot) => look(snapshot, viewer));
+      kept.set(tlpCeiling, { from: now, revision, overview });
+      overview.catch(() => kept.delete(tlpCeiling));
+      return overview;
+    },
+  });
+}
+
+/** Without what has expired since. */
+function stillThere({ expiring, ...overview }: Overview, now: Date): Overview {
+  return {
+    ...overview,
+    expiring: { ...expiring, first: expiring.first.filter(({ expiresAt }) => expiresAt > now) },
+  };
+}
+
+async function look(db: Db, viewer: Viewer): Promise<Overview> {
+  const since = new Date(viewer.now.getTime() - 24 * HOUR_MS);
+  const created = await queries.countCreated(db, viewer, since);
+  const until = new Date(viewer.now.getTime() + 7 * 24 * HOUR_MS);
+  const expiring = await queries.findExpiring(db, viewer, until, FEW);
+  return {
+    asOf: viewer.now,
+    ...(await queries.countAll(db, viewer)),
+    created: {
+      since,
+      total: created.reduce((sum, { count }) => sum + count, 0),
+      byType: summed(created, 'type').map(([type, count]) => ({ type, count })),
+      bySeverity: summed(created, 'severity').map(([severity, count]) => ({ severity, count })),
+      tags: await queries.topTags(db, viewer, since, FEW),
+    },
+    expiring: {
+      until,
+      total: expiring.total,
+      first: expiring.first.map(({ value, ...indicator }) => ({
+        ...indicator,
+        defanged: defang(indicator.type, value),
+      })),
+    },
+  };
+}
+
+/** The largest first. */
+function summed<Name extends 'type' | 'severity'>(rows: queries.Created[], name: Name) {
+  const sums = new Map<queries.Created[Name], number>();
+  for (const row of rows) sums.set(row[name], (sums.get(row[name]) ?? 0) + row.count);
+  return [...sums].sort(([, a], [, b]) => b - a);
+}

@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox';
+import { moment, operation } from '../http/operation.ts';
+import { stringEnum } from '../http/schema.ts';
+import { INDICATOR_TYPES, SEVERITIES } from '../model/vocabulary.ts';
+
+const count = Type.Integer();
+
+export const readOverview = operation('GET /app/overview', {
+  answer: Type.Object({
+    /** What follows was so then. */
+    asOf: moment,
+    indicators: count,
+    actors: count,
+    campaigns: count,
+    /** In the 24 hours before. */
+    created: Type.Object({
+      since: moment,
+      total: count,
+      byType: Type.Array(Type.Object({ type: stringEnum(INDICATOR_TYPES), count })),
+      bySeverity: Type.Array(Type.Object({ severity: stringEnum(SEVERITIES), count })),
+      tags: Type.Array(Type.Object({ tag: Type.String(), count })),
+    }),
+    /** In the seven days after; the first few of them. */
+    expiring: Type.Object({
+      until: moment,
+      total: count,
+      first: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          type: stringEnum(INDICATOR_TYPES),
+          defanged: Type.String(),
+          expiresAt: moment,
+        }),
+      ),
+    }),
+  }),
+});
+export type Overview = Static<typeof readOverview.answer>;

@@ -1,0 +1,47 @@
+import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import { type Counting, together } from './batched-counter.ts';
+import type { Consumed, KeyValueStore, RateLimit } from './store.ts';
+
+export type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
+export type Counts = Pick<KeyValueStore, 'consume' | 'consumeLeased' | 'giveBack' | 'used'>;
+
+/**
+ * Keeps one limiter for each limit asked for, and tells both of its outcomes alike. Requests that come while it is asked are
+ * counted together.
+ */
+export function limiters(make: (limit: RateLimit) => Limiter): Counts {
+  const made = new Map<string, { limiter: Limiter } & Counting>();
+  const of = (limit: RateLimit) => {
+    const { points, windowSeconds, mayLease = false } = limit;
+    const name = `${points}/${windowSeconds}/${mayLease}`;
+    const known = made.get(name);
+    if (known) return known;
+    const limiter = make(limit);
+    const count = (key: string, many: number) => counted(limiter, key, many);
+    const fresh = { limiter, ...together(count, mayLease ? { points } : undefined) };
+    made.set(name, fresh);
+    return fresh;
+  };
+  return {
+    consume: (key, limit) => of(limit).count(key),
+    consumeLeased: (key, limit) => of(limit).leased(key),
+    async giveBack(key, limit) {
+      await of(limit).limiter.reward(key, 1);
+    },
+    used: async (key, limit) => (await of(limit).limiter.get(key))?.consumedPoints ?? 0,
+  };
+}
+
+async function counted(limiter: Limiter, key: string, points: number): Promise<Consumed> {
+  try {
+    return told(await limiter.consume(key, points));
+  } catch (rejection) {
+    // The library rejects with the same kind of result when the limit is spent, with an Error when it failed.
+    if (rejection instanceof RateLimiterRes) return told(rejection);
+    throw rejection;
+  }
+}
+
+function told({ consumedPoints, msBeforeNext }: RateLimiterRes): Consumed {
+  return { consumed: consumedPoints, msBeforeNext: Math.max(0, msBeforeNext) };
+}

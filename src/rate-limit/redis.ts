@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient, createCluster } from '@redis/client';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { type Counts, type Limiter, limiters } from './limiters.ts';
+import { withOwnShare } from './local-count.ts';
+import type { KeyValueStore, RateLimit } from './store.ts';
+
+/** A store that takes longer is as good as down: a request must not wait for it. */
+const ANSWER_MS = 500;
+const STEP_MS = 50;
+const CONNECT_MS = 2_000;
+
+/**
+ * Redis or Valkey, a single server or a cluster (which it is, it says itself once it answers). Never throws for a
+ * store that is down: it connects when it can, and until then each node counts on its own.
+ */
+export async function redisStore(url: string, onError: (error: Error) => void): Promise<KeyValueStore> {
+  const single = newClient(url, onError);
+  let client: Client = single;
+  const own = new Map<string, RateLimiterMemory>();
+  const ownOf = ({ points, windowSeconds }: RateLimit) => {
+    const name = `${points}/${windowSeconds}`;
+    const limiter = own.get(name) ?? new RateLimiterMemory({ points, duration: windowSeconds });
+    own.set(name, limiter);
+    return limiter;
+  };
+  let limits = limitsOn(client, ownOf);
+  let closed = false;
+  const settle = async (): Promise<void> => {
+    const info = await single.info('cluster');
+    if (!info.includes('cluster_enabled:1')) return;
+    while (!closed && client === single) {
+      const cluster = newCluster(url, onError);
+      try {
+        await inTime(cluster.connect(), CONNECT_MS);
+        client = cluster;
+        limits = limitsOn(cluster, ownOf);
+        single.destroy();
+      } catch (error) {
+        onError(error as Error);
+        cluster.destroy();
+        await delay(CONNECT_MS, undefined, { ref: false });
+      }
+    }
+  };
+  const settled = new Promise<void>((done) => {
+    single.once('ready', () => settle().catch(onError).finally(done));
+  });
+  single.connect().catch(onError);
+  await Promise.race([settled, delay(CONNECT_MS, undefined, { ref: false })]);
+  return {
+    kind: 'redis',
+    consume: (key, limit) => limits.consume(key, limit),
+    consumeLeased: (key, limit) => limits.consumeLeased(key, limit),
+    giveBack: (key, limit) => limits.giveBack(key, limit),
+    used: (key, limit) => limits.used(key, limit),
+    async ping() {
+      // A cluster has no PING of its own; this asks the node that holds the key.
+      await client.get('tipline:ping');
+    },
+    async close() {
+      closed = true;
+      client.destroy();
+    },
+  };
+}
+
+type Client = ReturnType<typeof newClient> | ReturnType<typeof newCluster>;
+
+/** @param ownOf what this node has counted itself, which stays where another client takes the place of one */
+function limitsOn(client: Client, ownOf: (limit: RateLimit) => RateLimiterMemory): Counts {
+  return limiters((limit) => {
+    const { points, windowSeconds } = limit;
+    const shared = new RateLimiterRedis({
+      storeClient: client,
+      useRedisPackage: true,
+      keyPrefix: 'tipline:rate',
+      points,
+      duration: windowSeconds,
+      rejectIfRedisNotReady: true,
+    });
+    const inTimeOnly: Limiter = {
+      consume: (key, many) => inTime(shared.consume(key, many), ANSWER_MS),
+      reward: (key, points) => inTime(shared.reward(key, points), ANSWER_MS),
+      get: (key) => inTime(shared.get(key), ANSWER_MS),
+    };
+    return withOwnShare(inTimeOnly, ownOf(limit));
+  });
+}
+
+/**
+ * The answer, unless it takes too long. The time is counted in steps: a stall of this process, after which the
+ * answer may lie there unread, is one step and is not held against the store.
+ */
+function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let steps = limitMs / STEP_MS;
+    const timer = setInterval(() => {
+      if (--steps > 0) return;
+      clearInterval(timer);
+      reject(new Error('the key-value store does not answer in time'));
+    }, STEP_MS);
+    answer.then(resolve, reject).finally(() => clearInterval(timer));
+  });
+}
+
+function socketOptions() {
+  const reconnectStrategy = (retries: number) => Math.min(100 * 2 ** Math.min(retries, 5), 2_000);
+  return { connectTimeout: CONNECT_MS, reconnectStrategy };
+}
+
+/** The library's own time for a command is a timer and a signal for each; ours is `inTime`. */
+const COMMANDS = { disableOfflineQueue: true, commandOptions: { timeout: 0 } };
+
+function newClient(url: string, onError: (error: Error) => void) {
+  const client = createClient({ url, socket: socketOptions(), ...COMMANDS });
+  client.on('error', onError);
+  return client;
+}
+
+/** The nodes of a cluster announce addresses alone: what else stands in the URL holds for all of them. */
+function newCluster(url: string, onError: (error: Error) => void) {
+  const { username, password, protocol } = new URL(url);
+  const cluster = createCluster({
+    rootNodes: [{ url }],
+    defaults: {
+      socket: { ...socketOptions(), ...(protocol === 'rediss:' && { tls: true as const }) },
+      ...COMMANDS,
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+    },
+  });
+  cluster.on('error', onError);
+  return cluster;
+}

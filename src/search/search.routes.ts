@@ -1,0 +1,57 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Db } from '../db/database.ts';
+import { listActors } from '../entities/actors/actors.queries.ts';
+import { listCampaigns } from '../entities/campaigns/campaigns.queries.ts';
+import { findReportsTitled } from '../entities/reports/reports.queries.ts';
+import { routeOf } from '../http/operation.ts';
+import { firstMatching } from '../indicators/details.queries.ts';
+import { mayActAs } from '../model/account.ts';
+import { defang } from '../model/defang.ts';
+import { indicatorId } from '../model/identity.ts';
+import { normalize } from '../model/normalize.ts';
+import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import { findSourcesNamed, findUsed, isTag } from './search.queries.ts';
+import { search } from './search.schema.ts';
+
+const MOST = 5;
+
+export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+
+  app.route({
+    ...routeOf(search, 'viewer'),
+    handler: async (request) => {
+      const { viewer } = request;
+      const q = request.query.q.trim() || request.query.q;
+      const page = { page: 1, pageSize: MOST };
+      const seesHidden = mayActAs(request.account.role, 'analyst');
+      const wanted = { q, ids: idsOf(q), seesHidden, most: MOST };
+      const indicators = await firstMatching(db, viewer, wanted);
+      const actors = await listActors(db, viewer, { q }, page);
+      const campaigns = await listCampaigns(db, viewer, { q }, page);
+      return {
+        indicators: indicators.map(({ value, ...one }) => ({ ...one, defanged: defang(one.type, value) })),
+        actors: actors.rows.map(({ id, name, attack_group_id }) => ({
+          id,
+          name,
+          attackGroupId: attack_group_id,
+        })),
+        campaigns: campaigns.rows.map(({ id, name, status }) => ({ id, name, status })),
+        techniques: await findUsed(db, viewer, 'technique', q, MOST),
+        software: await findUsed(db, viewer, 'software', q, MOST),
+        reports: await findReportsTitled(db, viewer, q, MOST),
+        sources: await findSourcesNamed(db, q, MOST),
+        tags: (await isTag(db, viewer, q)) ? [q] : [],
+      };
+    },
+  });
+}
+
+/** Of indicators that this may be the value of, whatever their type. */
+function idsOf(text: string): string[] {
+  return INDICATOR_TYPES.flatMap((type) => {
+    const value = normalize(type, text);
+    return 'rejected' in value ? [] : [indicatorId(type, value.normalized)];
+  });
+}

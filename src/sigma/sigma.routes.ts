@@ -1,0 +1,82 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import type { SnapshotSource } from '../exports/snapshot.ts';
+import { contentResponses, idParameter, NO_CACHE, textContent } from '../http/api-route.ts';
+import { ApiError } from '../http/errors.ts';
+import { isUuid } from '../http/query-validator.ts';
+import { ACTOR_OF_SAMPLE, CAMPAIGN_OF_SAMPLE } from '../http/sample-ids.ts';
+import { score } from '../http/schema.ts';
+import { slugOf } from '../model/slug.ts';
+import type { CommunityRules } from './community-rules.ts';
+import { buildBundle } from './sigma.service.ts';
+
+interface Options {
+  database: SnapshotSource;
+  communityRules: Promise<CommunityRules | null>;
+}
+
+/** An answer may be called any of these. */
+const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/plain'];
+
+const SigmaQuery = Type.Object({
+  minConfidence: {
+    ...score({ default: 50, description: 'Of indicators: confidence of at least this.', examples: [70] }),
+  },
+});
+
+const EXAMPLE = `# Sigma rules for the campaign CVE-2023-23397, written by Tipline.
+# Rules: 1, one a document.
+---
+title: CVE-2023-23397 - Network Connection to Known Infrastructure
+id: 3ab7330a-cf27-5cef-931b-f548d6e935bf
+status: experimental
+logsource:
+    category: network_connection
+    product: windows
+detection:
+    selection_ipv4:
+        DestinationIp: '185.132.17.160'
+    condition: selection_ipv4
+level: high
+`;
+
+export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { database, communityRules }) => {
+  for (const kind of ['actor', 'campaign'] as const) {
+    app.get(
+      `/api/sigma/${kind}/:id`,
+      {
+        config: { access: `${kind}s:read`, mediaTypes: YAML_TYPES, orSession: true },
+        schema: {
+          operationId: kind === 'actor' ? 'getActorSigma' : 'getCampaignSigma',
+          tags: ['Sigma'],
+          summary: `Read detection rules for ${kind === 'actor' ? 'an actor' : 'a campaign'}`,
+          description:
+            'A bundle in YAML, a document a rule: network, file hash and host artifact rules for its indicators, and rules ' +
+            'for its techniques. Empty but for a comment where nothing is known to detect. A session of the application ' +
+            'does in place of a key.',
+          params: idParameter(kind === 'actor' ? ACTOR_OF_SAMPLE : CAMPAIGN_OF_SAMPLE),
+          querystring: SigmaQuery,
+          response: contentResponses(textContent('application/yaml', EXAMPLE), 'The rules.', [400, 404], {
+            'X-Rule-Count': { type: 'integer', description: 'How many rules there are.' },
+          }),
+        },
+      },
+      async (request, reply) => {
+        const { id } = request.params;
+        const wanted = { kind, id, minConfidence: request.query.minConfidence };
+        const bundle = isUuid(id)
+          ? await buildBundle(database, request.viewer, wanted, await communityRules)
+          : undefined;
+        if (!bundle) throw new ApiError('not_found', `There is no such ${kind}.`);
+        return reply
+          .headers({
+            'cache-control': NO_CACHE,
+            'x-rule-count': String(bundle.ruleCount),
+            'content-disposition': `attachment; filename="tipline-sigma-${slugOf(bundle.subject.name)}.yml"`,
+          })
+          .type('application/yaml; charset=utf-8')
+          .send(bundle.text);
+      },
+    );
+  }
+};

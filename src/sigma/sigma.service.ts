@@ -1,0 +1,59 @@
+import type { Viewer } from '../db/visibility.ts';
+import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
+import type { ExportShape } from '../formats/format.ts';
+import { SIGMA_TYPES, type SigmaSubject, sigmaHead, sigmaRules, sigmaTail } from '../formats/sigma.ts';
+import type { CommunityRules } from './community-rules.ts';
+import { findSubject, readTechniqueIds } from './sigma.queries.ts';
+import { rulesFor } from './technique-rules.ts';
+
+export interface Bundle {
+  subject: SigmaSubject;
+  /** YAML, a document a rule. */
+  text: string;
+  ruleCount: number;
+}
+
+const SHAPE: ExportShape = {
+  types: SIGMA_TYPES,
+  detectionOnly: true,
+  order: 'number',
+  columns: ['type', 'value', 'severity', 'tlp', 'modifiedAt'],
+  reads: { changedAt: true },
+};
+
+/**
+ * Everything there is to detect of an actor or a campaign: rules for its indicators, and for its techniques ours and, where
+ * there are any, the community's.
+ * @returns undefined where there is no such thing for the viewer
+ */
+export async function buildBundle(
+  database: SnapshotSource,
+  viewer: Viewer,
+  wanted: { kind: SigmaSubject['kind']; id: string; minConfidence: number },
+  community: CommunityRules | null,
+): Promise<Bundle | undefined> {
+  const { db } = database;
+  const subject = await findSubject(db, viewer, wanted.kind, wanted.id);
+  if (!subject) return undefined;
+  const techniques = await readTechniqueIds(db, viewer, wanted.id);
+  const link = wanted.kind === 'actor' ? { actorId: wanted.id } : { campaignId: wanted.id };
+  const selection = { viewer, filters: { ...link, minConfidence: wanted.minConfidence } };
+  const snapshot = await openSnapshot(database, selection, SHAPE, `sigma ${wanted.kind}`);
+  const changed = { createdAt: subject.createdAt, modifiedAt: snapshot.info.changedAt ?? subject.createdAt };
+  const written = await collect(sigmaRules(subject, snapshot.read(), changed));
+  const rules = [...written.rules, ...rulesFor(techniques), ...(community?.rulesFor(techniques) ?? [])];
+  // What is not for detection is not missed.
+  const { 'not-for-detection': _, ...leftOut } = snapshot.skipped;
+  const head = sigmaHead(subject, { ruleCount: rules.length, leftOut });
+  const text = [head, ...rules].join('---\n') + sigmaTail(written.leftOut);
+  return { subject, text, ruleCount: rules.length };
+}
+
+async function collect(rules: AsyncGenerator<string, number>): Promise<{ rules: string[]; leftOut: number }> {
+  const collected: string[] = [];
+  for (;;) {
+    const { done, value } = await rules.next();
+    if (done) return { rules: collected, leftOut: value };
+    collected.push(value);
+  }
+}

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { ROOT } from '../root.ts';
+import { techniqueMatcher } from './technique-match.ts';
+
+const DIRECTORY = new URL('sigma/', ROOT);
+const FILE = /^(T\d{4}(?:\.\d{3})?)\.yml$/;
+
+let rules: ReadonlyMap<string, string> | undefined;
+
+/**
+ * The Sigma rules written for ATT&CK techniques: from a technique's id (`T1003.001`) to its YAML document, which ends in
+ * a newline and has no `---`. In order of the ids. Read at the first call: the files belong to the program and do not
+ * change under it.
+ */
+export function techniqueRules(): ReadonlyMap<string, string> {
+  rules ??= read();
+  return rules;
+}
+
+/** The documents for these techniques (see `techniqueMatcher`), in order of their ids, each once. */
+export function rulesFor(techniqueIds: readonly string[]): string[] {
+  const isMeant = techniqueMatcher(techniqueIds);
+  return [...techniqueRules()].filter(([id]) => isMeant(id)).map(([, document]) => document);
+}
+
+function read(): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const file of readdirSync(DIRECTORY).sort()) {
+    const id = FILE.exec(file)?.[1];
+    if (id) found.set(id, readFileSync(new URL(file, DIRECTORY), 'utf8'));
+  }
+  return found;
+}

@@ -1,0 +1,48 @@
+import type { Db } from '../db/database.ts';
+import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import type { Guard } from '../imports/assert-lease.ts';
+import { rewrite } from '../indicators/state/recompute.ts';
+import { currentMatcher } from '../whitelist/current-matcher.ts';
+import { markLeft, membersOf } from './feeds.queries.ts';
+
+const PAGE = 10_000;
+/** Written in well under the 200 ms for which the revision may be held. */
+const BATCH = 500;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * What stood in a source's list and is not in this good copy of it has left: its lifetime begins now.
+ * @param present ids of all that the copy holds
+ * @param lastCopyAt when the last good copy was fetched, in which they still stood
+ * @param guard throws when the run may write no more
+ * @returns how many left
+ */
+export async function leaveList(
+  db: Db,
+  sourceId: string,
+  present: ReadonlySet<string>,
+  lastCopyAt: Date | null,
+  now: Date,
+  guard: Guard,
+): Promise<number> {
+  let [after, left] = [BEFORE_ALL, 0];
+  for (;;) {
+    const members = await membersOf(db, sourceId, after, PAGE);
+    const last = members.at(-1);
+    if (last === undefined) return left;
+    const gone = members.filter((id) => !present.has(id));
+    await currentMatcher(db);
+    for (let at = 0; at < gone.length; at += BATCH) {
+      const batch = gone.slice(at, at + BATCH);
+      await db.transaction().execute(async (trx) => {
+        const lock = await lockRevision(trx);
+        await guard(trx);
+        await markLeft(trx, sourceId, batch, lastCopyAt, now);
+        if ((await rewrite(trx, batch, await currentMatcher(trx), lock, now)) > 0)
+          await commitRevision(trx, lock);
+      });
+    }
+    left += gone.length;
+    after = last;
+  }
+}

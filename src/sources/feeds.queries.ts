@@ -1,0 +1,310 @@
+import { type Selectable, sql, type Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import type { Memory, RunCounts, SourceSettings, StoredSource } from './source-settings.ts';
+
+export async function findSources(db: Db): Promise<StoredSource[]> {
+  const rows = await db
+    .selectFrom('source')
+    .selectAll()
+    .where('removal', 'is', null)
+    .orderBy('name')
+    .execute();
+  return rows.map(toStored);
+}
+
+export async function findStoredSource(db: Db, idOrName: string): Promise<StoredSource | undefined> {
+  const row = await db
+    .selectFrom('source')
+    .selectAll()
+    .where('removal', 'is', null)
+    .where((eb) => eb.or([eb('name', '=', idOrName), eb(sql<string>`id::text`, '=', idOrName)]))
+    .executeTakeFirst();
+  return row && toStored(row);
+}
+
+/** What a run needs, and nobody is shown. */
+export async function findRunState(
+  db: Db,
+  id: string,
+): Promise<{ credentials: string | null; memory: Memory } | undefined> {
+  return db.selectFrom('source').select(['credentials', 'memory']).where('id', '=', id).executeTakeFirst();
+}
+
+function toStored(row: Selectable<Tables['source']>): StoredSource {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    address: row.address ?? '',
+    options: row.options,
+    everySeconds: row.every_seconds,
+    enabled: row.enabled,
+    defaults: { tlp: row.default_tlp, confidence: row.default_confidence, severity: row.default_severity },
+    lifetimes: row.lifetimes,
+    membership: row.membership,
+    hasCredentials: row.credentials !== null,
+    health: {
+      lastRunAt: row.last_run_at,
+      lastSuccessAt: row.last_success_at,
+      lastError: row.last_error,
+      errorsInARow: row.errors_in_a_row,
+      nextRunAt: row.next_run_at,
+      lastCounts: row.last_counts as unknown as RunCounts | null,
+    },
+  };
+}
+
+/** Returns the ids of the sources that are due and that no run fetches already. */
+export async function dueSources(db: Db, now: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('source')
+    .select('id')
+    .where('enabled', '=', true)
+    .where('next_run_at', '<=', now)
+    .where((eb) => eb.or([eb('running_until', 'is', null), eb('running_until', '<=', now)]))
+    .orderBy('next_run_at')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Has it fetched with the next look.
+ * @returns false: there is none that is fetched
+ */
+export async function makeDue(trx: Transaction<Tables>, id: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('source')
+    .set({ next_run_at: now })
+    .where('id', '=', id)
+    .where('enabled', '=', true)
+    .where('address', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Writes what is set. What the last run left behind holds only for the same question: it is forgotten. */
+export async function writeSource(
+  trx: Transaction<Tables>,
+  id: string,
+  settings: SourceSettings,
+  credentials: string | null | undefined,
+  now: Date,
+): Promise<void> {
+  const values = {
+    kind: settings.kind,
+    address: settings.address,
+    options: JSON.stringify(settings.options),
+    every_seconds: settings.everySeconds,
+    enabled: settings.enabled,
+    default_tlp: settings.defaults.tlp,
+    default_confidence: settings.defaults.confidence,
+    default_severity: settings.defaults.severity,
+    lifetimes: JSON.stringify(settings.lifetimes),
+    membership: settings.membership,
+    removal: null,
+    next_run_at: settings.enabled && settings.everySeconds !== null ? now : null,
+    memory: '{}',
+    reckoned: false,
+    // A run that is under way goes by what was set before: it ends.
+    run_token: null,
+    running_until: null,
+    ...(credentials !== undefined && { credentials }),
+  };
+  await trx
+    .insertInto('source')
+    .values({ id, name: settings.name, created_at: now, ...values })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({ ...values, settings_version: sql`source.settings_version + 1` }),
+    )
+    .execute();
+}
+
+export interface RunOutcome {
+  at: Date;
+  nextRunAt: Date | null;
+  /** null: it went well. */
+  error: string | null;
+  /** null: nothing had changed at the source. */
+  counts: RunCounts | null;
+  memory: Memory;
+}
+
+/**
+ * Takes a source for one run.
+ * @returns false: another run has it
+ */
+export async function takeLease(db: Db, id: string, token: string, now: Date, until: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('source')
+    .set({ run_token: token, running_until: until })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('running_until', 'is', null), eb('running_until', '<=', now)]))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Whether the run still has its source: it is lost when what is set for it changes. */
+export async function holdsLease(db: Db, id: string, token: string): Promise<boolean> {
+  const row = await db.selectFrom('source').select('run_token').where('id', '=', id).executeTakeFirst();
+  return row?.run_token === token;
+}
+
+/** Lets go of it; when and how it ran stays as it is. */
+export async function dropLease(db: Db, id: string, token: string): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({ run_token: null, running_until: null })
+    .where('id', '=', id)
+    .where('run_token', '=', token)
+    .execute();
+}
+
+/** Of runs that were killed, where there can be no others. */
+export async function dropAllLeases(db: Db): Promise<void> {
+  await db.updateTable('source').set({ run_token: null, running_until: null }).execute();
+}
+
+/** Writes how a run went, and lets go of the source; nothing when the run has lost it. */
+export async function writeOutcome(db: Db, id: string, token: string, outcome: RunOutcome): Promise<void> {
+  const { at, nextRunAt, error, counts, memory } = outcome;
+  const told =
+    error === null
+      ? {
+          last_success_at: at,
+          last_error: null,
+          errors_in_a_row: 0,
+          memory: JSON.stringify(memory),
+          ...(counts && { last_counts: JSON.stringify(counts) }),
+        }
+      : { last_error: error, errors_in_a_row: sql<number>`errors_in_a_row + 1` };
+  await db
+    .updateTable('source')
+    .set({ last_run_at: at, next_run_at: nextRunAt, run_token: null, running_until: null, ...told })
+    .where('id', '=', id)
+    .where('run_token', '=', token)
+    .execute();
+}
+
+/** Ids of the indicators that a source speaks of, in their order, `most` after the one given. */
+export async function indicatorsOf(db: Db, sourceId: string, after: string, most: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('indicator_source')
+    .select('indicator_id')
+    .where('source_id', '=', sourceId)
+    .where('indicator_id', '>', after)
+    .orderBy('indicator_id')
+    .limit(most)
+    .execute();
+  return rows.map(({ indicator_id }) => indicator_id);
+}
+
+/** Likewise those that stand in its list. */
+export async function membersOf(db: Db, sourceId: string, after: string, most: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('indicator_source')
+    .select('indicator_id')
+    .where('source_id', '=', sourceId)
+    .where('left_at', 'is', null)
+    .where('indicator_id', '>', after)
+    .orderBy('indicator_id')
+    .limit(most)
+    .execute();
+  return rows.map(({ indicator_id }) => indicator_id);
+}
+
+/** They are gone from the list since `now`, and were last seen in its last good copy. */
+export async function markLeft(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  ids: readonly string[],
+  lastCopyAt: Date | null,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update indicator_source set left_at = ${now}::timestamptz,
+      last_seen = greatest(last_seen, first_seen, ${lastCopyAt}::timestamptz)
+    where source_id = ${sourceId}::uuid and indicator_id = any(${ids}::uuid[]) and left_at is null
+  `.execute(trx);
+}
+
+/** Sources whose settings have changed since all they speak of was reckoned. */
+export async function unreckonedSources(db: Db): Promise<{ id: string; version: number }[]> {
+  return db
+    .selectFrom('source')
+    .select(['id', 'settings_version as version'])
+    .where('reckoned', '=', false)
+    .execute();
+}
+
+/** Unless the settings have changed once more. */
+export async function markReckoned(db: Db, id: string, version: number): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({ reckoned: true })
+    .where('id', '=', id)
+    .where('settings_version', '=', version)
+    .execute();
+}
+
+export async function countMembers(db: Db, sourceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('indicator_source')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('source_id', '=', sourceId)
+    .where('left_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/**
+ * Has it fetched no more, and listed no more.
+ * @returns false: there is none
+ */
+export async function beginRemoval(trx: Transaction<Tables>, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('source')
+    .set({
+      removal: 'running',
+      enabled: false,
+      next_run_at: null,
+      credentials: null,
+      // A run that is under way ends.
+      run_token: null,
+      running_until: null,
+    })
+    .where('id', '=', id)
+    .where('removal', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Sources whose removal has begun and not ended. */
+export async function unfinishedRemovals(db: Db): Promise<{ id: string; name: string }[]> {
+  return db.selectFrom('source').select(['id', 'name']).where('removal', '=', 'running').execute();
+}
+
+/** Nothing that was set for it is left; whoever sets up one of its name begins anew. */
+export async function endRemoval(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('source')
+    .set({
+      removal: 'done',
+      address: null,
+      options: '{}',
+      every_seconds: null,
+      enabled: true,
+      lifetimes: '{}',
+      membership: false,
+      memory: '{}',
+      last_run_at: null,
+      last_success_at: null,
+      last_error: null,
+      errors_in_a_row: 0,
+      last_counts: null,
+      reckoned: true,
+    })
+    .where('id', '=', id)
+    .where('removal', '=', 'running')
+    .execute();
+}

@@ -1,0 +1,86 @@
+import type { Download, OutboundRequest } from '../outbound/outbound.ts';
+import { retryAfter } from '../outbound/retry-after.ts';
+import { retrying } from '../outbound/with-retry.ts';
+import { BrokenRun, type FetchContext, type Fetched } from './fetching.ts';
+import { sizeOf, unpacked } from './unpack.ts';
+
+/** For one answer, retries not counted. */
+const TIMEOUT_MS = 10 * 60_000;
+
+/** Of a page that is read as a whole, in bytes: parsing it holds the process. */
+export const MOST_OF_A_PAGE = 32 * 1024 * 1024;
+
+/** How one document is asked for, beside its address. */
+export interface Asking {
+  method?: 'POST';
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** The whole feed is one document; asked for by its validators (RFC 9110 §13.1), and compared where it has none. */
+export async function fetchFile(context: FetchContext, asking: Asking = {}): Promise<Fetched> {
+  const { memory, source } = context;
+  const download = await downloadOne(context, source.address, {
+    ...asking,
+    headers: { ...asking.headers, ...validators(memory) },
+  });
+  if (download.status === 304) return { files: [], memory, whole: true };
+  const file = fileOf(download);
+  if (file.bytes === 0) throw new BrokenRun('the answer is empty');
+  const next = {
+    etag: download.headers.etag ?? null,
+    lastModified: download.headers['last-modified'] ?? null,
+    sha256: file.sha256,
+  };
+  if (file.sha256 === memory.sha256) return { files: [], memory: next, whole: true };
+  return { files: [{ label: 'the document', path: file.path }], memory: next, whole: true };
+}
+
+function validators({ etag, lastModified }: Record<string, unknown>): Record<string, string> {
+  return {
+    ...(typeof etag === 'string' && { 'if-none-match': etag }),
+    ...(typeof lastModified === 'string' && { 'if-modified-since': lastModified }),
+  };
+}
+
+/**
+ * One document, tried a few times, and unpacked.
+ * @throws {BrokenRun} for a status that is no answer
+ */
+export async function downloadOne(
+  context: FetchContext,
+  url: string,
+  asking: Asking = {},
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<Download> {
+  const { outbound, credentials, directory, fetched, signal } = context;
+  const maxBytes = Math.min(most, context.maxBytes - fetched.bytes);
+  const wanted: OutboundRequest = { url, ...asking, credentials, maxBytes, timeoutMs: TIMEOUT_MS, signal };
+  const download = await retrying(() => outbound.download(wanted, directory), {
+    attempts: 3,
+    busyStatuses: true,
+    signal,
+  });
+  if (download.status !== 304 && download.status !== 200)
+    throw new BrokenRun(
+      statusMessage(download.status),
+      download.status,
+      retryAfter(download.headers, undefined, context.now),
+    );
+  if (!download.file) return download;
+  const path = await unpacked(download.file.path, directory, maxBytes);
+  fetched.bytes += await sizeOf(path);
+  return { ...download, file: { ...download.file, path } };
+}
+
+function statusMessage(status: number): string {
+  if (status === 401 || status === 403) return `the source refuses the credentials (HTTP ${status})`;
+  if (status === 404 || status === 410) return `there is nothing at the address (HTTP ${status})`;
+  if (status === 429) return 'the source asks for fewer requests (HTTP 429)';
+  return `the source answers with HTTP ${status}`;
+}
+
+export function fileOf({ file, status }: Download): NonNullable<Download['file']> {
+  if (!file) throw new BrokenRun(statusMessage(status), status);
+  return file;
+}

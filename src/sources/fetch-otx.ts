@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import { httpUrl } from '../model/http-url.ts';
+import { downloadOne, fileOf, MOST_OF_A_PAGE } from './fetch-file.ts';
+import { BrokenRun, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
+
+const PAGE_SIZE = '20';
+const MOST_PAGES = 10_000;
+
+/** The pulses one is subscribed to, as far as they changed since the last run (`modified_since`), page by page. */
+export async function fetchOtx(context: FetchContext): Promise<Fetched> {
+  const since = typeof context.memory.modifiedSince === 'string' ? context.memory.modifiedSince : null;
+  const first = new URL(context.source.address);
+  first.searchParams.set('limit', PAGE_SIZE);
+  if (since) first.searchParams.set('modified_since', since);
+  let [url, latest]: [string | null, string | null] = [first.href, since];
+  const files: FetchedFile[] = [];
+  for (let page = 1; url; page++) {
+    if (page > MOST_PAGES) throw new BrokenRun(`there are more than ${MOST_PAGES} pages of pulses`);
+    const { path } = fileOf(await downloadOne(context, url, {}, MOST_OF_A_PAGE));
+    const { next, modified } = await readPage(path, page, first);
+    if (modified.length > 0) files.push({ label: `page ${page}`, path });
+    latest = [...modified, ...(latest ? [latest] : [])].reduce(
+      (a, b) => (Date.parse(a) >= Date.parse(b) ? a : b),
+      latest ?? '',
+    );
+    url = next;
+  }
+  return { files, memory: latest ? { modifiedSince: latest } : {}, whole: false };
+}
+
+/** `next` is followed on the same origin only: the key goes along. */
+async function readPage(path: string, page: number, first: URL) {
+  let answer: { next?: unknown; results?: unknown };
+  try {
+    answer = JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    throw new BrokenRun(`page ${page} of the pulses is not JSON`);
+  }
+  if (!Array.isArray(answer?.results)) throw new BrokenRun(`page ${page} holds no list of pulses`);
+  const next = typeof answer.next === 'string' ? httpUrl(answer.next) : null;
+  if (next && next.origin !== first.origin)
+    throw new BrokenRun('the next page of the pulses is on another host');
+  const modified = answer.results.flatMap((pulse: unknown) => {
+    const date = (pulse as Record<string, unknown> | null)?.modified;
+    return typeof date === 'string' && !Number.isNaN(Date.parse(date)) ? [date] : [];
+  });
+  return { next: next?.href ?? null, modified };
+}

@@ -1,0 +1,76 @@
+import { type By, writeAudit } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { forgetSource } from '../imports/changes.queries.ts';
+import { isImporting } from '../imports/import-runs.queries.ts';
+import {
+  type CarryOut,
+  previewRestoration,
+  type Restoration,
+  type RestorePreview,
+  restore,
+} from '../imports/restore.service.ts';
+import { countSaidRelationships, findSaid, findSaidRelationships } from '../imports/restored.queries.ts';
+import { beginRemoval, endRemoval, unfinishedRemovals } from './feeds.queries.ts';
+import type { StoredSource } from './source-settings.ts';
+import { SourceError } from './sources.service.ts';
+import { dropUnusedSource } from './store/sources.queries.ts';
+
+/** What removing a source would change. */
+export async function previewRemoval(db: Db, source: StoredSource, now: Date): Promise<RestorePreview> {
+  return previewRestoration(db, removing(source), now);
+}
+
+/** It says nothing any more. */
+function removing(source: { id: string; name: string }): Restoration {
+  const find: Restoration['find'] = async (db, ...walk) => {
+    const ids = await findSaid(db, source.id, ...walk);
+    return { changes: ids.map((id) => ({ id, before: null })), last: ids.at(-1), saidAgain: 0 };
+  };
+  return {
+    source,
+    find,
+    // What is withdrawn is found no more.
+    take: find,
+    async countRelationships(db) {
+      const count = await countSaidRelationships(db, source.id);
+      return { changed: count, gone: count, saidAgain: 0 };
+    },
+    async takeRelationships(trx, most) {
+      const said = await findSaidRelationships(trx, source.id, most);
+      return { changes: said.map((ends) => ({ ...ends, before: null })), any: said.length > 0 };
+    },
+  };
+}
+
+/**
+ * Writes down that a source is to be removed, and has it fetched no more; `carryOutRemovals` does the rest.
+ * @throws {SourceError} while a file is imported into it
+ */
+export async function startRemoval(db: Db, source: StoredSource, by: By): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const lock = await lockRevision(trx);
+    if (await isImporting(trx, source.name))
+      throw new SourceError(`a file is being imported into "${source.name}": wait for its end, or stop it`);
+    if (!(await beginRemoval(trx, source.id))) return;
+    await forgetSource(trx, source);
+    await writeAudit(trx, by, {
+      action: 'source.remove',
+      object: { kind: 'source', id: source.id },
+      before: { name: source.name, kind: source.kind, address: source.address },
+      after: null,
+      reason: null,
+    });
+    // Who plans with the source plans again.
+    await commitRevision(trx, lock);
+  });
+}
+
+/** Withdraws what removed sources said. One that was cut off goes on where it was; several processes may do it at once. */
+export async function carryOutRemovals(db: Db, carryOut: CarryOut): Promise<void> {
+  for (const source of await unfinishedRemovals(db)) {
+    if (!(await restore(db, removing(source), carryOut))) return;
+    await endRemoval(db, source.id);
+    await dropUnusedSource(db, source.id, null);
+  }
+}

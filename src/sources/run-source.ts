@@ -1,0 +1,326 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Db } from '../db/database.ts';
+import { fileInput } from '../importers/file-input.ts';
+import { type Importer, type IndicatorRecord, UnreadableInput } from '../importers/importer.ts';
+import type { OpenImporter } from '../importers/parser-threads.ts';
+import type { Guard } from '../imports/assert-lease.ts';
+import { newTally, type Tally } from '../imports/counts.ts';
+import { importFiles } from '../imports/imports.service.ts';
+import { indicatorId } from '../model/identity.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import { leaveList } from './delist-missing.ts';
+import { FEED_RULES } from './feed-kinds.ts';
+import {
+  countMembers,
+  dropLease,
+  findRunState,
+  findStoredSource,
+  holdsLease,
+  takeLease,
+  writeOutcome,
+} from './feeds.queries.ts';
+import { BrokenRun, type Fetched, type FetchedFile } from './fetching.ts';
+import {
+  type Counts,
+  FEED_KINDS,
+  type FeedKind,
+  type Memory,
+  type RunCounts,
+  type StoredSource,
+} from './source-settings.ts';
+
+export interface RunDeps {
+  db: Db;
+  outbound: Outbound;
+  secrets: SecretBox;
+  /** Where a run may put files. */
+  directory: string;
+  /** Of all that one run fetches, decoded, in bytes. */
+  maxBytes: number;
+  /** The version of the product: another one may read more out of the same feed. */
+  version: string;
+  openImporter: OpenImporter;
+}
+
+export interface RunResult {
+  /** null: it went well. */
+  error: string | null;
+  /** null: nothing had changed at the source, or nothing could be read. */
+  counts: RunCounts | null;
+}
+
+/** A run that was killed has its source for so long. It is longer than any run takes. */
+const LEASE_MS = 35 * 60_000;
+
+export interface RunOptions {
+  now: Date;
+  signal: AbortSignal;
+  /** A list may lose most of its members. */
+  acceptShrink?: boolean;
+}
+
+/**
+ * Fetches a source and imports what is new. Everything is fetched and read through before anything is written: a run
+ * that breaks changes nothing but the source's health. One run of a source goes on at a time, and one whose settings are
+ * changed meanwhile ends.
+ * @throws when the database fails, or there is no such source
+ */
+export async function runSource(
+  deps: RunDeps,
+  id: string,
+  { now, signal, acceptShrink = false }: RunOptions,
+): Promise<RunResult> {
+  const { db } = deps;
+  const token = randomUUID();
+  if (!(await takeLease(db, id, token, now, new Date(now.getTime() + LEASE_MS)))) {
+    if (!(await findStoredSource(db, id))) throw new Error('there is no such source');
+    return { error: 'it is being fetched already', counts: null };
+  }
+  const [source, state] = [await findStoredSource(db, id), await findRunState(db, id)];
+  if (!source || !state) throw new Error('there is no such source');
+  const next = source.everySeconds === null ? null : new Date(now.getTime() + source.everySeconds * 1000);
+  const outcome = { at: now, nextRunAt: source.enabled ? next : null };
+  await mkdir(deps.directory, { recursive: true, mode: 0o700 });
+  const directory = await mkdtemp(join(deps.directory, 'run-'));
+  try {
+    const memory = state.memory.version === deps.version ? state.memory : {};
+    const fetched = await fetchFeed(deps, source, state.credentials, memory, directory, now, signal);
+    const importer = deps.openImporter(rulesOf(source).importer, source.options);
+    const run = { source, importer, now, signal, acceptShrink, guard: guardOf(id, token) };
+    const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
+    const kept: Memory = { ...fetched.memory, version: deps.version };
+    await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: kept });
+    return { error: null, counts };
+  } catch (error) {
+    const message = told(error, signal);
+    // Called off: it is as due as it was.
+    if (message === STOPPED) await dropLease(db, id, token);
+    else {
+      await writeOutcome(db, id, token, {
+        ...outcome,
+        nextRunAt: notBefore(outcome.nextRunAt, error),
+        error: message ?? OWN_FAULT,
+        counts: null,
+        memory: {},
+      });
+    }
+    if (message === null) throw error;
+    return { error: message, counts: null };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** As its schedule says, and not before a busy source wants to be asked again. */
+function notBefore(next: Date | null, error: unknown): Date | null {
+  const retryAt = error instanceof BrokenRun ? error.retryAt : null;
+  return next && retryAt && retryAt > next ? retryAt : next;
+}
+
+const STOPPED = 'it was called off';
+const OWN_FAULT = 'Tipline itself failed; its log says how';
+
+/** What an operator is told; null: it is not the source's fault. */
+function told(error: unknown, signal: AbortSignal): string | null {
+  if (signal.aborted) return isTimeout(signal.reason) ? 'the run took too long' : STOPPED;
+  if (error instanceof BrokenRun || error instanceof OutboundError || error instanceof UnreadableInput)
+    return error.message;
+  return null;
+}
+
+const isTimeout = (reason: unknown) => reason instanceof DOMException && reason.name === 'TimeoutError';
+
+function guardOf(id: string, token: string): Guard {
+  return async (trx) => {
+    if (!(await holdsLease(trx, id, token))) throw new BrokenRun('its settings were changed meanwhile');
+  };
+}
+
+async function fetchFeed(
+  deps: RunDeps,
+  source: StoredSource,
+  sealed: string | null,
+  memory: Memory,
+  directory: string,
+  now: Date,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  const credentials = sealed === null ? {} : openCredentials(deps.secrets, sealed);
+  const { outbound, maxBytes } = deps;
+  const context = {
+    source,
+    memory,
+    credentials,
+    outbound,
+    directory,
+    maxBytes,
+    fetched: { bytes: 0 },
+    now,
+    signal,
+  };
+  return rulesOf(source).fetch(context);
+}
+
+function openCredentials(secrets: SecretBox, sealed: string): Record<string, string> {
+  try {
+    return JSON.parse(secrets.open(sealed));
+  } catch (error) {
+    throw new BrokenRun((error as Error).message);
+  }
+}
+
+function rulesOf(source: Pick<StoredSource, 'kind'>) {
+  const kind = FEED_KINDS.find((known) => known === source.kind);
+  if (!kind) throw new BrokenRun('it is imported by hand, not fetched');
+  return FEED_RULES[kind satisfies FeedKind];
+}
+
+interface Run {
+  source: StoredSource;
+  importer: Importer;
+  now: Date;
+  signal: AbortSignal;
+  acceptShrink: boolean;
+  guard: Guard;
+}
+
+async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts> {
+  const { source, importer, now, signal, guard } = run;
+  const copy = fetched.whole
+    ? { members: source.membership, ids: new Set<string>(), repeated: new Set<string>() }
+    : null;
+  await readThrough(importer, fetched, copy, signal);
+  const present = source.membership && copy ? copy.ids : null;
+  if (present && !run.acceptShrink) await refuseShrink(db, source, present);
+  const tally = newTally();
+  const files = fetched.files.map((file) => ({
+    importer: copy ? saidOnce(importer, copy) : importer,
+    input: inputOf(file),
+  }));
+  for (const { reason, where } of fetched.skipped ?? []) tally.reject('report', reason, where);
+  const broken = await importFiles(db, files, {
+    source,
+    now,
+    dryRun: false,
+    tally,
+    seesUpTo: 'RED',
+    writer: { guard, runId: null },
+    signal,
+  });
+  if (broken[0]) throw new BrokenRun(broken[0].message);
+  const left = present ? await leaveList(db, source.id, present, source.health.lastSuccessAt, now, guard) : 0;
+  return { ...countsOf(tally), left };
+}
+
+/** The whole of what a source says now. */
+interface Copy {
+  /** It is a list: the ids are of all that it holds, not only of what it says without a date. */
+  members: boolean;
+  ids: Set<string>;
+  /** Those of several records: only together do they say all. */
+  repeated: Set<string>;
+}
+
+/** The importer, with the mark on records that are all that the copy says of their indicator. */
+function saidOnce(importer: Importer, { repeated }: Copy): Importer {
+  return {
+    ...importer,
+    async *read(input) {
+      for await (const record of importer.read(input)) {
+        const isAllSaid =
+          record.kind === 'indicator' &&
+          record.statedAt === null &&
+          !repeated.has(indicatorId(record.type, record.normalized));
+        yield isAllSaid ? { ...record, isAllSaid } : record;
+      }
+    },
+  };
+}
+
+/** Of so few members any number may go. */
+const FEW_MEMBERS = 20;
+const MOST_LEAVING = 0.5;
+
+/** A page that says "back soon" with a link in it is a list of one value, too. */
+async function refuseShrink(db: Db, source: StoredSource, present: ReadonlySet<string>): Promise<void> {
+  const members = await countMembers(db, source.id);
+  if (members < FEW_MEMBERS || present.size >= members * MOST_LEAVING) return;
+  throw new BrokenRun(
+    `of ${members} members the list holds ${present.size} now; if that is right: tipline sources run "${source.name}" --accept-shrink`,
+  );
+}
+
+const inputOf = ({ label, path }: FetchedFile) => fileInput({ fileName: label, path });
+
+/** Of so few records nothing can be told by a share. */
+const FEW = 20;
+const MOST_REJECTED = 0.5;
+
+/**
+ * Reads all of it, and writes nothing: a feed that has become something else must not change anything. Of what has
+ * changed since the last run a part may well be of kinds that are not kept.
+ * @param copy takes the ids of the indicators
+ * @throws {UnreadableInput} or {BrokenRun}, saying what is wrong
+ */
+async function readThrough(
+  importer: Importer,
+  { files, whole }: Fetched,
+  copy: Copy | null,
+  signal: AbortSignal,
+): Promise<void> {
+  let [accepted, rejected] = [0, 0];
+  const reasons = new Map<string, number>();
+  for (const file of files) {
+    signal.throwIfAborted();
+    for await (const record of importer.read(inputOf(file))) {
+      if (record.kind === 'indicator' && copy) noteIn(copy, record);
+      if (record.kind !== 'rejected') accepted++;
+      else {
+        rejected++;
+        if (reasons.size < 1000) reasons.set(record.reason, (reasons.get(record.reason) ?? 0) + 1);
+      }
+    }
+  }
+  const tooMany = rejected > FEW && rejected > (accepted + rejected) * MOST_REJECTED;
+  if (!whole || (!tooMany && (accepted > 0 || rejected === 0))) return;
+  const [reason] = [...reasons].sort(([, a], [, b]) => b - a)[0] ?? [''];
+  throw new BrokenRun(`${rejected} of ${accepted + rejected} records cannot be used, most often: ${reason}`);
+}
+
+function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }: IndicatorRecord): void {
+  if (!members && statedAt !== null) return;
+  const id = indicatorId(type, normalized);
+  if (ids.has(id)) repeated.add(id);
+  else ids.add(id);
+}
+
+function countsOf({ kinds, hidden }: Tally): Omit<RunCounts, 'left'> {
+  const counts = { ...none(), hidden, others: none(), reasons: {} as Record<string, number> };
+  for (const [kind, tally] of kinds) {
+    const sum = kind === 'indicator' ? counts : counts.others;
+    for (const key of ['read', 'new', 'updated', 'unchanged', 'rejected'] as const) sum[key] += tally[key];
+    for (const [reason, count] of Object.entries(tally.reasons)) {
+      counts.reasons[reason] = (counts.reasons[reason] ?? 0) + count;
+    }
+  }
+  return counts;
+}
+
+const none = (): Counts => ({ read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0 });
+
+/** No run takes so long. */
+const OLD_MS = 2 * 3600_000;
+
+/** What runs left behind that were killed. */
+export async function removeOldRuns(directory: string, now: Date): Promise<void> {
+  const entries = await readdir(directory).catch(() => []);
+  for (const name of entries.filter((entry) => entry.startsWith('run-'))) {
+    const path = join(directory, name);
+    const { mtimeMs } = await stat(path);
+    if (mtimeMs < now.getTime() - OLD_MS) await rm(path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,90 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type By, writeAudit } from '../audit/audit.queries.ts';
+import type { Clock } from '../clock.ts';
+import type { Db } from '../db/database.ts';
+import { ApiError } from '../http/errors.ts';
+import { idOf, routeOf } from '../http/operation.ts';
+import { requireFullSight } from '../http/session-gate.ts';
+import { findSources, findStoredSource, makeDue } from './feeds.queries.ts';
+import { carryOutRemovals, previewRemoval, startRemoval } from './remove-source.ts';
+import { fetchSource, listSources, previewSourceRemoval, removeSource } from './sources.schema.ts';
+import { SourceError } from './sources.service.ts';
+
+interface Deps {
+  db: Db;
+  clock: Clock;
+  by(request: FastifyRequest): By;
+}
+
+export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }: Deps): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+  const stopping = new AbortController();
+  const removing = new Set<Promise<void>>();
+  app.addHook('onClose', async () => {
+    stopping.abort();
+    await Promise.all(removing);
+  });
+
+  app.route({
+    ...routeOf(listSources, 'viewer'),
+    handler: async () => ({
+      // A feed's address may hold a key: it is the operator's.
+      data: (await findSources(db)).map(({ address, ...source }) => ({
+        ...source,
+        isFetched: address !== '',
+      })),
+    }),
+  });
+
+  app.route({
+    ...routeOf(fetchSource, 'administrator'),
+    handler: async (request) => {
+      const [id, who] = [idOf(request), by(request)];
+      await db.transaction().execute(async (trx) => {
+        if (!(await makeDue(trx, id, who.now)))
+          throw new ApiError(
+            'not_possible',
+            'This source is switched off, or it is not one that is fetched.',
+          );
+        const entry = { before: null, after: null, reason: null };
+        await writeAudit(trx, who, { action: 'source.fetch', object: { kind: 'source', id }, ...entry });
+      });
+      return { done: true as const };
+    },
+  });
+
+  app.route({
+    ...routeOf(previewSourceRemoval, 'administrator'),
+    handler: async (request) => {
+      requireFullSight(request);
+      return { data: await previewRemoval(db, await found(idOf(request)), clock()) };
+    },
+  });
+
+  app.route({
+    ...routeOf(removeSource, 'administrator'),
+    handler: async (request) => {
+      requireFullSight(request);
+      await startRemoval(db, await found(idOf(request)), by(request)).catch(asApiError);
+      const stopped = () => stopping.signal.aborted;
+      // What it does not come to, a worker does.
+      const work = carryOutRemovals(db, { now: clock, stopped }).catch((err: unknown) =>
+        request.log.error({ err }, 'removing a source'),
+      );
+      removing.add(work);
+      void work.finally(() => removing.delete(work));
+      return { done: true as const };
+    },
+  });
+
+  async function found(id: string) {
+    const source = await findStoredSource(db, id);
+    if (!source) throw new ApiError('not_found', 'There is no such source.');
+    return source;
+  }
+}
+
+function asApiError(error: unknown): never {
+  throw error instanceof SourceError ? new ApiError('not_possible', `${error.message}.`) : error;
+}

@@ -1,0 +1,132 @@
+import { type By, writeAudit } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { httpUrl } from '../model/http-url.ts';
+import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import { rewriteInBatches } from '../whitelist/reevaluate.ts';
+import { FEED_RULES } from './feed-kinds.ts';
+import { optionsProblem } from './feed-options.ts';
+import {
+  findSources,
+  findStoredSource,
+  indicatorsOf,
+  markReckoned,
+  unreckonedSources,
+  writeSource,
+} from './feeds.queries.ts';
+import type { SourceSettings, StoredSource } from './source-settings.ts';
+import { sourceId } from './store/sources.queries.ts';
+
+/** What is wrong with a setting, told to a person. */
+export class SourceError extends Error {
+  override name = 'SourceError';
+}
+
+export interface Change extends By {
+  /** Headers, sent to the origin of the address alone. undefined: as they are; null: none. */
+  credentials?: Record<string, string> | null;
+}
+
+const LONGEST_NAME = 200;
+const SHORTEST_INTERVAL = 60;
+
+/**
+ * Sets a source up, or changes it. What follows from its settings is reckoned anew for all that it speaks of.
+ * @throws {SourceError} naming what is wrong and what is allowed; nothing is written then
+ */
+export async function saveSource(
+  db: Db,
+  secrets: SecretBox,
+  settings: SourceSettings,
+  { credentials, ...by }: Change,
+): Promise<StoredSource> {
+  const { now } = by;
+  const id = sourceId(settings.name);
+  const before = await findStoredSource(db, id);
+  const hasKey = credentials === undefined ? (before?.hasCredentials ?? false) : credentials !== null;
+  check(settings, hasKey);
+  await db.transaction().execute(async (trx) => {
+    const lock = await lockRevision(trx);
+    const sealed = credentials ? secrets.seal(JSON.stringify(credentials)) : credentials;
+    await writeSource(trx, id, settings, sealed, now);
+    await writeAudit(trx, by, {
+      action: before ? 'source.change' : 'source.add',
+      object: { kind: 'source', id },
+      before: before ? forAudit(before, before.hasCredentials) : null,
+      after: forAudit(settings, hasKey),
+      reason: null,
+    });
+    // Whoever plans with the old settings plans again.
+    await commitRevision(trx, lock);
+  });
+  await reckonSources(db, now);
+  const saved = await findStoredSource(db, id);
+  if (!saved) throw new SourceError('the source is gone');
+  return saved;
+}
+
+function forAudit(settings: SourceSettings | StoredSource, hasCredentials: boolean) {
+  const { name, kind, address, options, everySeconds, enabled, defaults, lifetimes, membership } = settings;
+  return {
+    name,
+    kind,
+    address,
+    options,
+    everySeconds,
+    enabled,
+    defaults,
+    lifetimes,
+    membership,
+    hasCredentials,
+  };
+}
+
+function check(settings: SourceSettings, hasKey: boolean): void {
+  const { name, kind, address, everySeconds, lifetimes } = settings;
+  const rules = FEED_RULES[kind];
+  if (name.trim() === '' || name.length > LONGEST_NAME)
+    throw new SourceError(`the name must have 1 to ${LONGEST_NAME} characters`);
+  const url = httpUrl(address);
+  if (!url) throw new SourceError('the address must be a URL that begins with http:// or https://');
+  if (url.username || url.password)
+    throw new SourceError('the address must not hold a user or a password: they belong to the credentials');
+  if (everySeconds !== null && everySeconds < SHORTEST_INTERVAL)
+    throw new SourceError('a source can be fetched once a minute at most');
+  for (const [type, seconds] of Object.entries(lifetimes)) {
+    if (!INDICATOR_TYPES.some((known) => known === type) || !Number.isSafeInteger(seconds) || seconds < 1)
+      throw new SourceError(
+        `a lifetime is a number of seconds from 1 for one of ${INDICATOR_TYPES.join(', ')}`,
+      );
+  }
+  const problem = optionsProblem(kind, settings.options);
+  if (problem) throw new SourceError(problem);
+  if (rules.keyNeeded && !hasKey)
+    throw new SourceError(`${kind} needs a key (the header ${rules.keyHeader})`);
+}
+
+const PAGE = 5_000;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** Brings all that changed sources speak of in line with their settings. */
+export async function reckonSources(db: Db, now: Date, stopped = () => false): Promise<void> {
+  for (const { id, version } of await unreckonedSources(db)) {
+    for (let after: string | undefined = BEFORE_ALL; after !== undefined; ) {
+      if (stopped()) return;
+      const ids: string[] = await indicatorsOf(db, id, after, PAGE);
+      await rewriteInBatches(db, ids, now);
+      after = ids.at(-1);
+    }
+    await markReckoned(db, id, version);
+  }
+}
+
+/** @throws {SourceError} when there is none, with the names of those that are */
+export async function requireSource(db: Db, idOrName: string): Promise<StoredSource> {
+  const source = await findStoredSource(db, idOrName);
+  if (source) return source;
+  const names = (await findSources(db)).map(({ name }) => name);
+  throw new SourceError(
+    `there is no source "${idOrName}"${names.length > 0 ? `; there are: ${names.join(', ')}` : ''}`,
+  );
+}

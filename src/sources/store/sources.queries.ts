@@ -1,0 +1,119 @@
+import { sql } from 'kysely';
+import type { Db } from '../../db/database.ts';
+import type { Tables } from '../../db/tables.ts';
+import { uuidv5 } from '../../model/identity.ts';
+import type { Lifetimes, SourceDefaults, StatingSource } from '../../model/statement.ts';
+
+/** Source ids follow from their names, so that they are the same wherever a source is imported. */
+const SOURCE_NAMESPACE = '6f0f5d0e-6c0b-4c55-9d3b-4f1f6b6a0c3e';
+
+export type Source = StatingSource;
+
+export const sourceId = (name: string) => uuidv5(name, SOURCE_NAMESPACE);
+
+export function newSource(id: string, name: string, defaults: SourceDefaults): Source {
+  return { id, name, defaults, lifetimes: {}, membership: false };
+}
+
+/** A source into which nothing can be imported now, and why. */
+export class SourceUnavailable extends Error {
+  override name = 'SourceUnavailable';
+}
+
+/**
+ * The source of that name; made with the defaults when there is none. Given defaults are kept as they stand.
+ * @throws {SourceUnavailable} while what it said is being withdrawn
+ */
+export async function ensureSource(
+  db: Db,
+  name: string,
+  kind: string,
+  defaults: SourceDefaults,
+  now: Date,
+): Promise<Source> {
+  const id = sourceId(name);
+  const set = {
+    kind,
+    default_tlp: defaults.tlp,
+    default_confidence: defaults.confidence,
+    default_severity: defaults.severity,
+  };
+  await db
+    .insertInto('source')
+    .values({ id, name, created_at: now, ...set })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet({ ...set, removal: null })
+        .where('source.removal', '=', 'done'),
+    )
+    .execute();
+  const source = await findSource(db, name);
+  if (!source)
+    throw new SourceUnavailable(`The source "${name}" is being removed. Wait for the end of that.`);
+  return source;
+}
+
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/**
+ * Takes a source away of which nothing is kept; one that anything is kept of stays, and so does one that another import is
+ * about to speak for.
+ * @param runId the import that has made it
+ */
+export async function dropUnusedSource(db: Db, id: string, runId: string | null): Promise<void> {
+  try {
+    await sql`
+      delete from source where id = ${id}::uuid and not exists (
+        select from import_run where import_run.source = source.name and not dry_run
+          and state = 'running' and import_run.id is distinct from ${runId}::uuid)
+    `.execute(db);
+  } catch (error) {
+    if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
+  }
+}
+
+const COLUMNS = [
+  'id',
+  'name',
+  'default_tlp',
+  'default_confidence',
+  'default_severity',
+  'lifetimes',
+  'membership',
+] as const;
+
+export async function findSource(db: Db, name: string): Promise<Source | undefined> {
+  const row = await db
+    .selectFrom('source')
+    .select(COLUMNS)
+    .where('name', '=', name)
+    .where('removal', 'is', null)
+    .executeTakeFirst();
+  return row && toSource(row);
+}
+
+/** Those of these ids that there are, by id. */
+export async function loadSources(db: Db, ids: Iterable<string>): Promise<Map<string, Source>> {
+  const rows = await db
+    .selectFrom('source')
+    .select(COLUMNS)
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, toSource(row)]));
+}
+
+type SourceRow = Pick<
+  Tables['source'],
+  'id' | 'name' | 'default_tlp' | 'default_confidence' | 'default_severity'
+> & { lifetimes: Lifetimes; membership: boolean };
+
+function toSource(row: SourceRow): Source {
+  return {
+    id: row.id,
+    name: row.name,
+    defaults: { tlp: row.default_tlp, confidence: row.default_confidence, severity: row.default_severity },
+    lifetimes: row.lifetimes,
+    membership: row.membership,
+  };
+}

@@ -1,0 +1,93 @@
+import { sql } from 'kysely';
+import { findExpiringKeys } from '../api-keys/expiring-keys.queries.ts';
+import type { Db } from '../db/database.ts';
+import { sums } from '../indicators/read/summaries.queries.ts';
+
+/** Waiting requests are counted up to this number: a count of all would cost as much as there are. */
+export const MAX_COUNTED_REQUESTS = 10_000;
+/** Imports of this time are summed. */
+const IMPORT_WINDOW_HOURS = 24;
+
+/** Of each source that is fetched: times in seconds since 1970, 0 for never. */
+async function readSources(db: Db) {
+  const { rows } = await sql<{
+    source: string;
+    lastSuccess: number;
+    failures: number;
+    interval: number;
+  }>`
+    select name as source, coalesce(extract(epoch from last_success_at), 0)::float8 as "lastSuccess",
+      errors_in_a_row as failures, coalesce(every_seconds, 0) as interval
+    from source where enabled and address is not null order by name
+  `.execute(db);
+  return rows;
+}
+
+/** Indicators that are neither whitelisted nor expired, from the sums that every write keeps; and all there are. */
+async function readIndicators(db: Db, now: Date) {
+  const visible = sql<{ type: string; count: number }>`
+    select type, sum(count)::bigint as count from (${sums({ tlpCeiling: 'RED', now }, {})}) as sums group by type order by type`;
+  // Each indicator has taken one number, and none is ever deleted.
+  const stored = sql<{ count: number }>`select last_number as count from revision`;
+  return {
+    visible: (await visible.execute(db)).rows,
+    stored: (await stored.execute(db)).rows[0]?.count ?? 0,
+  };
+}
+
+/** Jobs that wait or are being done. A server whose worker has never run has no queue. */
+async function readJobs(db: Db) {
+  const { rows } = await sql<{
+    exists: boolean;
+  }>`select to_regclass('pgboss.job') is not null as exists`.execute(db);
+  if (!rows[0]?.exists) return [];
+  const jobs = await sql<{ queue: string; state: string; count: number }>`
+    select name as queue, case state when 'active' then 'active' else 'waiting' end as state, count(*) as count
+    from pgboss.job where state < 'completed' group by 1, 2 order by 1, 2
+  `.execute(db);
+  return jobs.rows;
+}
+
+async function readRequests(db: Db) {
+  const { rows } = await sql<{ provider: string; count: number }>`
+    select provider.name as provider, waiting.count from provider cross join lateral (
+      select count(*) as count from (
+        select from enrichment_request where provider = provider.name limit ${MAX_COUNTED_REQUESTS}) as counted
+    ) as waiting order by 1
+  `.execute(db);
+  return rows;
+}
+
+export const IMPORT_OUTCOMES = ['new', 'updated', 'unchanged', 'rejected'] as const;
+
+/** Imports that began within the window, dry runs left out: how many, how long and with how many records. */
+async function readImports(db: Db, now: Date) {
+  const since = sql`started_at > ${now}::timestamptz - make_interval(hours => ${IMPORT_WINDOW_HOURS}) and not dry_run`;
+  const runs = await sql<{ state: string; count: number; seconds: number }>`
+    select state, count(*) as count,
+      coalesce(sum(extract(epoch from coalesce(ended_at, ${now}::timestamptz) - started_at)), 0)::float8 as seconds
+    from import_run where ${since} group by state order by state
+  `.execute(db);
+  const records = await sql<Record<(typeof IMPORT_OUTCOMES)[number], number>>`
+    select ${sql.join(IMPORT_OUTCOMES.map(sumOf))}
+    from import_run cross join jsonb_each(counts) as kind(name, tally) where ${since}
+  `.execute(db);
+  return { runs: runs.rows, records: records.rows[0] };
+}
+
+const sumOf = (outcome: string) =>
+  sql`coalesce(sum((tally->>${outcome}::text)::bigint), 0)::bigint as ${sql.ref(outcome)}`;
+
+/** Returns the state of the store at an instant, in statements that cost the same however much it holds. */
+export async function readState(db: Db, now: Date) {
+  return {
+    sources: await readSources(db),
+    indicators: await readIndicators(db, now),
+    jobs: await readJobs(db),
+    requests: await readRequests(db),
+    imports: await readImports(db, now),
+    keys: await findExpiringKeys(db, now),
+  };
+}
+
+export type State = Awaited<ReturnType<typeof readState>>;

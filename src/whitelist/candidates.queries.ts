@@ -1,0 +1,67 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { indicatorId } from '../model/identity.ts';
+import type { IndexedRule } from './matching/candidates.ts';
+import type { Reach } from './matching/name-entry.ts';
+import type { Network } from './matching/network.ts';
+
+/** In front of an IPv4 address that is written as an IPv6 one. */
+const MAPPED_BITS = 96;
+
+/**
+ * Returns the ids of all indicators that one of these rules hits, whatever their type.
+ * @returns null when they are more than `most`
+ */
+export async function findCandidates(
+  db: Db,
+  rules: readonly IndexedRule[],
+  most: number,
+): Promise<string[] | null> {
+  const { rows } = await candidateStatement(rules, most + 1).execute(db);
+  return rows.length > most ? null : rows.map(({ id }) => id);
+}
+
+/** Selects the ids, each by an index. */
+export function candidateStatement(rules: readonly IndexedRule[], limit: number): RawBuilder<{ id: string }> {
+  return sql`${sql.join(rules.flatMap(statementsOf), sql` union `)} limit ${limit}`;
+}
+
+function statementsOf(rule: IndexedRule): RawBuilder<unknown>[] {
+  switch (rule.by) {
+    case 'value':
+      return [sql`select id from indicator where id = ${indicatorId(rule.type, rule.value)}::uuid`];
+    case 'name':
+      return [ofName(rule.name, rule.reach)];
+    case 'network':
+      return inNetwork(rule.network);
+  }
+}
+
+/** Names are ASCII: by code point all names below `moc.elpmaxe` stand from `moc.elpmaxe.` up to `moc.elpmaxe/`. */
+function ofName(name: string, reach: Reach): RawBuilder<unknown> {
+  const host = sql`indicator_host_reversed(type, normalized) collate "C"`;
+  const reversed = [...name].reverse().join('');
+  const below = sql`${host} >= ${`${reversed}.`} and ${host} < ${`${reversed}/`}`;
+  const itself = sql`${host} = ${reversed}`;
+  const isHit = { itself, below, 'itself and below': sql`(${itself} or (${below}))` }[reach];
+  return sql`select id from indicator where type in ('DOMAIN', 'EMAIL', 'URL') and ${isHit}`;
+}
+
+/** An IPv4 address may be the host of a URL as an IPv4-mapped IPv6 address. */
+function inNetwork({ text, bits }: Network): RawBuilder<unknown>[] {
+  const address = sql`value::inet`;
+  const host = sql`indicator_url_address(type, normalized)`;
+  const found = [
+    sql`select id from indicator where type in ('IPV4', 'IPV6') and ${within(address, text)}`,
+    sql`select id from indicator where ${within(host, text)}`,
+  ];
+  if (text.includes(':')) return found;
+  const mapped = `::ffff:${text.slice(0, text.indexOf('/'))}/${MAPPED_BITS + bits}`;
+  return [...found, sql`select id from indicator where ${within(host, mapped)}`];
+}
+
+/** As bounds, which an index serves whatever the plan; `<<=` needs a plan that knows the network. */
+function within(address: RawBuilder<unknown>, network: string): RawBuilder<unknown> {
+  const longest = network.includes(':') ? 128 : 32;
+  return sql`${address} >= ${network}::inet and ${address} <= set_masklen(broadcast(${network}::inet), ${longest}::int)`;
+}

@@ -1,0 +1,67 @@
+import type { Db } from '../db/database.ts';
+import { buildMatcher, type WhitelistMatcher } from './matching/matcher.ts';
+import { parseWarninglist, type Warninglist } from './matching/warninglist.ts';
+import { findEnabledLists, findEntries, readEdition } from './whitelist.queries.ts';
+
+/** How many editions of each are cached. */
+const CACHED = 3;
+
+/** Lists may have a million entries, which take seconds to parse: they are parsed again only after a list has changed. */
+const ofLists = cachedByEdition();
+const ofAll = cachedByEdition();
+
+/**
+ * Returns the matcher of the lists and entries as they are now. Building it takes seconds after a change of a list: callers
+ * build it before they open a transaction, so that the revision is not held meanwhile.
+ */
+export async function currentMatcher(db: Db): Promise<WhitelistMatcher> {
+  const { edition, listsEdition } = await readEdition(db);
+  return ofAll(db, edition, async () => {
+    const entries = buildMatcher(await readEntries(db));
+    const lists = await ofLists(db, listsEdition, async () => buildMatcher(await readLists(db)));
+    // Entries of the operator's come before all lists.
+    return { match: (type, value) => entries.match(type, value) ?? lists.match(type, value) };
+  });
+}
+
+type Make = () => Promise<WhitelistMatcher>;
+
+/**
+ * An edition never changes: its matcher is made once for all who ask. Nobody in a transaction waits for one that is being made
+ * elsewhere: on the embedded engine that would wait for the transaction.
+ */
+function cachedByEdition(): (db: Db, edition: string, make: Make) => Promise<WhitelistMatcher> {
+  const made = new Map<string, WhitelistMatcher>();
+  const making = new Map<string, Promise<WhitelistMatcher>>();
+  const keep = (edition: string, matcher: WhitelistMatcher) => {
+    made.set(edition, matcher);
+    for (const old of [...made.keys()].slice(0, -CACHED)) made.delete(old);
+    return matcher;
+  };
+  return async (db, edition, make) => {
+    const known = made.get(edition);
+    if (known) return known;
+    if (db.isTransaction) return keep(edition, await make());
+    const shared = making.get(edition) ?? make().finally(() => making.delete(edition));
+    making.set(edition, shared);
+    return keep(edition, await shared);
+  };
+}
+
+type IdentifiedList = { id: string; list: Warninglist };
+
+async function readEntries(db: Db): Promise<IdentifiedList[]> {
+  return (await findEntries(db)).map(({ id, kind, entry, types }) => ({
+    id,
+    list: { name: entry, description: '', version: '', kind, types, entries: [entry] },
+  }));
+}
+
+async function readLists(db: Db): Promise<IdentifiedList[]> {
+  const lists: IdentifiedList[] = [];
+  for (const { id, content } of await findEnabledLists(db)) {
+    const parsed = parseWarninglist(content);
+    if (!('rejected' in parsed)) lists.push({ id, list: parsed });
+  }
+  return lists;
+}

@@ -1,0 +1,90 @@
+import { RE2JS } from 're2js';
+import type { IndicatorType } from '../../model/vocabulary.ts';
+import { PROBES } from './sample-values.ts';
+
+const MAX_PATTERN_LENGTH = 1000;
+/** Instructions. Matching costs at most this times the length of the value: some 10 ms for the longest value there is. */
+const MAX_PROGRAM_SIZE = 500;
+/**
+ * Length of the pattern times its repetitions, an upper bound of what it compiles to: counted repetition is
+ * unrolled, so that ten characters become thousands of instructions before their number can be looked at.
+ */
+const MAX_UNROLLED = 20_000;
+const REPETITION = /\{(\d{1,6})?(?:,(\d{1,6})?)?\}/g;
+
+const CLOSING: ReadonlyMap<string, string> = new Map([
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+  ['<', '>'],
+]);
+/** PCRE allows any character but letters, digits, backslash and space. */
+const DELIMITER = /^[!-/:-@[\]-`{-~]$/;
+
+const FLAGS: ReadonlyMap<string, number> = new Map([
+  ['i', RE2JS.CASE_INSENSITIVE],
+  ['m', RE2JS.MULTILINE],
+  ['s', RE2JS.DOTALL],
+  // Without effect on whether a value matches: RE2 reads characters, not bytes; its $ is the very end;
+  // greediness changes what is matched, not whether; S asks for optimization.
+  ['u', 0],
+  ['D', 0],
+  ['U', 0],
+  ['S', 0],
+]);
+
+/**
+ * A regular expression as PHP's preg_match takes it: in delimiters, modifiers behind (`/^abuse@/i`). It runs on RE2, whose
+ * time is linear in the value; what only a backtracking engine can do (look-around, back references, possessive
+ * and atomic groups) is rejected, as is what matches everything of one of the types.
+ */
+export function readExpression(
+  text: string,
+  types: readonly IndicatorType[],
+): { expression: RE2JS } | { rejected: string } {
+  if (text.length > MAX_PATTERN_LENGTH) {
+    return { rejected: `an expression longer than ${MAX_PATTERN_LENGTH} characters` };
+  }
+  const parts = withoutDelimiters(text);
+  if ('rejected' in parts) return parts;
+  if (parts.pattern.length * repetitions(parts.pattern) > MAX_UNROLLED)
+    return { rejected: 'an expression too large' };
+  const expression = compile(parts.pattern, parts.flags);
+  if (expression === null) return { rejected: 'an expression that RE2 cannot run' };
+  if (expression.programSize() > MAX_PROGRAM_SIZE) return { rejected: 'an expression too large' };
+  if (matchesEverything(expression, types)) return { rejected: 'an expression that matches everything' };
+  return { expression };
+}
+
+function withoutDelimiters(text: string): { pattern: string; flags: number } | { rejected: string } {
+  const open = text.charAt(0);
+  const end = DELIMITER.test(open) ? text.lastIndexOf(CLOSING.get(open) ?? open) : -1;
+  if (end < 1) return { rejected: 'an expression without delimiters' };
+  let flags = 0;
+  for (const modifier of text.slice(end + 1)) {
+    const flag = FLAGS.get(modifier);
+    if (flag === undefined) return { rejected: 'an expression with a modifier not supported' };
+    flags |= flag;
+  }
+  return { pattern: text.slice(1, end), flags };
+}
+
+function repetitions(pattern: string): number {
+  let sum = 1;
+  for (const [, least = '0', most = '0'] of pattern.matchAll(REPETITION))
+    sum += Math.max(Number(least), Number(most));
+  return sum;
+}
+
+function compile(pattern: string, flags: number): RE2JS | null {
+  try {
+    return RE2JS.compile(pattern, flags);
+  } catch {
+    return null;
+  }
+}
+
+function matchesEverything(expression: RE2JS, types: readonly IndicatorType[]): boolean {
+  if (expression.test('')) return true;
+  return types.some((type) => PROBES[type].every((value) => expression.test(value)));
+}

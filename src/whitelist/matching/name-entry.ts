@@ -1,0 +1,50 @@
+import { parse } from 'tldts';
+import { asciiName, hostNameProblem } from '../../model/normalize-host.ts';
+
+/** Which hosts a name stands for. */
+export type Reach = 'itself' | 'itself and below' | 'below';
+
+/** Names that nobody can register, though the public suffix list has one of them (RFC 6761, RFC 6762, RFC 8375, ICANN). */
+const NEVER_REGISTERED: ReadonlySet<string> = new Set([
+  ...['test', 'example', 'invalid', 'localhost', 'local', 'internal', 'home.arpa'],
+]);
+
+export const PUBLIC_SUFFIX = 'a public suffix';
+
+/**
+ * A host name as lists write it: `name`, `.name`, `name.`, `name/`, each with the reach asked for; `*.name` is what is below
+ * the name and not itself. What the public suffix list says limits the reach:
+ * - Below a suffix of a registry (`com`, `co.uk`) is everybody: such an entry is a mistake or an attack, and is rejected.
+ * - Below a suffix of a company (`github.io`, `duckdns.org`) are its customers, who do not answer for each other: the name
+ *   stands for itself alone. `*.github.io` says outright that all of them are meant.
+ */
+export function readName(text: string, reach: Reach): { name: string; reach: Reach } | { rejected: string } {
+  const isWildcard = text.startsWith('*.');
+  const name = asciiName(trimmed(isWildcard ? text.slice(2) : text));
+  if (name === '' || hostNameProblem(name) !== null) return { rejected: 'not a host name' };
+  if (reach === 'itself') return { name, reach };
+  const suffix = suffixKind(name);
+  if (suffix === 'registry') return { rejected: PUBLIC_SUFFIX };
+  if (isWildcard) return { name, reach: 'below' };
+  return { name, reach: suffix === 'company' ? 'itself' : reach };
+}
+
+/** One of the names that nobody can register, or below one. */
+export function isReservedName(name: string): boolean {
+  const labels = name.split('.');
+  return NEVER_REGISTERED.has(labels.slice(-1).join('.')) || NEVER_REGISTERED.has(labels.slice(-2).join('.'));
+}
+
+/** By the public suffix list; null for a name that is no suffix. */
+export function suffixKind(name: string): 'registry' | 'company' | null {
+  if (NEVER_REGISTERED.has(name)) return null;
+  const parsed = parse(name, { allowPrivateDomains: true, validateHostname: false });
+  if (parsed.publicSuffix !== name) return null;
+  if (parsed.isPrivate === true) return 'company';
+  return parsed.isIcann === true ? 'registry' : null;
+}
+
+function trimmed(text: string): string {
+  const start = text.startsWith('.') ? 1 : 0;
+  return text.slice(start, text.endsWith('/') ? -1 : undefined);
+}

@@ -1,0 +1,22 @@
+import { MAX_NAME_LENGTH } from '../../model/normalize-host.ts';
+import type { Reach } from './name-entry.ts';
+import { firstRank, NO_RANK, type Ranks, type RankTable } from './priority.ts';
+
+export type NameTables = Readonly<Record<Reach, RankTable>>;
+
+/** The lowest rank that the name, or one above it, has in a list with that type; NO_RANK for none. */
+export function findName(tables: NameTables, name: string, typeBit: number, ranks: Ranks): number {
+  // Looking up every name above one takes time that grows with the square of its length.
+  if (name.length > MAX_NAME_LENGTH) return NO_RANK;
+  const andBelow = tables['itself and below'];
+  let best = Math.min(
+    firstRank(tables.itself, name, typeBit, ranks),
+    firstRank(andBelow, name, typeBit, ranks),
+  );
+  for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
+    const above = name.slice(dot + 1);
+    best = Math.min(best, firstRank(andBelow, above, typeBit, ranks));
+    if (tables.below.size > 0) best = Math.min(best, firstRank(tables.below, above, typeBit, ranks));
+  }
+  return best;
+}

@@ -1,0 +1,56 @@
+import type { RE2JS } from 're2js';
+import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
+import { readEntry } from './entry.ts';
+import type { NameTables } from './name-index.ts';
+import { networkTableKey } from './network-index.ts';
+import { addRank, type Ranks, type RankTable } from './priority.ts';
+import type { Rule } from './rule.ts';
+import type { Warninglist } from './warninglist.ts';
+
+/** All rules of all lists, in tables that are asked once for a value, however many lists there are. */
+export interface RuleTables {
+  values: Readonly<Record<IndicatorType, RankTable>>;
+  names: NameTables;
+  /** By `networkTableKey`. */
+  networks: Readonly<Record<'ipv4' | 'ipv6', RankTable>>;
+  parts: Readonly<Record<'host' | 'value', RankTable>>;
+  /** By rank. */
+  expressions: { rank: number; types: number; expression: RE2JS }[];
+}
+
+/** Entries that cannot be evaluated take their rank and have no rule. */
+export function fillTables(lists: readonly { list: Warninglist }[], ranks: Ranks): RuleTables {
+  const tables: RuleTables = {
+    values: Object.fromEntries(INDICATOR_TYPES.map((type) => [type, new Map()])) as RuleTables['values'],
+    names: { itself: new Map(), 'itself and below': new Map(), below: new Map() },
+    networks: { ipv4: new Map(), ipv6: new Map() },
+    parts: { host: new Map(), value: new Map() },
+    expressions: [],
+  };
+  let rank = 0;
+  for (const { list } of lists) {
+    for (const entry of list.entries) {
+      const rules = readEntry(list.kind, entry, list.types);
+      if (!('rejected' in rules)) for (const rule of rules) addRule(tables, rule, rank, ranks);
+      rank++;
+    }
+  }
+  return tables;
+}
+
+function addRule(tables: RuleTables, rule: Rule, rank: number, ranks: Ranks): void {
+  switch (rule.by) {
+    case 'value':
+      return addRank(tables.values[rule.type], rule.value, rank, ranks);
+    case 'name':
+      return addRank(tables.names[rule.reach], rule.name, rank, ranks);
+    case 'network': {
+      const table = rule.network.digits.length === 8 ? tables.networks.ipv4 : tables.networks.ipv6;
+      return addRank(table, networkTableKey(rule.network), rank, ranks);
+    }
+    case 'part':
+      return addRank(tables.parts[rule.of], rule.part, rank, ranks);
+    case 'expression':
+      tables.expressions.push({ rank, types: ranks.typesOf(rank), expression: rule.expression });
+  }
+}

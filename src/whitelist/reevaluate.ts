@@ -1,0 +1,64 @@
+import type { Db } from '../db/database.ts';
+import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { rewrite } from '../indicators/state/recompute.ts';
+import { currentMatcher } from './current-matcher.ts';
+import type { WhitelistMatcher } from './matching/matcher.ts';
+import {
+  type Checked,
+  indicatorsAfter,
+  markApplied,
+  markPosition,
+  readEdition,
+} from './whitelist.queries.ts';
+
+const PAGE = 10_000;
+/** Written in well under the 200 ms for which the revision may be held. */
+const BATCH = 500;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+export interface RecheckOptions {
+  now: Date;
+  /** Asked between pages; the next call goes on from there. */
+  stopped?: () => boolean;
+}
+
+/**
+ * Holds all indicators against the lists as they are, unless that has been done. When the lists change meanwhile it
+ * begins again; what it wrote stays right.
+ * @returns how many were hidden, shown again, or hidden by another entry
+ */
+export async function recheckAll(db: Db, { now, stopped = () => false }: RecheckOptions): Promise<number> {
+  let changed = 0;
+  while (!stopped()) {
+    const { edition, applied, position } = await readEdition(db);
+    if (edition === applied) break;
+    const page = await indicatorsAfter(db, position ?? BEFORE_ALL, PAGE);
+    const matcher = await currentMatcher(db);
+    const others = page.filter((row) => isOther(row, matcher)).map(({ id }) => id);
+    changed += await rewriteInBatches(db, others, now);
+    const last = page.at(-1);
+    if (last) await markPosition(db, edition, last.id);
+    else await markApplied(db, edition);
+  }
+  return changed;
+}
+
+function isOther({ type, normalized, list_id, entry }: Checked, matcher: WhitelistMatcher): boolean {
+  const hit = matcher.match(type, normalized);
+  return (hit?.listId ?? null) !== list_id || (hit?.entry ?? null) !== entry;
+}
+
+/** Brings indicators in line with the lists as they are, each batch under its own revision. */
+export async function rewriteInBatches(db: Db, ids: readonly string[], now: Date): Promise<number> {
+  let changed = 0;
+  for (let at = 0; at < ids.length; at += BATCH) {
+    await currentMatcher(db);
+    changed += await db.transaction().execute(async (trx) => {
+      const lock = await lockRevision(trx);
+      const count = await rewrite(trx, ids.slice(at, at + BATCH), await currentMatcher(trx), lock, now);
+      if (count > 0) await commitRevision(trx, lock);
+      return count;
+    });
+  }
+  return changed;
+}

@@ -1,0 +1,244 @@
+import { sql, type Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import { type Viewer, visible, visibleToAnalyst } from '../db/visibility.ts';
+import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
+import type { OperatorEntryRule } from './matching/operator-entry.ts';
+
+/** A list as it is kept. */
+export interface StoredList {
+  id: string;
+  name: string;
+  description: string;
+  /** MISP's number of it. */
+  version: string | null;
+  /** Comes with the product. */
+  shipped: boolean;
+  enabled: boolean;
+  /** As MISP has it. */
+  content: unknown;
+  updatedAt: Date;
+}
+
+/** An entry of the operator's own. */
+export interface OperatorEntry extends OperatorEntryRule {
+  id: string;
+  reason: string;
+  addedBy: string;
+  addedAt: Date;
+  /** Of the indicator that it is the value of: whoever may not see that may not see this. */
+  tlp: Tlp;
+}
+
+/** Changes with every change of the lists and entries. */
+export async function readEdition(db: Db): Promise<Edition> {
+  return db
+    .selectFrom('whitelist_state')
+    .select(['edition', 'lists_edition as listsEdition', 'applied', 'position'])
+    .executeTakeFirstOrThrow();
+}
+
+export interface Edition {
+  edition: string;
+  /** Changes with the lists alone. */
+  listsEdition: string;
+  /** The one that all indicators have been held against. */
+  applied: string | null;
+  /** The last indicator that has been held against a newer one. */
+  position: string | null;
+}
+
+export async function newEdition(trx: Transaction<Tables>): Promise<string> {
+  const { edition } = await trx
+    .updateTable('whitelist_state')
+    .set({ edition: sql`gen_random_uuid()`, position: null })
+    .returning('edition')
+    .executeTakeFirstOrThrow();
+  return edition;
+}
+
+async function newListsEdition(trx: Transaction<Tables>): Promise<void> {
+  await trx.updateTable('whitelist_state').set({ lists_edition: sql`gen_random_uuid()` }).execute();
+}
+
+/** All indicators have been held against `edition`, unless there is a newer one by now. */
+export async function markApplied(db: Db, edition: string): Promise<void> {
+  await db.updateTable('whitelist_state').set({ applied: edition }).where('edition', '=', edition).execute();
+}
+
+export async function markPosition(db: Db, edition: string, position: string): Promise<void> {
+  await db.updateTable('whitelist_state').set({ position }).where('edition', '=', edition).execute();
+}
+
+const LIST_COLUMNS = [
+  'id',
+  'name',
+  'description',
+  'list_version as version',
+  'shipped',
+  'enabled',
+  'updated_at as updatedAt',
+] as const;
+
+export async function findLists(db: Db): Promise<Omit<StoredList, 'content'>[]> {
+  return db.selectFrom('whitelist').select(LIST_COLUMNS).orderBy('name').execute();
+}
+
+/** What counts: those that are on, by name. */
+export async function findEnabledLists(db: Db): Promise<{ id: string; content: unknown }[]> {
+  return db
+    .selectFrom('whitelist')
+    .select(['id', 'content'])
+    .where('enabled', '=', true)
+    .orderBy('name')
+    .execute();
+}
+
+/** Puts a list in place of the one of its id; whether it is on stays as the operator left it. */
+export async function writeList(trx: Transaction<Tables>, list: StoredList): Promise<void> {
+  const values = {
+    name: list.name,
+    description: list.description,
+    list_version: list.version,
+    content: JSON.stringify(list.content),
+    updated_at: list.updatedAt,
+  };
+  await trx
+    .insertInto('whitelist')
+    .values({ id: list.id, shipped: list.shipped, enabled: list.enabled, ...values })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+    .execute();
+  await newListsEdition(trx);
+}
+
+export async function setEnabled(trx: Transaction<Tables>, id: string, enabled: boolean): Promise<void> {
+  await trx.updateTable('whitelist').set({ enabled }).where('id', '=', id).execute();
+  await newListsEdition(trx);
+}
+
+export async function deleteList(trx: Transaction<Tables>, id: string): Promise<void> {
+  await trx.deleteFrom('whitelist').where('id', '=', id).execute();
+  await newListsEdition(trx);
+}
+
+const ENTRY_COLUMNS = [
+  'id',
+  'kind',
+  'entry',
+  'types',
+  'reason',
+  'added_by as addedBy',
+  'added_at as addedAt',
+  'tlp',
+] as const;
+
+export async function findEntries(db: Db): Promise<OperatorEntry[]> {
+  const rows = await db
+    .selectFrom('whitelist_entry')
+    .select(ENTRY_COLUMNS)
+    .orderBy('entry')
+    .orderBy('id')
+    .execute();
+  // They were written by `writeEntry`.
+  return rows as unknown as OperatorEntry[];
+}
+
+export async function writeEntry(trx: Transaction<Tables>, entry: OperatorEntry): Promise<void> {
+  await trx
+    .insertInto('whitelist_entry')
+    .values({
+      id: entry.id,
+      kind: entry.kind,
+      entry: entry.entry,
+      types: [...entry.types],
+      reason: entry.reason,
+      added_by: entry.addedBy,
+      added_at: entry.addedAt,
+      tlp: entry.tlp,
+    })
+    .execute();
+}
+
+/** @returns whether it stood there */
+export async function deleteEntry(trx: Transaction<Tables>, id: string): Promise<boolean> {
+  const { numDeletedRows } = await trx.deleteFrom('whitelist_entry').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** How many indicators each list, or entry of the operator's, hides. */
+export async function countHits(db: Db): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('whitelist_hit')
+    .select(['list_id', (eb) => eb.fn.countAll<number>().as('count')])
+    .groupBy('list_id')
+    .execute();
+  return new Map(rows.map(({ list_id, count }) => [list_id, count]));
+}
+
+/** The most restricted marking of these indicators, up to `most`. */
+export async function markingOf(db: Db, ids: readonly string[], most: Tlp): Promise<Tlp | null> {
+  const { tlp } = await db
+    .selectFrom('indicator')
+    .select(sql<Tlp | null>`max(tlp)`.as('tlp'))
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+    .where(sql<boolean>`tlp <= ${most}::tlp`)
+    .executeTakeFirstOrThrow();
+  return tlp;
+}
+
+/** Those that an entry hides, up to the viewer's ceiling. */
+export async function findHitsOf(db: Db, entryId: string, viewer: Viewer): Promise<string[]> {
+  const rows = await db
+    .selectFrom('whitelist_hit as hit')
+    .innerJoin('indicator', 'indicator.id', 'hit.indicator_id')
+    .select('indicator.id')
+    .where('hit.list_id', '=', entryId)
+    .where(visibleToAnalyst('indicator', viewer))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** How many of these everybody may see who has the viewer's ceiling. */
+export async function countVisible(db: Db, ids: readonly string[], viewer: Viewer): Promise<number> {
+  const { count } = await db
+    .selectFrom('indicator')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+    .where(visible('indicator', viewer))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** An indicator, and what hides it now. */
+export interface Checked {
+  id: string;
+  type: IndicatorType;
+  normalized: string;
+  list_id: string | null;
+  entry: string | null;
+}
+
+const checked = sql`
+  select indicator.id, indicator.type, indicator.normalized, hit.list_id, hit.entry
+  from indicator left join whitelist_hit as hit on hit.indicator_id = indicator.id`;
+
+/** All of them, by id, `most` after the one given. */
+export async function indicatorsAfter(db: Db, id: string, most: number): Promise<Checked[]> {
+  const { rows } = await sql<Checked>`
+    ${checked} where indicator.id > ${id}::uuid order by indicator.id limit ${most}
+  `.execute(db);
+  return rows;
+}
+
+/** Those that this list or entry hides. */
+export async function hiddenBy(db: Db, listId: string, after: string, most: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('whitelist_hit')
+    .select('indicator_id')
+    .where('list_id', '=', listId)
+    .where('indicator_id', '>', after)
+    .orderBy('indicator_id')
+    .limit(most)
+    .execute();
+  return rows.map(({ indicator_id }) => indicator_id);
+}

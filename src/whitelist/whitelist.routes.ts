@@ -1,0 +1,78 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { By } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import type { Viewer } from '../db/visibility.ts';
+import { ApiError } from '../http/errors.ts';
+import { idOf, routeOf } from '../http/operation.ts';
+import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
+import { compareTlp } from '../model/statement.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
+import { countVisible, findEntries, findHitsOf } from './whitelist.queries.ts';
+import * as operations from './whitelist.schema.ts';
+import { addEntry, removeEntry, WhitelistError } from './whitelist.service.ts';
+
+interface Deps {
+  db: Db;
+  by(request: FastifyRequest): By;
+}
+
+export async function whitelistRoutes(instance: FastifyInstance, { db, by }: Deps): Promise<void> {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+
+  app.route({
+    ...routeOf(operations.listEntries, 'analyst'),
+    handler: async ({ viewer }) => ({ data: (await entriesFor(viewer)).map(shown) }),
+  });
+
+  app.route({
+    ...routeOf(operations.addEntry, 'analyst'),
+    handler: async (request) => {
+      const { entry, type, reason } = request.body;
+      return add(request, entry, type, reason);
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.whitelistIndicator, 'analyst'),
+    handler: async (request) => {
+      const indicator = await findForAnalyst(db, request.viewer, idOf(request));
+      if (!indicator) throw new ApiError('not_found');
+      return add(request, indicator.normalized, indicator.type, request.body.reason);
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.removeEntry, 'analyst'),
+    handler: async (request) => {
+      const { viewer } = request;
+      const id = idOf(request);
+      const known = (await entriesFor(viewer)).some((entry) => entry.id === id);
+      if (!known) throw new ApiError('not_found', 'There is no such entry.');
+      const hidden = await findHitsOf(db, id, viewer);
+      const change = { ...by(request), reason: request.body.reason };
+      const { entry } = await removeEntry(db, id, undefined, change).catch(asConflict);
+      return answer(entry, await countVisible(db, hidden, viewer));
+    },
+  });
+
+  async function add(request: FastifyRequest, text: string, type: IndicatorType | undefined, reason: string) {
+    const { viewer } = request;
+    const change = { ...by(request), reason };
+    const { entry } = await addEntry(db, text, type, change, viewer.tlpCeiling).catch(asConflict);
+    return answer(entry, (await findHitsOf(db, entry.id, viewer)).length);
+  }
+
+  async function entriesFor({ tlpCeiling }: Viewer): Promise<Entry[]> {
+    return (await findEntries(db)).filter(({ tlp }) => compareTlp(tlp, tlpCeiling) <= 0);
+  }
+}
+
+type Entry = Awaited<ReturnType<typeof findEntries>>[number];
+
+const shown = ({ types, ...entry }: Entry) => ({ ...entry, types: [...types] });
+const answer = (entry: Entry, changed: number) => ({ entry: shown(entry), changed });
+
+function asConflict(error: unknown): never {
+  throw error instanceof WhitelistError ? new ApiError('not_possible', `${error.message}.`) : error;
+}

@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+import { moment, operation } from '../http/operation.ts';
+import { nullable, stringEnum } from '../http/schema.ts';
+import { INDICATOR_TYPES, TLPS } from '../model/vocabulary.ts';
+
+const strict = { additionalProperties: false };
+const reason = Type.String({ minLength: 1, maxLength: 1000 });
+
+const Entry = Type.Object({
+  id: Type.String(),
+  kind: Type.String(),
+  entry: Type.String(),
+  types: Type.Array(stringEnum(INDICATOR_TYPES)),
+  reason: nullable(Type.String()),
+  addedBy: Type.String(),
+  addedAt: moment,
+  tlp: stringEnum(TLPS),
+});
+/** `changed`: how many indicators are hidden, or shown again, by it. */
+const answer = Type.Object({ entry: Entry, changed: Type.Integer() });
+
+export const listEntries = operation('GET /app/whitelist', {
+  answer: Type.Object({ data: Type.Array(Entry) }),
+});
+
+/** What an operator writes: an address, a network, a name, a value. */
+export const addEntry = operation('POST /app/whitelist', {
+  body: Type.Object(
+    {
+      entry: Type.String({ minLength: 1, maxLength: 4096 }),
+      type: Type.Optional(stringEnum(INDICATOR_TYPES)),
+      reason,
+    },
+    strict,
+  ),
+  answer,
+});
+
+/** The value of an indicator, as an entry. */
+export const whitelistIndicator = operation('POST /app/indicators/:id/whitelist', {
+  body: Type.Object({ reason }, strict),
+  answer,
+});
+
+export const removeEntry = operation('POST /app/whitelist/:id/remove', {
+  body: Type.Object({ reason }, strict),
+  answer,
+});

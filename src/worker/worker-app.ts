@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import { pingDatabase } from '../db/ping.ts';
+import { dependencyChecks } from '../health/deep-check.ts';
+import { Health, healthRoutes } from '../health/health.routes.ts';
+import { requireDeclaredAccess } from '../http/authenticate.ts';
+import { registerErrorHandler } from '../http/error-handler.ts';
+import { ApiError } from '../http/errors.ts';
+import { openMetrics } from '../http/metrics.ts';
+import { queryValidator } from '../http/query-validator.ts';
+import { parseQuerystring } from '../http/querystring.ts';
+import { ErrorBody } from '../http/schema.ts';
+import type { KeyValueStore } from '../rate-limit/store.ts';
+import { registerStateMetrics } from '../state-metrics/state-metrics.ts';
+import { VERSION } from '../version.ts';
+
+export interface WorkerAppDeps {
+  database: Pick<Database, 'db' | 'diskProblem'>;
+  kv: Pick<KeyValueStore, 'ping'>;
+  clock: Clock;
+  metricsToken: string | undefined;
+  /** Aborted: this process is about to stop. */
+  stopping: AbortSignal;
+  logger: FastifyBaseLogger;
+}
+
+/** Builds the HTTP service of a worker: health and metrics, by the handlers of a server, and nothing else. */
+export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstance> {
+  const { clock, kv } = deps;
+  const { db } = deps.database;
+  const app = Fastify({
+    loggerInstance: deps.logger,
+    genReqId: () => randomUUID(),
+    forceCloseConnections: 'idle',
+    bodyLimit: 1024,
+    // A probe every few seconds would fill the log.
+    logController: new LogController({ disableRequestLogging: true }),
+    requestTimeout: 10_000,
+    routerOptions: { querystringParser: parseQuerystring },
+  });
+  app.setValidatorCompiler(({ schema }) => queryValidator(schema as object));
+  for (const schema of [ErrorBody, Health]) app.addSchema(schema);
+  registerErrorHandler(app);
+  requireDeclaredAccess(app, []);
+  app.setNotFoundHandler(() => {
+    throw new ApiError('not_found');
+  });
+  const metrics = openMetrics();
+  registerStateMetrics(metrics.registry, { db, clock, log: app.log });
+  const checks = dependencyChecks(
+    () => pingDatabase(db),
+    () => kv.ping(),
+    async () => (await deps.database.diskProblem()) !== null,
+  );
+  await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
+  metrics.register(app, deps.metricsToken);
+  return app;
+}
