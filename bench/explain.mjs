@@ -7,11 +7,11 @@ import {
   findCampaign,
   findContext,
   findIndicator,
+  GENERIC_PLAN,
+  GENERIC_PLAN_RAW,
   listActors,
   listCampaigns,
   listIndicators,
-  PLANNED_ONCE,
-  PLANNED_ONCE_TEXTS,
   postgresDialect,
 } from '../dist/bench.js';
 import { entityId } from './entities.mjs';
@@ -45,27 +45,26 @@ export async function explain(url, print) {
 
 /** As the service has it planned: for these parameters, or for any. */
 async function planOf(client, sql, parameters) {
-  const isPlannedOnce = [PLANNED_ONCE, PLANNED_ONCE_TEXTS].some((mark) => sql.startsWith(mark));
+  const isGeneric = [GENERIC_PLAN, GENERIC_PLAN_RAW].some((mark) => sql.startsWith(mark));
   const given = parameters.map((value) =>
     pg.escapeLiteral(
       Array.isArray(value) ? `{${value}}` : value instanceof Date ? value.toISOString() : `${value}`,
     ),
   );
-  if (isPlannedOnce)
-    await client.query(`set plan_cache_mode = force_generic_plan; prepare planned as ${sql}`);
-  const statement = `explain (analyze, buffers) ${isPlannedOnce ? `execute planned (${given})` : sql}`;
-  const run = () => client.query(statement, isPlannedOnce ? [] : parameters);
+  if (isGeneric) await client.query(`set plan_cache_mode = force_generic_plan; prepare planned as ${sql}`);
+  const statement = `explain (analyze, buffers) ${isGeneric ? `execute planned (${given})` : sql}`;
+  const run = () => client.query(statement, isGeneric ? [] : parameters);
   await run();
   const { rows } = await run();
-  if (isPlannedOnce) await client.query('reset plan_cache_mode; deallocate planned');
+  if (isGeneric) await client.query('reset plan_cache_mode; deallocate planned');
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
 function questions({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
   const list =
     (filters, page = 1) =>
-    (db, viewer) =>
-      listIndicators(db, viewer, filters, { page, pageSize: 100 });
+    (db, principal) =>
+      listIndicators(db, principal, filters, { page, pageSize: 100 });
   const page = { page: 1, pageSize: 50 };
   const [campaign, actor] = [entityId('campaign', 0), entityId('actor', 0)];
   return {
@@ -91,13 +90,13 @@ function questions({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
     'list, tag and type': list({ tag: commonTag, type: 'URL' }),
     'list, largest campaign': list({ campaignId: campaign }),
     'list, largest actor': list({ actorId: actor }),
-    detail: (db, viewer) => findIndicator(db, viewer, ids[0]),
-    context: (db, viewer) => findContext(db, viewer, contextIds[1]),
-    campaigns: (db, viewer) => listCampaigns(db, viewer, {}, page),
-    'campaigns, status': (db, viewer) => listCampaigns(db, viewer, { status: 'CONCLUDED' }, page),
-    'campaign, the largest': (db, viewer) => findCampaign(db, viewer, campaign),
-    actors: (db, viewer) => listActors(db, viewer, {}, page),
-    actor: (db, viewer) => findActor(db, viewer, actor),
+    detail: (db, principal) => findIndicator(db, principal, ids[0]),
+    context: (db, principal) => findContext(db, principal, contextIds[1]),
+    campaigns: (db, principal) => listCampaigns(db, principal, {}, page),
+    'campaigns, status': (db, principal) => listCampaigns(db, principal, { status: 'CONCLUDED' }, page),
+    'campaign, the largest': (db, principal) => findCampaign(db, principal, campaign),
+    actors: (db, principal) => listActors(db, principal, {}, page),
+    actor: (db, principal) => findActor(db, principal, actor),
   };
 }
 

@@ -32,7 +32,7 @@ const ENRICHMENT_COLUMNS = 'indicator_id provider verdict score fetched_at expir
  */
 export async function generate(url, count, say = () => {}) {
   const now = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
-  const database = await openDatabase({ url, dataDirectory: '', share: false, onIdleError: () => {} });
+  const database = await openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
   await database.close();
   const client = new pg.Client({ connectionString: url });
   await client.connect();

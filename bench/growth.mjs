@@ -121,21 +121,21 @@ function counts(client, { q3 }) {
 }
 
 async function questions(db, { q3, q8, commonTag, rareTag, ids, contextIds }) {
-  const viewer = { tlpCeiling: CEILING, now: new Date() };
+  const principal = { tlpCeiling: CEILING, now: new Date() };
   const list =
     (filters, page = 1) =>
     () =>
-      listIndicators(db, viewer, filters, { page, pageSize: 100 });
+      listIndicators(db, principal, filters, { page, pageSize: 100 });
   const { total } = await list({})();
   return {
     'first page': list({}),
     'one type': list({ type: 'IPV4' }),
     'another type': list({ type: 'URL' }),
     'one severity': list({ severity: 'HIGH' }),
-    detail: (i) => findIndicator(db, viewer, ids[i % ids.length]),
-    context: (i) => findContext(db, viewer, contextIds[i % contextIds.length]),
+    detail: (i) => findIndicator(db, principal, ids[i % ids.length]),
+    context: (i) => findContext(db, principal, contextIds[i % contextIds.length]),
     'campaigns of one status': () =>
-      listCampaigns(db, viewer, { status: 'ACTIVE' }, { page: 1, pageSize: 20 }),
+      listCampaigns(db, principal, { status: 'ACTIVE' }, { page: 1, pageSize: 20 }),
     'type and severity': list({ type: 'IPV4', severity: 'CRITICAL' }),
     'last page': list({}, Math.ceil(total / 100)),
     'a middle page': list({}, Math.ceil(total / 200)),

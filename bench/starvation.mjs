@@ -162,7 +162,7 @@ async function importByFeed({ url, env, headers }, name, path) {
   const files = http.createServer((_, response) => response.end(content));
   await new Promise((done) => files.listen(0, '127.0.0.1', done));
   try {
-    const source = ['sources', 'add', `Bench ${name}`, '--every', 'never', '--tlp', 'CLEAR'];
+    const source = ['sources', 'add', `Bench ${name}`, '--interval', 'never', '--tlp', 'CLEAR'];
     const kind = values.kind ?? (path.endsWith('.json') ? 'stix' : 'text');
     const address = `http://127.0.0.1:${files.address().port}/${name}`;
     await promisify(execFile)(process.execPath, [MAIN, ...source, '--kind', kind, '--address', address], {

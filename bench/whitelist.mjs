@@ -41,7 +41,7 @@ async function bench({ rows, url, embedded }) {
   const database = await openDatabase({
     url: filled,
     dataDirectory: '',
-    share: false,
+    allowRemote: false,
     onIdleError: () => {},
   });
   const measuring = measure(database, entries);
@@ -68,7 +68,7 @@ async function importedStore(url) {
   const dataDirectory = servers.temporaryDirectory();
   const { csv } = await dump(url);
   await importFile(undefined, csv, { settings: { TIPLINE_DATA_DIR: dataDirectory } });
-  return openDatabase({ url: undefined, dataDirectory, share: false, onIdleError: () => {} });
+  return openDatabase({ url: undefined, dataDirectory, allowRemote: false, onIdleError: () => {} });
 }
 
 async function startReader(url) {

@@ -16,7 +16,7 @@ import { auditRoutes } from './audit/audit.routes.ts';
 import type { Clock } from './clock.ts';
 import type { Database } from './db/database.ts';
 import { pingDatabase } from './db/ping.ts';
-import type { Interest } from './enrichment/access-tracker.ts';
+import type { AccessTracker } from './enrichment/access-tracker.ts';
 import { enrichmentRoutes } from './enrichment/enrichments.routes.ts';
 import { actorPageRoutes } from './entities/actors/actors.app.routes.ts';
 import { actorRoutes } from './entities/actors/actors.routes.ts';
@@ -33,14 +33,14 @@ import { dependencyChecks } from './health/deep-check.ts';
 import { Health, healthRoutes, healthStatus } from './health/health.routes.ts';
 import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
 import { bodyValidator } from './http/body-validator.ts';
-import { type FastLane, fastLane } from './http/cache/cached-response-handler.ts';
-import { keepAnswers } from './http/cache/response-cache.ts';
-import { type Answering, answering } from './http/cache/send-cached.ts';
-import { sendBeforeClosing } from './http/drain-connections.ts';
+import { type CachedResponseHandler, cachedResponseHandler } from './http/cache/cached-response-handler.ts';
+import { createResponseCache } from './http/cache/response-cache.ts';
+import { type CachedReplies, cachedReplies } from './http/cache/send-cached.ts';
+import { drainConnections } from './http/drain-connections.ts';
 import { answerClientError, refuseOn, registerErrorHandler } from './http/error-handler.ts';
 import { ApiError } from './http/errors.ts';
 import { registerEtag } from './http/etag.ts';
-import { lateSerializers } from './http/lazy-serializers.ts';
+import { lazySerializers } from './http/lazy-serializers.ts';
 import { type CollectMetrics, type Metrics, openMetrics } from './http/metrics.ts';
 import { oneRequestAtATime } from './http/one-request-at-a-time.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
@@ -48,7 +48,7 @@ import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
 import { needsKey, readableUrl, refuseBadHeaders, refuseLongUrl, routeTable } from './http/routing.ts';
 import { ErrorBody } from './http/schema.ts';
-import { isAppAccess, sessionGate, sessionInstead } from './http/session-gate.ts';
+import { isAppAccess, requireSession, trySession } from './http/session-gate.ts';
 import { cutSlowBodies, type SlowBodies } from './http/slow-bodies.ts';
 import { VOCABULARIES } from './http/vocabularies.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
@@ -60,7 +60,7 @@ import { indicatorRoutes } from './indicators/indicators.routes.ts';
 import { Indicator, IndicatorContext, IndicatorItem, IndicatorList } from './indicators/indicators.schema.ts';
 import { mispFeedRoutes } from './misp-feed/misp-feed.routes.ts';
 import { overviewRoutes } from './overview/overview.routes.ts';
-import type { KeyValueStore, RateLimit } from './rate-limit/store.ts';
+import type { RateLimit, RateLimitStore } from './rate-limit/store.ts';
 import { searchRoutes } from './search/search.routes.ts';
 import type { CommunityRules } from './sigma/community-rules.ts';
 import { sigmaRoutes } from './sigma/sigma.routes.ts';
@@ -78,11 +78,11 @@ export interface AppDeps {
   spool: Spool;
   /** Sigma rules of others; null: there are none. */
   communityRules: Promise<CommunityRules | null>;
-  kv: KeyValueStore;
+  kv: RateLimitStore;
   clock: Clock;
   lastUsed: Pick<LastUsed, 'note'>;
   /** What playbooks look at is asked about first. */
-  interest: Pick<Interest, 'note'>;
+  interest: Pick<AccessTracker, 'note'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   /** Opens /metrics; undefined: nothing does. */
@@ -143,10 +143,10 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     http: { requireHostHeader: false },
     rewriteUrl: (request) => readableUrl(request.url ?? '/'),
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuerystring },
-    schemaController: { compilersFactory: { buildSerializer: lateSerializers } },
+    schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     clientErrorHandler: (error, socket) => answerClientError(error, socket as Socket),
   }).withTypeProvider<TypeBoxTypeProvider>();
-  sendBeforeClosing(app.server);
+  drainConnections(app.server);
   cutSlowBodies(app.server, (socket) => refuseOn(socket, 'request_timeout'), deps.slowBodies);
   // Node would answer an unknown Expect with a 417 without a body; RFC 9110 §10.1.1 lets it be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -172,14 +172,21 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const metrics = openMetrics(deps.collectMetrics);
   registerStateMetrics(metrics.registry, { db, clock: deps.clock, log: app.log });
   const keys = knownKeys(db, revisions);
-  const answers = keepAnswers(revisions);
+  const answers = createResponseCache(revisions);
   const noteUse = deps.lastUsed.note;
-  const lane = fastLane({ ...deps, answers, peekKey: keys.peek, noteUse, metrics, log: app.log });
+  const lane = cachedResponseHandler({
+    ...deps,
+    answers,
+    peekKey: keys.peek,
+    noteUse,
+    metrics,
+    log: app.log,
+  });
   registerGate(app, deps, { accounts, routes, pages, keys, lane });
-  await registerFeatures(app, deps, { accounts, pages, answer: answering(answers, lane) });
+  await registerFeatures(app, deps, { accounts, pages, answer: cachedReplies(answers, lane) });
   metrics.register(app, deps.metricsToken);
   const [whole] = app.server.listeners('request') as RequestListener[];
-  if (whole) app.server.removeListener('request', whole).on('request', oneRequestAtATime(lane.before(whole)));
+  if (whole) app.server.removeListener('request', whole).on('request', oneRequestAtATime(lane.wrap(whole)));
   return app;
 }
 
@@ -198,14 +205,14 @@ function registerGate(
     routes: ReturnType<typeof routeTable>;
     pages: Pages | null;
     keys: KnownKeys;
-    lane: Pick<FastLane, 'counted'>;
+    lane: Pick<CachedResponseHandler, 'consumedQuota'>;
   },
 ): void {
-  const [enter, enterInstead] = [sessionGate(accounts), sessionInstead(accounts)];
+  const [enter, enterInstead] = [requireSession(accounts), trySession(accounts)];
   const authenticate = authenticator({
     ...deps,
     findKey: keys.find,
-    counted: lane.counted,
+    counted: lane.consumedQuota,
     noteUse: deps.lastUsed.note,
   });
   // What a plugin's own route does not find.
@@ -221,7 +228,7 @@ function registerGate(
     const access = request.routeOptions.config.access;
     if (isAppAccess(access)) return enter(request, reply, access);
     const scope = access === undefined || access === 'public' ? null : access;
-    const entered = request.routeOptions.config.orSession && (await enterInstead(request, reply));
+    const entered = request.routeOptions.config.allowSession && (await enterInstead(request, reply));
     if (!entered && (scope || needsKey(request.url))) await authenticate(request, reply, scope);
     if (request.is404) throw routes.reject(request.method, request.url);
     const { mediaTypes = ['application/json'], ignoresAccept } = request.routeOptions.config;
@@ -233,7 +240,7 @@ function registerGate(
 async function registerFeatures(
   app: FastifyInstance,
   deps: AppDeps,
-  { accounts, pages, answer }: { accounts: Authentication; pages: Pages | null; answer: Answering },
+  { accounts, pages, answer }: { accounts: Authentication; pages: Pages | null; answer: CachedReplies },
 ): Promise<void> {
   await registerOpenApi(app);
   const { kv, clock } = deps;

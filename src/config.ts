@@ -15,7 +15,7 @@ export interface Config {
   redisUrl: string | undefined;
   /** Signs and encrypts; undefined: generated beside the embedded store. */
   secret: string | undefined;
-  rateLimit: { points: number; windowSeconds: number };
+  rateLimit: { limit: number; windowSeconds: number };
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   /** Opens /metrics; undefined: nothing does. */
@@ -175,7 +175,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
     secret,
     rateLimit: {
-      points: integer('PUBLIC_API_RATE_LIMIT_PER_WINDOW', 120, 1, 1_000_000_000),
+      limit: integer('PUBLIC_API_RATE_LIMIT_PER_WINDOW', 120, 1, 1_000_000_000),
       windowSeconds: integer('PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS', 60, 1, 86_400),
     },
     trustedProxies: networks('TRUSTED_PROXIES', []),

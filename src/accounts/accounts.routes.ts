@@ -72,7 +72,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       const result = await confirmSignIn(auth.signInDeps(request), request.body, auth.fromOf(request));
       if (result.outcome === 'refused')
         throw new ApiError(
-          'sign_in_refused',
+          'invalid_credentials',
           'The code is wrong, used up or too old. Sign in again for another try.',
         );
       answered(reply, result);
@@ -89,7 +89,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   app.get('/app/oidc/start', redirecting(routeOf(operations.startOidc, 'public')), async (request, reply) => {
     if (!auth.oidc) throw new ApiError('not_found');
     // A page elsewhere can have it asked for as often as it likes; only a person goes there.
-    if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('other_origin');
+    if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('cross_origin');
     const from = auth.fromOf(request);
     await auth.limitAddress(request);
     const started = await startOidc(auth.oidcDeps(request), ownPath(request.query.to), from).catch((err) => {
@@ -115,7 +115,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
         request.log.warn({ why: result.why }, 'signing in with the provider was refused');
         return reply.redirect(`/sign-in?error=${result.why === 'provider' ? 'provider' : 'refused'}`);
       }
-      await auth.forgiveAddress(request);
+      await auth.resetAttempts(request);
       return reply.header('set-cookie', result.cookies).redirect(ownPath(result.to));
     },
   );
@@ -180,13 +180,13 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   /** Whoever found a session open may not try all passwords. @returns the stored hash */
   async function requirePassword(request: FastifyRequest, password: string): Promise<string> {
     const { email, id } = request.account;
-    const [key, limit] = [`password:${id}`, { points: 10, windowSeconds: 900 }];
+    const [key, limit] = [`password:${id}`, { limit: 10, windowSeconds: 900 }];
     const { consumed, msBeforeNext } = await auth.kv.consume(key, limit);
-    if (consumed > limit.points) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
+    if (consumed > limit.limit) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
     const hash = await accounts.findPasswordHash(db, email);
     if (hash === null || !(await verifyPassword(password, hash)))
       throw new ApiError('invalid_parameter', 'The password is wrong.');
-    await auth.kv.giveBack(key, limit);
+    await auth.kv.refund(key, limit);
     return hash;
   }
 
@@ -195,12 +195,12 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     handler: async (request, reply) => {
       // Another secret would take the place of the one that is in use, before anybody has confirmed it.
       if (request.account.twoFactor)
-        throw new ApiError('not_possible', 'The second factor is on: turn it off first.');
+        throw new ApiError('conflict', 'The second factor is on: turn it off first.');
       const verified = await requirePassword(request, request.body.password);
       const { status, body } = await auth.pass(request, reply, '/two-factor/enable', request.body, {
         verified,
       });
-      if (status !== 200) throw new ApiError('not_possible');
+      if (status !== 200) throw new ApiError('conflict');
       const { totpURI, backupCodes } = body as { totpURI: string; backupCodes: string[] };
       return { uri: totpURI, backupCodes };
     },
@@ -209,7 +209,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   app.route({
     ...routeOf(operations.confirmTwoFactor, 'viewer'),
     handler: async (request, reply) => {
-      if (request.account.twoFactor) throw new ApiError('not_possible', 'The second factor is on already.');
+      if (request.account.twoFactor) throw new ApiError('conflict', 'The second factor is on already.');
       const { id } = request.account;
       const after = { twoFactor: true };
       const { code } = request.body;
@@ -271,12 +271,12 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
 }
 
 function asConflict(error: unknown): never {
-  throw error instanceof AccountError ? new ApiError('not_possible', error.message) : error;
+  throw error instanceof AccountError ? new ApiError('conflict', error.message) : error;
 }
 
 /** @throws {ApiError} for what is not signed in */
 function answered(reply: FastifyReply, result: SignInResult): 'signed-in' | 'two-factor' {
-  if (result.outcome === 'refused') throw new ApiError('sign_in_refused');
+  if (result.outcome === 'refused') throw new ApiError('invalid_credentials');
   if (result.outcome === 'too-many') throw tooManyAttempts(result.seconds);
   reply.header('set-cookie', result.cookies);
   return result.outcome;

@@ -6,15 +6,15 @@ import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { clientAddress, inNetworks, networkOf } from '../http/client-address.ts';
 import type { Account } from '../model/account.ts';
-import type { KeyValueStore } from '../rate-limit/store.ts';
+import type { RateLimitStore } from '../rate-limit/store.ts';
 import { type Auth, authRequest, openAuth } from './auth.ts';
 import type { OidcProvider } from './oidc.ts';
 import { findAccount } from './session.ts';
-import { type From, type SignInDeps, tooMany, tooManyAttempts, wasRight } from './sign-in.ts';
+import { checkAttempts, type From, refundAttempts, type SignInDeps, tooManyAttempts } from './sign-in.ts';
 
 export interface AuthenticationDeps {
   db: Db;
-  kv: KeyValueStore;
+  kv: RateLimitStore;
   clock: Clock;
   trustedProxies: readonly string[];
   /** Signs cookies, encrypts two-factor secrets. */
@@ -34,7 +34,7 @@ export interface Authentication extends AuthenticationDeps {
   /** @throws {ApiError} when this address has tried too often */
   limitAddress(request: FastifyRequest): Promise<void>;
   /** Whoever came from this address is signed in: the two steps there count for nothing. */
-  forgiveAddress(request: FastifyRequest): Promise<void>;
+  resetAttempts(request: FastifyRequest): Promise<void>;
   /**
    * Has better-auth do what it does under one of its own paths, in a transaction with what is written `beside` it when it
    * goes well; its cookies go with the reply. `verified`: the stored hash of a password that was found right.
@@ -76,10 +76,10 @@ export function authentication(deps: AuthenticationDeps): Authentication {
     fromOf,
     signInDeps: (request) => ({ ...deps, settings: settings(request) }),
     async limitAddress(request) {
-      const seconds = await tooMany(deps, [providerAttempt(request)]);
+      const seconds = await checkAttempts(deps, [providerAttempt(request)]);
       if (seconds !== null) throw tooManyAttempts(seconds);
     },
-    forgiveAddress: (request) => wasRight(deps, [providerAttempt(request), providerAttempt(request)]),
+    resetAttempts: (request) => refundAttempts(deps, [providerAttempt(request), providerAttempt(request)]),
     oidcDeps: (request) => ({ ...deps, settings: { secret, secure: secure(request), oidc } }),
     async findAccount(request, reply) {
       const found = await findAccount(db, await authOf(request), request.headers.cookie);

@@ -33,7 +33,7 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
 }
 
 /** Takes as long as verifying does, where there is nothing to verify: time must not tell who has an account. */
-export async function verifyNothing(password: string): Promise<false> {
+export async function verifyDummy(password: string): Promise<false> {
   await derive(password, Buffer.alloc(SALT_BYTES), COST);
   return false;
 }

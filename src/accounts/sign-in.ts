@@ -7,7 +7,7 @@ import type { Tables } from '../db/tables.ts';
 import { networkOf } from '../http/client-address.ts';
 import { ApiError } from '../http/errors.ts';
 import { normalizeEmail } from '../model/account.ts';
-import type { KeyValueStore, RateLimit } from '../rate-limit/store.ts';
+import type { RateLimit, RateLimitStore } from '../rate-limit/store.ts';
 import {
   deleteSessions,
   findBySession,
@@ -23,17 +23,17 @@ import {
 import { audit } from './accounts.service.ts';
 import { type AuthSettings, authRequest, OIDC_PROVIDER, openAuth } from './auth.ts';
 import { OidcError } from './oidc.ts';
-import { verifyNothing, verifyPassword } from './password.ts';
+import { verifyDummy, verifyPassword } from './password.ts';
 
 /** Wrong attempts in a quarter of an hour: of an account, wherever they come from, and of an address. */
 const ATTEMPTS: Record<'account' | 'address', RateLimit> = {
-  account: { points: 10, windowSeconds: 900 },
-  address: { points: 50, windowSeconds: 900 },
+  account: { limit: 10, windowSeconds: 900 },
+  address: { limit: 50, windowSeconds: 900 },
 };
 
 export interface SignInDeps {
   db: Db;
-  kv: KeyValueStore;
+  kv: RateLimitStore;
   clock: Clock;
   settings: AuthSettings;
 }
@@ -59,13 +59,13 @@ export async function signIn(
   const { db, settings } = deps;
   const email = normalizeEmail(given.email);
   const attempt = [`account:${digest(email)}`, `address:${networkOf(from.address)}`];
-  const seconds = await tooMany(deps, attempt);
+  const seconds = await checkAttempts(deps, attempt);
   if (seconds !== null) return { outcome: 'too-many', seconds };
   const hash = await findPasswordHash(db, email);
   const right =
-    hash === null ? await verifyNothing(given.password) : await verifyPassword(given.password, hash);
+    hash === null ? await verifyDummy(given.password) : await verifyPassword(given.password, hash);
   if (!right || hash === null) return { outcome: 'refused' };
-  await wasRight(deps, attempt);
+  await refundAttempts(deps, attempt);
   return db.transaction().execute(async (trx) => {
     // It may have been changed, or switched off, while the password was looked at.
     if (!(await lockEnabled(trx, email)) || (await findPasswordHash(trx, email)) !== hash)
@@ -101,7 +101,7 @@ export async function confirmSignIn(
   const userId = await findSigningIn(deps.db, identifier);
   if (cookie === undefined || userId === undefined) return { outcome: 'refused' };
   const attempt = [`account:code:${userId}`, `address:${networkOf(from.address)}`];
-  const seconds = await tooMany(deps, attempt);
+  const seconds = await checkAttempts(deps, attempt);
   if (seconds !== null) return { outcome: 'too-many', seconds };
   const path = code === undefined ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp';
   const result = await deps.db.transaction().execute(async (trx): Promise<SignInResult> => {
@@ -122,7 +122,7 @@ export async function confirmSignIn(
     await audit(trx, 'session.create', user.id, null, { twoFactor: true }, by(deps, user.email, from));
     return { outcome: 'signed-in', cookies: response.headers.getSetCookie() };
   });
-  if (result.outcome === 'signed-in') await wasRight(deps, attempt);
+  if (result.outcome === 'signed-in') await refundAttempts(deps, attempt);
   return result;
 }
 
@@ -197,18 +197,18 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
 }
 
 /** @returns how many seconds to wait; null: go on */
-export async function tooMany({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<number | null> {
+export async function checkAttempts({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<number | null> {
   for (const key of keys) {
     const limit = limitOf(key);
     const { consumed, msBeforeNext } = await kv.consume(`sign-in:${key}`, limit);
-    if (consumed > limit.points) return Math.max(1, Math.ceil(msBeforeNext / 1000));
+    if (consumed > limit.limit) return Math.max(1, Math.ceil(msBeforeNext / 1000));
   }
   return null;
 }
 
 /** It counts for nothing: many people share an address, and some sign in often. */
-export async function wasRight({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<void> {
-  for (const key of keys) await kv.giveBack(`sign-in:${key}`, limitOf(key));
+export async function refundAttempts({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<void> {
+  for (const key of keys) await kv.refund(`sign-in:${key}`, limitOf(key));
 }
 
 const limitOf = (key: string) => (key.startsWith('account:') ? ATTEMPTS.account : ATTEMPTS.address);

@@ -8,14 +8,14 @@ import { mayActAs } from '../model/account.ts';
 import type { ApiKey } from '../model/api-key.ts';
 import { isNetwork } from '../model/network-text.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
-import type { KeyValueStore, RateLimit } from '../rate-limit/store.ts';
+import type { RateLimit, RateLimitStore } from '../rate-limit/store.ts';
 import { findKey, findOwners, listKeys } from './api-keys.queries.ts';
 import * as operations from './api-keys.schema.ts';
 import { createKey, KeyError, revoke, rotate } from './api-keys.service.ts';
 
 interface Deps {
   db: Db;
-  kv: KeyValueStore;
+  kv: RateLimitStore;
   rateLimit: RateLimit;
   by(request: FastifyRequest): By;
 }
@@ -38,7 +38,7 @@ export async function apiKeyRoutes(
           used: await kv.used(`key:${key.id}`, rateLimit),
         })),
       );
-      return { data, limit: rateLimit.points, windowSeconds: rateLimit.windowSeconds };
+      return { data, limit: rateLimit.limit, windowSeconds: rateLimit.windowSeconds };
     },
   });
 
@@ -106,5 +106,5 @@ function refuseOddNetworks(networks: readonly string[]): void {
 }
 
 function asConflict(error: unknown): never {
-  throw error instanceof KeyError ? new ApiError('not_possible', error.message) : error;
+  throw error instanceof KeyError ? new ApiError('conflict', error.message) : error;
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/database.ts';
-import { ofOneEpoch, type RevisionWatch } from '../db/revision/watch.ts';
+import { epochScopedCache, type RevisionWatch } from '../db/revision/watch.ts';
 import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { findKeyByHash } from './api-keys.queries.ts';
 
@@ -15,10 +15,13 @@ export interface KnownKeys {
 
 /** Keys that were looked up, for as long as nothing changes of keys, of the accounts that own them, and of roles. */
 export function knownKeys(db: Db, revisions: RevisionWatch): KnownKeys {
-  const known = ofOneEpoch(revisions, new LRUCache<string, { key: ApiKey; access: number }>({ max: MOST }));
+  const known = epochScopedCache(
+    revisions,
+    new LRUCache<string, { key: ApiKey; access: number }>({ max: MOST }),
+  );
   const peek: KnownKeys['peek'] = (hash, now) => {
     const entry = known.get(hash);
-    return entry && revisions.holds('access', entry.access) && isUsable(entry.key, now)
+    return entry && revisions.isFresh('access', entry.access) && isUsable(entry.key, now)
       ? entry.key
       : undefined;
   };

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { containing } from '../db/like-contains.ts';
+import { likeContains } from '../db/like-contains.ts';
 import type { Tables } from '../db/tables.ts';
-import type { Viewer } from '../db/visibility.ts';
+import type { Principal } from '../db/visibility.ts';
 
 /** Who does something, where and when. */
 export interface By {
@@ -104,7 +104,7 @@ export interface AuditRow {
 function matching(db: Db, { who, action, objectId, since, until }: AuditFilters) {
   return db
     .selectFrom('audit')
-    .$if(who !== undefined, (query) => query.where('who', 'ilike', containing(who ?? '')))
+    .$if(who !== undefined, (query) => query.where('who', 'ilike', likeContains(who ?? '')))
     .$if(action !== undefined, (query) =>
       query.where((eb) =>
         eb.or([
@@ -153,7 +153,7 @@ export async function findAudit(
 export async function findHistory(
   db: Db,
   { id, normalized }: { id: string; normalized: string },
-  { tlpCeiling }: Viewer,
+  { tlpCeiling }: Principal,
   limit: number,
 ): Promise<AuditRow[]> {
   // An address stands on the whitelist as a network of one.

@@ -42,9 +42,9 @@ export async function auditRoutes(instance: FastifyInstance, { db }: { db: Db })
   app.route({
     ...routeOf(listHistory, 'analyst'),
     handler: async (request) => {
-      const indicator = await findForAnalyst(db, request.viewer, idOf(request));
+      const indicator = await findForAnalyst(db, request.principal, idOf(request));
       if (!indicator) throw new ApiError('not_found');
-      return { data: await findHistory(db, indicator, request.viewer, BATCH) };
+      return { data: await findHistory(db, indicator, request.principal, BATCH) };
     },
   });
 }

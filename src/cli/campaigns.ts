@@ -3,7 +3,7 @@ import { setCampaignStatus } from '../entities/campaigns/status/campaign-status.
 import { CAMPAIGN_STATUSES, type CampaignStatus } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { filled, wordOf } from './options.ts';
-import { whoRunsThis } from './os-user.ts';
+import { osUser } from './os-user.ts';
 
 const DATES = 'BY_DATES';
 
@@ -29,7 +29,7 @@ async function set(
   { reason }: { reason?: string },
 ): Promise<void> {
   const status = word === DATES ? null : word;
-  const why = { who: whoRunsThis(), reason: reason ?? null, now: new Date() };
+  const why = { who: osUser(), reason: reason ?? null, now: new Date() };
   const before = await withDatabase(({ db }) => setCampaignStatus(db, campaign, status, why));
   const told = (one: CampaignStatus | null) => one ?? 'by its dates';
   print(`${before.name}: ${told(before.status)} → ${told(status)}.`);

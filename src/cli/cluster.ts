@@ -10,7 +10,7 @@ import { stopOnSignals } from './signals.ts';
  */
 
 /** What the process that was started tells the others by: the option that all but the first get. */
-export const BESIDE = '--beside';
+export const SECONDARY = '--beside';
 const AGAIN_MS = 1_000;
 /** Where the cores are shared among processes, threads of each for its garbage only wake more of them. */
 const OF_SEVERAL = ['--single-threaded-gc'];
@@ -35,7 +35,7 @@ export async function startProcesses(
   const execArgv = [...process.execArgv, ...OF_SEVERAL];
   let stopping = false;
   const fork = (slot: number): Worker => {
-    cluster.setupPrimary({ execArgv, args: slot === 0 ? commandLine : [...commandLine, BESIDE] });
+    cluster.setupPrimary({ execArgv, args: slot === 0 ? commandLine : [...commandLine, SECONDARY] });
     const worker = cluster.fork();
     worker.on('message', async (message: Message) => {
       if (!('ask' in message)) return;

@@ -21,7 +21,7 @@ export async function openStore(
   {
     warn,
     ...options
-  }: Pick<DatabaseOptions, 'share' | 'creates' | 'onIdleError'> & { warn(message: string): void },
+  }: Pick<DatabaseOptions, 'allowRemote' | 'creates' | 'onIdleError'> & { warn(message: string): void },
 ): Promise<Database> {
   const { databaseUrl: url, databaseReplicaUrls: replicaUrls, dataDirectory } = config;
   const diskReserve = {
@@ -66,7 +66,7 @@ export async function withDatabase<T>(
   if (!creates) requireStore(config);
   process.stderr.write(`Store: ${storeName(config)}\n`);
   const database = await openStore(config, {
-    share: true,
+    allowRemote: true,
     creates: createsTables,
     onIdleError: () => {},
     warn: (message) => process.stderr.write(`${message}\n`),

@@ -6,7 +6,7 @@ import type { Database, Db } from '../db/database.ts';
 import { drainRequests } from '../enrichment/drain.ts';
 import { findAnswers } from '../enrichment/enrichments.queries.ts';
 import { openAsker } from '../enrichment/providers/provider-client.ts';
-import { type ReadyProvider, readyProviders, wishFor } from '../enrichment/providers.service.ts';
+import { queueCriteria, type ReadyProvider, readyProviders } from '../enrichment/providers.service.ts';
 import { addRequests, countUnasked, PRIORITY } from '../enrichment/requests.queries.ts';
 import { openKeyValueStore } from '../rate-limit/open.ts';
 import { print, withDatabase } from './dependencies.ts';
@@ -17,7 +17,7 @@ import { openOutside, openSecrets } from './outbound-client.ts';
 interface Options {
   type?: string;
   provider?: string[];
-  anew?: boolean;
+  force?: boolean;
   wait: number;
   json?: boolean;
 }
@@ -30,7 +30,7 @@ export function enrichCommand(): Command {
     .argument('<indicator...>', 'ids or values')
     .addOption(TYPE_OPTION())
     .option('--provider <name>', 'only this one, repeatable; default: all that are set up', collect)
-    .option('--anew', 'also where the last answer is still fresh')
+    .option('--force', 'also where the last answer is still fresh')
     .addOption(
       new Option('--wait <duration>', 'how long to wait for the answers')
         .argParser(duration)
@@ -49,7 +49,7 @@ async function enrich(indicators: string[], options: Options): Promise<void> {
     const found = await Promise.all(indicators.map((text) => requireIndicator(db, text, options.type)));
     const ids = found.map(({ id }) => id);
     for (const ready of providers) {
-      await addRequests(db, ids, wishFor(ready), PRIORITY.person, new Date(), options.anew);
+      await addRequests(db, ids, queueCriteria(ready), PRIORITY.person, new Date(), options.force);
     }
     await answered(database, config, providers, ids, options.wait * 1000);
     const answers = await findAnswers(

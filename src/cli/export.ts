@@ -100,9 +100,9 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
     collapse: options.collapse ? undefined : ('off' as const),
     include: options.context ? ('context' as const) : undefined,
   };
-  const viewer = { tlpCeiling: options.tlpCeiling, now: new Date() };
+  const principal = { tlpCeiling: options.tlpCeiling, now: new Date() };
   const { selection, format, variant } = requested(command, () =>
-    exportRequest(options.format, given, { viewer, filters }),
+    exportRequest(options.format, given, { principal, filters }),
   );
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new Error('Interrupted: nothing was left behind.'));
@@ -114,7 +114,7 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
       const now = new Date();
       const snapshot = await openSnapshot(
         database,
-        { ...selection, viewer: { ...viewer, now } },
+        { ...selection, principal: { ...principal, now } },
         format,
         variant,
       );

@@ -1,4 +1,4 @@
-import { type Counted, emptyTally, type Tally } from '../imports/counts.ts';
+import { type Counted, emptyCounts, type ImportCounts } from '../imports/counts.ts';
 
 export const PLURALS: Record<Counted, string> = {
   indicator: 'indicators',
@@ -11,20 +11,20 @@ export const PLURALS: Record<Counted, string> = {
 };
 
 /** The counts of indicators, and beside them those of every other kind that the files held. */
-export function summaryObject({ kinds, hidden }: Tally): Record<string, unknown> {
+export function summaryObject({ kinds, hidden }: ImportCounts): Record<string, unknown> {
   const others = [...kinds]
     .filter(([kind]) => kind !== 'indicator')
     .map(([kind, tally]) => [PLURALS[kind], tally]);
-  return { ...(kinds.get('indicator') ?? emptyTally()), hidden, ...Object.fromEntries(others) };
+  return { ...(kinds.get('indicator') ?? emptyCounts()), hidden, ...Object.fromEntries(others) };
 }
 
-export function summaryLines({ kinds, examples, hidden }: Tally): string[] {
+export function summaryLines({ kinds, examples, hidden }: ImportCounts): string[] {
   const columns = ['read', 'new', 'updated', 'unchanged', 'rejected'] as const;
   const lines = [''.padEnd(15) + columns.map((column) => column.padStart(11)).join('')];
   for (const kind of Object.keys(PLURALS) as Counted[]) {
     const tally = kinds.get(kind);
     if (!tally && kind !== 'indicator') continue;
-    const numbers = columns.map((column) => String((tally ?? emptyTally())[column]).padStart(11));
+    const numbers = columns.map((column) => String((tally ?? emptyCounts())[column]).padStart(11));
     lines.push(PLURALS[kind].padEnd(15) + numbers.join(''));
   }
   if (hidden > 0) lines.push('', `Of the new and updated indicators the whitelist hides ${hidden}.`);

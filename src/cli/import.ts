@@ -6,8 +6,8 @@ import type { Database, Db } from '../db/database.ts';
 import { fileInput } from '../importers/file-input.ts';
 import { type Importer, UnreadableInput } from '../importers/importer.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
-import { ANY_WRITER } from '../imports/assert-lease.ts';
-import { newTally, type Tally } from '../imports/counts.ts';
+import { NO_LEASE } from '../imports/assert-lease.ts';
+import { createCounts, type ImportCounts } from '../imports/counts.ts';
 import { ImportStopped, type RecordedRun, recordRun } from '../imports/import-runs.service.ts';
 import { type ImportFile, type Interruption, importFiles } from '../imports/imports.service.ts';
 import type { SourceDefaults } from '../model/statement.ts';
@@ -69,7 +69,7 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
   // On a machine that does both, whoever reads goes first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const inputs = await collectInputs(paths);
-  const tally = newTally();
+  const tally = createCounts();
   const interrupted = new AbortController();
   const interrupt = () => {
     process.stderr.write('Stopping after the current batch; a second signal stops at once.\n');
@@ -109,7 +109,7 @@ async function importInputs(
   { db, kind, shared }: Pick<Database, 'db' | 'kind' | 'shared'>,
   files: InputFile[],
   options: ImportOptions,
-  tally: Tally,
+  tally: ImportCounts,
   interrupted: AbortSignal,
 ) {
   const now = new Date();
@@ -133,7 +133,7 @@ async function importInputs(
     alone: kind === 'embedded' && !shared,
     tally,
     signal: run ? AbortSignal.any([run.signal, interrupted]) : interrupted,
-    ...(run && { writer: { ...ANY_WRITER, runId: run.id } }),
+    ...(run && { writer: { ...NO_LEASE, runId: run.id } }),
   };
   try {
     const unread = await importFiles(db, recognized(files, options.format, unknown, run), importOptions);
@@ -156,7 +156,13 @@ async function importInputs(
 }
 
 /** In the history that the application shows. */
-function recorded(db: Db, files: InputFile[], { source, format }: ImportOptions, tally: Tally, now: Date) {
+function recorded(
+  db: Db,
+  files: InputFile[],
+  { source, format }: ImportOptions,
+  tally: ImportCounts,
+  now: Date,
+) {
   const [first, ...others] = files.map(({ fileName }) => basename(fileName));
   const fileBytes = files.reduce((sum, { size }) => sum + size, 0);
   const fileName = others.length > 0 ? `${first} and ${others.length} more` : (first ?? 'no file');
@@ -205,7 +211,7 @@ async function importerFor(file: InputFile, format: ImportOptions['format']): Pr
   }
 }
 
-function report(tally: Tally, problems: Interruption[], { json, dryRun }: ImportOptions): void {
+function report(tally: ImportCounts, problems: Interruption[], { json, dryRun }: ImportOptions): void {
   for (const { fileName, message } of problems) {
     process.stderr.write(`${fileName}: ${message}\n`);
   }

@@ -46,7 +46,7 @@ async function describe() {
     clock: systemClock,
     lastUsed: { note: () => {} },
     interest: { note: () => {} },
-    rateLimit: { points: 1, windowSeconds: 1 },
+    rateLimit: { limit: 1, windowSeconds: 1 },
     trustedProxies: [],
     metricsToken: undefined,
     webDirectory: null,

@@ -3,11 +3,11 @@ import type { By } from '../audit/audit.queries.ts';
 
 /** The same, as what is done now on the machine itself. */
 export function byWhoRunsThis(now = new Date()): By {
-  return { who: whoRunsThis(), address: null, now };
+  return { who: osUser(), address: null, now };
 }
 
 /** Who runs a command, for the audit: the user of this machine. */
-export function whoRunsThis(): string {
+export function osUser(): string {
   try {
     return `cli:${userInfo().username}`;
   } catch {

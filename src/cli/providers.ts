@@ -7,7 +7,7 @@ import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { orStandardInput } from './credentials.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { filled, quota, wordOf } from './options.ts';
-import { whoRunsThis } from './os-user.ts';
+import { osUser } from './os-user.ts';
 import { openSecrets, requireReachable } from './outbound-client.ts';
 
 interface SetOptions {
@@ -79,7 +79,7 @@ async function set(
   const saved = await withDatabase(async ({ db }, config) => {
     if (change.baseUrl) await requireReachable(change.baseUrl, config);
     const { providers } = await openSecrets(config);
-    return saveProvider(db, providers, name, change, { who: whoRunsThis(), now: new Date() });
+    return saveProvider(db, providers, name, change, { who: osUser(), now: new Date() });
   });
   print(
     `${name} is set up. ${saved.automatic ? 'It is asked about new indicators by itself' : 'It is asked when somebody asks'}, up to TLP:${saved.tlpCeiling}.`,
@@ -87,7 +87,7 @@ async function set(
 }
 
 async function remove(name: string): Promise<void> {
-  await withDatabase(({ db }) => removeProvider(db, name, { who: whoRunsThis(), now: new Date() }));
+  await withDatabase(({ db }) => removeProvider(db, name, { who: osUser(), now: new Date() }));
   print(`${name} is forgotten.`);
 }
 

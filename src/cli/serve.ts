@@ -17,7 +17,7 @@ import { openKeyValueStore } from '../rate-limit/open.ts';
 import { ROOT } from '../root.ts';
 import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
 import { VERSION } from '../version.ts';
-import { BESIDE, isOneOfSeveral, metricsOfAll, startOneOfSeveral, startProcesses } from './cluster.ts';
+import { isOneOfSeveral, metricsOfAll, SECONDARY, startOneOfSeveral, startProcesses } from './cluster.ts';
 import { openImporter, openStore, print } from './dependencies.ts';
 import { listen } from './listen.ts';
 import { openLog } from './log.ts';
@@ -33,7 +33,7 @@ const IDLE_CHECK_MS = 100;
 export function serveCommand(): Command {
   return new Command('serve')
     .description('run the service')
-    .addOption(new Option(BESIDE, 'another process does what one alone has to do').hideHelp())
+    .addOption(new Option(SECONDARY, 'another process does what one alone has to do').hideHelp())
     .action(async ({ beside = false }: { beside?: boolean }) => {
       const config = readConfig({ serving: true });
       if (isOneOfSeveral()) {
@@ -41,7 +41,7 @@ export function serveCommand(): Command {
         return startOneOfSeveral(() => startServer(share, { beside, collectMetrics: metricsOfAll }));
       }
       const server = await (config.processes > 1
-        ? startProcesses(config.processes, tellEnd(config))
+        ? startProcesses(config.processes, logExit(config))
         : startServer(config));
       print(`Tipline ${VERSION} answers at ${server.address} (${server.storage}).`);
       print(`Reference: ${server.address}/api/docs`);
@@ -59,7 +59,7 @@ function shareOf(config: Config, beside: boolean): Config {
 }
 
 /** Said when a process has ended by itself: another takes its place. */
-function tellEnd({ logLevel }: Config) {
+function logExit({ logLevel }: Config) {
   const log = openLog(logLevel);
   return (details: object) => log.error(details, 'a process ended: another is started');
 }
@@ -102,7 +102,7 @@ export async function startServer(
   };
   try {
     const database = await openStore(config, {
-      share: false,
+      allowRemote: false,
       onIdleError: (error) => logger.warn({ err: error }, 'a database connection broke'),
       warn: (message) => logger.warn(message),
     });
@@ -152,7 +152,7 @@ export async function startServer(
     stopOnSignals(async () => {
       stopping.abort();
       await delay(delayMs);
-      database.hurry?.();
+      database.expediteClose?.();
       await close();
     }, delayMs);
     const token = beside

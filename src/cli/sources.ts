@@ -19,7 +19,7 @@ import { VERSION } from '../version.ts';
 import { readCredentials } from './credentials.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
 import { filled, interval, label, lifetimes, percent, wordOf } from './options.ts';
-import { byWhoRunsThis, whoRunsThis } from './os-user.ts';
+import { byWhoRunsThis, osUser } from './os-user.ts';
 import { openOutside, openSecrets, requireReachable } from './outbound-client.ts';
 import { previewLines } from './restore-preview.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
@@ -29,12 +29,12 @@ interface SetOptions {
   kind?: FeedKind;
   address?: string;
   /** 0: never. */
-  every?: number;
+  interval?: number;
   tlp?: Tlp;
   confidence?: number;
   severity?: Severity;
-  lifetime?: Lifetimes;
-  membership?: 'on' | 'off';
+  ttl?: Lifetimes;
+  snapshot?: 'on' | 'off';
   options?: string;
   key?: string;
   header?: string[];
@@ -63,7 +63,7 @@ export function sourcesCommand(): Command {
     .description('fetch a feed now')
     .argument('<name>', 'its name or id')
     .option('--json', 'print one JSON object')
-    .option('--accept-shrink', 'also when a list has lost most of its members')
+    .option('--allow-shrink', 'also when a list has lost most of its members')
     .action(run);
   sources
     .command('remove')
@@ -86,20 +86,17 @@ function settings(command: Command): Command {
     .argument('<name>', 'what it is called', label)
     .addOption(new Option('--kind <kind>', `what it is: ${kinds}`).choices(FEED_KINDS))
     .option('--address <url>', 'where it is, for kinds that have no address of their own', filled)
-    .option('--every <duration>', 'how often, such as 1h; never: only when asked', interval)
+    .option('--interval <duration>', 'how often, such as 1h; never: only when asked', interval)
     .option('--tlp <tlp>', `what its unmarked data is, from now on (${TLPS.join(', ')})`, wordOf(TLPS))
     .option('--confidence <percent>', 'its confidence where it states none', percent)
     .option('--severity <severity>', `likewise (${SEVERITIES.join(', ')})`, wordOf(SEVERITIES))
     .option(
-      '--lifetime <type=duration>',
+      '--ttl <type=duration>',
       'how long after the last sighting, repeatable: IPV4=30d, ALL=90d, URL=never',
       lifetimes,
     )
     .addOption(
-      new Option('--membership <on|off>', 'it is a list: to stand in it is to be seen').choices([
-        'on',
-        'off',
-      ]),
+      new Option('--snapshot <on|off>', 'it is a list: to stand in it is to be seen').choices(['on', 'off']),
     )
     .option('--options <file>', 'what its kind needs beyond that, JSON: a column map, …', filled)
     .option('--key <key>', 'its API key; - reads it from standard input', filled)
@@ -166,7 +163,7 @@ async function save(
     if (options.address !== undefined) await requireReachable(wanted.address, config);
     const credentials = await readCredentials(options, FEED_RULES[wanted.kind].keyHeader);
     const change: Change = {
-      who: whoRunsThis(),
+      who: osUser(),
       now: new Date(),
       ...(credentials !== undefined && { credentials }),
     };
@@ -174,9 +171,7 @@ async function save(
   });
   for (const line of sourceLines(saved)) print(line);
   if (saved.membership && Object.keys(saved.lifetimes).length === 0)
-    print(
-      'Without a lifetime what leaves the list stays for good: --lifetime ALL=7d lets it go after a week.',
-    );
+    print('Without a lifetime what leaves the list stays for good: --ttl ALL=7d lets it go after a week.');
 }
 
 /** What may not be set was asked for. */
@@ -202,9 +197,9 @@ function withOptions(
     ...before,
     ...(options.kind && options.kind !== before.kind && asOfKind(options.kind)),
     ...(options.address && { address: options.address }),
-    ...(options.every !== undefined && { everySeconds: options.every || null }),
-    ...(options.lifetime && { lifetimes: withLifetimes(before.lifetimes, options.lifetime) }),
-    ...(options.membership && { membership: options.membership === 'on' }),
+    ...(options.interval !== undefined && { everySeconds: options.interval || null }),
+    ...(options.ttl && { lifetimes: withLifetimes(before.lifetimes, options.ttl) }),
+    ...(options.snapshot && { membership: options.snapshot === 'on' }),
     ...(options.disabled && { enabled: false }),
     ...(given && { options: given }),
     defaults: {
@@ -237,7 +232,7 @@ async function readOptions(file: string): Promise<Record<string, unknown>> {
 
 async function run(
   name: string,
-  { json, acceptShrink = false }: { json?: boolean; acceptShrink?: boolean },
+  { json, allowShrink = false }: { json?: boolean; allowShrink?: boolean },
 ): Promise<void> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
@@ -258,7 +253,7 @@ async function run(
       const outcome = await runSource(deps, source.id, {
         now: new Date(),
         signal: stop.signal,
-        acceptShrink,
+        allowShrink,
       });
       return outcome;
     } finally {

@@ -9,13 +9,13 @@ import {
   loadList,
   removeEntry,
   removeList,
-  switchList,
+  setListEnabled,
   WhitelistError,
 } from '../whitelist/whitelist.service.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { readValue, TYPE_OPTION } from './indicator-argument.ts';
 import { filled } from './options.ts';
-import { whoRunsThis } from './os-user.ts';
+import { osUser } from './os-user.ts';
 
 interface Options {
   type?: IndicatorType;
@@ -72,7 +72,7 @@ export function whitelistCommand(): Command {
   return whitelist;
 }
 
-const change = ({ reason }: Options) => ({ who: whoRunsThis(), reason: reason ?? null, now: new Date() });
+const change = ({ reason }: Options) => ({ who: osUser(), reason: reason ?? null, now: new Date() });
 
 async function add(text: string, options: Options): Promise<void> {
   const why = { ...change(options), reason: options.reason ?? '' };
@@ -120,7 +120,7 @@ async function readJson(file: string): Promise<unknown> {
 }
 
 async function toggle(name: string, enabled: boolean, options: Options): Promise<void> {
-  const changed = await withDatabase(({ db }) => switchList(db, name, enabled, change(options)));
+  const changed = await withDatabase(({ db }) => setListEnabled(db, name, enabled, change(options)));
   print(`${name} is ${enabled ? 'in use' : 'off'}. Indicators that changed: ${changed}.`);
 }
 

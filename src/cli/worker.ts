@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { openAsker } from '../enrichment/providers/provider-client.ts';
 import { openKeyValueStore } from '../rate-limit/open.ts';
-import type { KeyValueStore } from '../rate-limit/store.ts';
+import type { RateLimitStore } from '../rate-limit/store.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
@@ -34,7 +34,7 @@ async function work(): Promise<void> {
   try {
     requireStore(config);
     const database = await openStore(config, {
-      share: false,
+      allowRemote: false,
       onIdleError: onError,
       warn: (message) => log.warn(message),
     });
@@ -48,7 +48,7 @@ async function work(): Promise<void> {
     open.unshift(worker.stop);
     stopOnSignals(() => {
       stopping.abort();
-      database.hurry?.();
+      database.expediteClose?.();
       return close();
     });
     print(`Tipline ${VERSION} works (${database.kind} database, ${kv.kind} key-value store).`);
@@ -104,7 +104,7 @@ export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log'])
 export async function openWorker(
   config: Config,
   database: Database,
-  kv: KeyValueStore,
+  kv: RateLimitStore,
   log: WorkerDeps['log'],
 ): Promise<Worker> {
   const { sources, providers } = await openSecrets(config);

@@ -1,21 +1,21 @@
 import { type Compilable, type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { Db } from './database.ts';
-import { PLANNED_ONCE } from './postgres/prepared-statements.ts';
-import type { Viewer } from './visibility.ts';
+import { GENERIC_PLAN } from './postgres/prepared-statements.ts';
+import type { Principal } from './visibility.ts';
 
 /** They stand where the ids and the instant of a call belong. */
 const THE_IDS: readonly string[] = [];
 const AN_INSTANT = new Date(0);
 
 /** What is asked for while a statement is under way goes together with the next, which waits for it, but not for long. */
-const PATIENCE_MS = 10;
+const BATCH_WINDOW_MS = 10;
 const MOST_UNDER_WAY = 4;
-const MOST_TOGETHER = 64;
+const MAX_BATCH = 64;
 
-type FindOne<Row> = (db: Db, viewer: Viewer, id: string) => Promise<Row | undefined>;
+type FindOne<Row> = (db: Db, principal: Principal, id: string) => Promise<Row | undefined>;
 type AmongThem = (column: string) => RawBuilder<SqlBool>;
-type Build<Row> = (db: Db, viewer: Viewer, among: AmongThem) => Compilable<Row>;
+type Build<Row> = (db: Db, principal: Principal, among: AmongThem) => Compilable<Row>;
 
 interface Waiting<Row> {
   id: string;
@@ -30,23 +30,23 @@ interface Queue<Row> {
   timer?: NodeJS.Timeout | undefined;
 }
 
-const among: AmongThem = (column) => sql<SqlBool>`${sql.ref(column)} = any (${THE_IDS}::text[]::uuid[])`;
+const whereIdIn: AmongThem = (column) => sql<SqlBool>`${sql.ref(column)} = any (${THE_IDS}::text[]::uuid[])`;
 
 /**
  * A statement for objects by their ids, which is written out once for each ceiling, and which PostgreSQL prepares and plans
  * once on each connection: to build and to plan it costs more than to run it, and whatever the ids are, indexes lead to
  * them. Those that are asked for at the same time are read by one statement, which begins after each of them was asked for.
  */
-export function oneById<Row extends { id: string }>(build: Build<Row>): FindOne<Row> {
+export function batchLoader<Row extends { id: string }>(build: Build<Row>): FindOne<Row> {
   const written = new Map<Tlp, CompiledQuery<Row>>();
   const queues = new WeakMap<Db, Map<Tlp, Queue<Row>>>();
 
   const write = (db: Db, tlpCeiling: Tlp) => {
-    const query = build(db, { tlpCeiling, now: AN_INSTANT }, among).compile();
+    const query = build(db, { tlpCeiling, now: AN_INSTANT }, whereIdIn).compile();
     // What is reckoned from the instant has to be reckoned by the statement.
     if (query.parameters.some((value) => value instanceof Date && value !== AN_INSTANT))
       throw new Error('a statement that is written once holds another instant');
-    const prepared = { ...query, sql: PLANNED_ONCE + query.sql };
+    const prepared = { ...query, sql: GENERIC_PLAN + query.sql };
     written.set(tlpCeiling, prepared);
     return prepared;
   };
@@ -70,7 +70,7 @@ export function oneById<Row extends { id: string }>(build: Build<Row>): FindOne<
   const run = async (db: Db, tlpCeiling: Tlp, queue: Queue<Row>): Promise<void> => {
     queue.underWay++;
     while (queue.waiting.length > 0) {
-      const asked = queue.waiting.splice(0, MOST_TOGETHER);
+      const asked = queue.waiting.splice(0, MAX_BATCH);
       try {
         const rows = await readTogether(db, tlpCeiling, asked);
         for (const { id, resolve } of asked) resolve(rows.get(id));
@@ -91,6 +91,6 @@ export function oneById<Row extends { id: string }>(build: Build<Row>): FindOne<
       const queue = queueOf(db, tlpCeiling);
       queue.waiting.push({ id: id.toLowerCase(), now, resolve, reject });
       if (queue.underWay === 0) void run(db, tlpCeiling, queue);
-      else queue.timer ??= setTimeout(() => goOn(db, tlpCeiling, queue), PATIENCE_MS);
+      else queue.timer ??= setTimeout(() => goOn(db, tlpCeiling, queue), BATCH_WINDOW_MS);
     });
 }

@@ -26,6 +26,6 @@ export interface Database {
   /** @throws {DiskFullError} when too little is free for temporary files */
   requireSpace(): void;
   /** Before anything closes: another process that has the store and does nothing must not be waited for. */
-  hurry?(): void;
+  expediteClose?(): void;
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ const POLL_MS = 2_000;
 const GIVE_UP_MS = 2_000;
 
 /** The embedded engine has no autovacuum; jobs come and go by the thousand a day. */
-export async function tidyJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
+export async function vacuumJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
   if (kind === 'embedded')
     await sql`vacuum pgboss.job, pgboss.archive, source, provider, enrichment_request`.execute(db);
 }
@@ -24,7 +24,10 @@ const SETTING_UP_QUEUES = 7_231_944;
  * Lets one node at a time set up its queues: pg-boss makes a table for each, and two nodes that do so at once wait for each
  * other in a circle. The embedded store has one holder.
  */
-async function alone({ db, kind }: Pick<Database, 'db' | 'kind'>, use: () => Promise<void>): Promise<void> {
+async function withSetupLock(
+  { db, kind }: Pick<Database, 'db' | 'kind'>,
+  use: () => Promise<void>,
+): Promise<void> {
   if (kind === 'embedded') return use();
   await db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(${SETTING_UP_QUEUES}::bigint)`.execute(connection);
@@ -61,7 +64,7 @@ export async function openJobs(
     deleteAfterHours: KEPT_HOURS,
   });
   boss.on('error', onError);
-  await alone({ db, kind }, async () => {
+  await withSetupLock({ db, kind }, async () => {
     try {
       await boss.start();
       for (const queue of queues) {
@@ -87,7 +90,7 @@ interface Doing<T> {
   giveUpMs?: number;
 }
 
-export interface Doer {
+export interface JobRunner {
   /** It has ended, with nothing under way. */
   ended: Promise<void>;
   /** What is under way is given up: another worker may do it, at the latest when the job expires. */
@@ -98,11 +101,11 @@ export interface Doer {
  * Does the jobs of a queue, one after the other. What was done while the database was away is told once it is back;
  * pg-boss's own loop does not wait for that, and an error of it ends the process.
  */
-export function doJobs<T extends object>(
+export function runJobLoop<T extends object>(
   boss: Pick<PgBoss, 'fetch' | 'complete' | 'fail'>,
   name: string,
   { work, onError, signal, pollMs = POLL_MS, giveUpMs = GIVE_UP_MS }: Doing<T>,
-): Doer {
+): JobRunner {
   const pause = () => delay(pollMs, undefined, { signal }).catch(() => {});
   let underWay: string | undefined;
   const complete = async (id: string): Promise<void> => {

@@ -1,4 +1,4 @@
 /** The LIKE pattern of texts that hold this one; its wildcards stand for themselves. */
-export function containing(text: string): string {
+export function likeContains(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -17,7 +17,7 @@ import { connectThread } from './embedded/thread-connection.ts';
 import { isMigrated, migrate } from './migrate.ts';
 import { postgresDisk } from './postgres/disk.ts';
 import { postgresDialect, revisionReader } from './postgres/postgres.ts';
-import { readOver } from './postgres/replicas.ts';
+import { createReadRouter } from './postgres/replicas.ts';
 import { READ_REVISIONS } from './revision/revision.ts';
 import { type Revisions, watchRevisions } from './revision/watch.ts';
 import { updateStatistics } from './statistics.ts';
@@ -44,7 +44,7 @@ export interface DatabaseOptions {
   /** Absent: true. False: a PostgreSQL database that Tipline has not been in stays as it is. */
   creates?: boolean;
   /** May use the store of a process that holds the directory already (commands do, a server does not). */
-  share: boolean;
+  allowRemote: boolean;
   /** How much of its disk the embedded database leaves free: with less it only reads. Absent: nothing. */
   diskReserve?: { bytes: number; disk?: Disk; changed(problem: string | null): void };
   /** The compiled store-thread.ts; absent: the embedded database runs on the calling thread. */
@@ -86,7 +86,7 @@ async function openPostgres({
   onIdleError,
 }: DatabaseOptions & { url: string }): Promise<Database> {
   const migrating: Db = new Kysely({
-    dialect: postgresDialect({ url, maxConnections: 2, unhurried: true, onIdleError }),
+    dialect: postgresDialect({ url, maxConnections: 2, noTimeout: true, onIdleError }),
   });
   try {
     if (!creates && !(await isMigrated(migrating))) throw new NoDatabaseError();
@@ -102,7 +102,7 @@ async function openPostgres({
       url,
       maxConnections: MAX_CONNECTIONS,
       onIdleError,
-      onCommit: revisions.forget,
+      onCommit: revisions.invalidate,
     }),
     log: disk.note,
   });
@@ -113,7 +113,7 @@ async function openPostgres({
     shared: false,
     refreshStatistics: async () => {},
     revisions,
-    read: readOver(db, replicas, revisions),
+    read: createReadRouter(db, replicas, revisions),
     ...NO_DISK,
     diskProblem: disk.problem,
     async close() {
@@ -164,8 +164,8 @@ export async function openInMemory(snapshot?: Blob): Promise<Database> {
 
 /** Whatever is committed goes through the engine, for other processes too: nothing has to be looked for. */
 function embedded(engine: OwnEngine): Pick<Database, 'db' | 'revisions'> {
-  const revisions = watchRevisions({ ask: () => readRevisions(db), hearsAll: true });
-  engine.onCommit(revisions.forget);
+  const revisions = watchRevisions({ ask: () => readRevisions(db), soleWriter: true });
+  engine.onCommit(revisions.invalidate);
   const db: Db = new Kysely({ dialect: engineDialect(engine) });
   return { db, revisions };
 }
@@ -178,7 +178,7 @@ async function readRevisions(db: Db): Promise<Revisions> {
 
 async function openEmbedded({
   dataDirectory: directory,
-  share,
+  allowRemote,
   storeThread,
   diskReserve,
 }: DatabaseOptions): Promise<Database> {
@@ -194,7 +194,7 @@ async function openEmbedded({
     const reason = systemReason(error);
     throw reason ? new Error(`The data directory ${directory} cannot be used: ${reason}.`) : error;
   });
-  if (!lock) return share ? openShared(directory) : refuse(directory);
+  if (!lock) return allowRemote ? openShared(directory) : throwInUse(directory);
   const pgdata = join(directory, PGDATA);
   await requireOwnFiles(pgdata).catch(async (error) => {
     await lock.release();
@@ -228,7 +228,7 @@ async function openEmbedded({
     read: (work) => work(db, false),
     diskProblem: async () => guarded.problem(),
     requireSpace: () => requireSpace(disk),
-    hurry() {
+    expediteClose() {
       idleMs = IDLE_MS.ending;
       // One whose statement is under way has no time limit now, and gets this one after it.
       for (const socket of clients.keys()) if (socket.timeout) socket.setTimeout(idleMs);
@@ -266,7 +266,7 @@ function openShared(directory: string): Database {
   };
 }
 
-async function refuse(directory: string): Promise<never> {
+async function throwInUse(directory: string): Promise<never> {
   const pid = await holderPid(directory);
   throw new Error(
     `The data directory ${directory} is in use by ${pid ? `process ${pid}` : 'another process'}.`,

@@ -13,7 +13,7 @@ export async function hasOneConnection(db: Db): Promise<boolean> {
 }
 
 /** Whether any node is answering requests now. The embedded database has one process, and says no. */
-export async function areReadersServed(db: Db, withinMs = LATELY_MS): Promise<boolean> {
+export async function hasActiveReaders(db: Db, withinMs = LATELY_MS): Promise<boolean> {
   const { rows } = await sql<{ served: boolean }>`
     select exists (select from pg_stat_activity where datname = current_database()
       and application_name = ${ASKS_FOR_REVISIONS} and state_change > clock_timestamp() - ${withinMs} * interval '1 ms') as served

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Tlp } from '../model/vocabulary.ts';
 
 /** Who asks, and when: all that decides what may be seen. */
-export interface Viewer {
+export interface Principal {
   tlpCeiling: Tlp;
   now: Date;
 }
@@ -34,32 +34,32 @@ const isEntityTable = (table: MarkedTable) =>
   ['actor', 'campaign', 'technique', 'software', 'report'].includes(table);
 
 /**
- * The one door: the condition under which a row of `table` is visible to `viewer`. Every query that answers a
+ * The one door: the condition under which a row of `table` is visible to `principal`. Every query that answers a
  * caller (lists, totals, counts, joins) puts it on every marked table that it reads, relationships included.
  * `alias` is the table's name in the query.
  */
-export function visible(table: MarkedTable, viewer: Viewer, alias: string = table) {
-  const under = visibleToAnalyst(table, viewer, alias);
+export function visible(table: MarkedTable, principal: Principal, alias: string = table) {
+  const under = visibleToAnalyst(table, principal, alias);
   if (isEntityTable(table)) return sql<SqlBool>`(not ${sql.ref(`${alias}.withdrawn`)} and ${under})`;
   if (table !== 'indicator') return under;
   const expiresAt = sql.ref(`${alias}.expires_at`);
   return sql<SqlBool>`(not ${sql.ref(`${alias}.whitelisted`)} and ${under}
-    and (${expiresAt} is null or ${expiresAt} > ${viewer.now}::timestamptz))`;
+    and (${expiresAt} is null or ${expiresAt} > ${principal.now}::timestamptz))`;
 }
 
 /** When it expires, or has, as long as no sweep has marked it. Written as in its index. */
 export const UNSWEPT_EXPIRY = sql`(case when not indicator.expired then indicator.expires_at end)`;
 
 /**
- * What the sums of indicators are off by for `viewer`: those that have expired since the last sweep (`n` is -1), and those
+ * What the sums of indicators are off by for `principal`: those that have expired since the last sweep (`n` is -1), and those
  * that a sweep whose clock was ahead has marked too early (1).
  */
-export function drift(viewer: Viewer) {
-  return sql`(select * from indicator_drift(${viewer.now}::timestamptz) as drifted
-    where ${visibleToAnalyst('indicator_drift', viewer, 'drifted')}) as indicator`;
+export function drift(principal: Principal) {
+  return sql`(select * from indicator_drift(${principal.now}::timestamptz) as drifted
+    where ${visibleToAnalyst('indicator_drift', principal, 'drifted')}) as indicator`;
 }
 
 /** What an analyst works on: also what is whitelisted or has expired, up to the ceiling of the role. */
-export function visibleToAnalyst(table: MarkedTable, { tlpCeiling }: Viewer, alias: string = table) {
+export function visibleToAnalyst(table: MarkedTable, { tlpCeiling }: Principal, alias: string = table) {
   return sql<SqlBool>`${sql.ref(`${alias}.tlp`)} <= ${tlpCeiling}::tlp`;
 }

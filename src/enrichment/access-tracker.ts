@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
-import { readyProviders, wishFor } from './providers.service.ts';
+import { queueCriteria, readyProviders } from './providers.service.ts';
 import { addRequests, PRIORITY, type Priority } from './requests.queries.ts';
 
 /** Has the providers that are asked by themselves asked about indicators. By default there is none. */
@@ -13,7 +13,7 @@ export async function requestAutomatic(
 ): Promise<void> {
   if (ids.length === 0) return;
   for (const ready of await readyProviders(db)) {
-    if (ready.stored.automatic) await addRequests(db, ids, wishFor(ready), priority, now);
+    if (ready.stored.automatic) await addRequests(db, ids, queueCriteria(ready), priority, now);
   }
 }
 
@@ -21,7 +21,7 @@ const EVERY_MS = 2_000;
 /** Of one interval; a client that walks through everything must not fill the memory. */
 const MOST_NOTED = 10_000;
 
-export interface Interest {
+export interface AccessTracker {
   /** A playbook has asked for the context of this indicator. */
   note(indicatorId: string, at: Date): void;
   flush(): Promise<void>;
@@ -29,7 +29,7 @@ export interface Interest {
 }
 
 /** What playbooks ask for goes first; noted on each request and written every few seconds. */
-export function trackInterest(db: Db, onError: (error: unknown) => void): Interest {
+export function trackInterest(db: Db, onError: (error: unknown) => void): AccessTracker {
   let noted = new Map<string, Date>();
   async function flush(): Promise<void> {
     const [, now] = [...noted].at(-1) ?? [];

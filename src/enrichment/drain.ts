@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { saveOutcome } from './enrichments.service.ts';
-import type { Asker, Outcome } from './providers/provider-client.ts';
+import type { Outcome, ProviderClient } from './providers/provider-client.ts';
 import { noteAsked } from './providers.queries.ts';
-import { type ReadyProvider, readyProviders, wishFor } from './providers.service.ts';
+import { queueCriteria, type ReadyProvider, readyProviders } from './providers.service.ts';
 import { claimRequests, dropIdleRequests, type Request, releaseRequests } from './requests.queries.ts';
 
 /** Asked side by side; a provider's own limits are kept by the asker. */
@@ -14,7 +14,7 @@ const CLAIM_MS = 120_000;
 
 export interface DrainDeps {
   db: Db;
-  asker: Asker;
+  asker: ProviderClient;
   secrets: SecretBox;
   clock: () => Date;
   /** Asked before each handful. */
@@ -36,7 +36,7 @@ const LOOK_FOR_PROVIDERS_MS = 5_000;
  * Likewise, and looks again every second: somebody may be waiting for the answer.
  * @param signal ends the wait until then
  */
-export async function keepDraining(deps: DrainDeps, signal: AbortSignal): Promise<void> {
+export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): Promise<void> {
   await dropIdle(deps);
   while (!(await deps.stopped())) {
     const asked = await drainAll(deps);
@@ -70,7 +70,7 @@ async function drainOne(deps: DrainDeps, name: string): Promise<void> {
     const now = clock();
     if (!ready || (ready.stored.waitsUntil && ready.stored.waitsUntil > now)) return;
     const until = new Date(now.getTime() + CLAIM_MS);
-    const requests = await claimRequests(db, wishFor(ready), AT_ONCE, now, until);
+    const requests = await claimRequests(db, queueCriteria(ready), AT_ONCE, now, until);
     if (requests.length === 0) return;
     const outcomes = await Promise.all(requests.map((request) => askOne(deps, ready, request)));
     goesOn = await note(deps, ready, requests, outcomes);

@@ -7,7 +7,7 @@ import { idOf, routeOf } from '../http/operation.ts';
 import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
 import { enrichIndicator, listProviders } from './enrichments.schema.ts';
 import { findProviders } from './providers.queries.ts';
-import { readyProviders, wishFor } from './providers.service.ts';
+import { queueCriteria, readyProviders } from './providers.service.ts';
 import { addRequests, countRequests, PRIORITY } from './requests.queries.ts';
 
 interface Deps {
@@ -35,19 +35,19 @@ export async function enrichmentRoutes(instance: FastifyInstance, { db, by }: De
   app.route({
     ...routeOf(enrichIndicator, 'analyst'),
     handler: async (request) => {
-      const indicator = await findForAnalyst(db, request.viewer, idOf(request));
+      const indicator = await findForAnalyst(db, request.principal, idOf(request));
       if (!indicator) throw new ApiError('not_found', 'There is no such indicator.');
       const ready = await readyProviders(db);
       if (ready.length === 0)
         throw new ApiError(
-          'not_possible',
+          'conflict',
           'No provider is set up: an operator does that with "tipline providers set".',
         );
       const who = by(request);
       const providers = await db.transaction().execute(async (trx) => {
         const asked: string[] = [];
         for (const provider of ready) {
-          const wish = wishFor(provider);
+          const wish = queueCriteria(provider);
           if ((await addRequests(trx, [indicator.id], wish, PRIORITY.person, who.now, true)) > 0)
             asked.push(wish.provider);
         }

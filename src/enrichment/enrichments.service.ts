@@ -1,6 +1,6 @@
 import type { Db } from '../db/database.ts';
 import { commitRevision, lockRevision } from '../db/revision/revision.ts';
-import { rewrite } from '../indicators/state/recompute.ts';
+import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { indicatorId } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
@@ -78,7 +78,7 @@ async function save(db: Db, provider: string, id: string, said: Said, now: Date)
       return false;
     }
     await writeEnrichment(trx, enrichment, lock.next);
-    await rewrite(trx, [id], await currentMatcher(trx), lock, now);
+    await writeRecomputed(trx, [id], await currentMatcher(trx), lock, now);
     await commitRevision(trx, lock);
     return true;
   });

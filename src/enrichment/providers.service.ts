@@ -38,7 +38,7 @@ export async function readyProviders(db: Db): Promise<ReadyProvider[]> {
   });
 }
 
-export function wishFor({ provider, stored }: ReadyProvider): Wish {
+export function queueCriteria({ provider, stored }: ReadyProvider): Wish {
   return { provider: provider.name, accepts: provider.accepts, tlpCeiling: stored.tlpCeiling };
 }
 

@@ -15,7 +15,7 @@ export function queryOf(filters: IndicatorFilters): string {
  * What is asked, and by whom, in one spelling: whoever may see the same and asks the same gets the same.
  * @param variant the format, with its options
  */
-export function questionOf({ viewer, filters, page, limit }: Selection, variant: string): string {
+export function exportCacheKey({ principal, filters, page, limit }: Selection, variant: string): string {
   const part = page ?? (limit && [limit.count, limit.order]) ?? null;
-  return JSON.stringify([variant, viewer.tlpCeiling, part, queryOf(filters)]);
+  return JSON.stringify([variant, principal.tlpCeiling, part, queryOf(filters)]);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { type Viewer, visible } from '../db/visibility.ts';
+import { type Principal, visible } from '../db/visibility.ts';
 import type { ExportEntity, ExportRelationship } from '../formats/format.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
 import { type Selection, selected } from './exports.queries.ts';
@@ -19,17 +19,17 @@ const MAX_STEPS = 4;
 
 /** What the selected indicators indicate, what that is attributed to and uses in turn, and how it hangs together. */
 export async function readContext(db: Db, selection: Selection): Promise<ExportContext> {
-  const { viewer } = selection;
+  const { principal } = selection;
   const { ids, tlps, hash } = await readLinked(db, selection);
   const entities = new Map<string, ExportEntity>();
   const relationships: ExportRelationship[] = [];
   let wanted = ids;
   for (let step = 0; step < MAX_STEPS && wanted.length > 0; step++) {
-    const found = await readEntities(db, viewer, wanted);
+    const found = await readEntities(db, principal, wanted);
     for (const entity of found) entities.set(entity.id, entity);
     const links = await readRelationships(
       db,
-      viewer,
+      principal,
       found.map(({ id }) => id),
     );
     relationships.push(...links);
@@ -49,7 +49,7 @@ async function readLinked(db: Db, selection: Selection) {
   const { rows } = await sql<{ id: string; tlp: Tlp; hash: string }>`
     select r.to_id as id, r.tlp, bit_xor(uuid_hash_extended(r.from_id, 0))::text as hash
     from relationship as r
-    where r.type = 'indicates' and ${visible('relationship', selection.viewer, 'r')}
+    where r.type = 'indicates' and ${visible('relationship', selection.principal, 'r')}
       and r.from_id in (${selected(db, selection).select('indicator.id')})
     group by r.to_id, r.tlp order by r.to_id, r.tlp
   `.execute(db);
@@ -60,10 +60,10 @@ async function readLinked(db: Db, selection: Selection) {
   };
 }
 
-async function readRelationships(db: Db, viewer: Viewer, ids: string[]): Promise<ExportRelationship[]> {
+async function readRelationships(db: Db, principal: Principal, ids: string[]): Promise<ExportRelationship[]> {
   const { rows } = await sql<ExportRelationship>`
     select from_id as "fromId", to_id as "toId", type, min(tlp) as tlp from relationship as r
-    where from_id = any(${ids}::uuid[]) and type in ('attributed-to', 'uses') and ${visible('relationship', viewer, 'r')}
+    where from_id = any(${ids}::uuid[]) and type in ('attributed-to', 'uses') and ${visible('relationship', principal, 'r')}
     group by from_id, to_id, type order by from_id, to_id, type
   `.execute(db);
   return rows;
@@ -72,8 +72,8 @@ async function readRelationships(db: Db, viewer: Viewer, ids: string[]): Promise
 const KINDS = ['actor', 'campaign', 'technique', 'software'] as const;
 
 /** What is visible of these, of all kinds. */
-async function readEntities(db: Db, viewer: Viewer, ids: readonly string[]): Promise<ExportEntity[]> {
-  const lists = await Promise.all(KINDS.map((kind) => readKind(db, viewer, kind, ids)));
+async function readEntities(db: Db, principal: Principal, ids: readonly string[]): Promise<ExportEntity[]> {
+  const lists = await Promise.all(KINDS.map((kind) => readKind(db, principal, kind, ids)));
   return lists.flat();
 }
 
@@ -90,15 +90,15 @@ const columns = (kind: EntityKind) =>
     }[kind],
   );
 
-async function readKind(db: Db, viewer: Viewer, kind: (typeof KINDS)[number], ids: readonly string[]) {
+async function readKind(db: Db, principal: Principal, kind: (typeof KINDS)[number], ids: readonly string[]) {
   const { rows } = await sql<ExportEntity>`
     select id, ${kind} as kind, name, description, confidence, tlp, stated_at as "statedAt",
       created_at as "createdAt",
       coalesce(modified_at, created_at) as "modifiedAt", ${columns(kind)},
       coalesce((select array_agg(distinct stated.id collate "C")
         from entity_source as s, unnest(s.external_ids) as stated (id)
-        where s.entity_id = ${sql.ref(`${kind}.id`)} and ${visible('entity_source', viewer, 's')}), '{}') as "externalIds"
-    from ${sql.table(kind)} where id = any(${[...ids]}::uuid[]) and ${visible(kind, viewer)}
+        where s.entity_id = ${sql.ref(`${kind}.id`)} and ${visible('entity_source', principal, 's')}), '{}') as "externalIds"
+    from ${sql.table(kind)} where id = any(${[...ids]}::uuid[]) and ${visible(kind, principal)}
   `.execute(db);
   return rows.map((row) => ('aliases' in row ? { ...row, aliases: row.aliases.map(aliasName) } : row));
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { copiedFields, copyOut } from '../db/copy-out.ts';
 import type { Db } from '../db/database.ts';
-import { type Viewer, visible } from '../db/visibility.ts';
+import { type Principal, visible } from '../db/visibility.ts';
 import type { ExportIndicator, ExportShape, LimitOrder } from '../formats/format.ts';
 import {
   type IndicatorFilters,
@@ -15,7 +15,7 @@ import { type Column, NEVER, rowReader } from './export-row.ts';
 
 /** What an export is of. */
 export interface Selection {
-  viewer: Viewer;
+  principal: Principal;
   filters: IndicatorFilters;
   /** Only this page; absent: every match. */
   page?: SortedPage;
@@ -25,8 +25,8 @@ export interface Selection {
   limit?: { count: number; order: LimitOrder; of: Pick<ExportShape, 'types' | 'detectionOnly'> };
 }
 
-export function selected(db: Db, { viewer, filters, page, numbers, limit }: Selection) {
-  const all = matching(db, viewer, filters).$if(numbers !== undefined, (query) =>
+export function selected(db: Db, { principal, filters, page, numbers, limit }: Selection) {
+  const all = matching(db, principal, filters).$if(numbers !== undefined, (query) =>
     query.where(sql<SqlBool>`indicator.number between ${numbers?.first ?? 0} and ${numbers?.last ?? 0}`),
   );
   const within = (ids: RawBuilder<unknown>) =>
@@ -65,8 +65,8 @@ function written(
 }
 
 /** How many match, on all pages together. */
-export async function countMatching(db: Db, { viewer, filters }: Selection): Promise<number> {
-  const row = await matching(db, viewer, filters)
+export async function countMatching(db: Db, { principal, filters }: Selection): Promise<number> {
+  const row = await matching(db, principal, filters)
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return row.count;
@@ -90,7 +90,7 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
 /** @param asText each column as text, for what does not give it so by itself */
 function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const { columns } = format;
-  const shown = columnsOf(selection.viewer);
+  const shown = columnsOf(selection.principal);
   const text = (column: Column) => (asText ? sql<string>`(${shown[column]})::text` : shown[column]);
   return written(selected(db, selection), format)
     .$if(columns.includes('source'), (query) => query.innerJoin('source', 'source.id', 'indicator.source_id'))
@@ -98,7 +98,7 @@ function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boo
 }
 
 /** As `rowReader` takes their text. */
-function columnsOf(viewer: Viewer): Record<Column, RawBuilder<unknown>> {
+function columnsOf(principal: Principal): Record<Column, RawBuilder<unknown>> {
   return {
     id: sql`indicator.id`,
     number: sql`number`,
@@ -121,7 +121,7 @@ function columnsOf(viewer: Viewer): Record<Column, RawBuilder<unknown>> {
       from external_id as e where e.entity_id = indicator.id), '{}')`,
     indicates: sql`coalesce((select array_agg(link order by link) from (
       select r.to_id || ' ' || min(r.tlp) as link from relationship as r
-      where r.from_id = indicator.id and r.type = 'indicates' and ${visible('relationship', viewer, 'r')}
+      where r.from_id = indicator.id and r.type = 'indicates' and ${visible('relationship', principal, 'r')}
       group by r.to_id) as links), '{}')`,
   };
 }

@@ -3,7 +3,7 @@ import { readRevision } from '../db/revision/revision.ts';
 import type { ExportFormat } from '../formats/format.ts';
 import { ApiError } from '../http/errors.ts';
 import { codeDigest } from '../version.ts';
-import { questionOf } from './export-cache-key.ts';
+import { exportCacheKey } from './export-cache-key.ts';
 import type { Selection } from './exports.queries.ts';
 import { openSnapshot, type Snapshot, type SnapshotSource } from './snapshot.ts';
 import type { Spool, Spooled } from './spool.ts';
@@ -111,7 +111,7 @@ export function exporter(database: SnapshotSource, spool: Spool, onError: (error
         skipped: snapshot.skipped,
         body,
         revision: snapshot.revision,
-        asOf: selection.viewer.now,
+        asOf: selection.principal.now,
         validUntil: snapshot.validUntil,
       };
       if (body || !wantsBody(tag)) {
@@ -133,7 +133,7 @@ export function exporter(database: SnapshotSource, spool: Spool, onError: (error
 
   return {
     prepare(request, wantsBody, askedBy) {
-      const key = questionOf(request.selection, request.variant);
+      const key = exportCacheKey(request.selection, request.variant);
       return oneByOne(key, async () => {
         const entry = entries.get(key);
         if (entry && !entry.body?.failed && holds(entry, request, await readRevision(database.db))) {
@@ -150,7 +150,7 @@ function holds(
   { selection }: ExportRequest,
   current: number,
 ): boolean {
-  const { now } = selection.viewer;
+  const { now } = selection.principal;
   return revision === current && now >= asOf && (validUntil === null || now < validUntil);
 }
 

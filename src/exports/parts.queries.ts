@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
-import { isSummed, type Part, ROW_HASH, sums } from '../indicators/read/summaries.queries.ts';
+import { coveredBySummary, ROW_HASH, type SummaryRow, sums } from '../indicators/read/summaries.queries.ts';
 import { type Selection, selected } from './exports.queries.ts';
 
 export interface Parts {
-  parts: Part[];
+  parts: SummaryRow[];
   /** The latest sighting; null: there is none, or it was not asked for. */
   lastSeen: Date | null;
   /** When the first of them expires; null: none does. */
@@ -18,7 +18,7 @@ export async function readParts(db: Db, selection: Selection, wantsLastSeen: boo
 }
 
 function isPlain({ filters, page, numbers, limit }: Selection): boolean {
-  return page === undefined && numbers === undefined && limit === undefined && isSummed(filters);
+  return page === undefined && numbers === undefined && limit === undefined && coveredBySummary(filters);
 }
 
 async function fromRows(db: Db, selection: Selection): Promise<Parts> {
@@ -45,17 +45,17 @@ async function fromRows(db: Db, selection: Selection): Promise<Parts> {
 }
 
 async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean): Promise<Parts> {
-  const { viewer, filters } = selection;
-  const { rows: parts } = await sql<Part>`
+  const { principal, filters } = selection;
+  const { rows: parts } = await sql<SummaryRow>`
     select type, tlp, for_detection, sum(count)::bigint as count, bit_xor(hash)::text as hash
-    from (${sums(viewer, filters)}) as sums
+    from (${sums(principal, filters)}) as sums
     group by type, tlp, for_detection having sum(count) > 0 order by type, tlp, for_detection
   `.execute(db);
-  const shown = matching(db, viewer, filters);
+  const shown = matching(db, principal, filters);
   const expiry = await shown
     .select(sql<Date | null>`min(indicator.expires_at)`.as('next'))
     // What is visible has not expired, which its condition does not say in a way that lets the index begin there.
-    .where('indicator.expires_at', '>', viewer.now)
+    .where('indicator.expires_at', '>', principal.now)
     .executeTakeFirstOrThrow();
   const seen = wantsLastSeen
     ? await shown.select(sql<Date | null>`max(indicator.last_seen)`.as('last')).executeTakeFirstOrThrow()

@@ -14,7 +14,11 @@ const KEPT_DAYS = 90;
  * Since when each answer has been what it is now: whole seconds, rising with each change, the same on every node. Only
  * an answer that is another than before is written.
  */
-export async function noteAnswers(db: Db, answers: readonly Answer[], now: Date): Promise<Map<string, Date>> {
+export async function recordResponseVersion(
+  db: Db,
+  answers: readonly Answer[],
+  now: Date,
+): Promise<Map<string, Date>> {
   const questions = answers.map(({ question }) => question);
   const { rows: known } = await sql<{ question: string; digest: string; changed_at: Date }>`
     select question, digest, changed_at from answer_state

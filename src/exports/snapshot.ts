@@ -3,10 +3,10 @@ import { linesOf } from '../db/copy-out.ts';
 import type { Database, Db } from '../db/database.ts';
 import { readRevision } from '../db/revision/revision.ts';
 import type { ExportIndicator, ExportInfo, ExportShape } from '../formats/format.ts';
-import type { Part } from '../indicators/read/summaries.queries.ts';
+import type { SummaryRow } from '../indicators/read/summaries.queries.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { TLPS } from '../model/vocabulary.ts';
-import { queryOf, questionOf } from './export-cache-key.ts';
+import { exportCacheKey, queryOf } from './export-cache-key.ts';
 import { type ExportContext, readContext } from './export-context.queries.ts';
 import {
   closeCursor,
@@ -19,7 +19,7 @@ import {
   type Selection,
 } from './exports.queries.ts';
 import { readParts } from './parts.queries.ts';
-import { noteAnswers } from './response-version.queries.ts';
+import { recordResponseVersion } from './response-version.queries.ts';
 
 /** What an export holds and leaves out, of one state of the database. */
 export interface Snapshot {
@@ -111,8 +111,8 @@ async function changedAt(
   variant: string,
   digest: string,
 ): Promise<Date | null> {
-  const question = questionOf(selection, variant);
-  const since = await noteAnswers(db, [{ question, digest }], selection.viewer.now);
+  const question = exportCacheKey(selection, variant);
+  const since = await recordResponseVersion(db, [{ question, digest }], selection.principal.now);
   return since.get(question) ?? null;
 }
 
@@ -184,11 +184,11 @@ async function readState(
   };
 }
 
-function isWritten({ type, for_detection }: Part, { types, detectionOnly }: ExportShape): boolean {
+function isWritten({ type, for_detection }: SummaryRow, { types, detectionOnly }: ExportShape): boolean {
   return types.includes(type) && (for_detection || !detectionOnly);
 }
 
-function skippedIn(parts: readonly Part[], format: ExportShape): Record<string, number> {
+function skippedIn(parts: readonly SummaryRow[], format: ExportShape): Record<string, number> {
   const skipped: Record<string, number> = {};
   for (const part of parts) {
     if (isWritten(part, format)) continue;
@@ -200,15 +200,15 @@ function skippedIn(parts: readonly Part[], format: ExportShape): Record<string, 
 
 /** How many the format would write were there no limit, less those that it writes. */
 function beyondLimit(
-  all: readonly Part[],
-  kept: readonly Part[],
+  all: readonly SummaryRow[],
+  kept: readonly SummaryRow[],
   format: ExportShape,
 ): Record<string, number> {
   const count = sum(all.filter((part) => isWritten(part, format))) - sum(kept);
   return count > 0 ? { limit: count } : {};
 }
 
-const sum = (parts: readonly Part[]) => parts.reduce((total, { count }) => total + count, 0);
+const sum = (parts: readonly SummaryRow[]) => parts.reduce((total, { count }) => total + count, 0);
 
 function digestOf(content: unknown): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');

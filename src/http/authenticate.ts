@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import type { Viewer } from '../db/visibility.ts';
+import type { Principal } from '../db/visibility.ts';
 import { type ApiKey, hashApiKey, looksLikeApiKey } from '../model/api-key.ts';
 import type { Scope } from '../model/scopes.ts';
-import type { Consumed, KeyValueStore, RateLimit } from '../rate-limit/store.ts';
+import type { Consumed, RateLimit, RateLimitStore } from '../rate-limit/store.ts';
 import { clientAddress, inNetworks, networkOf } from './client-address.ts';
 import { ApiError } from './errors.ts';
 import { redactKeys } from './redact.ts';
@@ -21,13 +21,13 @@ declare module 'fastify' {
     /** The query has chosen the media type, so that Accept does not. */
     ignoresAccept?: (request: FastifyRequest) => boolean;
     /** Beside Bearer, the key alone or HTTP Basic will do: all that MISP's feed pull and firewalls can send. */
-    looseKey?: (request: FastifyRequest) => boolean;
+    allowBasicAuth?: (request: FastifyRequest) => boolean;
     /** Without a key, whoever is signed in may read it too. */
-    orSession?: boolean;
+    allowSession?: boolean;
   }
   interface FastifyRequest {
     /** Who asks, and when; set on every route that needs a key. */
-    viewer: Viewer;
+    principal: Principal;
     /** The key or the account that asks. */
     askedBy: string;
   }
@@ -35,7 +35,7 @@ declare module 'fastify' {
 
 export interface AuthenticationOptions {
   clock: Clock;
-  kv: KeyValueStore;
+  kv: RateLimitStore;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   /** The key as it holds at this instant; null: there is none that is good. */
@@ -46,7 +46,7 @@ export interface AuthenticationOptions {
 }
 
 /** Wrong keys from one address (IPv6: one /64) in a minute, before it is told to wait. */
-const FAILURES: RateLimit = { points: 60, windowSeconds: 60 };
+const FAILURES: RateLimit = { limit: 60, windowSeconds: 60 };
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
@@ -62,7 +62,7 @@ export function authenticator(options: AuthenticationOptions) {
       request.headers['x-forwarded-for']?.toString(),
       options.trustedProxies,
     );
-    const key = await knownKey(request, options, address, now);
+    const key = await resolveApiKey(request, options, address, now);
     // Its name, also where the request is refused further on; a name may hold what looks like a key.
     request.log = reply.log = request.log.child({ key: redactKeys(key.name) });
     options.noteUse(key.id, now);
@@ -70,31 +70,33 @@ export function authenticator(options: AuthenticationOptions) {
       options.counted(request.raw) ?? (await options.kv.consume(`key:${key.id}`, options.rateLimit));
     // Reckoned from after the count: the window never ends later than was said.
     reply.headers(rateHeaders(options.rateLimit, consumed, options.clock()));
-    if (consumed.consumed > options.rateLimit.points) throw tooMany(consumed);
+    if (consumed.consumed > options.rateLimit.limit) throw tooManyRequests(consumed);
     if (key.networks.length > 0 && !inNetworks(address, key.networks))
       throw new ApiError('network_not_allowed');
     if (scope && key.scopes.length > 0 && !key.scopes.includes(scope)) {
       throw new ApiError('insufficient_scope', `The API key lacks the scope ${scope}.`);
     }
-    request.viewer = { tlpCeiling: key.tlpCeiling, now };
+    request.principal = { tlpCeiling: key.tlpCeiling, now };
     request.askedBy = `key ${key.id}`;
   };
 }
 
-async function knownKey(
+async function resolveApiKey(
   request: FastifyRequest,
   { findKey, kv }: AuthenticationOptions,
   address: string,
   now: Date,
 ): Promise<ApiKey> {
   const header = request.headers.authorization;
-  const isLoose = request.routeOptions.config.looseKey?.(request) ?? false;
+  const isLoose = request.routeOptions.config.allowBasicAuth?.(request) ?? false;
   if (header === undefined) throw unauthorized('missing_api_key', isLoose);
   const text = isLoose ? looseKey(header) : (header.match(BEARER)?.[1] ?? '');
   const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text), now) : null;
   if (key) return key;
   const failures = await kv.consume(`failed:${networkOf(address)}`, FAILURES);
-  throw failures.consumed > FAILURES.points ? tooMany(failures) : unauthorized('invalid_api_key', isLoose);
+  throw failures.consumed > FAILURES.limit
+    ? tooManyRequests(failures)
+    : unauthorized('invalid_api_key', isLoose);
 }
 
 /** The key after Bearer, alone, or as the name or the password of HTTP Basic (RFC 7617). */
@@ -114,17 +116,17 @@ function unauthorized(code: 'missing_api_key' | 'invalid_api_key', isLoose: bool
   return new ApiError(code, undefined, { 'www-authenticate': challenge });
 }
 
-function tooMany({ msBeforeNext }: Consumed): ApiError {
+function tooManyRequests({ msBeforeNext }: Consumed): ApiError {
   const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
   return new ApiError('rate_limit_exceeded', `Too many requests. Try again in ${seconds} s.`, {
     'retry-after': String(seconds),
   });
 }
 
-export function rateHeaders({ points }: RateLimit, { consumed, msBeforeNext }: Consumed, now: Date) {
+export function rateHeaders({ limit }: RateLimit, { consumed, msBeforeNext }: Consumed, now: Date) {
   return {
-    'x-ratelimit-limit': String(points),
-    'x-ratelimit-remaining': String(Math.max(0, points - consumed)),
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(Math.max(0, limit - consumed)),
     'x-ratelimit-reset': String(Math.ceil((now.getTime() + msBeforeNext) / 1000)),
   };
 }

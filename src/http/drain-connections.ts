@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
  * Node takes a connection for idle once its last answer has ended, also while that is still on its way to a slow reader, and
  * closes it with the server. With this such a connection is closed once its answer is sent and idle ones are closed again.
  */
-export function sendBeforeClosing(server: Server): void {
+export function drainConnections(server: Server): void {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);

@@ -6,7 +6,7 @@ const serializers = SerializerSelector();
  * Compiles what writes an answer of a route when the first one is written. Fastify would compile those of all routes and
  * statuses before it listens, a fifth of a start.
  */
-export const lateSerializers: SerializerFactory = (schemas, options) => (route) => {
+export const lazySerializers: SerializerFactory = (schemas, options) => (route) => {
   let serialize: ((answer: unknown) => string) | undefined;
   return (answer) => {
     // A compiler leaves a schema that it has compiled by its name out of those that others may refer to.

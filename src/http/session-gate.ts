@@ -27,24 +27,24 @@ export interface SessionOptions {
  * Lets in whoever is signed in and sends no key, to what a key opens, too.
  * @returns false: nobody is
  */
-export function sessionInstead({ clock, findAccount }: SessionOptions) {
+export function trySession({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
     const { authorization, cookie } = request.headers;
     const account = authorization === undefined && cookie ? await findAccount(request, reply) : null;
     if (!account || account.mustChangePassword) return false;
-    request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
+    request.principal = { tlpCeiling: account.tlpCeiling, now: clock() };
     request.askedBy = `account ${account.id}`;
     return true;
   };
 }
 
 /** What every operation of the application passes: its origin, then the session and its role. Never an API key. */
-export function sessionGate({ clock, findAccount }: SessionOptions) {
+export function requireSession({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply, access: AppAccess): Promise<void> => {
     const needed = access.slice('app:'.length) as Who;
     reply.header('cache-control', 'no-store');
     if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnOrigin(request))
-      throw new ApiError('other_origin');
+      throw new ApiError('cross_origin');
     if (needed === 'public') return;
     const account = await findAccount(request, reply);
     if (!account) throw new ApiError('not_signed_in');
@@ -54,7 +54,7 @@ export function sessionGate({ clock, findAccount }: SessionOptions) {
         throw new ApiError('insufficient_role', `This needs the role ${needed}; yours is ${account.role}.`);
     }
     request.account = account;
-    request.viewer = { tlpCeiling: account.tlpCeiling, now: clock() };
+    request.principal = { tlpCeiling: account.tlpCeiling, now: clock() };
     request.askedBy = `account ${account.id}`;
   };
 }
@@ -74,7 +74,7 @@ function isOwnOrigin({ headers }: FastifyRequest): boolean {
 }
 
 /** Of what concerns all that is stored. @throws {ApiError} when there may be something that the account does not see */
-export function requireFullSight({ viewer }: FastifyRequest): void {
-  if (viewer.tlpCeiling !== 'RED')
+export function requireFullSight({ principal }: FastifyRequest): void {
+  if (principal.tlpCeiling !== 'RED')
     throw new ApiError('insufficient_role', 'This needs a role that sees everything, up to TLP:RED.');
 }

@@ -50,7 +50,7 @@ export interface IndicatorRecord extends EntityRecord {
   /** false: context only, never for rules or block lists (MISP `to_ids: false`). */
   forDetection: boolean;
   /** It is all that its source says of it now: what it said before without a date no longer holds. */
-  isAllSaid?: boolean;
+  isCompleteStatement?: boolean;
 }
 
 export interface ActorRecord extends EntityRecord {

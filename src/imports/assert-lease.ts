@@ -5,10 +5,10 @@ import type { Tables } from '../db/tables.ts';
 export type Guard = (trx: Transaction<Tables>) => Promise<void>;
 
 /** What decides whether an import may write, and what becomes of what it replaces. */
-export interface Writer {
+export interface LeaseHolder {
   guard: Guard;
   /** The import of files that keeps what it replaces; null: a feed's run, which cannot be undone. */
   runId: string | null;
 }
 
-export const ANY_WRITER: Writer = { guard: async () => {}, runId: null };
+export const NO_LEASE: LeaseHolder = { guard: async () => {}, runId: null };

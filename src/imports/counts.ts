@@ -4,7 +4,7 @@ export type Counted = EntityKind | 'relationship';
 type Outcome = 'new' | 'updated' | 'unchanged' | 'rejected';
 
 /** Counts of one kind of object; `read` is the sum of the other four. */
-export interface KindTally {
+export interface KindCounts {
   read: number;
   new: number;
   updated: number;
@@ -18,8 +18,8 @@ export interface KindTally {
 const MAX_REASONS = 200;
 const FEW_EXAMPLES = 20;
 
-export interface Tally {
-  kinds: Map<Counted, KindTally>;
+export interface ImportCounts {
+  kinds: Map<Counted, KindCounts>;
   /** The first rejections, for a person. */
   examples: { where: string; reason: string }[];
   /** Indicators that are new or changed, and hidden by the whitelist. */
@@ -29,14 +29,14 @@ export interface Tally {
 }
 
 /** @param mostExamples how many rejections are kept with where they are */
-export function newTally(mostExamples = FEW_EXAMPLES): Tally {
-  const kinds = new Map<Counted, KindTally>();
-  const of = (kind: Counted): KindTally => {
-    const tally = kinds.get(kind) ?? emptyTally();
+export function createCounts(mostExamples = FEW_EXAMPLES): ImportCounts {
+  const kinds = new Map<Counted, KindCounts>();
+  const of = (kind: Counted): KindCounts => {
+    const tally = kinds.get(kind) ?? emptyCounts();
     kinds.set(kind, tally);
     return tally;
   };
-  const examples: Tally['examples'] = [];
+  const examples: ImportCounts['examples'] = [];
   return {
     kinds,
     examples,
@@ -58,6 +58,6 @@ export function newTally(mostExamples = FEW_EXAMPLES): Tally {
   };
 }
 
-export function emptyTally(): KindTally {
+export function emptyCounts(): KindCounts {
   return { read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0, reasons: Object.create(null) };
 }

@@ -3,7 +3,7 @@ import type { Statement } from '../model/statement.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
 
 /** What a dry run would have written so far, for a repeat in a later batch. Kept packed: a file may be large. */
-export interface Rehearsal {
+export interface DryRun {
   /** Lays what was kept of these ids over what the database knows. */
   recall(ids: Iterable<string>, known: Map<string, KnownIndicator>): void;
   keep(id: string, indicator: KnownIndicator): void;
@@ -12,7 +12,7 @@ export interface Rehearsal {
 const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', 'leftAt'];
 
 /** Counting asks only for what this one source says. */
-export function newRehearsal(source: Source): Rehearsal {
+export function createDryRun(source: Source): DryRun {
   const kept = new Map<string, string>();
   return {
     recall(ids, known) {

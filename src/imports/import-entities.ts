@@ -8,9 +8,9 @@ import { type EntityChange, planEntities } from '../entities/resolution/plan-ent
 import { moveEnds } from '../entities/resolution/relationship-ends.queries.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
-import { ANY_WRITER, type Writer } from './assert-lease.ts';
+import { type LeaseHolder, NO_LEASE } from './assert-lease.ts';
 import { hasUndoable, keepObjects } from './changes.queries.ts';
-import type { Tally } from './counts.ts';
+import type { ImportCounts } from './counts.ts';
 
 /**
  * Imports records of one kind, as `importIndicators` does: works out without a lock what they change, then, when they
@@ -22,10 +22,10 @@ export async function importEntities(
   kind: EntityRecord['kind'],
   records: readonly EntityRecord[],
   now: Date,
-  tally: Tally,
+  tally: ImportCounts,
   dryRun: boolean,
   seesUpTo: Tlp,
-  writer: Writer = ANY_WRITER,
+  writer: LeaseHolder = NO_LEASE,
 ): Promise<void> {
   const mayBeUndone = !dryRun && (await hasUndoable(db, source, writer.runId));
   let plan = await planEntities(db, source, kind, records, now, seesUpTo);

@@ -6,7 +6,7 @@ import { requestAutomatic } from '../enrichment/access-tracker.ts';
 import { PRIORITY } from '../enrichment/requests.queries.ts';
 import { type ExternalIdWrite, writeExternalIds } from '../entities/resolution/external-ids.queries.ts';
 import type { IndicatorRecord } from '../importers/importer.ts';
-import { reckon, sameHit } from '../indicators/state/recompute.ts';
+import { recompute, sameHit } from '../indicators/state/recompute.ts';
 import {
   type IndicatorWrite,
   type KnownIndicator,
@@ -19,7 +19,7 @@ import { indicatorId } from '../model/identity.ts';
 import {
   compareTlp,
   mergeStatements,
-  restate,
+  replaceUndated,
   type SourceStatement,
   type Statement,
   sameStatement,
@@ -29,10 +29,10 @@ import type { Tlp } from '../model/vocabulary.ts';
 import { loadSources, type Source } from '../sources/store/sources.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { WhitelistMatcher } from '../whitelist/matching/matcher.ts';
-import { ANY_WRITER, type Writer } from './assert-lease.ts';
+import { type LeaseHolder, NO_LEASE } from './assert-lease.ts';
 import { hasUndoable, keepObjects } from './changes.queries.ts';
-import type { Tally } from './counts.ts';
-import type { Rehearsal } from './dry-run.ts';
+import type { ImportCounts } from './counts.ts';
+import type { DryRun } from './dry-run.ts';
 
 /** What a batch would change. */
 interface Plan {
@@ -59,9 +59,9 @@ export async function importIndicators(
   source: Source,
   records: readonly IndicatorRecord[],
   now: Date,
-  tally: Tally,
+  tally: ImportCounts,
   seesUpTo: Tlp,
-  writer: Writer = ANY_WRITER,
+  writer: LeaseHolder = NO_LEASE,
 ): Promise<void> {
   const mayBeUndone = await hasUndoable(db, source, writer.runId);
   let plan = await planBatch(db, source, records, now, seesUpTo);
@@ -78,13 +78,13 @@ export async function importIndicators(
   tally.hidden += plan.indicators.filter(({ shown }) => shown.hiddenBy !== null).length;
 }
 
-export async function rehearseIndicators(
+export async function dryRunIndicators(
   db: Db,
   source: Source,
   records: readonly IndicatorRecord[],
   now: Date,
-  tally: Tally,
-  rehearsal: Rehearsal,
+  tally: ImportCounts,
+  rehearsal: DryRun,
   seesUpTo: Tlp,
 ): Promise<void> {
   const plan = await planBatch(db, source, records, now, seesUpTo, rehearsal);
@@ -97,7 +97,7 @@ async function planBatch(
   records: readonly IndicatorRecord[],
   now: Date,
   seesUpTo: Tlp,
-  rehearsal?: Rehearsal,
+  rehearsal?: DryRun,
 ): Promise<Plan> {
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
   const revision = await readRevision(db);
@@ -175,7 +175,7 @@ function writesFor(
     const statement = entry?.statements.get(source.id);
     if (!entry || !statement) continue;
     const { type, value, normalized, stored } = entry;
-    const shown = reckon(entry, matcher, now);
+    const shown = recompute(entry, matcher, now);
     const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
     // The number's place is held by a 0 until it is given out under the lock.
     indicators.push({ id, number: fresh.has(id) ? 0 : null, type, value, normalized, shown, hitChanges });
@@ -208,7 +208,7 @@ function withRecord(
   // Back in a list that it had left: that is a sighting.
   if (before.leftAt && source.membership) said.lastSeen = laterOf(said.lastSeen, now);
   const undated = before.statedAt === null && said.statedAt === null;
-  return undated && record.isAllSaid ? restate(before, said) : mergeStatements(before, said);
+  return undated && record.isCompleteStatement ? replaceUndated(before, said) : mergeStatements(before, said);
 }
 
 function laterOf(a: Date | null, b: Date): Date {

@@ -11,9 +11,9 @@ import type { RelationshipRecord } from '../importers/importer.ts';
 import { compareTlp, mostRestrictive } from '../model/statement.ts';
 import type { EntityKind, RelationshipType, Tlp } from '../model/vocabulary.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
-import { ANY_WRITER, type Writer } from './assert-lease.ts';
+import { type LeaseHolder, NO_LEASE } from './assert-lease.ts';
 import { hasUndoable, keepRelationships } from './changes.queries.ts';
-import type { Tally } from './counts.ts';
+import type { ImportCounts } from './counts.ts';
 
 /** Which kinds a relationship may join (STIX 2.1 appendix B, as far as the API shows it). */
 const JOINS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonly EntityKind[] }> = {
@@ -52,9 +52,9 @@ export async function importRelationships(
   db: Db,
   source: Source,
   records: readonly RelationshipRecord[],
-  tally: Tally,
+  tally: ImportCounts,
   seesUpTo: Tlp,
-  writer: Writer = ANY_WRITER,
+  writer: LeaseHolder = NO_LEASE,
 ): Promise<RelationshipRecord[]> {
   const waiting: RelationshipRecord[] = [];
   let pairs: Relationship[] = [];
@@ -90,8 +90,8 @@ async function writePairs(
   db: Db,
   source: Source,
   pairs: readonly Relationship[],
-  tally: Tally,
-  writer: Writer,
+  tally: ImportCounts,
+  writer: LeaseHolder,
   seesUpTo: Tlp,
 ): Promise<void> {
   if (pairs.length === 0) return;

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
-import type { KindTally, Tally } from './counts.ts';
+import type { ImportCounts, KindCounts } from './counts.ts';
 
 /**
  * An import without a sign of life for so long is over: whoever ran it has ended. By the database's clock, for no two
@@ -52,7 +52,7 @@ export async function noteProgress(
   db: Db,
   id: string,
   readBytes: number,
-  tally: Tally,
+  tally: ImportCounts,
 ): Promise<string | null> {
   const row = await db
     .updateTable('import_run')
@@ -79,7 +79,7 @@ export async function writeEnd(
   trx: Transaction<Tables>,
   id: string,
   end: { state: Exclude<RunState, 'running'>; readBytes: number; problem: string | null; at: Date },
-  tally: Tally,
+  tally: ImportCounts,
 ): Promise<void> {
   const { state, readBytes, problem, at } = end;
   await trx
@@ -90,7 +90,7 @@ export async function writeEnd(
     .execute();
 }
 
-function countsOf({ kinds, hidden }: Tally) {
+function countsOf({ kinds, hidden }: ImportCounts) {
   return { counts: JSON.stringify(Object.fromEntries(kinds)), hidden };
 }
 
@@ -117,7 +117,7 @@ const STATE = sql<RunState>`case
   when state = 'running' and heard_at < clock_timestamp() - make_interval(secs => ${SILENT_MS / 1000}) then 'stopped'
   else state end`;
 
-type Counts = Record<string, KindTally>;
+type Counts = Record<string, KindCounts>;
 
 function selectRuns(db: Db) {
   return (

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type By, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import type { Tally } from './counts.ts';
+import type { ImportCounts } from './counts.ts';
 import {
   type NewRun,
   noteProgress,
@@ -34,7 +34,7 @@ export interface RecordedRun {
 export async function recordRun(
   db: Db,
   wanted: Omit<NewRun, 'id'>,
-  tally: Tally,
+  tally: ImportCounts,
   by: By,
   onError: (error: unknown) => void,
 ): Promise<RecordedRun> {

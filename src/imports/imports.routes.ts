@@ -15,7 +15,7 @@ import type { ImporterKind } from '../importers/named.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
 import { compareTlp } from '../model/statement.ts';
-import { newTally } from './counts.ts';
+import { createCounts } from './counts.ts';
 import { countRuns, findRejected, findRun, findRuns } from './import-runs.queries.ts';
 import { recordRun, stopRun } from './import-runs.service.ts';
 import * as operations from './imports.schema.ts';
@@ -65,9 +65,9 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       handler: async (request) => {
         const { id } = request.account;
         if (running.size >= MOST_AT_ONCE)
-          throw new ApiError('not_possible', `${MOST_AT_ONCE} imports are under way; wait for one to end.`);
+          throw new ApiError('conflict', `${MOST_AT_ONCE} imports are under way; wait for one to end.`);
         if (sending.has(id))
-          throw new ApiError('not_possible', 'You are sending a file already; wait until it has arrived.');
+          throw new ApiError('conflict', 'You are sending a file already; wait until it has arrived.');
         sending.add(id);
         try {
           return { data: await begin(request.query, request) };
@@ -81,7 +81,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   async function begin(query: Query, request: FastifyRequest) {
     if (typeof (request.body as Readable | undefined)?.pipe !== 'function')
       throw new ApiError('bad_request', 'The file is the body of the request, as application/octet-stream.');
-    if (compareTlp(query.tlp, request.viewer.tlpCeiling) > 0)
+    if (compareTlp(query.tlp, request.principal.tlpCeiling) > 0)
       throw new ApiError(
         'insufficient_role',
         'What is imported cannot be more restricted than what your role sees.',
@@ -92,10 +92,10 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       const importer = deps.openImporter(await formatOf(file, query));
       const { source, fileName, dryRun, format: __, ...defaults } = query;
       const wanted = { source, fileName, fileBytes: file.bytes, format: importer.name, dryRun };
-      const tally = newTally(MOST_REJECTED);
+      const tally = createCounts(MOST_REJECTED);
       const log = (err: unknown) => request.log.error({ err }, 'import');
       const run = await recordRun(db, wanted, tally, deps.by(request), log);
-      const seesUpTo = request.viewer.tlpCeiling;
+      const seesUpTo = request.principal.tlpCeiling;
       // Files that arrived at the same time may be more than run at once: the last of them wait.
       const work = turns.execute(() =>
         runUpload(
@@ -122,7 +122,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     ...routeOf(operations.stopImport, 'analyst'),
     handler: async (request) => {
       if (!(await stopRun(db, idOf(request), deps.by(request))))
-        throw new ApiError('not_possible', 'This import does not run.');
+        throw new ApiError('conflict', 'This import does not run.');
       return { done: true as const };
     },
   });
@@ -177,7 +177,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
 }
 
 function asApiError(error: unknown): never {
-  throw error instanceof UndoError ? new ApiError('not_possible', error.message) : error;
+  throw error instanceof UndoError ? new ApiError('conflict', error.message) : error;
 }
 
 type Query = Static<typeof operations.startImport.query>;

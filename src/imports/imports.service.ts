@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
-import { areReadersServed, hasOneConnection } from '../db/readers.ts';
+import { hasActiveReaders, hasOneConnection } from '../db/readers.ts';
 import { knownIndicators, updateStatistics } from '../db/statistics.ts';
 import type { EntityRecord } from '../entities/resolution/entity-kinds.ts';
 import {
@@ -14,13 +14,13 @@ import {
 import { compareTlp } from '../model/statement.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
-import type { Writer } from './assert-lease.ts';
-import type { Tally } from './counts.ts';
-import { newRehearsal, type Rehearsal } from './dry-run.ts';
+import type { LeaseHolder } from './assert-lease.ts';
+import type { ImportCounts } from './counts.ts';
+import { createDryRun, type DryRun } from './dry-run.ts';
 import { importEntities } from './import-entities.ts';
-import { importIndicators, rehearseIndicators } from './import-indicators.ts';
+import { dryRunIndicators, importIndicators } from './import-indicators.ts';
 import { importRelationships } from './import-relationships.ts';
-import { type Backlog, newBacklog } from './pending-relationships.ts';
+import { createPendingRelationships, type PendingRelationships } from './pending-relationships.ts';
 
 /** A batch is as large as is written in about this time: others wait for the revision no longer. */
 const BATCH_MS = 150;
@@ -40,14 +40,14 @@ export interface ImportOptions {
   now: Date;
   /** Tells what would happen and writes nothing. Relationships are not counted then. */
   dryRun: boolean;
-  tally: Tally;
+  tally: ImportCounts;
   /**
    * Of whoever imports: a record that is marked above it is rejected, and the counts tell nothing of what is known above
    * it, which counts as new.
    */
   seesUpTo: Tlp;
   /** Left out: it may always write, and what it replaces is not kept. */
-  writer?: Writer;
+  writer?: LeaseHolder;
   /** Nobody reads while this import runs: its batches may be as large as the database takes quickest. */
   alone?: boolean;
   /** Ends the import between batches. */
@@ -60,7 +60,7 @@ export interface ImportOptions {
 interface Readers {
   areServed(): Promise<boolean>;
   /** Leaves the machine to them. */
-  giveWay(ms: number): Promise<unknown>;
+  yieldToReaders(ms: number): Promise<unknown>;
 }
 
 /** What stopped an import; everything before it was kept. */
@@ -93,11 +93,11 @@ export async function importFiles(
   options: ImportOptions,
 ): Promise<Interruption[]> {
   const interruptions: Interruption[] = [];
-  const waiting = newBacklog();
+  const waiting = createPendingRelationships();
   const oneConnection = await hasOneConnection(db);
   const batchMs = oneConnection && !options.alone ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
   const statistics = statisticsOf(db, options, oneConnection);
-  const rehearsal = newRehearsal(options.source);
+  const rehearsal = createDryRun(options.source);
   try {
     for await (const { importer, input } of files) {
       const write = batchWriter(db, options, { batchMs, rehearsal, waiting, statistics });
@@ -115,7 +115,7 @@ export async function importFiles(
       }
       await write.end();
     }
-    await joinWaiting(db, waiting, options);
+    await resolvePending(db, waiting, options);
     await statistics.end();
   } finally {
     await waiting.close();
@@ -145,13 +145,13 @@ function statisticsOf(db: Db, { tally, dryRun }: ImportOptions, readersWait: boo
   };
 }
 
-const changedRecords = ({ kinds }: Tally) =>
+const changedRecords = ({ kinds }: ImportCounts) =>
   [...kinds.values()].reduce((sum, kind) => sum + kind.new + kind.updated, 0);
 
 interface WriterParts {
   batchMs: number;
-  rehearsal: Rehearsal;
-  waiting: Backlog;
+  rehearsal: DryRun;
+  waiting: PendingRelationships;
   statistics: ReturnType<typeof statisticsOf>;
 }
 
@@ -161,7 +161,7 @@ function batchWriter(
   options: ImportOptions,
   { batchMs, rehearsal, waiting, statistics }: WriterParts,
 ) {
-  const { readers = { areServed: () => areReadersServed(db), giveWay: delay } } = options;
+  const { readers = { areServed: () => hasActiveReaders(db), yieldToReaders: delay } } = options;
   let batch = newBatch();
   let limit = Math.round((FIRST_BATCH * batchMs) / BATCH_MS);
   let writing = Promise.resolve();
@@ -185,7 +185,7 @@ function batchWriter(
     const besideReaders = !options.dryRun && (await readers.areServed());
     limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
     // As long as it has worked: half of what it would take is theirs.
-    if (besideReaders) await readers.giveWay(Math.min(ms, BATCH_MS));
+    if (besideReaders) await readers.yieldToReaders(Math.min(ms, BATCH_MS));
   }
   const settled = () => Promise.allSettled([writing]);
   async function handOver(): Promise<void> {
@@ -211,9 +211,9 @@ function batchWriter(
 }
 
 /** Joins what waited for its ends; what still has an unknown one is rejected. */
-async function joinWaiting(
+async function resolvePending(
   db: Db,
-  waiting: Backlog,
+  waiting: PendingRelationships,
   { source, tally, writer, seesUpTo }: ImportOptions,
 ): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
@@ -252,16 +252,11 @@ function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileNa
   }
 }
 
-async function importBatch(
-  db: Db,
-  batch: Batch,
-  options: ImportOptions,
-  rehearsal: Rehearsal,
-): Promise<void> {
+async function importBatch(db: Db, batch: Batch, options: ImportOptions, rehearsal: DryRun): Promise<void> {
   const { source, now, dryRun, tally, writer, seesUpTo } = options;
   for (const [kind, records] of batch.entities)
     await importEntities(db, source, kind, records, now, tally, dryRun, seesUpTo, writer);
   if (batch.indicators.length === 0) return;
-  if (dryRun) await rehearseIndicators(db, source, batch.indicators, now, tally, rehearsal, seesUpTo);
+  if (dryRun) await dryRunIndicators(db, source, batch.indicators, now, tally, rehearsal, seesUpTo);
   else await importIndicators(db, source, batch.indicators, now, tally, seesUpTo, writer);
 }

@@ -9,14 +9,14 @@ import type { RelationshipRecord } from '../importers/importer.ts';
 const IN_MEMORY = 50_000;
 
 /** Relationships that wait for their ends, as many as there may be. */
-export interface Backlog {
+export interface PendingRelationships {
   add(records: readonly RelationshipRecord[]): Promise<void>;
   /** All of them, in groups of at most `size`. */
   groups(size: number): AsyncGenerator<RelationshipRecord[]>;
   close(): Promise<void>;
 }
 
-export function newBacklog(): Backlog {
+export function createPendingRelationships(): PendingRelationships {
   let held: RelationshipRecord[] = [];
   let directory: string | null = null;
   const file = () => join(directory ?? '', 'relationships');

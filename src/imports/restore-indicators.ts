@@ -2,12 +2,12 @@ import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { RevisionLock } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
-import { changedRow, reckon } from '../indicators/state/recompute.ts';
+import { changedRow, recompute } from '../indicators/state/recompute.ts';
 import {
   type IndicatorWrite,
   loadIndicators,
   type StatementWrite,
-  type Stored,
+  type StoredState,
   statementOf,
   writeIndicators,
   writeStatements,
@@ -61,7 +61,7 @@ export async function planRestoredIndicators(
       indicator.statements.set(sourceId, { ...statement, source });
     }
     if (indicator.statements.size === 0) plan.withdrawn.push(id);
-    const after = reckon(indicator, matcher, now);
+    const after = recompute(indicator, matcher, now);
     plan.shown.before += isShown(indicator.stored, now);
     plan.shown.after += isShown(after, now);
     const write = changedRow(id, indicator, after);
@@ -70,7 +70,7 @@ export async function planRestoredIndicators(
   return plan;
 }
 
-const isShown = (row: Stored | null, now: Date) =>
+const isShown = (row: StoredState | null, now: Date) =>
   Number(row !== null && row.hiddenBy === null && (row.expiresAt === null || row.expiresAt > now));
 
 /** Under the revision's lock, which the caller commits. */

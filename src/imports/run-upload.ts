@@ -12,8 +12,8 @@ import {
   newSource,
   SourceUnavailable,
 } from '../sources/store/sources.queries.ts';
-import { ANY_WRITER } from './assert-lease.ts';
-import type { Tally } from './counts.ts';
+import { NO_LEASE } from './assert-lease.ts';
+import type { ImportCounts } from './counts.ts';
 import { ImportStopped, type RecordedRun } from './import-runs.service.ts';
 import { importFiles } from './imports.service.ts';
 import type { Upload } from './uploads.ts';
@@ -33,7 +33,7 @@ interface Work {
   dryRun: boolean;
   /** Of the source, when it is new. */
   defaults: SourceDefaults;
-  tally: Tally;
+  tally: ImportCounts;
   run: RecordedRun;
   /** Of whoever imports. */
   seesUpTo: Tlp;
@@ -87,7 +87,7 @@ async function read(
       tally,
       signal,
       seesUpTo,
-      writer: { ...ANY_WRITER, runId: run.id },
+      writer: { ...NO_LEASE, runId: run.id },
     });
     return unread?.message ?? null;
   } finally {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { Viewer } from '../db/visibility.ts';
+import type { Principal } from '../db/visibility.ts';
 import { defang } from '../model/defang.ts';
 import { compareTlp, decidingStatement, type SourceStatement } from '../model/statement.ts';
 import type { AnalystRow, findHider, findMore } from './details.queries.ts';
@@ -23,9 +23,9 @@ interface Parts {
   waitingFor: string[];
 }
 
-export function toDetail(parts: Parts, viewer: Viewer): Detail {
+export function toDetail(parts: Parts, principal: Principal): Detail {
   const { known, more, hider } = parts;
-  const context = toContext(parts.context, viewer.now);
+  const context = toContext(parts.context, principal.now);
   const statements = [...known.statements.values()];
   return {
     ...context,
@@ -34,9 +34,9 @@ export function toDetail(parts: Parts, viewer: Viewer): Detail {
     forDetection: statements.some(({ forDetection }) => forDetection),
     externalIds: [...known.externalIds].sort(),
     // The marking of the whole is that of its most restricted part: each of them may be shown.
-    said: statements.filter(({ tlp }) => compareTlp(tlp, viewer.tlpCeiling) <= 0).map(toSaid),
+    said: statements.filter(({ tlp }) => compareTlp(tlp, principal.tlpCeiling) <= 0).map(toSaid),
     decides: deciding(context, known, statements),
-    expired: parts.context.expires_at !== null && parts.context.expires_at <= viewer.now,
+    expired: parts.context.expires_at !== null && parts.context.expires_at <= principal.now,
     hiddenBy: hider ?? null,
     waitingFor: parts.waitingFor,
   };

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { type Viewer, visibleToAnalyst } from '../db/visibility.ts';
+import { type Principal, visibleToAnalyst } from '../db/visibility.ts';
 import type { STATES } from './indicators.app.schema.ts';
 import {
   type IndicatorFilters,
@@ -13,11 +13,11 @@ import { readPage } from './read/list.queries.ts';
 export type State = (typeof STATES)[number];
 
 /** What of all a state shows; undefined: what the API gives. */
-function doorOf(state: State, viewer: Viewer) {
+function doorOf(state: State, principal: Principal) {
   if (state === 'visible' || state === 'pinned') return undefined;
-  const under = visibleToAnalyst('indicator', viewer);
+  const under = visibleToAnalyst('indicator', principal);
   if (state === 'whitelisted') return sql<SqlBool>`(${under} and indicator.whitelisted)`;
-  return sql<SqlBool>`(${under} and not indicator.whitelisted and indicator.expires_at <= ${viewer.now}::timestamptz)`;
+  return sql<SqlBool>`(${under} and not indicator.whitelisted and indicator.expires_at <= ${principal.now}::timestamptz)`;
 }
 
 export type AnalystRow = IndicatorRow & { pinned: boolean };
@@ -25,14 +25,14 @@ export type AnalystRow = IndicatorRow & { pinned: boolean };
 /** A page of those in a state, and how many there are. */
 export async function listInState(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   filters: IndicatorFilters,
   page: SortedPage,
   state: State,
 ): Promise<{ total: number; rows: AnalystRow[] }> {
   const wanted = state === 'pinned' ? { ...filters, pinned: true as const } : filters;
   const pinned = sql<{ pinned: boolean }>`indicator.pinned_confidence is not null as pinned`;
-  const of = { viewer, filters: wanted, page, door: doorOf(state, viewer) };
+  const of = { principal, filters: wanted, page, door: doorOf(state, principal) };
   const { total, rows } = await readPage(db, of, pinned);
   return { total, rows };
 }
@@ -47,7 +47,7 @@ export async function findMore(db: Db, id: string) {
 }
 
 /** The list, or the operator's entry, that hides it; of one above the ceiling no more than that. */
-export async function findHider(db: Db, id: string, { tlpCeiling }: Viewer) {
+export async function findHider(db: Db, id: string, { tlpCeiling }: Principal) {
   const mayKnow = sql<boolean>`coalesce(own.tlp <= ${tlpCeiling}::tlp, true)`;
   const known = <T>(column: string) => sql<T | null>`case when ${mayKnow} then ${sql.ref(column)} end`;
   return db
@@ -79,19 +79,24 @@ export async function findWaiting(db: Db, id: string): Promise<string[]> {
  */
 export async function firstMatching(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   { q, ids, seesHidden, most }: { q: string; ids: readonly string[]; seesHidden: boolean; most: number },
 ) {
   const columns = ['id', 'type', 'value'] as const;
   const isHidden = sql<boolean>`(indicator.whitelisted
-    or (indicator.expires_at is not null and indicator.expires_at <= ${viewer.now}::timestamptz))`;
-  const exact = await matching(db, viewer, {}, seesHidden ? visibleToAnalyst('indicator', viewer) : undefined)
+    or (indicator.expires_at is not null and indicator.expires_at <= ${principal.now}::timestamptz))`;
+  const exact = await matching(
+    db,
+    principal,
+    {},
+    seesHidden ? visibleToAnalyst('indicator', principal) : undefined,
+  )
     .select(columns)
     .select(isHidden.as('hidden'))
     .where(sql<SqlBool>`id = any(${[...ids]}::uuid[])`)
     .orderBy('id')
     .execute();
-  const others = await matching(db, viewer, { q })
+  const others = await matching(db, principal, { q })
     .select(columns)
     .select(sql<boolean>`false`.as('hidden'))
     .limit(most + exact.length)

@@ -14,7 +14,7 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
   app.get(
     '/api/v1/exports/:format',
     {
-      config: { access: 'indicators:read', ignoresAccept: () => true, looseKey: () => true },
+      config: { access: 'indicators:read', ignoresAccept: () => true, allowBasicAuth: () => true },
       schema: {
         operationId: 'exportIndicators',
         tags: ['Indicators'],
@@ -34,7 +34,7 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
       const format = FORMAT_NAMES.find((name) => name === request.params.format);
       if (!format)
         throw new ApiError('not_found', `There is no such format. Formats are ${FORMAT_NAMES.join(', ')}.`);
-      const selection = { viewer: request.viewer, filters, ...pageOf(page, pageSize) };
+      const selection = { principal: request.principal, filters, ...pageOf(page, pageSize) };
       const wanted = exportRequest(format, { csvGuard, style, limit, order, collapse, include }, selection);
       tellRefanged(reply, filters.q);
       return sendExport(request, reply, exporter, wanted);

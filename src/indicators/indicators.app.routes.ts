@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
 import { oneSnapshot } from '../db/one-snapshot.ts';
-import { type Viewer, visible, visibleToAnalyst } from '../db/visibility.ts';
+import { type Principal, visible, visibleToAnalyst } from '../db/visibility.ts';
 import { exportRequest, pageOf } from '../exports/export-request.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
@@ -39,7 +39,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
         throw new ApiError('insufficient_role', 'What is hidden is shown to analysts and administrators.');
       tellRefanged(reply, filters.q);
       const wanted = { page, pageSize, ...sorting(sort, order) };
-      const { total, rows } = await listInState(db, request.viewer, filters, wanted, state);
+      const { total, rows } = await listInState(db, request.principal, filters, wanted, state);
       return { data: rows.map(toRow), page, pageSize, total };
     },
   });
@@ -55,7 +55,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
         request.query;
       const { page: asked } = pageOf(page, pageSize);
       const selection = {
-        viewer: request.viewer,
+        principal: request.principal,
         filters: { ...filters, ...(state === 'pinned' && { pinned: true as const }) },
         ...(asked && { page: { ...asked, ...sorting(sort, order) } }),
       };
@@ -69,11 +69,11 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
     ...routeOf(readIndicator, 'viewer'),
     handler: async (request) => {
       const id = idOf(request);
-      const { account, viewer } = request;
+      const { account, principal } = request;
       const seesHidden = mayActAs(account.role, 'analyst');
-      const parts = await oneSnapshot(db, (snapshot) => readParts(snapshot, viewer, id, seesHidden));
+      const parts = await oneSnapshot(db, (snapshot) => readParts(snapshot, principal, id, seesHidden));
       if (!parts) throw new ApiError('not_found', 'There is no such indicator.');
-      return { data: toDetail(parts, viewer) };
+      return { data: toDetail(parts, principal) };
     },
   });
 }
@@ -84,15 +84,15 @@ function sorting(by: Sort, order: string) {
   return by === 'lastSeen' && !ascending ? {} : { sort: { by, ascending } };
 }
 
-async function readParts(db: Db, viewer: Viewer, id: string, seesHidden: boolean) {
-  const context = await (seesHidden ? findContextForAnalyst : findContext)(db, viewer, id);
+async function readParts(db: Db, principal: Principal, id: string, seesHidden: boolean) {
+  const context = await (seesHidden ? findContextForAnalyst : findContext)(db, principal, id);
   const known = context && (await loadIndicators(db, [id])).get(id);
   if (!context || !known) return undefined;
   return {
     context,
     known,
     more: await findMore(db, id),
-    hider: await findHider(db, id, viewer),
+    hider: await findHider(db, id, principal),
     waitingFor: await findWaiting(db, id),
   };
 }

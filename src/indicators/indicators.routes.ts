@@ -3,15 +3,15 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Read } from '../db/database.ts';
 import type { PageRequest } from '../db/page.ts';
-import type { Viewer } from '../db/visibility.ts';
-import type { Interest } from '../enrichment/access-tracker.ts';
+import type { Principal } from '../db/visibility.ts';
+import type { AccessTracker } from '../enrichment/access-tracker.ts';
 import { exportRequest, pageOf } from '../exports/export-request.ts';
 import { REFANGED_HEADER } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { optionsFor } from '../formats/catalogue.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../http/api-route.ts';
-import type { Answering, ReadOne } from '../http/cache/send-cached.ts';
+import type { CachedReplies, ReadOne } from '../http/cache/send-cached.ts';
 import { ApiError } from '../http/errors.ts';
 import { parseQuerystring } from '../http/querystring.ts';
 import { INDICATOR_OF_SAMPLE } from '../http/sample-ids.ts';
@@ -26,23 +26,23 @@ const NOT_FOUND = 'There is no such indicator.';
 interface Options {
   read: Read;
   exporter: Exporter;
-  interest: Pick<Interest, 'note'>;
-  answer: Answering;
+  interest: Pick<AccessTracker, 'note'>;
+  answer: CachedReplies;
 }
 
 export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
   { read, exporter, interest, answer },
 ) => {
-  const readDetail: ReadOne = async (viewer, id) => {
-    const row = await read((db) => findIndicator(db, viewer, id));
+  const readDetail: ReadOne = async (principal, id) => {
+    const row = await read((db) => findIndicator(db, principal, id));
     return row && { data: toIndicator(row) };
   };
-  const readContext: ReadOne = async (viewer, id) => {
-    const row = await read((db) => findContext(db, viewer, id));
+  const readContext: ReadOne = async (principal, id) => {
+    const row = await read((db) => findContext(db, principal, id));
     if (!row) return undefined;
-    interest.note(row.id, viewer.now);
-    return toContext(row, viewer.now);
+    interest.note(row.id, principal.now);
+    return toContext(row, principal.now);
   };
 
   app.get(
@@ -51,7 +51,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       config: {
         access: 'indicators:read',
         ignoresAccept: isExport,
-        looseKey: isExport,
+        allowBasicAuth: isExport,
       },
       schema: {
         operationId: 'listIndicators',
@@ -70,7 +70,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       const given = { csvGuard, style, limit, order, collapse, include };
       if (format !== 'json') {
         const selection = {
-          viewer: request.viewer,
+          principal: request.principal,
           filters,
           ...(asksForPage(request.url) && pageOf(page, pageSize)),
         };
@@ -81,16 +81,21 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       const options = optionsFor(format, given, undefined);
       if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
       tellRefanged(reply, filters.q);
-      const { viewer } = request;
-      return answer.kept(request, reply, questionOf(viewer, filters, { page, pageSize }), async () => {
-        const { total, rows, ...of } = await read(async (db, mayLag) => ({
-          ...(await listIndicators(db, viewer, filters, { page, pageSize })),
-          mayLag,
-        }));
-        // All that is in it is in its schema: nothing is left out, for which a route's serializer takes twice as long.
-        const list: Static<typeof IndicatorList> = { data: rows.map(toIndicator), page, pageSize, total };
-        return { payload: JSON.stringify(list), ...of };
-      });
+      const { principal } = request;
+      return answer.sendCached(
+        request,
+        reply,
+        questionOf(principal, filters, { page, pageSize }),
+        async () => {
+          const { total, rows, ...of } = await read(async (db, mayLag) => ({
+            ...(await listIndicators(db, principal, filters, { page, pageSize })),
+            mayLag,
+          }));
+          // All that is in it is in its schema: nothing is left out, for which a route's serializer takes twice as long.
+          const list: Static<typeof IndicatorList> = { data: rows.map(toIndicator), page, pageSize, total };
+          return { payload: JSON.stringify(list), ...of };
+        },
+      );
     },
   );
 
@@ -109,7 +114,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     (request, reply) =>
-      answer.one(request, reply, { read: readDetail, cacheControl: NO_CACHE, notFound: NOT_FOUND }),
+      answer.sendById(request, reply, { read: readDetail, cacheControl: NO_CACHE, notFound: NOT_FOUND }),
   );
 
   app.get(
@@ -128,7 +133,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     (request, reply) =>
-      answer.one(request, reply, {
+      answer.sendById(request, reply, {
         read: readContext,
         cacheControl: 'private, max-age=60',
         notFound: NOT_FOUND,
@@ -142,7 +147,7 @@ function isExport({ query }: FastifyRequest): boolean {
 }
 
 /** What is asked, in one form whatever the order of the parameters. */
-function questionOf({ tlpCeiling }: Viewer, filters: IndicatorFilters, page: PageRequest): string {
+function questionOf({ tlpCeiling }: Principal, filters: IndicatorFilters, page: PageRequest): string {
   const asked = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(['indicators', tlpCeiling, page.page, page.pageSize, ...asked]);
 }

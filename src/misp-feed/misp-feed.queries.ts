@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { type Viewer, visible } from '../db/visibility.ts';
-import { noteAnswers } from '../exports/response-version.queries.ts';
+import { type Principal, visible } from '../db/visibility.ts';
+import { recordResponseVersion } from '../exports/response-version.queries.ts';
 import { FEED_RANGE_SIZE, type FeedRange, feedNumbersOf } from '../formats/misp-feed.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 
@@ -25,12 +25,12 @@ function inRange(range: number) {
 }
 
 /**
- * The ranges of numbers in which the viewer sees something, and since when he sees what he sees now.
+ * The ranges of numbers in which the principal sees something, and since when he sees what he sees now.
  * @param only in this range
  */
 export async function readFeedRanges(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   types: readonly IndicatorType[],
   only?: number,
 ): Promise<FeedRange[]> {
@@ -39,14 +39,14 @@ export async function readFeedRanges(
     select number / ${FEED_RANGE_SIZE}::bigint as range, max(tlp) as tlp, max(last_seen) as "lastSeen",
       count(*) || ' ' || bit_xor(indicator_hash(id, version, created_at, modified_at)) as digest
     from indicator
-    where type in (${sql.join(types)}) and ${wanted} and ${visible('indicator', viewer)}
+    where type in (${sql.join(types)}) and ${wanted} and ${visible('indicator', principal)}
     group by 1 order by 1
   `.execute(db);
-  const question = (range: number) => `misp feed ${viewer.tlpCeiling} ${range}`;
+  const question = (range: number) => `misp feed ${principal.tlpCeiling} ${range}`;
   const answers = rows.map(({ range, digest }) => ({ question: question(range), digest }));
-  const since = await noteAnswers(db, answers, viewer.now);
+  const since = await recordResponseVersion(db, answers, principal.now);
   return rows.map(({ digest: _, ...range }) => ({
     ...range,
-    changedAt: since.get(question(range.range)) ?? viewer.now,
+    changedAt: since.get(question(range.range)) ?? principal.now,
   }));
 }

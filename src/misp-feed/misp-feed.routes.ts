@@ -49,8 +49,8 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         response: apiResponses(MispManifest, 'The manifest, by the uuids of the events.', [400]),
       },
     },
-    async ({ viewer }, reply) => {
-      const ranges = await readFeedRanges(db, viewer, MISP.types);
+    async ({ principal }, reply) => {
+      const ranges = await readFeedRanges(db, principal, MISP.types);
       const manifest = feedManifest(await readInstallation(db), ranges);
       return reply.header('cache-control', NO_CACHE).type(JSON_TYPE).send(manifest);
     },
@@ -78,7 +78,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
     async (request, reply) => {
       const installation = await readInstallation(db);
       return sendExport(request, reply, exporter, {
-        selection: { viewer: request.viewer, filters: {} },
+        selection: { principal: request.principal, filters: {} },
         format: hashesFormat(installation),
         variant: `hashes of ${installation}`,
         fileName: 'hashes',
@@ -106,13 +106,13 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         response: apiResponses(MispEvent, 'The event.', [400, 404]),
       },
     },
-    async ({ viewer, params }, reply) => {
+    async ({ principal, params }, reply) => {
       const installation = await readInstallation(db);
       const number = feedRangeOfUuid(installation, params.uuid.toLowerCase(), await readLastNumber(db));
       // Before its rows: what changes in between is told by the next manifest.
-      const [range] = number === null ? [] : await readFeedRanges(db, viewer, MISP.types, number);
+      const [range] = number === null ? [] : await readFeedRanges(db, principal, MISP.types, number);
       if (!range) throw new ApiError('not_found', 'There is no such event in the feed.');
-      const selection = { viewer, filters: {}, numbers: feedNumbersOf(range.range) };
+      const selection = { principal, filters: {}, numbers: feedNumbersOf(range.range) };
       const snapshot = await openSnapshot(database, selection, ROWS, '');
       let text = '';
       for await (const piece of writeFeedEvent(installation, range, snapshot.read())) text += piece;

@@ -45,7 +45,7 @@ export interface SourceStatement extends Statement {
 }
 
 /** What is shown of an indicator. */
-export interface Shown {
+export interface ResolvedIndicator {
   confidence: number;
   severity: Severity;
   tlp: Tlp;
@@ -85,7 +85,7 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
  * What a source without dates says now, in place of what it said before: sightings span both, and what was said under
  * a marking stays under it.
  */
-export function restate(before: Statement, said: Statement): Statement {
+export function replaceUndated(before: Statement, said: Statement): Statement {
   const { firstSeen, lastSeen, importedAt, tlp } = mergeStatements(before, said);
   return { ...said, firstSeen, lastSeen, importedAt, tlp };
 }
@@ -125,12 +125,12 @@ export function sameStatement(a: Statement, b: Statement): boolean {
  * @param pinned the confidence an analyst has set, or null
  * @throws when there is no statement
  */
-export function show(
+export function resolve(
   type: IndicatorType,
   statements: readonly SourceStatement[],
   scores: readonly number[],
   pinned: number | null,
-): Shown {
+): ResolvedIndicator {
   const deciding = decidingSource(statements);
   const stated = statements.flatMap(({ severity }) => severity ?? []);
   const severities = stated.length > 0 ? stated : statements.map(({ source }) => source.defaults.severity);

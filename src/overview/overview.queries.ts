@@ -1,37 +1,37 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { type Viewer, visible } from '../db/visibility.ts';
+import { type Principal, visible } from '../db/visibility.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
-import { type Part, sums } from '../indicators/read/summaries.queries.ts';
+import { type SummaryRow, sums } from '../indicators/read/summaries.queries.ts';
 import type { IndicatorType, Severity } from '../model/vocabulary.ts';
 
-export async function countAll(db: Db, viewer: Viewer) {
+export async function countAll(db: Db, principal: Principal) {
   const { rows } = await sql<{ indicators: number; actors: number; campaigns: number }>`select
-    (select coalesce(sum(count), 0)::bigint from (${sums(viewer, {})}) as sums) as indicators,
-    (select count(*) from actor where ${visible('actor', viewer)}) as actors,
-    (select count(*) from campaign where ${visible('campaign', viewer)}) as campaigns`.execute(db);
+    (select coalesce(sum(count), 0)::bigint from (${sums(principal, {})}) as sums) as indicators,
+    (select count(*) from actor where ${visible('actor', principal)}) as actors,
+    (select count(*) from campaign where ${visible('campaign', principal)}) as campaigns`.execute(db);
   const [counts] = rows;
   if (!counts) throw new Error('no counts');
   return counts;
 }
 
-const createdSince = (db: Db, viewer: Viewer, since: Date) =>
-  matching(db, viewer, {}).where('indicator.created_at', '>=', since);
+const createdSince = (db: Db, principal: Principal, since: Date) =>
+  matching(db, principal, {}).where('indicator.created_at', '>=', since);
 
-export type Created = Pick<Part, 'type' | 'count'> & { type: IndicatorType; severity: Severity };
+export type Created = Pick<SummaryRow, 'type' | 'count'> & { type: IndicatorType; severity: Severity };
 
-export async function countCreated(db: Db, viewer: Viewer, since: Date): Promise<Created[]> {
-  return createdSince(db, viewer, since)
+export async function countCreated(db: Db, principal: Principal, since: Date): Promise<Created[]> {
+  return createdSince(db, principal, since)
     .select(['type', 'severity', ({ fn }) => fn.countAll<number>().as('count')])
     .groupBy(['type', 'severity'])
     .execute();
 }
 
 /** The most frequent tags of what is new. */
-export async function topTags(db: Db, viewer: Viewer, since: Date, most: number) {
+export async function topTags(db: Db, principal: Principal, since: Date, most: number) {
   return db
     .selectFrom(
-      createdSince(db, viewer, since).select(sql<string>`unnest(indicator.tags)`.as('tag')).as('tagged'),
+      createdSince(db, principal, since).select(sql<string>`unnest(indicator.tags)`.as('tag')).as('tagged'),
     )
     .select(['tag', ({ fn }) => fn.countAll<number>().as('count')])
     .groupBy('tag')
@@ -41,8 +41,8 @@ export async function topTags(db: Db, viewer: Viewer, since: Date, most: number)
     .execute();
 }
 
-export async function findExpiring(db: Db, viewer: Viewer, until: Date, most: number) {
-  const expiring = matching(db, viewer, {}).where(
+export async function findExpiring(db: Db, principal: Principal, until: Date, most: number) {
+  const expiring = matching(db, principal, {}).where(
     sql<SqlBool>`indicator.expires_at <= ${until}::timestamptz`,
   );
   const { total } = await expiring

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
 import { oneSnapshot } from '../db/one-snapshot.ts';
 import { readRevision } from '../db/revision/revision.ts';
-import type { Viewer } from '../db/visibility.ts';
+import type { Principal } from '../db/visibility.ts';
 import { routeOf } from '../http/operation.ts';
 import { defang } from '../model/defang.ts';
 import type { Tlp } from '../model/vocabulary.ts';
@@ -21,14 +21,14 @@ export async function overviewRoutes(instance: FastifyInstance, { db }: { db: Db
 
   app.route({
     ...routeOf(readOverview, 'viewer'),
-    handler: async ({ viewer }) => {
-      const { tlpCeiling, now } = viewer;
+    handler: async ({ principal }) => {
+      const { tlpCeiling, now } = principal;
       const known = kept.get(tlpCeiling);
       const revision = await readRevision(db);
       const age = known ? now.getTime() - known.from.getTime() : -1;
       if (known?.revision === revision && age >= 0 && age < KEPT_MS)
         return stillThere(await known.overview, now);
-      const overview = oneSnapshot(db, (snapshot) => look(snapshot, viewer));
+      const overview = oneSnapshot(db, (snapshot) => look(snapshot, principal));
       kept.set(tlpCeiling, { from: now, revision, overview });
       overview.catch(() => kept.delete(tlpCeiling));
       return overview;
@@ -44,20 +44,20 @@ function stillThere({ expiring, ...overview }: Overview, now: Date): Overview {
   };
 }
 
-async function look(db: Db, viewer: Viewer): Promise<Overview> {
-  const since = new Date(viewer.now.getTime() - 24 * HOUR_MS);
-  const created = await queries.countCreated(db, viewer, since);
-  const until = new Date(viewer.now.getTime() + 7 * 24 * HOUR_MS);
-  const expiring = await queries.findExpiring(db, viewer, until, FEW);
+async function look(db: Db, principal: Principal): Promise<Overview> {
+  const since = new Date(principal.now.getTime() - 24 * HOUR_MS);
+  const created = await queries.countCreated(db, principal, since);
+  const until = new Date(principal.now.getTime() + 7 * 24 * HOUR_MS);
+  const expiring = await queries.findExpiring(db, principal, until, FEW);
   return {
-    asOf: viewer.now,
-    ...(await queries.countAll(db, viewer)),
+    asOf: principal.now,
+    ...(await queries.countAll(db, principal)),
     created: {
       since,
       total: created.reduce((sum, { count }) => sum + count, 0),
       byType: summed(created, 'type').map(([type, count]) => ({ type, count })),
       bySeverity: summed(created, 'severity').map(([severity, count]) => ({ severity, count })),
-      tags: await queries.topTags(db, viewer, since, FEW),
+      tags: await queries.topTags(db, principal, since, FEW),
     },
     expiring: {
       until,

@@ -3,7 +3,7 @@ import type { Consumed } from './store.ts';
 /** Counts `points` requests of a key at once; tells how many there are with them. */
 type CountMany = (key: string, points: number) => Promise<Consumed>;
 
-export interface Counting {
+export interface BatchedCounter {
   /** Counts one request of a key. */
   count(key: string): Promise<Consumed>;
   /** One that is counted already; undefined: there is none. */
@@ -30,20 +30,20 @@ interface Lease {
 
 interface LeaseOptions {
   /** What the store counts up to: requests are leased of what remains of it. */
-  points: number;
+  limit: number;
   /** Milliseconds that only go up. */
   clock?: () => number;
 }
 
 /** A lease is so small a part of what remains: near the limit nothing is leased, and each request is counted by itself. */
-const SHARE = 300;
+const LEASE_FRACTION = 300;
 const LARGEST_LEASE = 1_000;
 /** With so much of the next lease left, that is asked for: what comes meanwhile need not wait. */
-const ENOUGH = 1 / 2;
+const REFILL_AT = 1 / 2;
 /** Stores tell whole milliseconds. */
 const ROUNDING_MS = 2;
 /** What other nodes count is not known before the store is asked again: not later than after this. */
-const KNOWN_MS = 1_000;
+const MAX_LEASE_AGE_MS = 1_000;
 
 /**
  * Counts one by one, and asks the store for many at once: what comes for a key while it is being asked waits, and goes
@@ -53,7 +53,7 @@ const KNOWN_MS = 1_000;
  * count with the whole lease. The next lease is asked for before one is used up, and the count once a second. What is not needed
  * until the window ends is lost to the key.
  */
-export function together(countMany: CountMany, lease?: LeaseOptions): Counting {
+export function batchedCounter(countMany: CountMany, lease?: LeaseOptions): BatchedCounter {
   /** Of the keys that are being asked for now: what waits for the answer. */
   const busy = new Map<string, Waiting[]>();
   const leases = new Map<string, Lease>();
@@ -69,20 +69,20 @@ export function together(countMany: CountMany, lease?: LeaseOptions): Counting {
   const toLease = (key: string): number => {
     const last = known(key);
     if (!last || !lease) return 0;
-    return Math.max(0, Math.min(LARGEST_LEASE, Math.floor((lease.points - last.consumed) / SHARE)));
+    return Math.max(0, Math.min(LARGEST_LEASE, Math.floor((lease.limit - last.consumed) / LEASE_FRACTION)));
   };
-  const isEnough = (key: string) => (known(key)?.left ?? 0) >= toLease(key) * ENOUGH;
+  const isEnough = (key: string) => (known(key)?.left ?? 0) >= toLease(key) * REFILL_AT;
   const fromLease = (key: string): Consumed | undefined => {
     const [last, now] = [known(key), clock()];
     if (!lease || !last || last.left === 0 || now >= last.goodUntil) return undefined;
-    if (now - last.askedAt > KNOWN_MS) return undefined;
+    if (now - last.askedAt > MAX_LEASE_AGE_MS) return undefined;
     last.left--;
     if (!isEnough(key) && !busy.has(key)) {
       busy.set(key, []);
       void ask(key, []);
     }
     // Others may have gone beyond the limit since: this one was counted within it.
-    return { consumed: Math.min(last.consumed, lease.points), msBeforeNext: last.endsAt - now };
+    return { consumed: Math.min(last.consumed, lease.limit), msBeforeNext: last.endsAt - now };
   };
   /** What was left when this was asked for and still is: of the same window, which never ends later than was thought. */
   const leftOver = (key: string, askedAt: number, before: number, msBeforeNext: number): number => {
@@ -98,7 +98,7 @@ export function together(countMany: CountMany, lease?: LeaseOptions): Counting {
       const askedAt = clock();
       const { consumed, msBeforeNext } = await countMany(key, asking.length + leased);
       const before = consumed - leased - asking.length;
-      const isLeased = leased > 0 && lease !== undefined && consumed <= lease.points;
+      const isLeased = leased > 0 && lease !== undefined && consumed <= lease.limit;
       if (lease) {
         const left = leftOver(key, askedAt, before, msBeforeNext) + (isLeased ? leased : 0);
         const goodUntil = askedAt + msBeforeNext - ROUNDING_MS;

@@ -1,31 +1,31 @@
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
-import { type Counting, together } from './batched-counter.ts';
-import type { Consumed, KeyValueStore, RateLimit } from './store.ts';
+import { type BatchedCounter, batchedCounter } from './batched-counter.ts';
+import type { Consumed, RateLimit, RateLimitStore } from './store.ts';
 
 export type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
-export type Counts = Pick<KeyValueStore, 'consume' | 'consumeLeased' | 'giveBack' | 'used'>;
+export type Counts = Pick<RateLimitStore, 'consume' | 'consumeLeased' | 'refund' | 'used'>;
 
 /**
  * Keeps one limiter for each limit asked for, and tells both of its outcomes alike. Requests that come while it is asked are
  * counted together.
  */
 export function limiters(make: (limit: RateLimit) => Limiter): Counts {
-  const made = new Map<string, { limiter: Limiter } & Counting>();
-  const of = (limit: RateLimit) => {
-    const { points, windowSeconds, mayLease = false } = limit;
-    const name = `${points}/${windowSeconds}/${mayLease}`;
+  const made = new Map<string, { limiter: Limiter } & BatchedCounter>();
+  const of = (rateLimit: RateLimit) => {
+    const { limit, windowSeconds, mayLease = false } = rateLimit;
+    const name = `${limit}/${windowSeconds}/${mayLease}`;
     const known = made.get(name);
     if (known) return known;
-    const limiter = make(limit);
+    const limiter = make(rateLimit);
     const count = (key: string, many: number) => counted(limiter, key, many);
-    const fresh = { limiter, ...together(count, mayLease ? { points } : undefined) };
+    const fresh = { limiter, ...batchedCounter(count, mayLease ? { limit } : undefined) };
     made.set(name, fresh);
     return fresh;
   };
   return {
     consume: (key, limit) => of(limit).count(key),
     consumeLeased: (key, limit) => of(limit).leased(key),
-    async giveBack(key, limit) {
+    async refund(key, limit) {
       await of(limit).limiter.reward(key, 1);
     },
     used: async (key, limit) => (await of(limit).limiter.get(key))?.consumedPoints ?? 0,

@@ -1,11 +1,13 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { limiters } from './limiters.ts';
-import type { KeyValueStore } from './store.ts';
+import type { RateLimitStore } from './store.ts';
 
-export function memoryStore(): KeyValueStore {
+export function memoryStore(): RateLimitStore {
   return {
     kind: 'embedded',
-    ...limiters(({ points, windowSeconds }) => new RateLimiterMemory({ points, duration: windowSeconds })),
+    ...limiters(
+      ({ limit, windowSeconds }) => new RateLimiterMemory({ points: limit, duration: windowSeconds }),
+    ),
     ping: async () => {},
     close: async () => {},
   };

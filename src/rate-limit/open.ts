@@ -1,11 +1,11 @@
 import { memoryStore } from './memory.ts';
 import { redisStore } from './redis.ts';
-import type { KeyValueStore } from './store.ts';
+import type { RateLimitStore } from './store.ts';
 
 /** Redis or Valkey where its address is given, else this process's memory. */
 export async function openKeyValueStore(
   url: string | undefined,
   onError: (error: Error) => void,
-): Promise<KeyValueStore> {
+): Promise<RateLimitStore> {
   return url ? redisStore(url, onError) : memoryStore();
 }

@@ -3,7 +3,7 @@ import { createClient, createCluster } from '@redis/client';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { type Counts, type Limiter, limiters } from './limiters.ts';
 import { withOwnShare } from './local-count.ts';
-import type { KeyValueStore, RateLimit } from './store.ts';
+import type { RateLimit, RateLimitStore } from './store.ts';
 
 /** A store that takes longer is as good as down: a request must not wait for it. */
 const ANSWER_MS = 500;
@@ -14,13 +14,13 @@ const CONNECT_MS = 2_000;
  * Redis or Valkey, a single server or a cluster (which it is, it says itself once it answers). Never throws for a
  * store that is down: it connects when it can, and until then each node counts on its own.
  */
-export async function redisStore(url: string, onError: (error: Error) => void): Promise<KeyValueStore> {
+export async function redisStore(url: string, onError: (error: Error) => void): Promise<RateLimitStore> {
   const single = newClient(url, onError);
   let client: Client = single;
   const own = new Map<string, RateLimiterMemory>();
-  const ownOf = ({ points, windowSeconds }: RateLimit) => {
-    const name = `${points}/${windowSeconds}`;
-    const limiter = own.get(name) ?? new RateLimiterMemory({ points, duration: windowSeconds });
+  const ownOf = ({ limit, windowSeconds }: RateLimit) => {
+    const name = `${limit}/${windowSeconds}`;
+    const limiter = own.get(name) ?? new RateLimiterMemory({ points: limit, duration: windowSeconds });
     own.set(name, limiter);
     return limiter;
   };
@@ -52,7 +52,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
     kind: 'redis',
     consume: (key, limit) => limits.consume(key, limit),
     consumeLeased: (key, limit) => limits.consumeLeased(key, limit),
-    giveBack: (key, limit) => limits.giveBack(key, limit),
+    refund: (key, limit) => limits.refund(key, limit),
     used: (key, limit) => limits.used(key, limit),
     async ping() {
       // A cluster has no PING of its own; this asks the node that holds the key.
@@ -69,13 +69,13 @@ type Client = ReturnType<typeof newClient> | ReturnType<typeof newCluster>;
 
 /** @param ownOf what this node has counted itself, which stays where another client takes the place of one */
 function limitsOn(client: Client, ownOf: (limit: RateLimit) => RateLimiterMemory): Counts {
-  return limiters((limit) => {
-    const { points, windowSeconds } = limit;
+  return limiters((rateLimit) => {
+    const { limit, windowSeconds } = rateLimit;
     const shared = new RateLimiterRedis({
       storeClient: client,
       useRedisPackage: true,
       keyPrefix: 'tipline:rate',
-      points,
+      points: limit,
       duration: windowSeconds,
       rejectIfRedisNotReady: true,
     });
@@ -84,7 +84,7 @@ function limitsOn(client: Client, ownOf: (limit: RateLimit) => RateLimiterMemory
       reward: (key, points) => inTime(shared.reward(key, points), ANSWER_MS),
       get: (key) => inTime(shared.get(key), ANSWER_MS),
     };
-    return withOwnShare(inTimeOnly, ownOf(limit));
+    return withOwnShare(inTimeOnly, ownOf(rateLimit));
   });
 }
 

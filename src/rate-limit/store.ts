@@ -1,5 +1,5 @@
 /** The key-value store: shared by all nodes (Redis, Valkey) or this process's own (embedded). */
-export interface KeyValueStore {
+export interface RateLimitStore {
   kind: 'redis' | 'embedded';
   /**
    * Counts one request of `key` in its current window, atomically.
@@ -9,7 +9,7 @@ export interface KeyValueStore {
   /** The same, where that was counted ahead of its coming (`mayLease`); undefined: it is to be counted. */
   consumeLeased(key: string, limit: RateLimit): Consumed | undefined;
   /** Takes one request of `key` back that `consume` has counted. */
-  giveBack(key: string, limit: RateLimit): Promise<void>;
+  refund(key: string, limit: RateLimit): Promise<void>;
   /** How many requests of `key` are counted in its current window, as `consume` counts them. */
   used(key: string, limit: RateLimit): Promise<number>;
   /** @throws when the store does not answer */
@@ -18,7 +18,7 @@ export interface KeyValueStore {
 }
 
 export interface RateLimit {
-  points: number;
+  limit: number;
   windowSeconds: number;
   /**
    * Far from the limit a node may count some requests before they come, half a per cent of what remains at most: what is told as

@@ -4,7 +4,7 @@ import type { Db } from '../db/database.ts';
 import { saveAnswer } from '../enrichment/enrichments.service.ts';
 import { PROVIDERS } from '../enrichment/providers/catalogue.ts';
 import { recognizeFormat } from '../importers/recognize.ts';
-import { newTally } from '../imports/counts.ts';
+import { createCounts } from '../imports/counts.ts';
 import { importFiles } from '../imports/imports.service.ts';
 import type { SourceDefaults } from '../model/statement.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
@@ -50,7 +50,7 @@ async function loadFile(db: Db, { file, source: name, ...defaults }: SampleFile,
   const importer = await recognizeFormat(input);
   if (!importer) throw new Error(`The sample file ${file} is not of a known format.`);
   const source = await ensureSource(db, name, 'sample', defaults, now);
-  const options = { source, now, dryRun: false, tally: newTally(), seesUpTo: 'RED' as const };
+  const options = { source, now, dryRun: false, tally: createCounts(), seesUpTo: 'RED' as const };
   const [interruption] = await importFiles(db, [{ importer, input }], options);
   if (interruption) throw new Error(`The sample file ${file} cannot be read: ${interruption.message}`);
 }

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { inOrder } from '../db/case-insensitive.ts';
 import type { Db } from '../db/database.ts';
-import { containing } from '../db/like-contains.ts';
-import { type Viewer, visible } from '../db/visibility.ts';
+import { likeContains } from '../db/like-contains.ts';
+import { type Principal, visible } from '../db/visibility.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
 
-/** Whether the viewer may see an indicator that has exactly this tag. */
-export async function isTag(db: Db, viewer: Viewer, tag: string): Promise<boolean> {
-  const found = await matching(db, viewer, { tag })
+/** Whether the principal may see an indicator that has exactly this tag. */
+export async function isTag(db: Db, principal: Principal, tag: string): Promise<boolean> {
+  const found = await matching(db, principal, { tag })
     .select(sql<number>`1`.as('one'))
     .limit(1)
     .executeTakeFirst();
@@ -17,16 +17,16 @@ export async function isTag(db: Db, viewer: Viewer, tag: string): Promise<boolea
 /** Techniques or software by a part of the name or of the ATT&CK id. */
 export async function findUsed(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   kind: 'technique' | 'software',
   text: string,
   most: number,
 ): Promise<{ id: string; name: string; attackId: string | null }[]> {
-  const pattern = containing(text);
+  const pattern = likeContains(text);
   return db
     .selectFrom(kind)
     .select(['id', 'name', 'attack_id as attackId'])
-    .where(visible(kind, viewer))
+    .where(visible(kind, principal))
     .where((eb) => eb.or([eb('name', 'ilike', pattern), eb('attack_id', 'ilike', pattern)]))
     .orderBy(inOrder(`${kind}.name`))
     .orderBy('id')
@@ -43,7 +43,7 @@ export async function findSourcesNamed(
   return db
     .selectFrom('source')
     .select(['id', 'name'])
-    .where('name', 'ilike', containing(text))
+    .where('name', 'ilike', likeContains(text))
     .where('removal', 'is', null)
     .orderBy('name')
     .limit(most)

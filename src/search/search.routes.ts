@@ -22,14 +22,14 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
   app.route({
     ...routeOf(search, 'viewer'),
     handler: async (request) => {
-      const { viewer } = request;
+      const { principal } = request;
       const q = request.query.q.trim() || request.query.q;
       const page = { page: 1, pageSize: MOST };
       const seesHidden = mayActAs(request.account.role, 'analyst');
       const wanted = { q, ids: idsOf(q), seesHidden, most: MOST };
-      const indicators = await firstMatching(db, viewer, wanted);
-      const actors = await listActors(db, viewer, { q }, page);
-      const campaigns = await listCampaigns(db, viewer, { q }, page);
+      const indicators = await firstMatching(db, principal, wanted);
+      const actors = await listActors(db, principal, { q }, page);
+      const campaigns = await listCampaigns(db, principal, { q }, page);
       return {
         indicators: indicators.map(({ value, ...one }) => ({ ...one, defanged: defang(one.type, value) })),
         actors: actors.rows.map(({ id, name, attack_group_id }) => ({
@@ -38,11 +38,11 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
           attackGroupId: attack_group_id,
         })),
         campaigns: campaigns.rows.map(({ id, name, status }) => ({ id, name, status })),
-        techniques: await findUsed(db, viewer, 'technique', q, MOST),
-        software: await findUsed(db, viewer, 'software', q, MOST),
-        reports: await findReportsTitled(db, viewer, q, MOST),
+        techniques: await findUsed(db, principal, 'technique', q, MOST),
+        software: await findUsed(db, principal, 'software', q, MOST),
+        reports: await findReportsTitled(db, principal, q, MOST),
         sources: await findSourcesNamed(db, q, MOST),
-        tags: (await isTag(db, viewer, q)) ? [q] : [],
+        tags: (await isTag(db, principal, q)) ? [q] : [],
       };
     },
   });

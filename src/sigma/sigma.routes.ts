@@ -45,7 +45,7 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
     app.get(
       `/api/sigma/${kind}/:id`,
       {
-        config: { access: `${kind}s:read`, mediaTypes: YAML_TYPES, orSession: true },
+        config: { access: `${kind}s:read`, mediaTypes: YAML_TYPES, allowSession: true },
         schema: {
           operationId: kind === 'actor' ? 'getActorSigma' : 'getCampaignSigma',
           tags: ['Sigma'],
@@ -65,7 +65,7 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
         const { id } = request.params;
         const wanted = { kind, id, minConfidence: request.query.minConfidence };
         const bundle = isUuid(id)
-          ? await buildBundle(database, request.viewer, wanted, await communityRules)
+          ? await buildBundle(database, request.principal, wanted, await communityRules)
           : undefined;
         if (!bundle) throw new ApiError('not_found', `There is no such ${kind}.`);
         return reply

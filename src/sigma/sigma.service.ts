@@ -1,4 +1,4 @@
-import type { Viewer } from '../db/visibility.ts';
+import type { Principal } from '../db/visibility.ts';
 import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
 import type { ExportShape } from '../formats/format.ts';
 import { SIGMA_TYPES, type SigmaSubject, sigmaHead, sigmaRules, sigmaTail } from '../formats/sigma.ts';
@@ -24,20 +24,20 @@ const SHAPE: ExportShape = {
 /**
  * Everything there is to detect of an actor or a campaign: rules for its indicators, and for its techniques ours and, where
  * there are any, the community's.
- * @returns undefined where there is no such thing for the viewer
+ * @returns undefined where there is no such thing for the principal
  */
 export async function buildBundle(
   database: SnapshotSource,
-  viewer: Viewer,
+  principal: Principal,
   wanted: { kind: SigmaSubject['kind']; id: string; minConfidence: number },
   community: CommunityRules | null,
 ): Promise<Bundle | undefined> {
   const { db } = database;
-  const subject = await findSubject(db, viewer, wanted.kind, wanted.id);
+  const subject = await findSubject(db, principal, wanted.kind, wanted.id);
   if (!subject) return undefined;
-  const techniques = await readTechniqueIds(db, viewer, wanted.id);
+  const techniques = await readTechniqueIds(db, principal, wanted.id);
   const link = wanted.kind === 'actor' ? { actorId: wanted.id } : { campaignId: wanted.id };
-  const selection = { viewer, filters: { ...link, minConfidence: wanted.minConfidence } };
+  const selection = { principal, filters: { ...link, minConfidence: wanted.minConfidence } };
   const snapshot = await openSnapshot(database, selection, SHAPE, `sigma ${wanted.kind}`);
   const changed = { createdAt: subject.createdAt, modifiedAt: snapshot.info.changedAt ?? subject.createdAt };
   const written = await collect(sigmaRules(subject, snapshot.read(), changed));

@@ -1,7 +1,7 @@
 import type { Db } from '../db/database.ts';
 import { commitRevision, lockRevision } from '../db/revision/revision.ts';
 import type { Guard } from '../imports/assert-lease.ts';
-import { rewrite } from '../indicators/state/recompute.ts';
+import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import { markLeft, membersOf } from './feeds.queries.ts';
 
@@ -17,7 +17,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
  * @param guard throws when the run may write no more
  * @returns how many left
  */
-export async function leaveList(
+export async function delistMissing(
   db: Db,
   sourceId: string,
   present: ReadonlySet<string>,
@@ -38,7 +38,7 @@ export async function leaveList(
         const lock = await lockRevision(trx);
         await guard(trx);
         await markLeft(trx, sourceId, batch, lastCopyAt, now);
-        if ((await rewrite(trx, batch, await currentMatcher(trx), lock, now)) > 0)
+        if ((await writeRecomputed(trx, batch, await currentMatcher(trx), lock, now)) > 0)
           await commitRevision(trx, lock);
       });
     }

@@ -1,7 +1,7 @@
 import type { Download, OutboundRequest } from '../outbound/outbound.ts';
 import { retryAfter } from '../outbound/retry-after.ts';
 import { retrying } from '../outbound/with-retry.ts';
-import { BrokenRun, type FetchContext, type Fetched } from './fetching.ts';
+import { FeedRunError, type FetchContext, type Fetched } from './fetching.ts';
 import { sizeOf, unpacked } from './unpack.ts';
 
 /** For one answer, retries not counted. */
@@ -26,7 +26,7 @@ export async function fetchFile(context: FetchContext, asking: Asking = {}): Pro
   });
   if (download.status === 304) return { files: [], memory, whole: true };
   const file = fileOf(download);
-  if (file.bytes === 0) throw new BrokenRun('the answer is empty');
+  if (file.bytes === 0) throw new FeedRunError('the answer is empty');
   const next = {
     etag: download.headers.etag ?? null,
     lastModified: download.headers['last-modified'] ?? null,
@@ -45,7 +45,7 @@ function validators({ etag, lastModified }: Record<string, unknown>): Record<str
 
 /**
  * One document, tried a few times, and unpacked.
- * @throws {BrokenRun} for a status that is no answer
+ * @throws {FeedRunError} for a status that is no answer
  */
 export async function downloadOne(
   context: FetchContext,
@@ -62,7 +62,7 @@ export async function downloadOne(
     signal,
   });
   if (download.status !== 304 && download.status !== 200)
-    throw new BrokenRun(
+    throw new FeedRunError(
       statusMessage(download.status),
       download.status,
       retryAfter(download.headers, undefined, context.now),
@@ -81,6 +81,6 @@ function statusMessage(status: number): string {
 }
 
 export function fileOf({ file, status }: Download): NonNullable<Download['file']> {
-  if (!file) throw new BrokenRun(statusMessage(status), status);
+  if (!file) throw new FeedRunError(statusMessage(status), status);
   return file;
 }

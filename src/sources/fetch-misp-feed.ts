@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { downloadOne, fileOf, MOST_OF_A_PAGE } from './fetch-file.ts';
-import { BrokenRun, type FetchContext, type Fetched } from './fetching.ts';
+import { FeedRunError, type FetchContext, type Fetched } from './fetching.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -37,7 +37,7 @@ async function fetchEvent(context: FetchContext, url: string): Promise<string | 
   try {
     return fileOf(await downloadOne(context, url)).path;
   } catch (error) {
-    if (error instanceof BrokenRun && (error.status === 404 || error.status === 410)) return null;
+    if (error instanceof FeedRunError && (error.status === 404 || error.status === 410)) return null;
     throw error;
   }
 }
@@ -47,12 +47,12 @@ async function readManifest(path: string): Promise<Map<string, string>> {
   try {
     manifest = JSON.parse(await readFile(path, 'utf8'));
   } catch {
-    throw new BrokenRun('manifest.json is not JSON');
+    throw new FeedRunError('manifest.json is not JSON');
   }
-  if (!isRecord(manifest)) throw new BrokenRun('manifest.json is not a MISP manifest');
+  if (!isRecord(manifest)) throw new FeedRunError('manifest.json is not a MISP manifest');
   const events = Object.entries(manifest).filter(([uuid]) => UUID.test(uuid));
   if (events.length < Object.keys(manifest).length)
-    throw new BrokenRun('manifest.json names something that is no event');
+    throw new FeedRunError('manifest.json names something that is no event');
   return new Map(events.map(([uuid, event]) => [uuid, String(isRecord(event) ? event.timestamp : '')]));
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { httpUrl } from '../model/http-url.ts';
 import { downloadOne, fileOf, MOST_OF_A_PAGE } from './fetch-file.ts';
-import { BrokenRun, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
+import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
 const PAGE_SIZE = '20';
 const MOST_PAGES = 10_000;
@@ -15,7 +15,7 @@ export async function fetchOtx(context: FetchContext): Promise<Fetched> {
   let [url, latest]: [string | null, string | null] = [first.href, since];
   const files: FetchedFile[] = [];
   for (let page = 1; url; page++) {
-    if (page > MOST_PAGES) throw new BrokenRun(`there are more than ${MOST_PAGES} pages of pulses`);
+    if (page > MOST_PAGES) throw new FeedRunError(`there are more than ${MOST_PAGES} pages of pulses`);
     const { path } = fileOf(await downloadOne(context, url, {}, MOST_OF_A_PAGE));
     const { next, modified } = await readPage(path, page, first);
     if (modified.length > 0) files.push({ label: `page ${page}`, path });
@@ -34,12 +34,12 @@ async function readPage(path: string, page: number, first: URL) {
   try {
     answer = JSON.parse(await readFile(path, 'utf8'));
   } catch {
-    throw new BrokenRun(`page ${page} of the pulses is not JSON`);
+    throw new FeedRunError(`page ${page} of the pulses is not JSON`);
   }
-  if (!Array.isArray(answer?.results)) throw new BrokenRun(`page ${page} holds no list of pulses`);
+  if (!Array.isArray(answer?.results)) throw new FeedRunError(`page ${page} holds no list of pulses`);
   const next = typeof answer.next === 'string' ? httpUrl(answer.next) : null;
   if (next && next.origin !== first.origin)
-    throw new BrokenRun('the next page of the pulses is on another host');
+    throw new FeedRunError('the next page of the pulses is on another host');
   const modified = answer.results.flatMap((pulse: unknown) => {
     const date = (pulse as Record<string, unknown> | null)?.modified;
     return typeof date === 'string' && !Number.isNaN(Date.parse(date)) ? [date] : [];

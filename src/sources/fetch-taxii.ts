@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { downloadOne, fileOf, MOST_OF_A_PAGE } from './fetch-file.ts';
-import { BrokenRun, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
+import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
 /** TAXII 2.1 §1.6.8.1. */
 const MEDIA_TYPE = 'application/taxii+json;version=2.1';
@@ -35,10 +35,10 @@ export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
     if (!nextPage) addedAfter = last ?? addedAfter;
     if (!more) return { files, memory: { addedAfter: last ?? addedAfter }, whole: false };
     if (!nextPage && addedAfter === before)
-      throw new BrokenRun('the collection says that there is more, and not how to ask for it');
+      throw new FeedRunError('the collection says that there is more, and not how to ask for it');
     next = nextPage;
   }
-  throw new BrokenRun(`the collection has more than ${MOST_PAGES} pages`);
+  throw new FeedRunError(`the collection has more than ${MOST_PAGES} pages`);
 }
 
 function pageUrl(address: string, addedAfter: string | null, next: string | null): string {
@@ -55,13 +55,13 @@ async function readEnvelope(path: string, page: number) {
   try {
     envelope = JSON.parse(await readFile(path, 'utf8'));
   } catch {
-    throw new BrokenRun(`page ${page} of the collection is not JSON`);
+    throw new FeedRunError(`page ${page} of the collection is not JSON`);
   }
   if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
-    throw new BrokenRun(`page ${page} of the collection is not a TAXII envelope`);
+    throw new FeedRunError(`page ${page} of the collection is not a TAXII envelope`);
   const { more, next, objects } = envelope as Record<string, unknown>;
   if (objects !== undefined && !Array.isArray(objects))
-    throw new BrokenRun(`page ${page} of the collection is not a TAXII envelope`);
+    throw new FeedRunError(`page ${page} of the collection is not a TAXII envelope`);
   return {
     more: more === true,
     nextPage: typeof next === 'string' && next !== '' ? next : null,

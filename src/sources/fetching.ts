@@ -38,7 +38,7 @@ export interface Fetched {
 export type Fetcher = (context: FetchContext) => Promise<Fetched>;
 
 /** A run that cannot go on, in words for the operator, without anything of the answer's body. */
-export class BrokenRun extends Error {
+export class FeedRunError extends Error {
   override name = 'BrokenRun';
   /** The HTTP status that broke it, if one did. */
   readonly status: number | null;

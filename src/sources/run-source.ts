@@ -6,13 +6,13 @@ import { fileInput } from '../importers/file-input.ts';
 import { type Importer, type IndicatorRecord, UnreadableInput } from '../importers/importer.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
 import type { Guard } from '../imports/assert-lease.ts';
-import { newTally, type Tally } from '../imports/counts.ts';
+import { createCounts, type ImportCounts } from '../imports/counts.ts';
 import { importFiles } from '../imports/imports.service.ts';
 import { indicatorId } from '../model/identity.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
-import { leaveList } from './delist-missing.ts';
+import { delistMissing } from './delist-missing.ts';
 import { FEED_RULES } from './feed-kinds.ts';
 import {
   countMembers,
@@ -23,7 +23,7 @@ import {
   takeLease,
   writeOutcome,
 } from './feeds.queries.ts';
-import { BrokenRun, type Fetched, type FetchedFile } from './fetching.ts';
+import { FeedRunError, type Fetched, type FetchedFile } from './fetching.ts';
 import {
   type Counts,
   FEED_KINDS,
@@ -60,7 +60,7 @@ export interface RunOptions {
   now: Date;
   signal: AbortSignal;
   /** A list may lose most of its members. */
-  acceptShrink?: boolean;
+  allowShrink?: boolean;
 }
 
 /**
@@ -72,7 +72,7 @@ export interface RunOptions {
 export async function runSource(
   deps: RunDeps,
   id: string,
-  { now, signal, acceptShrink = false }: RunOptions,
+  { now, signal, allowShrink = false }: RunOptions,
 ): Promise<RunResult> {
   const { db } = deps;
   const token = randomUUID();
@@ -90,7 +90,7 @@ export async function runSource(
     const memory = state.memory.version === deps.version ? state.memory : {};
     const fetched = await fetchFeed(deps, source, state.credentials, memory, directory, now, signal);
     const importer = deps.openImporter(rulesOf(source).importer, source.options);
-    const run = { source, importer, now, signal, acceptShrink, guard: guardOf(id, token) };
+    const run = { source, importer, now, signal, allowShrink, guard: guardOf(id, token) };
     const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
     const kept: Memory = { ...fetched.memory, version: deps.version };
     await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: kept });
@@ -117,7 +117,7 @@ export async function runSource(
 
 /** As its schedule says, and not before a busy source wants to be asked again. */
 function notBefore(next: Date | null, error: unknown): Date | null {
-  const retryAt = error instanceof BrokenRun ? error.retryAt : null;
+  const retryAt = error instanceof FeedRunError ? error.retryAt : null;
   return next && retryAt && retryAt > next ? retryAt : next;
 }
 
@@ -127,7 +127,7 @@ const OWN_FAULT = 'Tipline itself failed; its log says how';
 /** What an operator is told; null: it is not the source's fault. */
 function told(error: unknown, signal: AbortSignal): string | null {
   if (signal.aborted) return isTimeout(signal.reason) ? 'the run took too long' : STOPPED;
-  if (error instanceof BrokenRun || error instanceof OutboundError || error instanceof UnreadableInput)
+  if (error instanceof FeedRunError || error instanceof OutboundError || error instanceof UnreadableInput)
     return error.message;
   return null;
 }
@@ -136,7 +136,7 @@ const isTimeout = (reason: unknown) => reason instanceof DOMException && reason.
 
 function guardOf(id: string, token: string): Guard {
   return async (trx) => {
-    if (!(await holdsLease(trx, id, token))) throw new BrokenRun('its settings were changed meanwhile');
+    if (!(await holdsLease(trx, id, token))) throw new FeedRunError('its settings were changed meanwhile');
   };
 }
 
@@ -169,13 +169,13 @@ function openCredentials(secrets: SecretBox, sealed: string): Record<string, str
   try {
     return JSON.parse(secrets.open(sealed));
   } catch (error) {
-    throw new BrokenRun((error as Error).message);
+    throw new FeedRunError((error as Error).message);
   }
 }
 
 function rulesOf(source: Pick<StoredSource, 'kind'>) {
   const kind = FEED_KINDS.find((known) => known === source.kind);
-  if (!kind) throw new BrokenRun('it is imported by hand, not fetched');
+  if (!kind) throw new FeedRunError('it is imported by hand, not fetched');
   return FEED_RULES[kind satisfies FeedKind];
 }
 
@@ -184,7 +184,7 @@ interface Run {
   importer: Importer;
   now: Date;
   signal: AbortSignal;
-  acceptShrink: boolean;
+  allowShrink: boolean;
   guard: Guard;
 }
 
@@ -195,8 +195,8 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
     : null;
   await readThrough(importer, fetched, copy, signal);
   const present = source.membership && copy ? copy.ids : null;
-  if (present && !run.acceptShrink) await refuseShrink(db, source, present);
-  const tally = newTally();
+  if (present && !run.allowShrink) await refuseShrink(db, source, present);
+  const tally = createCounts();
   const files = fetched.files.map((file) => ({
     importer: copy ? saidOnce(importer, copy) : importer,
     input: inputOf(file),
@@ -211,8 +211,10 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
     writer: { guard, runId: null },
     signal,
   });
-  if (broken[0]) throw new BrokenRun(broken[0].message);
-  const left = present ? await leaveList(db, source.id, present, source.health.lastSuccessAt, now, guard) : 0;
+  if (broken[0]) throw new FeedRunError(broken[0].message);
+  const left = present
+    ? await delistMissing(db, source.id, present, source.health.lastSuccessAt, now, guard)
+    : 0;
   return { ...countsOf(tally), left };
 }
 
@@ -231,11 +233,11 @@ function saidOnce(importer: Importer, { repeated }: Copy): Importer {
     ...importer,
     async *read(input) {
       for await (const record of importer.read(input)) {
-        const isAllSaid =
+        const isCompleteStatement =
           record.kind === 'indicator' &&
           record.statedAt === null &&
           !repeated.has(indicatorId(record.type, record.normalized));
-        yield isAllSaid ? { ...record, isAllSaid } : record;
+        yield isCompleteStatement ? { ...record, isCompleteStatement } : record;
       }
     },
   };
@@ -249,8 +251,8 @@ const MOST_LEAVING = 0.5;
 async function refuseShrink(db: Db, source: StoredSource, present: ReadonlySet<string>): Promise<void> {
   const members = await countMembers(db, source.id);
   if (members < FEW_MEMBERS || present.size >= members * MOST_LEAVING) return;
-  throw new BrokenRun(
-    `of ${members} members the list holds ${present.size} now; if that is right: tipline sources run "${source.name}" --accept-shrink`,
+  throw new FeedRunError(
+    `of ${members} members the list holds ${present.size} now; if that is right: tipline sources run "${source.name}" --allow-shrink`,
   );
 }
 
@@ -288,7 +290,9 @@ async function readThrough(
   const tooMany = rejected > FEW && rejected > (accepted + rejected) * MOST_REJECTED;
   if (!whole || (!tooMany && (accepted > 0 || rejected === 0))) return;
   const [reason] = [...reasons].sort(([, a], [, b]) => b - a)[0] ?? [''];
-  throw new BrokenRun(`${rejected} of ${accepted + rejected} records cannot be used, most often: ${reason}`);
+  throw new FeedRunError(
+    `${rejected} of ${accepted + rejected} records cannot be used, most often: ${reason}`,
+  );
 }
 
 function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }: IndicatorRecord): void {
@@ -298,7 +302,7 @@ function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }
   else ids.add(id);
 }
 
-function countsOf({ kinds, hidden }: Tally): Omit<RunCounts, 'left'> {
+function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, 'left'> {
   const counts = { ...none(), hidden, others: none(), reasons: {} as Record<string, number> };
   for (const [kind, tally] of kinds) {
     const sum = kind === 'indicator' ? counts : counts.others;

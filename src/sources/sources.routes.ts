@@ -43,10 +43,7 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
       const [id, who] = [idOf(request), by(request)];
       await db.transaction().execute(async (trx) => {
         if (!(await makeDue(trx, id, who.now)))
-          throw new ApiError(
-            'not_possible',
-            'This source is switched off, or it is not one that is fetched.',
-          );
+          throw new ApiError('conflict', 'This source is switched off, or it is not one that is fetched.');
         const entry = { before: null, after: null, reason: null };
         await writeAudit(trx, who, { action: 'source.fetch', object: { kind: 'source', id }, ...entry });
       });
@@ -86,5 +83,5 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
 }
 
 function asApiError(error: unknown): never {
-  throw error instanceof SourceError ? new ApiError('not_possible', `${error.message}.`) : error;
+  throw error instanceof SourceError ? new ApiError('conflict', `${error.message}.`) : error;
 }

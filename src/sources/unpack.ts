@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { unzipSingle } from '../outbound/unzip.ts';
-import { BrokenRun } from './fetching.ts';
+import { FeedRunError } from './fetching.ts';
 
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 const GZIP = [0x1f, 0x8b];
@@ -11,7 +11,7 @@ const GZIP = [0x1f, 0x8b];
 /**
  * What a fetched file holds: itself, or what is in a gzip, or the one file of a zip; beside it in the directory.
  * @param maxBytes of what comes out
- * @throws {BrokenRun} or {OutboundError} when it is larger, or broken
+ * @throws {FeedRunError} or {OutboundError} when it is larger, or broken
  */
 export async function unpacked(path: string, directory: string, maxBytes: number): Promise<string> {
   const start = await startOf(path);
@@ -27,7 +27,7 @@ export async function unpacked(path: string, directory: string, maxBytes: number
     createWriteStream(plain, { mode: 0o600 }),
   ).catch((error) => {
     throw String(error.code).startsWith('Z_')
-      ? new BrokenRun('the gzip data is broken or ends too early')
+      ? new FeedRunError('the gzip data is broken or ends too early')
       : error;
   });
   return plain;
@@ -38,7 +38,7 @@ function capped(maxBytes: number) {
     let bytes = 0;
     for await (const chunk of chunks) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw new BrokenRun('unpacked it is larger than allowed');
+      if (bytes > maxBytes) throw new FeedRunError('unpacked it is larger than allowed');
       yield chunk;
     }
   };

@@ -1,6 +1,6 @@
 import type { Db } from '../db/database.ts';
 import { commitRevision, lockRevision } from '../db/revision/revision.ts';
-import { rewrite } from '../indicators/state/recompute.ts';
+import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { currentMatcher } from './current-matcher.ts';
 import type { WhitelistMatcher } from './matching/matcher.ts';
 import {
@@ -27,7 +27,10 @@ export interface RecheckOptions {
  * begins again; what it wrote stays right.
  * @returns how many were hidden, shown again, or hidden by another entry
  */
-export async function recheckAll(db: Db, { now, stopped = () => false }: RecheckOptions): Promise<number> {
+export async function reevaluateMatches(
+  db: Db,
+  { now, stopped = () => false }: RecheckOptions,
+): Promise<number> {
   let changed = 0;
   while (!stopped()) {
     const { edition, applied, position } = await readEdition(db);
@@ -55,7 +58,13 @@ export async function rewriteInBatches(db: Db, ids: readonly string[], now: Date
     await currentMatcher(db);
     changed += await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
-      const count = await rewrite(trx, ids.slice(at, at + BATCH), await currentMatcher(trx), lock, now);
+      const count = await writeRecomputed(
+        trx,
+        ids.slice(at, at + BATCH),
+        await currentMatcher(trx),
+        lock,
+        now,
+      );
       if (count > 0) await commitRevision(trx, lock);
       return count;
     });

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
-import { type Viewer, visible, visibleToAnalyst } from '../db/visibility.ts';
+import { type Principal, visible, visibleToAnalyst } from '../db/visibility.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 import type { OperatorEntryRule } from './matching/operator-entry.ts';
 
@@ -187,24 +187,24 @@ export async function markingOf(db: Db, ids: readonly string[], most: Tlp): Prom
 }
 
 /** Those that an entry hides, up to the viewer's ceiling. */
-export async function findHitsOf(db: Db, entryId: string, viewer: Viewer): Promise<string[]> {
+export async function findHitsOf(db: Db, entryId: string, principal: Principal): Promise<string[]> {
   const rows = await db
     .selectFrom('whitelist_hit as hit')
     .innerJoin('indicator', 'indicator.id', 'hit.indicator_id')
     .select('indicator.id')
     .where('hit.list_id', '=', entryId)
-    .where(visibleToAnalyst('indicator', viewer))
+    .where(visibleToAnalyst('indicator', principal))
     .execute();
   return rows.map(({ id }) => id);
 }
 
 /** How many of these everybody may see who has the viewer's ceiling. */
-export async function countVisible(db: Db, ids: readonly string[], viewer: Viewer): Promise<number> {
+export async function countVisible(db: Db, ids: readonly string[], principal: Principal): Promise<number> {
   const { count } = await db
     .selectFrom('indicator')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
-    .where(visible('indicator', viewer))
+    .where(visible('indicator', principal))
     .executeTakeFirstOrThrow();
   return count;
 }

@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { By } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import type { Viewer } from '../db/visibility.ts';
+import type { Principal } from '../db/visibility.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
 import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
@@ -22,7 +22,7 @@ export async function whitelistRoutes(instance: FastifyInstance, { db, by }: Dep
 
   app.route({
     ...routeOf(operations.listEntries, 'analyst'),
-    handler: async ({ viewer }) => ({ data: (await entriesFor(viewer)).map(shown) }),
+    handler: async ({ principal }) => ({ data: (await entriesFor(principal)).map(shown) }),
   });
 
   app.route({
@@ -36,7 +36,7 @@ export async function whitelistRoutes(instance: FastifyInstance, { db, by }: Dep
   app.route({
     ...routeOf(operations.whitelistIndicator, 'analyst'),
     handler: async (request) => {
-      const indicator = await findForAnalyst(db, request.viewer, idOf(request));
+      const indicator = await findForAnalyst(db, request.principal, idOf(request));
       if (!indicator) throw new ApiError('not_found');
       return add(request, indicator.normalized, indicator.type, request.body.reason);
     },
@@ -45,25 +45,25 @@ export async function whitelistRoutes(instance: FastifyInstance, { db, by }: Dep
   app.route({
     ...routeOf(operations.removeEntry, 'analyst'),
     handler: async (request) => {
-      const { viewer } = request;
+      const { principal } = request;
       const id = idOf(request);
-      const known = (await entriesFor(viewer)).some((entry) => entry.id === id);
+      const known = (await entriesFor(principal)).some((entry) => entry.id === id);
       if (!known) throw new ApiError('not_found', 'There is no such entry.');
-      const hidden = await findHitsOf(db, id, viewer);
+      const hidden = await findHitsOf(db, id, principal);
       const change = { ...by(request), reason: request.body.reason };
       const { entry } = await removeEntry(db, id, undefined, change).catch(asConflict);
-      return answer(entry, await countVisible(db, hidden, viewer));
+      return answer(entry, await countVisible(db, hidden, principal));
     },
   });
 
   async function add(request: FastifyRequest, text: string, type: IndicatorType | undefined, reason: string) {
-    const { viewer } = request;
+    const { principal } = request;
     const change = { ...by(request), reason };
-    const { entry } = await addEntry(db, text, type, change, viewer.tlpCeiling).catch(asConflict);
-    return answer(entry, (await findHitsOf(db, entry.id, viewer)).length);
+    const { entry } = await addEntry(db, text, type, change, principal.tlpCeiling).catch(asConflict);
+    return answer(entry, (await findHitsOf(db, entry.id, principal)).length);
   }
 
-  async function entriesFor({ tlpCeiling }: Viewer): Promise<Entry[]> {
+  async function entriesFor({ tlpCeiling }: Principal): Promise<Entry[]> {
     return (await findEntries(db)).filter(({ tlp }) => compareTlp(tlp, tlpCeiling) <= 0);
   }
 }
@@ -74,5 +74,5 @@ const shown = ({ types, ...entry }: Entry) => ({ ...entry, types: [...types] });
 const answer = (entry: Entry, changed: number) => ({ entry: shown(entry), changed });
 
 function asConflict(error: unknown): never {
-  throw error instanceof WhitelistError ? new ApiError('not_possible', `${error.message}.`) : error;
+  throw error instanceof WhitelistError ? new ApiError('conflict', `${error.message}.`) : error;
 }

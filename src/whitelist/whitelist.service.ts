@@ -11,7 +11,7 @@ import { findCandidates } from './candidates.queries.ts';
 import { candidatesOf } from './matching/candidates.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from './matching/operator-entry.ts';
 import { parseWarninglist } from './matching/warninglist.ts';
-import { recheckAll, rewriteInBatches } from './reevaluate.ts';
+import { reevaluateMatches, rewriteInBatches } from './reevaluate.ts';
 import {
   deleteEntry,
   deleteList,
@@ -148,7 +148,7 @@ export async function loadList(
     const after = { name: list.name, version: list.version, entries: parsed.entries.length };
     return { action: 'whitelist.load', id: list.id, before: null, after };
   });
-  const changed = await recheckAll(db, { now: by.now });
+  const changed = await reevaluateMatches(db, { now: by.now });
   return {
     name: list.name,
     entries: parsed.entries.length,
@@ -158,14 +158,19 @@ export async function loadList(
 }
 
 /** @throws {WhitelistError} when there is no such list */
-export async function switchList(db: Db, idOrName: string, enabled: boolean, by: Change): Promise<number> {
+export async function setListEnabled(
+  db: Db,
+  idOrName: string,
+  enabled: boolean,
+  by: Change,
+): Promise<number> {
   const list = await listNamed(db, idOrName);
   await change(db, by, async (trx) => {
     await setEnabled(trx, list.id, enabled);
     const action = enabled ? 'whitelist.enable' : 'whitelist.disable';
     return { action, id: list.id, before: { enabled: list.enabled }, after: { enabled } };
   });
-  return recheckAll(db, { now: by.now });
+  return reevaluateMatches(db, { now: by.now });
 }
 
 /** @throws {WhitelistError} when there is no such list, or it comes with the product and can only be switched off */
@@ -176,7 +181,7 @@ export async function removeList(db: Db, idOrName: string, by: Change): Promise<
     await deleteList(trx, list.id);
     return { action: 'whitelist.remove', id: list.id, before: { name: list.name }, after: null };
   });
-  return recheckAll(db, { now: by.now });
+  return reevaluateMatches(db, { now: by.now });
 }
 
 /**
@@ -252,7 +257,7 @@ async function applyTo(
   now: Date,
 ): Promise<number> {
   const changed = await apply();
-  if (changed === 'all') return recheckAll(db, { now });
+  if (changed === 'all') return reevaluateMatches(db, { now });
   // Whatever stood out before still does: the worker holds everything against the new edition.
   if (wasApplied) await markApplied(db, edition);
   return changed;

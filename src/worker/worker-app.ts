@@ -12,13 +12,13 @@ import { openMetrics } from '../http/metrics.ts';
 import { queryValidator } from '../http/query-validator.ts';
 import { parseQuerystring } from '../http/querystring.ts';
 import { ErrorBody } from '../http/schema.ts';
-import type { KeyValueStore } from '../rate-limit/store.ts';
+import type { RateLimitStore } from '../rate-limit/store.ts';
 import { registerStateMetrics } from '../state-metrics/state-metrics.ts';
 import { VERSION } from '../version.ts';
 
 export interface WorkerAppDeps {
   database: Pick<Database, 'db' | 'diskProblem'>;
-  kv: Pick<KeyValueStore, 'ping'>;
+  kv: Pick<RateLimitStore, 'ping'>;
   clock: Clock;
   metricsToken: string | undefined;
   /** Aborted: this process is about to stop. */

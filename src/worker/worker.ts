@@ -3,9 +3,9 @@ import type PgBoss from 'pg-boss';
 import { warnOfExpiringKeys } from '../api-keys/warn-expiring.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Db } from '../db/database.ts';
-import { type Doer, doJobs, openJobs, tidyJobs } from '../db/jobs.ts';
-import { keepDraining } from '../enrichment/drain.ts';
-import type { Asker } from '../enrichment/providers/provider-client.ts';
+import { type JobRunner, openJobs, runJobLoop, vacuumJobs } from '../db/jobs.ts';
+import { runEnrichmentQueue } from '../enrichment/drain.ts';
+import type { ProviderClient } from '../enrichment/providers/provider-client.ts';
 import { releaseAllRequests } from '../enrichment/requests.queries.ts';
 import { forgetOldChanges } from '../imports/changes.queries.ts';
 import { carryOutUndos } from '../imports/undo.service.ts';
@@ -15,11 +15,11 @@ import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.qu
 import { carryOutRemovals } from '../sources/remove-source.ts';
 import { type RunDeps, removeOldRuns, runSource } from '../sources/run-source.ts';
 import { reckonSources } from '../sources/sources.service.ts';
-import { recheckAll } from '../whitelist/reevaluate.ts';
+import { reevaluateMatches } from '../whitelist/reevaluate.ts';
 
 export interface WorkerDeps extends RunDeps {
   database: Pick<Database, 'db' | 'kind'>;
-  asker: Asker;
+  asker: ProviderClient;
   /** Opens the keys of providers. */
   providerSecrets: SecretBox;
   clock: Clock;
@@ -70,38 +70,39 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     await dropAllLeases(db);
   }
   const stopping = new AbortController();
-  const chores: Record<keyof typeof PERIODS, Chore> = {
+  const maintenanceJobs: Record<keyof typeof PERIODS, Chore> = {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
-    whitelist: (stopped) => recheckAll(db, { now: clock(), stopped }),
+    whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),
     reckon: (stopped) => reckonSources(db, clock(), stopped),
-    enrich: (stopped) => keepDraining({ ...deps, secrets: deps.providerSecrets, stopped }, stopping.signal),
+    enrich: (stopped) =>
+      runEnrichmentQueue({ ...deps, secrets: deps.providerSecrets, stopped }, stopping.signal),
     undo: async (stopped) => {
       await carryOutUndos(db, { now: clock, stopped });
       await carryOutRemovals(db, { now: clock, stopped });
     },
     forget: (stopped) => forgetOldChanges(db, clock(), stopped),
-    sources: () => sendDue(boss, db, clock()),
-    tidy: () => tidyJobs(deps.database),
+    sources: () => enqueueDue(boss, db, clock()),
+    tidy: () => vacuumJobs(deps.database),
     keys: () => warnOfExpiringKeys(db, log, clock()),
   };
   const queues: PgBoss.Queue[] = [
     // Who has a source is told by its lease: a run that was killed must not keep the others waiting.
     queue('source-run', 'short', EXPIRE_SECONDS.run),
-    ...Object.keys(chores).map((name) => queue(name, 'stately', EXPIRE_SECONDS.chore)),
+    ...Object.keys(maintenanceJobs).map((name) => queue(name, 'stately', EXPIRE_SECONDS.chore)),
   ];
-  const trouble = sometimes((err) => log.error({ err }, 'the job queue is in trouble'));
+  const trouble = throttledLog((err) => log.error({ err }, 'the job queue is in trouble'));
   const boss = await openJobs(deps.database, queues, trouble);
   try {
     // For what has waited while no worker ran.
-    for (const name of Object.keys(chores)) await boss.send(name, {});
+    for (const name of Object.keys(maintenanceJobs)) await boss.send(name, {});
   } catch (error) {
     // Whoever started it starts another.
     await boss.stop({ graceful: false, wait: true, close: false });
     throw error;
   }
   const of = { onError: trouble, signal: stopping.signal };
-  const doers: Doer[] = [
-    doJobs<{ id: string }>(boss, 'source-run', {
+  const doers: JobRunner[] = [
+    runJobLoop<{ id: string }>(boss, 'source-run', {
       ...of,
       async work({ id }) {
         const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
@@ -109,14 +110,14 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       },
     }),
   ];
-  for (const [name, chore] of Object.entries(chores)) {
+  for (const [name, chore] of Object.entries(maintenanceJobs)) {
     const work = async () => {
       const end = performance.now() + CHORE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
       // It comes again by itself; told here, for nobody looks into the queue.
       await chore(stopped).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
     };
-    doers.push(doJobs(boss, name, { ...of, work }));
+    doers.push(runJobLoop(boss, name, { ...of, work }));
   }
   const timers = Object.entries(PERIODS).map(([name, singletonSeconds]) =>
     // Twice in each period, so that none is left out; the queue takes one.
@@ -137,7 +138,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 const TOLD_EVERY_MS = 30_000;
 
 /** While the database is away each look at each queue fails: that is told now and then. */
-function sometimes(tell: (error: unknown) => void): (error: unknown) => void {
+function throttledLog(tell: (error: unknown) => void): (error: unknown) => void {
   let next = 0;
   return (error) => {
     if (performance.now() < next) return;
@@ -163,6 +164,6 @@ async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<v
   else deps.log.error({ source, reason: error }, 'source not fetched');
 }
 
-async function sendDue(boss: PgBoss, db: Db, now: Date): Promise<void> {
+async function enqueueDue(boss: PgBoss, db: Db, now: Date): Promise<void> {
   for (const id of await dueSources(db, now)) await boss.send('source-run', { id }, { singletonKey: id });
 }

@@ -170,7 +170,7 @@ onEveryEngine((engine) => {
   describe('rate limits', () => {
     it('stand on every answer to a known key, and end a window at its limit', async () => {
       const tipline = await startHarness(engine, {
-        rateLimit: { points: 5, windowSeconds: 60 },
+        rateLimit: { limit: 5, windowSeconds: 60 },
         kv: memoryStore(),
       });
       const urls = [LIST, `${LIST}?page=0`, '/api/v1/nothing', `${LIST}/x`];

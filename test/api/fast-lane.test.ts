@@ -222,7 +222,7 @@ onEveryEngine((engine) => {
 
     it('its limit', async () => {
       await tipline.close();
-      await start({ rateLimit: { points: 20, windowSeconds: 60 } });
+      await start({ rateLimit: { limit: 20, windowSeconds: 60 } });
       const statuses: number[] = [];
       for (let i = 0; i < 22; i++) statuses.push((await ask()).status);
       expect(statuses).toEqual([...Array(20).fill(200), 429, 429]);

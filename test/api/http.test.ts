@@ -124,7 +124,7 @@ onEveryEngine((engine) => {
         kind: 'redis' as const,
         consume: async () => ({ consumed: 1, msBeforeNext: 1 }),
         consumeLeased: () => undefined,
-        giveBack: async () => {},
+        refund: async () => {},
         used: async () => 0,
         ping: () => Promise.reject(new Error('secret host')),
         close: async () => {},

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { knownIndicators } from '../../src/db/statistics.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { stixImporter } from '../../src/importers/stix.ts';
-import { newTally } from '../../src/imports/counts.ts';
+import { createCounts } from '../../src/imports/counts.ts';
 import { type ImportOptions, importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource, newSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -26,7 +26,7 @@ async function importText(tipline: Harness, text: string, given: Given = {}) {
   const input = { fileName: 'file', open: () => Readable.from([Buffer.from(text)]) };
   const importer = await recognizeFormat(input);
   if (!importer) throw new Error('not recognized');
-  const tally = newTally();
+  const tally = createCounts();
   const [interruption = null] = await importFiles(tipline.db, [{ importer, input }], {
     source,
     now: NOW,
@@ -347,7 +347,7 @@ onEveryEngine((engine) => {
       const tipline = await startHarness(engine);
       const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
       const source = await ensureSource(tipline.db, 'Files', 'import', defaults, NOW);
-      const tally = newTally();
+      const tally = createCounts();
       const files = [bundle(indicates), bundle(malware), bundle(indicator(1, 'one.example.com'))].map(
         (text, i) => ({
           importer: stixImporter,
@@ -370,7 +370,7 @@ onEveryEngine((engine) => {
             asked++;
             return served;
           },
-          giveWay: async (ms: number) => {
+          yieldToReaders: async (ms: number) => {
             rests.push(ms);
           },
         };
@@ -434,7 +434,7 @@ describe('a database that fails', () => {
       now: NOW,
       dryRun: false,
       seesUpTo: 'RED' as const,
-      tally: newTally(),
+      tally: createCounts(),
     };
     const importing = importFiles(
       new Proxy({}, { get }) as never,

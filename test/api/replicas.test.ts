@@ -22,7 +22,13 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
   const data = join(directory, 'replica');
 
   const node = (replicaUrls: string[]) => {
-    const options = { url: primary.url, replicaUrls, dataDirectory: '', share: false, onIdleError: () => {} };
+    const options = {
+      url: primary.url,
+      replicaUrls,
+      dataDirectory: '',
+      allowRemote: false,
+      onIdleError: () => {},
+    };
     return startHarness({ name: 'postgresql', open: () => openDatabase(options), end: async () => {} });
   };
   const startOfReplica = async (port?: number) => {
@@ -133,7 +139,13 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
     const first = await started(startPostgres(join(directory, 'first')));
     const port = Number(new URL(first.url).port);
     const open = (replicaUrls: string[]) => () =>
-      openDatabase({ url: first.url, replicaUrls, dataDirectory: '', share: false, onIdleError: () => {} });
+      openDatabase({
+        url: first.url,
+        replicaUrls,
+        dataDirectory: '',
+        allowRemote: false,
+        onIdleError: () => {},
+      });
     const node = (replicaUrls: string[]) =>
       startHarness({ name: 'postgresql', open: open(replicaUrls), end: async () => {} });
     const record = (name: string) => indicatorRecord('DOMAIN', `${name}.test-feed.net`, { statedAt: NOW });

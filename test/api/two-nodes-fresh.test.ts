@@ -16,7 +16,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL', () => {
   beforeAll(async () => {
     fresh = await freshPostgresUrl(url ?? '');
     const open = () =>
-      openDatabase({ url: fresh.url, dataDirectory: '', share: false, onIdleError: () => {} });
+      openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
     const start = () => startHarness({ name: 'postgresql', open, end: async () => {} });
     nodes = [await start(), await start()];
   });
@@ -30,7 +30,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL', () => {
   /** Of another process each time, which keeps nothing. */
   const truth = async (list: string) => {
     const open = () =>
-      openDatabase({ url: fresh.url, dataDirectory: '', share: false, onIdleError: () => {} });
+      openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
     const other = await startHarness({ name: 'postgresql', open, end: async () => {} });
     other.clock.now = nodes[0]?.clock.now ?? NOW;
     const answer = await ask(other, list);

@@ -329,7 +329,7 @@ onEveryEngine((engine) => {
       await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
       expect([await accountOf(other), (await accountOf(browser)).role]).toEqual([null, 'analyst']);
       const again = await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
-      expect([again.statusCode, again.json().code]).toEqual([409, 'not_possible']);
+      expect([again.statusCode, again.json().code]).toEqual([409, 'conflict']);
       const changes = (await auditOf(tipline)).filter(({ action }) => action === 'user.change');
       expect(changes).toHaveLength(1);
     });
@@ -358,7 +358,7 @@ onEveryEngine((engine) => {
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
       const second = await browser.send('POST', '/app/two-factor/start', { password: PASSWORD });
-      expect([second.statusCode, second.json().code]).toEqual([409, 'not_possible']);
+      expect([second.statusCode, second.json().code]).toEqual([409, 'conflict']);
       const again = openBrowser(tipline);
       await again.signIn('analyst@example.org');
       expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri, 1) })).statusCode).toBe(200);
@@ -401,7 +401,7 @@ onEveryEngine((engine) => {
       await again.signIn('analyst@example.org');
       const wrong = await again.send('POST', '/app/sign-in/code', { code: '000000' });
       expect(wrong.json()).toEqual({
-        code: 'sign_in_refused',
+        code: 'invalid_credentials',
         error: expect.stringContaining('code is wrong'),
       });
       const written = (await auditOf(tipline)).filter(({ action }) => action === 'session.refuse');
@@ -492,7 +492,7 @@ onEveryEngine((engine) => {
         ...user,
         email: 'ADMINISTRATOR@example.org',
       });
-      expect([response.statusCode, response.json().code]).toEqual([409, 'not_possible']);
+      expect([response.statusCode, response.json().code]).toEqual([409, 'conflict']);
     });
   });
 

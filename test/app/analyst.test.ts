@@ -77,7 +77,7 @@ onEveryEngine((engine) => {
       expect(made.json()).toMatchObject({ entry: { entry: 'bad.test-feed.net', reason }, changed: 1 });
       expect((await tipline.get(`/api/v1/indicators/${BAD}`)).statusCode).toBe(404);
       const again = await analyst.send('POST', `/app/indicators/${BAD}/whitelist`, { reason });
-      expect([again.statusCode, again.json().code]).toEqual([409, 'not_possible']);
+      expect([again.statusCode, again.json().code]).toEqual([409, 'conflict']);
       const { data } = (await analyst.send('GET', '/app/whitelist')).json();
       expect(data).toMatchObject([{ addedBy: 'analyst@example.org' }]);
       await analyst.send('POST', `/app/whitelist/${data[0].id}/remove`, { reason: 'a mistake' });

@@ -250,7 +250,7 @@ onEveryEngine((engine) => {
       'stopped',
       expect.stringContaining('analyst@example.org stopped it'),
     ]);
-    expect((await analyst.send('POST', `/app/imports/${id}/stop`)).json().code).toBe('not_possible');
+    expect((await analyst.send('POST', `/app/imports/${id}/stop`)).json().code).toBe('conflict');
     const written = (await auditOf(tipline)).filter(({ action }) => action.startsWith('import'));
     expect(written.map(({ action }) => action)).toEqual(['import.start', 'import.stop', 'import.end']);
   });

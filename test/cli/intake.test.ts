@@ -66,15 +66,15 @@ describe('the commands of intake, beside a running server', () => {
       'text',
       '--address',
       `${feed.address}/list`,
-      '--every',
+      '--interval',
       'never',
       '--tlp',
       'CLEAR',
-      '--lifetime',
+      '--ttl',
       'ALL=30d',
     );
     expect(added).toContain('fetched when asked');
-    await ok('sources', 'set', 'blocks', '--lifetime', 'URL=never');
+    await ok('sources', 'set', 'blocks', '--ttl', 'URL=never');
     const [{ lifetimes }] = JSON.parse(await ok('sources', 'list', '--json'));
     expect(lifetimes).toMatchObject({ IPV4: 2_592_000 });
     expect(lifetimes).not.toHaveProperty('URL');
@@ -113,7 +113,7 @@ describe('the commands of intake, beside a running server', () => {
       'credentials and none of them',
       ['sources', 'set', 'blocks', '--without-credentials', '--header', 'a: b'],
     ],
-    ['a lifetime of no type', ['sources', 'set', 'blocks', '--lifetime', 'FOO=3d']],
+    ['a lifetime of no type', ['sources', 'set', 'blocks', '--ttl', 'FOO=3d']],
     ['an empty key', ['providers', 'set', 'virustotal', '--key', '']],
     ['a provider inside', ['providers', 'set', 'virustotal', '--key', 'k', '--address', 'http://10.0.0.1/']],
     ['a provider that is none', ['providers', 'set', 'nobody', '--key', 'k']],

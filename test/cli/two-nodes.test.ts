@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
 
 describe.skipIf(!hasRedis)('a node that stalls while Redis answers', () => {
   it('still counts with the others', async () => {
-    const limit = { points: LIMIT, windowSeconds: 600 };
+    const limit = { limit: LIMIT, windowSeconds: 600 };
     const store = () => redisStore(inject('redisUrl') ?? '', () => {});
     const [other, stalling] = await Promise.all([store(), store()]);
     const key = randomUUID();

@@ -18,7 +18,12 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
 
   beforeAll(async () => {
     fresh = await freshDatabase();
-    database = await openDatabase({ url: fresh.url, dataDirectory: '', share: false, onIdleError: () => {} });
+    database = await openDatabase({
+      url: fresh.url,
+      dataDirectory: '',
+      allowRemote: false,
+      onIdleError: () => {},
+    });
   });
   afterAll(async () => {
     await database.close();

@@ -30,7 +30,7 @@ describe('the embedded database on a disk that fills up', () => {
     database = await openDatabase({
       url: undefined,
       dataDirectory: directory,
-      share: false,
+      allowRemote: false,
       diskReserve: {
         bytes: RESERVE,
         disk: { directory, free: () => free },
@@ -89,7 +89,7 @@ describe('the embedded database on a disk that fills up', () => {
   });
 
   it('opens no export without space for its temporary files', async () => {
-    const selection = { viewer: { tlpCeiling: 'RED' as const, now: NOW }, filters: {} };
+    const selection = { principal: { tlpCeiling: 'RED' as const, now: NOW }, filters: {} };
     const open = () => openSnapshot(database, selection, csvFormat({ csvGuard: true }), 'test');
     free = 31 * MB;
     await expect(open()).rejects.toThrow('31 MB are free, and the embedded database needs 32');
@@ -103,7 +103,7 @@ describe('the embedded database on a disk that fills up', () => {
       openDatabase({
         url: undefined,
         dataDirectory: directory,
-        share: false,
+        allowRemote: false,
         diskReserve: { bytes: 0, disk: { directory, free: () => megabytes * MB }, changed: () => {} },
         onIdleError: () => {},
       });
@@ -173,7 +173,7 @@ describe('an export whose rows cannot be laid aside', () => {
       },
     };
     const db = new Kysely<Tables>({ dialect: engineDialect(leaseQueue(breaking)) });
-    const selection = { viewer: { tlpCeiling: 'RED' as const, now: NOW }, filters: {} };
+    const selection = { principal: { tlpCeiling: 'RED' as const, now: NOW }, filters: {} };
     const source = { db, kind: 'embedded' as const, requireSpace: () => {} };
     const opening = openSnapshot(source, selection, csvFormat({ csvGuard: true }), 'test');
     await expect(opening).rejects.toMatchObject({ code: '53100' });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Doer, doJobs } from '../../src/db/jobs.ts';
+import { type JobRunner, runJobLoop } from '../../src/db/jobs.ts';
 
 /** A queue of one job, in a database that is away for so many questions after that. */
 function queueOf(id: string, away: number) {
@@ -26,7 +26,7 @@ it('what was done while the database was away is told once it is back', async ()
     if (done === 1) queue.add();
     else ending.abort();
   };
-  const doer = doJobs(queue as never, 'chore', {
+  const doer = runJobLoop(queue as never, 'chore', {
     work,
     onError: (error) => errors.push(error),
     signal: ending.signal,
@@ -37,11 +37,11 @@ it('what was done while the database was away is told once it is back', async ()
 });
 
 /** One whose job has begun and does not end, when it is told to end. */
-async function busy(queue: object, giveUpMs?: number): Promise<Doer> {
+async function busy(queue: object, giveUpMs?: number): Promise<JobRunner> {
   const ending = new AbortController();
   let begun = () => {};
   const beginning = new Promise<void>((resolve) => (begun = resolve));
-  const doer = doJobs(queue as never, 'chore', {
+  const doer = runJobLoop(queue as never, 'chore', {
     work: () => new Promise(() => begun()),
     onError: () => {},
     signal: ending.signal,

@@ -13,7 +13,7 @@ describe.skipIf(!url)('a connection that the server ends', () => {
     const { db, close } = await openDatabase({
       url: fresh.url,
       dataDirectory: '',
-      share: false,
+      allowRemote: false,
       onIdleError: () => {},
     });
     const trx = await db.startTransaction().execute();

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
 import {
+  GENERIC_PLAN,
+  GENERIC_PLAN_RAW,
   MAX_PREPARED,
-  PLANNED_ONCE,
-  PLANNED_ONCE_TEXTS,
   PREPARED,
   PREPARED_TEXTS,
 } from '../../src/db/postgres/prepared-statements.ts';
@@ -24,11 +24,11 @@ onEveryEngine((engine) => {
         const ask = async (mark: string) => (await asking(mark).execute(connection)).rows;
         const [custom, once] = [{ mode: 'force_custom_plan' }, ['force_generic_plan']];
         expect(await ask('')).toEqual([custom]);
-        expect(await ask(PLANNED_ONCE_TEXTS)).toEqual([once]);
-        expect(await ask(PLANNED_ONCE_TEXTS)).toEqual([once]);
+        expect(await ask(GENERIC_PLAN_RAW)).toEqual([once]);
+        expect(await ask(GENERIC_PLAN_RAW)).toEqual([once]);
         expect(await ask(PREPARED)).toEqual([custom]);
-        expect(await ask(PLANNED_ONCE)).toEqual([{ mode: 'force_generic_plan' }]);
-        expect(await ask(PLANNED_ONCE_TEXTS)).toEqual([once]);
+        expect(await ask(GENERIC_PLAN)).toEqual([{ mode: 'force_generic_plan' }]);
+        expect(await ask(GENERIC_PLAN_RAW)).toEqual([once]);
         expect(await ask(PREPARED_TEXTS)).toEqual([[custom.mode]]);
         expect(await ask('')).toEqual([custom]);
       });
@@ -40,14 +40,14 @@ onEveryEngine((engine) => {
     const { db, close } = await engine.open();
     await db.connection().execute(async (connection) => {
       const ask = async (mark: string) => (await asking(mark).execute(connection)).rows[0];
-      for (const mark of [PLANNED_ONCE_TEXTS, PREPARED]) {
+      for (const mark of [GENERIC_PLAN_RAW, PREPARED]) {
         const failing = connection.transaction().execute(async (trx) => {
-          await asking(PLANNED_ONCE_TEXTS).execute(trx);
+          await asking(GENERIC_PLAN_RAW).execute(trx);
           await sql`${sql.raw(mark)} select 1 / 0`.execute(trx);
         });
         await expect(failing).rejects.toThrow('division by zero');
         expect(await ask('')).toEqual({ mode: 'force_custom_plan' });
-        expect(await ask(PLANNED_ONCE_TEXTS)).toBeTruthy();
+        expect(await ask(GENERIC_PLAN_RAW)).toBeTruthy();
         expect(await ask('')).toEqual({ mode: 'force_custom_plan' });
       }
     });
@@ -56,7 +56,7 @@ onEveryEngine((engine) => {
 
   it.runIf(!onPostgres)('is told nothing by what is written before a statement', async () => {
     const { db, close } = await engine.open();
-    for (const mark of [PREPARED, PREPARED_TEXTS, PLANNED_ONCE, PLANNED_ONCE_TEXTS])
+    for (const mark of [PREPARED, PREPARED_TEXTS, GENERIC_PLAN, GENERIC_PLAN_RAW])
       expect((await asking(mark).execute(db)).rows).toEqual([{ mode: 'auto' }]);
     await close();
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { areReadersServed, hasOneConnection } from '../../src/db/readers.ts';
+import { hasActiveReaders, hasOneConnection } from '../../src/db/readers.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
 const HOUR_MS = 3_600_000;
@@ -8,11 +8,11 @@ describe('whether readers are served', () => {
   onEveryEngine((engine) => {
     it('shows in a database that is shared, while somebody wants to know the revision', async () => {
       const database = await engine.open();
-      expect(await areReadersServed(database.db, HOUR_MS)).toBe(false);
-      database.revisions.holds('answers', 0);
+      expect(await hasActiveReaders(database.db, HOUR_MS)).toBe(false);
+      database.revisions.isFresh('answers', 0);
       const isShared = engine.name === 'postgresql';
-      await expect.poll(() => areReadersServed(database.db, HOUR_MS)).toBe(isShared);
-      expect(await areReadersServed(database.db, 0)).toBe(false);
+      await expect.poll(() => hasActiveReaders(database.db, HOUR_MS)).toBe(isShared);
+      expect(await hasActiveReaders(database.db, 0)).toBe(false);
       await database.close();
     });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Db, Read } from '../../src/db/database.ts';
-import { type Replica, readOver } from '../../src/db/postgres/replicas.ts';
+import { createReadRouter, type Replica } from '../../src/db/postgres/replicas.ts';
 
 const named = (name: string) => ({ name }) as unknown as Db;
 const nameOf = async (db: Db) => (db as unknown as { name: string }).name;
@@ -11,14 +11,14 @@ describe('reads', () => {
   let holding: number;
   let read: Read;
   /** What each replica last said of itself, and whether it has said it just now. */
-  let said: { revision: number | null; isRecent: boolean; follows?: string | null }[];
+  let reports: { revision: number | null; isRecent: boolean; follows?: string | null }[];
 
   const replica = (i: number): Replica => ({
     db: named(`replica ${i}`),
     revisions: {
-      heard: () => said[i]?.revision ?? null,
-      holds: () => said[i]?.isRecent ?? false,
-      said: () => ({ answers: 0, access: 0, server: `run of ${i}`, follows: 'run 1', ...said[i] }),
+      lastKnown: () => reports[i]?.revision ?? null,
+      isFresh: () => reports[i]?.isRecent ?? false,
+      lastReport: () => ({ answers: 0, access: 0, server: `run of ${i}`, follows: 'run 1', ...reports[i] }),
     },
   });
   const many = async (work = nameOf) => {
@@ -29,15 +29,15 @@ describe('reads', () => {
 
   beforeEach(() => {
     [now, holding] = [1_000, 7];
-    said = [
+    reports = [
       { revision: 7, isRecent: true },
       { revision: 8, isRecent: true },
     ];
     const ofPrimary = {
-      holds: (_: string, revision: number) => revision >= holding,
-      said: () => ({ answers: 7, access: 0, server: 'run 1', follows: 'run 1' }),
+      isFresh: (_: string, revision: number) => revision >= holding,
+      lastReport: () => ({ answers: 7, access: 0, server: 'run 1', follows: 'run 1' }),
     };
-    read = readOver(named('primary'), [replica(0), replica(1)], ofPrimary, () => now);
+    read = createReadRouter(named('primary'), [replica(0), replica(1)], ofPrimary, () => now);
   });
 
   it('go to the replicas in turn', async () => {
@@ -49,21 +49,21 @@ describe('reads', () => {
     expect(await many()).toEqual(['replica 1']);
   });
 
-  it('pass by one that has said nothing yet, or not lately', async () => {
-    said[0] = { revision: null, isRecent: true };
+  it('pass by one that has not reported yet, or not recently', async () => {
+    reports[0] = { revision: null, isRecent: true };
     expect(await many()).toEqual(['replica 1']);
-    said[1] = { revision: 8, isRecent: false };
+    reports[1] = { revision: 8, isRecent: false };
     expect(await many()).toEqual(['primary']);
   });
 
   it('pass by one that has not got which run the primary is, however far it has come', async () => {
-    said[0] = { revision: 9, isRecent: true, follows: 'run 0' };
+    reports[0] = { revision: 9, isRecent: true, follows: 'run 0' };
     expect(await many()).toEqual(['replica 1']);
-    said[1] = { revision: 9, isRecent: true, follows: null };
+    reports[1] = { revision: 9, isRecent: true, follows: null };
     expect(await many()).toEqual(['primary']);
   });
 
-  it('go to the primary as long as nothing holds', async () => {
+  it('go to the primary as long as nothing isFresh', async () => {
     holding = Number.POSITIVE_INFINITY;
     expect(await many()).toEqual(['primary']);
   });

@@ -15,15 +15,15 @@ describe('the watch of revisions', () => {
   let answer: () => Promise<Revisions>;
   let watch: RevisionWatch;
 
-  const start = (hearsAll = false) => {
-    watch = watchRevisions({ ask: () => (asked++, answer()), clock: () => now, hearsAll });
+  const start = (soleWriter = false) => {
+    watch = watchRevisions({ ask: () => (asked++, answer()), clock: () => now, soleWriter });
   };
   /** Time goes by, as the clock and the timers have it. */
   const pass = async (ms: number) => {
     now += ms;
     await vi.advanceTimersByTimeAsync(ms);
   };
-  const holds = (revision: number) => watch.holds('answers', revision);
+  const holds = (revision: number) => watch.isFresh('answers', revision);
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -40,7 +40,7 @@ describe('the watch of revisions', () => {
     expect(holds(7)).toBe(false);
     await pass(0);
     expect([holds(7), holds(6), holds(8)]).toEqual([true, false, true]);
-    expect([watch.holds('access', 3), watch.holds('access', 2)]).toEqual([true, false]);
+    expect([watch.isFresh('access', 3), watch.isFresh('access', 2)]).toEqual([true, false]);
   });
 
   it('lets an answer hold after a commit elsewhere for no longer than it may', async () => {
@@ -102,7 +102,7 @@ describe('the watch of revisions', () => {
     answer = () => new Promise((resolve) => (reply = resolve));
     await pass(60);
     const late = { ...latest };
-    watch.forget();
+    watch.invalidate();
     expect([holds(7), holds(8)]).toEqual([false, false]);
     answer = async () => ({ answers: 8, access: 3 });
     reply(late);
@@ -126,13 +126,13 @@ describe('the watch of revisions', () => {
     holds(7);
     await pass(0);
     const [epoch, generation] = [watch.epoch(), watch.generation()];
-    watch.forget();
+    watch.invalidate();
     answer = async () => later;
     await pass(0);
     await pass(60);
     expect(watch.epoch()).toBe(epoch + 1);
     expect(watch.generation()).toBeGreaterThan(generation + 1);
-    expect([watch.heard('answers'), holds(later.answers), holds(later.answers - 1)]).toEqual([
+    expect([watch.lastKnown('answers'), holds(later.answers), holds(later.answers - 1)]).toEqual([
       later.answers,
       true,
       false,
@@ -159,7 +159,7 @@ describe('the watch of revisions', () => {
     await pass(60_000);
     expect([holds(7), asked]).toEqual([true, 1]);
     latest.answers = 8;
-    watch.forget();
+    watch.invalidate();
     expect(holds(7)).toBe(false);
     await pass(0);
     expect([holds(7), holds(8), asked]).toEqual([false, true, 2]);

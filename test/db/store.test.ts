@@ -86,7 +86,8 @@ onEveryEngine((engine) => {
 describe('opening the store', () => {
   it('keeps everything in the embedded data directory, for others only through the holder', async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
-    const open = (share: boolean) => openDatabase({ url: undefined, dataDirectory, share, onIdleError });
+    const open = (allowRemote: boolean) =>
+      openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });
     const holder = await open(false);
     await expect(open(false)).rejects.toThrow(`${dataDirectory} is in use by process ${process.pid}`);
     const guest = await open(true);
@@ -104,7 +105,8 @@ describe('opening the store', () => {
 
   it('gives a guest the same types and errors as the holder', async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
-    const open = (share: boolean) => openDatabase({ url: undefined, dataDirectory, share, onIdleError });
+    const open = (allowRemote: boolean) =>
+      openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });
     const holder = await open(false);
     const guest = await open(true);
     const { rows } =
@@ -120,7 +122,8 @@ describe('opening the store', () => {
 
   it('lets a guest’s transaction stand alone, and undoes it when the guest goes away', async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
-    const open = (share: boolean) => openDatabase({ url: undefined, dataDirectory, share, onIdleError });
+    const open = (allowRemote: boolean) =>
+      openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });
     const holder = await open(false);
     const guest = await open(true);
     let seen: unknown;
@@ -141,7 +144,7 @@ describe('opening the store', () => {
 
   it.skipIf(inject('postgresUrl') === null)('lets two nodes start at once on an empty database', async () => {
     const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
-    const open = () => openDatabase({ url, dataDirectory: randomUUID(), share: false, onIdleError });
+    const open = () => openDatabase({ url, dataDirectory: randomUUID(), allowRemote: false, onIdleError });
     const nodes = await Promise.all([open(), open(), open()]);
     const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(
       (nodes[0] as Database).db,
@@ -153,7 +156,7 @@ describe('opening the store', () => {
 
   it.skipIf(inject('postgresUrl') === null)('speaks UTC, whatever the zone of the server', async () => {
     const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
-    const open = () => openDatabase({ url, dataDirectory: '', share: false, onIdleError });
+    const open = () => openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError });
     const before = await open();
     const name = new URL(url).pathname.slice(1);
     await sql`alter database ${sql.id(name)} set timezone to 'Europe/Berlin'`.execute(before.db);

@@ -2,13 +2,13 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import {
-  type Asker,
   type AskerDeps,
   openAsker,
+  type ProviderClient,
   type ProviderSettings,
 } from '../../src/enrichment/providers/provider-client.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
-import type { KeyValueStore } from '../../src/rate-limit/store.ts';
+import type { RateLimitStore } from '../../src/rate-limit/store.ts';
 
 export interface Asked {
   method: string;
@@ -88,7 +88,7 @@ export function testClock(start = '2026-06-01T12:00:00.000Z'): TestClock {
 /** Fixed windows, counted like the product's stores, by the test's clock. Notes what was counted. */
 export function windowStore(clock: TestClock) {
   const windows = new Map<string, { consumed: number; endsAt: number }>();
-  const consume: KeyValueStore['consume'] = async (key, { windowSeconds }) => {
+  const consume: RateLimitStore['consume'] = async (key, { windowSeconds }) => {
     const now = clock().getTime();
     const open = windows.get(key);
     const window = open && open.endsAt > now ? open : { consumed: 0, endsAt: now + windowSeconds * 1000 };
@@ -100,7 +100,9 @@ export function windowStore(clock: TestClock) {
 }
 
 /** Asks for real, loopback allowed. `timeoutMs` stands in for the asker's own 15 s where a test waits for its end. */
-export function testAsker(deps: Partial<AskerDeps> & { clock: TestClock; timeoutMs?: number }): Asker {
+export function testAsker(
+  deps: Partial<AskerDeps> & { clock: TestClock; timeoutMs?: number },
+): ProviderClient {
   const { timeoutMs, ...rest } = deps;
   const outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], userAgent: 'tipline-test' });
   onTestFinished(() => outbound.close());

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PLANNED_ONCE_TEXTS } from '../../src/db/postgres/prepared-statements.ts';
+import { GENERIC_PLAN_RAW } from '../../src/db/postgres/prepared-statements.ts';
 import { type IndicatorFilters, SORTS } from '../../src/indicators/read/indicators.queries.ts';
 import { listIndicators, readPage } from '../../src/indicators/read/list.queries.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
@@ -35,7 +35,7 @@ const filters = fc.record(
   },
   { requiredKeys: [] },
 );
-const bounds = fc.record({ gathered: fc.nat(20), walked: fc.nat(20), deep: fc.nat(20) });
+const bounds = fc.record({ materialize: fc.nat(20), scanNewest: fc.nat(20), deep: fc.nat(20) });
 const page = fc.record({
   page: fc.integer({ min: 1, max: 25 }),
   pageSize: fc.integer({ min: 1, max: 30 }),
@@ -77,7 +77,7 @@ onEveryEngine((engine) => {
         fc.record({ filters, bounds, page, ceiling: fc.constantFrom(...TLPS), later: fc.nat(120) }),
         async ({ filters: wanted, bounds: within, page: asked, ceiling, later }) => {
           const now = new Date(NOW.getTime() + later * 500);
-          const of = { viewer: { tlpCeiling: ceiling, now }, filters: wanted as IndicatorFilters };
+          const of = { principal: { tlpCeiling: ceiling, now }, filters: wanted as IndicatorFilters };
           const { sort, ...plain } = asked;
           const given = await readPage(
             harness.db,
@@ -118,7 +118,7 @@ onEveryEngine((engine) => {
       });
       await listIndicators(db, { tlpCeiling: 'RED', now: NOW }, wanted, { page: 1, pageSize: 10 });
       // What a statement is made of comes before it.
-      expect(sent.at(-1)?.startsWith(PLANNED_ONCE_TEXTS)).toBe(once);
+      expect(sent.at(-1)?.startsWith(GENERIC_PLAN_RAW)).toBe(once);
     },
   );
 });

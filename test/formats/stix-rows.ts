@@ -3,9 +3,9 @@ import type { IndicatorRecord } from '../../src/importers/importer.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import {
   mergeStatements,
+  resolve,
   type SourceDefaults,
   type Statement,
-  show,
   uniqueTags,
 } from '../../src/model/statement.ts';
 
@@ -45,7 +45,7 @@ function statementOf(record: IndicatorRecord): Statement {
 type Row = { value: string; record: IndicatorRecord; ids: Set<string>; statement: Statement };
 
 function exportRow({ value, record, ids, statement }: Row): Omit<ExportIndicator, 'id' | 'number'> {
-  const { sourceId: _, ...shown } = show(record.type, [{ ...statement, source: SOURCE }], [], null);
+  const { sourceId: _, ...shown } = resolve(record.type, [{ ...statement, source: SOURCE }], [], null);
   return {
     ...shown,
     version: 1,

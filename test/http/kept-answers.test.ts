@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Computed, type KeptAnswers, keepAnswers } from '../../src/http/cache/response-cache.ts';
+import {
+  type Computed,
+  createResponseCache,
+  type ResponseCache,
+} from '../../src/http/cache/response-cache.ts';
 
 const NOW = new Date('2026-06-01T12:00:00Z');
 const at = (ms: number) => new Date(NOW.getTime() + ms);
@@ -11,18 +15,18 @@ describe('kept answers', () => {
   let generation: number;
   let epoch: number;
   let clock: number;
-  let answers: KeptAnswers;
+  let answers: ResponseCache;
   let computed: number;
 
   beforeEach(() => {
     [latest, oldest, generation, epoch, clock, computed] = [1, 1, 0, 0, 0, 0];
     const watch = {
-      holds: (_: string, revision: number) => revision >= oldest,
+      isFresh: (_: string, revision: number) => revision >= oldest,
       isLatest: (_: string, revision: number) => revision >= latest,
       generation: () => generation,
       epoch: () => epoch,
     };
-    answers = keepAnswers(watch, () => clock);
+    answers = createResponseCache(watch, () => clock);
   });
 
   const compute =
@@ -32,13 +36,14 @@ describe('kept answers', () => {
       await null;
       return { payload: `of ${latest}`, revision: latest, validUntil: null, ...given };
     };
-  const find = async (now = NOW, read = compute()) => (await answers.find('q', now, read)).body.toString();
+  const find = async (now = NOW, read = compute()) =>
+    (await answers.getOrCompute('q', now, read)).body.toString();
 
   it('are computed once for as long as they hold', async () => {
     expect([await find(), await find(), computed]).toEqual(['of 1', 'of 1', 1]);
-    expect(answers.peek('q', NOW.getTime())?.body.toString()).toBe('of 1');
+    expect(answers.getStale('q', NOW.getTime())?.body.toString()).toBe('of 1');
     [latest, oldest] = [2, 2];
-    expect(answers.peek('q', NOW.getTime())).toBeUndefined();
+    expect(answers.getStale('q', NOW.getTime())).toBeUndefined();
     expect([await find(), computed]).toEqual(['of 2', 2]);
   });
 
@@ -71,7 +76,7 @@ describe('kept answers', () => {
     expect(await first).toBe('of 1');
     // The one that came late is not kept in place of the newer one.
     oldest = 2;
-    expect(answers.peek('q', NOW.getTime())?.body.toString()).toBe('of 2');
+    expect(answers.getStale('q', NOW.getTime())?.body.toString()).toBe('of 2');
 
     [latest, oldest] = [3, 3];
     const long = find(NOW, slow);
@@ -83,9 +88,9 @@ describe('kept answers', () => {
 
   it('end with the instant at which time alone makes them others', async () => {
     await find(NOW, compute({ validUntil: at(10) }));
-    expect(answers.peek('q', at(9).getTime())).toBeDefined();
-    expect(answers.peek('q', at(10).getTime())).toBeUndefined();
-    expect(answers.peek('q', at(-1).getTime())).toBeUndefined();
+    expect(answers.getStale('q', at(9).getTime())).toBeDefined();
+    expect(answers.getStale('q', at(10).getTime())).toBeUndefined();
+    expect(answers.getStale('q', at(-1).getTime())).toBeUndefined();
     await find(at(10));
     expect(computed).toBe(2);
   });
@@ -125,15 +130,19 @@ describe('kept answers', () => {
     let finish: (computed: Computed) => void = () => {};
     latest = 9;
     await find();
-    const late = answers.find('other', NOW, () => new Promise<Computed>((resolve) => (finish = resolve)));
+    const late = answers.getOrCompute(
+      'other',
+      NOW,
+      () => new Promise<Computed>((resolve) => (finish = resolve)),
+    );
     [latest, oldest, epoch] = [5, 5, 1];
     finish({ payload: 'of 9', revision: 9, validUntil: null });
     await late;
-    expect([answers.peek('q', NOW.getTime()), answers.peek('other', NOW.getTime())]).toEqual([
+    expect([answers.getStale('q', NOW.getTime()), answers.getStale('other', NOW.getTime())]).toEqual([
       undefined,
       undefined,
     ]);
-    expect([await find(), answers.peek('q', NOW.getTime())?.revision]).toEqual(['of 5', 5]);
+    expect([await find(), answers.getStale('q', NOW.getTime())?.revision]).toEqual(['of 5', 5]);
   });
 
   it('a failure is told to all who joined', async () => {
@@ -151,7 +160,7 @@ describe('kept answers', () => {
   it('one of those who ask renews what is no longer the latest, the others go on with it', async () => {
     await find();
     latest = 2;
-    const seen = () => answers.peek('q', NOW.getTime())?.body.toString();
+    const seen = () => answers.getStale('q', NOW.getTime())?.body.toString();
     expect([seen(), seen(), seen()]).toEqual([undefined, 'of 1', 'of 1']);
     await find();
     expect(seen()).toBe('of 2');
@@ -160,7 +169,7 @@ describe('kept answers', () => {
   it('sends another when the one who was to renew it does not', async () => {
     await find();
     latest = 2;
-    const seen = () => answers.peek('q', NOW.getTime())?.body.toString();
+    const seen = () => answers.getStale('q', NOW.getTime())?.body.toString();
     expect([seen(), seen()]).toEqual([undefined, 'of 1']);
     clock += 501;
     expect([seen(), seen()]).toEqual([undefined, 'of 1']);

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { lateSerializers } from '../../src/http/lazy-serializers.ts';
+import { lazySerializers } from '../../src/http/lazy-serializers.ts';
 
 const ITEM = {
   $id: 'Item',
@@ -15,7 +15,7 @@ const LIST = {
 };
 
 function service() {
-  const app = Fastify({ schemaController: { compilersFactory: { buildSerializer: lateSerializers } } });
+  const app = Fastify({ schemaController: { compilersFactory: { buildSerializer: lazySerializers } } });
   app.addSchema(ITEM).addSchema(LIST);
   const item = { name: 'one', internal: 'not declared' };
   app.get('/item', { schema: { response: { 200: ITEM } } }, () => item);
@@ -33,7 +33,7 @@ describe('serializers compiled at their first answer', () => {
   });
 
   it('are not compiled before', async () => {
-    const app = Fastify({ schemaController: { compilersFactory: { buildSerializer: lateSerializers } } });
+    const app = Fastify({ schemaController: { compilersFactory: { buildSerializer: lazySerializers } } });
     app.get('/', { schema: { response: { 200: { $ref: 'Nobody#' } } } }, () => ({}));
     await app.ready();
     expect((await app.inject('/')).statusCode).toBe(500);

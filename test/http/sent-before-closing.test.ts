@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { sendBeforeClosing } from '../../src/http/drain-connections.ts';
+import { drainConnections } from '../../src/http/drain-connections.ts';
 
 const BODY = Buffer.alloc(20_000_000, 'x');
 
@@ -13,7 +13,7 @@ it('an answer that has ended is sent whole to a slow reader before the server cl
     response.end(BODY);
     ended();
   });
-  sendBeforeClosing(server);
+  drainConnections(server);
   await new Promise<void>((listens) => server.listen(0, '127.0.0.1', listens));
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -8,7 +8,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { postgresDialect } from '../../src/db/postgres/postgres.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import type { ImportRecord } from '../../src/importers/importer.ts';
-import { newTally } from '../../src/imports/counts.ts';
+import { createCounts } from '../../src/imports/counts.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { nameKey } from '../../src/model/name-key.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
@@ -70,7 +70,7 @@ async function load(db: Db, source: string, records: ImportRecord[]) {
       yield* records;
     },
   };
-  const tally = newTally();
+  const tally = createCounts();
   const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
   const from = await ensureSource(db, source, 'import', DEFAULTS, NOW);
   await importFiles(db, [{ importer, input }], {

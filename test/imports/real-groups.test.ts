@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Importer } from '../../src/importers/importer.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
-import { newTally } from '../../src/imports/counts.ts';
+import { createCounts } from '../../src/imports/counts.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -38,7 +38,7 @@ onEveryEngine((engine) => {
     if (!importer) throw new Error(`${file} is not recognized`);
     const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
     const source = await ensureSource(harness.db, name, 'import', defaults, NOW);
-    const tally = newTally();
+    const tally = createCounts();
     await importFiles(harness.db, [{ importer: actorsOf(importer), input }], {
       source,
       now: NOW,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { importerNamed } from '../../src/importers/named.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
-import { newTally, type Tally } from '../../src/imports/counts.ts';
+import { createCounts, type ImportCounts } from '../../src/imports/counts.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { IMPORTED, OPTIONS, REFUSED } from '../importers/shared-data-counts.ts';
@@ -20,7 +20,7 @@ const filesIn = (folder: string): string[] =>
     .map((entry) => `${entry.parentPath}/${entry.name}`.slice(DATA.length + 1))
     .sort();
 
-function countsOf({ kinds }: Tally) {
+function countsOf({ kinds }: ImportCounts) {
   const counts = { read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0 };
   const reasons: Record<string, number> = {};
   for (const tally of kinds.values()) {
@@ -46,7 +46,7 @@ onEveryEngine((engine) => {
           if (!importer) throw new Error(`not recognized: ${file}`);
           const defaults = { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' } as const;
           const source = await ensureSource(database.db, 'Files', 'import', defaults, NOW);
-          const tally = newTally();
+          const tally = createCounts();
           const broken = await importFiles(database.db, [{ importer, input }], {
             source,
             now: NOW,

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { trackInterest } from '../../src/enrichment/access-tracker.ts';
-import { drainRequests, keepDraining } from '../../src/enrichment/drain.ts';
-import { type Asker, openAsker } from '../../src/enrichment/providers/provider-client.ts';
+import { drainRequests, runEnrichmentQueue } from '../../src/enrichment/drain.ts';
+import { openAsker, type ProviderClient } from '../../src/enrichment/providers/provider-client.ts';
 import { findProviders } from '../../src/enrichment/providers.queries.ts';
 import {
   type ProviderSettingsChange,
+  queueCriteria,
   readyProviders,
   removeProvider,
   saveProvider,
-  wishFor,
 } from '../../src/enrichment/providers.service.ts';
 import {
   addRequests,
@@ -49,7 +49,7 @@ onEveryEngine((engine) => {
   let tipline: Harness;
   let server: FeedServer;
   let outbound: Outbound;
-  let asker: Asker;
+  let asker: ProviderClient;
   beforeEach(async () => {
     tipline = await startHarness(engine);
     server = await startFeedServer();
@@ -83,7 +83,7 @@ onEveryEngine((engine) => {
   const drain = () => drainRequests(deps());
   async function request(ids: string[], priority: Priority = PRIORITY.person, anew = false) {
     const [ready] = await readyProviders(tipline.db);
-    return ready ? addRequests(tipline.db, ids, wishFor(ready), priority, tipline.clock.now, anew) : 0;
+    return ready ? addRequests(tipline.db, ids, queueCriteria(ready), priority, tipline.clock.now, anew) : 0;
   }
   const waiting = async () => (await countRequests(tipline.db)).get('abuseipdb') ?? 0;
   const context = async (n: number) => (await tipline.get(`/api/v1/indicators/${idOf(n)}/context`)).json();
@@ -99,7 +99,7 @@ onEveryEngine((engine) => {
         if (looks++ === 0) setTimeout(() => ending.abort(), 50);
         return ending.signal.aborted;
       };
-      const ended = keepDraining({ ...deps(), stopped }, ending.signal);
+      const ended = runEnrichmentQueue({ ...deps(), stopped }, ending.signal);
       const late = delay(2_000, 'late', { ref: false });
       expect(await Promise.race([ended, late])).toBeUndefined();
     });

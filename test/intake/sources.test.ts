@@ -345,9 +345,9 @@ onEveryEngine((engine) => {
     feeds.server.answer({ body: many });
     await feeds.run(id);
     feeds.server.answer({ body: '# Back soon\nhttps://status.test-feed.net/\n' });
-    expect((await feeds.run(id)).error).toMatch(/of 30 members the list holds 1 now.*--accept-shrink/);
+    expect((await feeds.run(id)).error).toMatch(/of 30 members the list holds 1 now.*--allow-shrink/);
     expect(await values()).toHaveLength(30);
-    expect((await feeds.run(id, { acceptShrink: true })).counts).toMatchObject({ new: 1, left: 30 });
+    expect((await feeds.run(id, { allowShrink: true })).counts).toMatchObject({ new: 1, left: 30 });
   });
 
   it('keeps text of which a half of a surrogate pair is part', async () => {

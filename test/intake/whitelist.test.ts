@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import { recheckAll } from '../../src/whitelist/reevaluate.ts';
+import { reevaluateMatches } from '../../src/whitelist/reevaluate.ts';
 import { findLists, readEdition } from '../../src/whitelist/whitelist.queries.ts';
 import {
   addEntry,
@@ -9,7 +9,7 @@ import {
   loadList,
   removeEntry,
   removeList,
-  switchList,
+  setListEnabled,
 } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -150,9 +150,9 @@ onEveryEngine((engine) => {
     it('can be switched off and on, and taken away', async () => {
       await load();
       await loadList(tipline.db, list(['notcdn.example']), why);
-      await switchList(tipline.db, 'Content networks', false, why);
+      await setListEnabled(tipline.db, 'Content networks', false, why);
       expect(await shown()).toEqual(all);
-      await switchList(tipline.db, 'Content networks', true, why);
+      await setListEnabled(tipline.db, 'Content networks', true, why);
       expect(await shown()).toEqual(without('notcdn.example'));
       await removeList(tipline.db, 'Content networks', why);
       expect(await shown()).toEqual(all);
@@ -169,9 +169,9 @@ onEveryEngine((engine) => {
       await loadList(tipline.db, list(['notcdn.example']), why);
       await tipline.db.updateTable('whitelist_state').set({ applied: null }).execute();
       let calls = 0;
-      await recheckAll(tipline.db, { now: NOW, stopped: () => ++calls > 1 });
+      await reevaluateMatches(tipline.db, { now: NOW, stopped: () => ++calls > 1 });
       expect((await readEdition(tipline.db)).position).not.toBeNull();
-      await recheckAll(tipline.db, { now: NOW });
+      await reevaluateMatches(tipline.db, { now: NOW });
       const { edition, applied } = await readEdition(tipline.db);
       expect(applied).toBe(edition);
     });
@@ -211,8 +211,8 @@ onEveryEngine((engine) => {
     it('are put in once, hide what was there before, and stay off when the operator switched them off', async () => {
       await tipline.load([indicatorRecord('IPV4', '127.0.0.1')]);
       await ensureShippedLists(tipline.db, shipped, NOW);
-      expect(await recheckAll(tipline.db, { now: NOW })).toBe(1);
-      for (const { name } of shipped) await switchList(tipline.db, name, false, why);
+      expect(await reevaluateMatches(tipline.db, { now: NOW })).toBe(1);
+      for (const { name } of shipped) await setListEnabled(tipline.db, name, false, why);
       const { edition } = await readEdition(tipline.db);
       await ensureShippedLists(tipline.db, shipped, NOW);
       expect((await readEdition(tipline.db)).edition).toBe(edition);
@@ -222,7 +222,7 @@ onEveryEngine((engine) => {
         shipped.map((list) => ({ ...list, version: 99_999_999 })),
         NOW,
       );
-      await recheckAll(tipline.db, { now: NOW });
+      await reevaluateMatches(tipline.db, { now: NOW });
       expect(await shown()).toEqual(['127.0.0.1']);
     });
   });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openAsker } from '../../src/enrichment/providers/provider-client.ts';
-import { readyProviders, saveProvider, wishFor } from '../../src/enrichment/providers.service.ts';
+import { queueCriteria, readyProviders, saveProvider } from '../../src/enrichment/providers.service.ts';
 import { addRequests, PRIORITY } from '../../src/enrichment/requests.queries.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
@@ -72,7 +72,8 @@ onEveryEngine((engine) => {
     await saveProvider(tipline.db, SECRETS, 'abuseipdb', keys, { who: 'test', now: tipline.clock.now });
     const [ready] = await readyProviders(tipline.db);
     const asked = indicatorId('IPV4', '198.51.100.2');
-    if (ready) await addRequests(tipline.db, [asked], wishFor(ready), PRIORITY.person, tipline.clock.now);
+    if (ready)
+      await addRequests(tipline.db, [asked], queueCriteria(ready), PRIORITY.person, tipline.clock.now);
     await feeds.add({ kind: 'text' });
     await start(1);
     await until(async () => (await total()) === 2);

@@ -122,14 +122,14 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is flushed a
     onTestFinished(async () => {
       for (const node of nodes) await node.close();
     });
-    const limit = { points: 300, windowSeconds: 600, mayLease: true };
+    const limit = { limit: 300, windowSeconds: 600, mayLease: true };
     let allowed = 0;
     const ask = async () => {
       for (let round = 0; round < 20; round++) {
         const told = await Promise.all(
           nodes.flatMap((node) => Array.from({ length: 20 }, () => node.consume('key', limit))),
         );
-        allowed += told.filter(({ consumed }) => consumed <= limit.points).length;
+        allowed += told.filter(({ consumed }) => consumed <= limit.limit).length;
       }
     };
     const isUp = () =>
@@ -147,8 +147,8 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is flushed a
       await ask();
       after.push(allowed);
     }
-    expect(healthy).toBeLessThanOrEqual(limit.points);
-    expect(after[0]).toBeLessThanOrEqual(nodes.length * limit.points);
+    expect(healthy).toBeLessThanOrEqual(limit.limit);
+    expect(after[0]).toBeLessThanOrEqual(nodes.length * limit.limit);
     // Another failure gives nothing more.
     expect(after[1]).toBe(after[0]);
   });

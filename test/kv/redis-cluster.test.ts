@@ -27,7 +27,7 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
     const port = await freePort();
     const url = `redis://127.0.0.1:${port}`;
     const stores = [await redisStore(url, () => {}), await redisStore(url, () => {})];
-    const limit = { points: 100, windowSeconds: 60 };
+    const limit = { limit: 100, windowSeconds: 60 };
     for (const store of stores) {
       expect((await store.consume('early', limit)).consumed).toBe(1);
       // Nobody else answers: what this node has counted itself.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { together } from '../../src/rate-limit/batched-counter.ts';
+import { batchedCounter } from '../../src/rate-limit/batched-counter.ts';
 import { runs } from '../properties/runs.ts';
 
 describe('counting together', () => {
@@ -13,7 +13,7 @@ describe('counting together', () => {
         const turns = async (count: number) => {
           for (let i = 0; i < count; i++) await null;
         };
-        const { count } = together(async (key, points) => {
+        const { count } = batchedCounter(async (key, points) => {
           await turns(storeTurns);
           counts[key] = (counts[key] ?? 0) + points;
           await turns(storeTurns);
@@ -33,7 +33,7 @@ describe('counting together', () => {
 
   it('asks once for all that come while it is being asked', async () => {
     const asked: number[] = [];
-    const { count } = together(async (_, points) => {
+    const { count } = batchedCounter(async (_, points) => {
       asked.push(points);
       await null;
       return { consumed: points, msBeforeNext: 1 };
@@ -44,7 +44,7 @@ describe('counting together', () => {
 
   it('a failure is told to those it befell alone', async () => {
     let asked = 0;
-    const { count } = together(async (_, points) => {
+    const { count } = batchedCounter(async (_, points) => {
       asked++;
       await null;
       if (asked === 1) throw new Error('down');
@@ -56,7 +56,7 @@ describe('counting together', () => {
   });
 });
 
-describe('counting together with leases', () => {
+describe('counting batchedCounter with leases', () => {
   /** A store that nodes share, whose window ends at a time. */
   const sharedStore = (windowMs: number) => {
     const state = { now: 0, end: windowMs, count: 0, asked: 0, wayBackMs: 0 };
@@ -70,7 +70,7 @@ describe('counting together with leases', () => {
       return answer;
     };
     const node = (points: number) => {
-      const { count, leased } = together(countMany, { points, clock: () => state.now });
+      const { count, leased } = batchedCounter(countMany, { limit: points, clock: () => state.now });
       return Object.assign(async (key: string) => leased(key) ?? count(key), { leased });
     };
     return { state, node };
@@ -117,7 +117,7 @@ describe('counting together with leases', () => {
       // Whole milliseconds, as stores tell them; the process's own clock has parts of them.
       return { consumed: counted, msBeforeNext: windowMs - Math.floor(now) };
     };
-    const { count, leased } = together(countMany, { points: 1_000_000, clock: () => now });
+    const { count, leased } = batchedCounter(countMany, { limit: 1_000_000, clock: () => now });
     await count('key');
     await count('key');
     for (let i = 0; i < 10_000; i++) {

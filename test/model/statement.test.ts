@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergeStatements, type SourceStatement, type Statement, show } from '../../src/model/statement.ts';
+import { mergeStatements, resolve, type SourceStatement, type Statement } from '../../src/model/statement.ts';
 
 const at = (day: string) => new Date(`${day}T00:00:00.000Z`);
 
@@ -31,7 +31,7 @@ const says = (name: string, fields: Partial<SourceStatement> = {}): SourceStatem
 
 describe('what is shown of an indicator', () => {
   it('takes the source’s defaults where it says nothing', () => {
-    expect(show('DOMAIN', [says('a')], [], null)).toEqual({
+    expect(resolve('DOMAIN', [says('a')], [], null)).toEqual({
       confidence: 50,
       severity: 'MEDIUM',
       tlp: 'CLEAR',
@@ -47,55 +47,55 @@ describe('what is shown of an indicator', () => {
   it('keeps it as long as its record says, else for the lifetime of its type after the last sighting, else for good', () => {
     const source = { ...says('a').source, lifetimes: { DOMAIN: 86_400 } };
     const seen = { source, lastSeen: at('2026-05-10') };
-    expect(show('DOMAIN', [says('a', seen)], [], null).expiresAt).toEqual(at('2026-05-11'));
-    expect(show('DOMAIN', [says('a', { ...seen, expiresAt: at('2027-01-01') })], [], null).expiresAt).toEqual(
-      at('2027-01-01'),
-    );
-    expect(show('IPV4', [says('a', seen)], [], null).expiresAt).toBeNull();
-    expect(show('DOMAIN', [says('a', { source })], [], null).expiresAt).toEqual(at('2026-05-02'));
+    expect(resolve('DOMAIN', [says('a', seen)], [], null).expiresAt).toEqual(at('2026-05-11'));
+    expect(
+      resolve('DOMAIN', [says('a', { ...seen, expiresAt: at('2027-01-01') })], [], null).expiresAt,
+    ).toEqual(at('2027-01-01'));
+    expect(resolve('IPV4', [says('a', seen)], [], null).expiresAt).toBeNull();
+    expect(resolve('DOMAIN', [says('a', { source })], [], null).expiresAt).toEqual(at('2026-05-02'));
   });
 
   it('keeps a member of a list while it stands there, and counts its lifetime from when it left', () => {
     const source = { ...says('a').source, lifetimes: { DOMAIN: 86_400 }, membership: true };
-    expect(show('DOMAIN', [says('a', { source })], [], null).expiresAt).toBeNull();
+    expect(resolve('DOMAIN', [says('a', { source })], [], null).expiresAt).toBeNull();
     const left = { source, lastSeen: at('2026-05-10'), leftAt: at('2026-05-11') };
-    expect(show('DOMAIN', [says('a', left)], [], null).expiresAt).toEqual(at('2026-05-12'));
+    expect(resolve('DOMAIN', [says('a', left)], [], null).expiresAt).toEqual(at('2026-05-12'));
     expect(
-      show('DOMAIN', [says('a', { ...left, source: { ...source, lifetimes: {} } })], [], null).expiresAt,
+      resolve('DOMAIN', [says('a', { ...left, source: { ...source, lifetimes: {} } })], [], null).expiresAt,
     ).toBeNull();
   });
 
   it('lets the most confident source decide, of equals the one that saw it first, then by name', () => {
     const early = { firstSeen: at('2020-01-01') };
-    expect(show('DOMAIN', [says('a'), says('b', { confidence: 51 })], [], null).sourceId).toBe('b');
-    expect(show('DOMAIN', [says('a'), says('b', early)], [], null).sourceId).toBe('b');
-    expect(show('DOMAIN', [says('b'), says('a')], [], null).sourceId).toBe('a');
+    expect(resolve('DOMAIN', [says('a'), says('b', { confidence: 51 })], [], null).sourceId).toBe('b');
+    expect(resolve('DOMAIN', [says('a'), says('b', early)], [], null).sourceId).toBe('b');
+    expect(resolve('DOMAIN', [says('b'), says('a')], [], null).sourceId).toBe('a');
   });
 
   it('puts a provider’s highest score before the sources, and a pin before both', () => {
     const sources = [says('a', { confidence: 90 })];
-    expect(show('DOMAIN', sources, [], null).confidence).toBe(90);
-    expect(show('DOMAIN', sources, [10, 30], null).confidence).toBe(30);
-    expect(show('DOMAIN', sources, [10, 30], 5).confidence).toBe(5);
-    expect(show('DOMAIN', sources, [10, 30], 0).confidence).toBe(0);
+    expect(resolve('DOMAIN', sources, [], null).confidence).toBe(90);
+    expect(resolve('DOMAIN', sources, [10, 30], null).confidence).toBe(30);
+    expect(resolve('DOMAIN', sources, [10, 30], 5).confidence).toBe(5);
+    expect(resolve('DOMAIN', sources, [10, 30], 0).confidence).toBe(0);
   });
 
   it('prefers a stated severity to a default, and the highest of those stated', () => {
-    expect(show('DOMAIN', [says('a'), says('b', { severity: 'LOW' })], [], null).severity).toBe('LOW');
+    expect(resolve('DOMAIN', [says('a'), says('b', { severity: 'LOW' })], [], null).severity).toBe('LOW');
     expect(
-      show('DOMAIN', [says('a', { severity: 'HIGH' }), says('b', { severity: 'LOW' })], [], null).severity,
+      resolve('DOMAIN', [says('a', { severity: 'HIGH' }), says('b', { severity: 'LOW' })], [], null).severity,
     ).toBe('HIGH');
   });
 
   it('expires with the last source that lets it, and never while one sets no end', () => {
     const [a, b] = [says('a', { expiresAt: at('2027-01-01') }), says('b', { expiresAt: at('2028-01-01') })];
-    expect(show('DOMAIN', [a, b], [], null).expiresAt).toEqual(at('2028-01-01'));
-    expect(show('DOMAIN', [a, b, says('c')], [], null).expiresAt).toBeNull();
+    expect(resolve('DOMAIN', [a, b], [], null).expiresAt).toEqual(at('2028-01-01'));
+    expect(resolve('DOMAIN', [a, b, says('c')], [], null).expiresAt).toBeNull();
   });
 
   it('holds the most restrictive marking', () => {
     expect(
-      show('DOMAIN', [says('a', { tlp: 'AMBER_STRICT' }), says('b', { tlp: 'AMBER' })], [], null).tlp,
+      resolve('DOMAIN', [says('a', { tlp: 'AMBER_STRICT' }), says('b', { tlp: 'AMBER' })], [], null).tlp,
     ).toBe('AMBER_STRICT');
   });
 });

@@ -53,14 +53,14 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, whatever is done', () => {
   beforeAll(async () => {
     fresh = await freshPostgresUrl(url ?? '');
     const open = () =>
-      openDatabase({ url: fresh.url, dataDirectory: '', share: false, onIdleError: () => {} });
+      openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
     const start = (opened: () => Promise<Database>) =>
       startHarness({ name: 'postgresql', open: opened, end: async () => {} });
     nodes = [await start(open), await start(open)];
     uncached = await start(async () => {
       const database = await open();
       const never = () => false;
-      return { ...database, revisions: { ...database.revisions, holds: never, isLatest: never } };
+      return { ...database, revisions: { ...database.revisions, isFresh: never, isLatest: never } };
     });
   });
   afterAll(async () => {

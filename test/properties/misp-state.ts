@@ -2,7 +2,7 @@ import type { ExportEntity, ExportIndicator } from '../../src/formats/format.ts'
 import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
 import { mispImporter } from '../../src/importers/misp.ts';
 import { indicatorId } from '../../src/model/identity.ts';
-import { mergeStatements, mostRestrictive, type Statement, show } from '../../src/model/statement.ts';
+import { mergeStatements, mostRestrictive, resolve, type Statement } from '../../src/model/statement.ts';
 import { exportIndicator, toward } from '../formats/input.ts';
 import { inputOf, ofKind, runImporter } from '../importers/run-importer.ts';
 
@@ -34,7 +34,7 @@ export async function importMisp(...texts: string[]): Promise<State> {
       indicates.set(id, (indicates.get(id) ?? new Set()).add(entity.id));
   }
   const rows = [...statements].map(([id, { record, statement }], at) => {
-    const { sourceId: _, ...shown } = show(record.type, [{ ...statement, source: SOURCE }], [], null);
+    const { sourceId: _, ...shown } = resolve(record.type, [{ ...statement, source: SOURCE }], [], null);
     return exportIndicator(at + 1, record.type, record.value, {
       ...shown,
       ...{ createdAt: IMPORTED_AT, modifiedAt: IMPORTED_AT, source: SOURCE.name },

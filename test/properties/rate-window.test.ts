@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
 import { redisStore } from '../../src/rate-limit/redis.ts';
-import type { KeyValueStore } from '../../src/rate-limit/store.ts';
+import type { RateLimitStore } from '../../src/rate-limit/store.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { runs } from './runs.ts';
@@ -19,7 +19,7 @@ const bursts = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 const limits = fc.record({
-  points: fc.integer({ min: 1, max: 12 }),
+  limit: fc.integer({ min: 1, max: 12 }),
   windowSeconds: fc.constantFrom(10, 30, 60),
 });
 
@@ -64,7 +64,7 @@ onEveryEngine((engine) => {
     const windowSeconds = 30;
     let harness: Harness;
     beforeAll(async () => {
-      const kv: KeyValueStore = {
+      const kv: RateLimitStore = {
         ...store,
         // Asking the store takes time, and the store's clock goes on meanwhile.
         consume: async (key, limit) => {
@@ -76,7 +76,7 @@ onEveryEngine((engine) => {
       harness = await startHarness(engine, {
         kv,
         clock: () => clock.now,
-        rateLimit: { points, windowSeconds },
+        rateLimit: { limit: points, windowSeconds },
       });
     });
     afterAll(() => harness.close());
@@ -129,7 +129,7 @@ onEveryEngine((engine) => {
 });
 
 describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share', () => {
-  const stores: KeyValueStore[] = [];
+  const stores: RateLimitStore[] = [];
   const errors: Error[] = [];
   beforeAll(async () => {
     const url = inject('redisUrl') ?? '';
@@ -137,7 +137,7 @@ describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share'
   });
   afterAll(() => Promise.all(stores.map((store) => store.close())));
 
-  const consume = (node: number, key: string, limit: { points: number; windowSeconds: number }) => {
+  const consume = (node: number, key: string, limit: { limit: number; windowSeconds: number }) => {
     const store = stores[node % stores.length];
     if (!store) throw new Error('no store');
     return store.consume(key, limit);
@@ -159,7 +159,7 @@ describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share'
   });
 
   it('begin anew after their end, and never give more than the limit', async () => {
-    const limit = { points: 7, windowSeconds: 1 };
+    const limit = { limit: 7, windowSeconds: 1 };
     const key = randomUUID();
     const times = new Map<number, number>();
     // Until a third window has begun, as many at once as a busy client sends.
@@ -168,7 +168,7 @@ describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share'
       for (const { consumed } of told) times.set(consumed, (times.get(consumed) ?? 0) + 1);
     }
     const windows = times.get(1) ?? 0;
-    for (let n = 1; n <= limit.points; n++)
+    for (let n = 1; n <= limit.limit; n++)
       expect([n, times.get(n) ?? 0]).toEqual([n, expect.toSatisfy((count: number) => count <= windows)]);
   });
 });

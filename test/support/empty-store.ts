@@ -15,7 +15,7 @@ export interface EmptyStore {
 /** Migrates the embedded database once for the run: every test file would do so otherwise. */
 export async function makeEmptyStore(parent: string, productMain: string | null): Promise<EmptyStore> {
   const migrated = join(parent, 'migrated');
-  const options = { url: undefined, dataDirectory: migrated, share: false, onIdleError: () => {} };
+  const options = { url: undefined, dataDirectory: migrated, allowRemote: false, onIdleError: () => {} };
   await (await openDatabase(options)).close();
   const snapshot = join(parent, 'snapshot.tar');
   writeFileSync(snapshot, await dump(join(migrated, 'pgdata')));

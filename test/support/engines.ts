@@ -71,7 +71,7 @@ export function onEveryEngine(suite: (engine: TestEngine) => void): void {
 /** A database of its own; it goes with the server. */
 async function openFreshPostgres(url: string): Promise<Database> {
   const fresh = await freshPostgresUrl(url);
-  return openDatabase({ url: fresh.url, dataDirectory: '', share: false, onIdleError: () => {} });
+  return openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
 }
 
 export async function freshPostgresUrl(url: string): Promise<{ url: string; drop: () => Promise<void> }> {

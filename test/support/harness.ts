@@ -5,8 +5,8 @@ import type { Database } from '../../src/db/database.ts';
 import { openSpool } from '../../src/exports/spool.ts';
 import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
 import { importerNamed } from '../../src/importers/named.ts';
-import { ANY_WRITER } from '../../src/imports/assert-lease.ts';
-import { newTally, type Tally } from '../../src/imports/counts.ts';
+import { NO_LEASE } from '../../src/imports/assert-lease.ts';
+import { createCounts, type ImportCounts } from '../../src/imports/counts.ts';
 import { recordRun } from '../../src/imports/import-runs.service.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { normalize } from '../../src/model/normalize.ts';
@@ -33,7 +33,7 @@ export interface Harness extends Database {
     source?: string,
     defaults?: Partial<SourceDefaults>,
     seesUpTo?: Tlp,
-  ): Promise<Tally>;
+  ): Promise<ImportCounts>;
   /** The same as an import that can be undone. @returns its id */
   loadRun(records: ImportRecord[], source?: string, defaults?: Partial<SourceDefaults>): Promise<string>;
 }
@@ -61,7 +61,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     clock: () => clock.now,
     lastUsed: { note: () => {} },
     interest: { note: () => {} },
-    rateLimit: { points: 1_000_000, windowSeconds: 60 },
+    rateLimit: { limit: 1_000_000, windowSeconds: 60 },
     trustedProxies: [],
     metricsToken: METRICS_TOKEN,
     webDirectory: null,
@@ -90,7 +90,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     records: ImportRecord[],
     sourceName: string,
     defaults: Partial<SourceDefaults>,
-    tally: Tally,
+    tally: ImportCounts,
     runId: string | null,
     seesUpTo: Tlp = 'RED',
   ): Promise<void> {
@@ -109,7 +109,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
       dryRun: false,
       seesUpTo,
       tally,
-      writer: { ...ANY_WRITER, runId },
+      writer: { ...NO_LEASE, runId },
     });
   }
   return {
@@ -125,12 +125,12 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
         ...options,
       }),
     async load(records, sourceName = 'Test', defaults = {}, seesUpTo) {
-      const tally = newTally();
+      const tally = createCounts();
       await importRecords(records, sourceName, defaults, tally, null, seesUpTo);
       return tally;
     },
     async loadRun(records, source = 'Test', defaults = {}) {
-      const tally = newTally();
+      const tally = createCounts();
       const wanted = { source, fileName: 'test', fileBytes: 0, format: 'stix', dryRun: false };
       const run = await recordRun(db, wanted, tally, { who: 'cli:test', now: clock.now }, () => {});
       await importRecords(records, source, defaults, tally, run.id);

@@ -74,7 +74,7 @@ export async function total(
 
 /** Looks into a data directory: as its holder, or through the process that holds it. */
 export async function withStore<T>(dataDirectory: string, use: (db: Db) => Promise<T>): Promise<T> {
-  const options = { url: undefined, dataDirectory, share: true, onIdleError: () => {} };
+  const options = { url: undefined, dataDirectory, allowRemote: true, onIdleError: () => {} };
   const database = await openDatabase(options);
   try {
     return await use(database.db);

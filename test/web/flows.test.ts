@@ -74,7 +74,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
       });
       return { status: response.status, code: ((await response.json()) as { code: string }).code };
     }, link.split('#')[1]);
-    expect([status, code]).toEqual([409, 'not_possible']);
+    expect([status, code]).toEqual([409, 'conflict']);
   });
 
   it('signs in, comes back to where it was, and signs out', async () => {

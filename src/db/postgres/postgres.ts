@@ -23,7 +23,7 @@ export interface PostgresOptions {
   /** Connections this process may open. */
   maxConnections: number;
   /** Migrations may take long, and wait for those of another node. */
-  unhurried?: boolean;
+  noTimeout?: boolean;
   onIdleError: (error: Error) => void;
   /** A transaction of this process has been committed. */
   onCommit?: () => void;
@@ -37,7 +37,7 @@ export function postgresDialect(options: PostgresOptions): Dialect {
     application_name: 'tipline',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    ...(options.unhurried ? {} : REQUEST_TIMEOUTS),
+    ...(options.noTimeout ? {} : REQUEST_TIMEOUTS),
   });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on('error', options.onIdleError);
@@ -56,14 +56,14 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   const { onCommit = () => {} } = options;
   return {
     createAdapter: () => dialect.createAdapter(),
-    createDriver: () => telling(dialect.createDriver(), onCommit),
+    createDriver: () => withCommitHook(dialect.createDriver(), onCommit),
     createIntrospector: (db) => dialect.createIntrospector(db),
     createQueryCompiler: () => dialect.createQueryCompiler(),
   };
 }
 
 /** Whoever waits for a commit goes on after `onCommit`; what only reads commits nothing. */
-function telling(driver: Driver, onCommit: () => void): Driver {
+function withCommitHook(driver: Driver, onCommit: () => void): Driver {
   const reading = new WeakSet<DatabaseConnection>();
   const begin = driver.beginTransaction.bind(driver);
   const commit = driver.commitTransaction.bind(driver);

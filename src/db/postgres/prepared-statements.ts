@@ -6,9 +6,9 @@ export const PREPARED = '/* prepared */ ';
 /** The same, with rows as arrays of PostgreSQL's own texts, for reads of many rows. */
 export const PREPARED_TEXTS = '/* prepared, as texts */ ';
 /** The same two for statements whose best plan does not depend on the parameters. */
-export const PLANNED_ONCE = '/* prepared and planned once */ ';
-export const PLANNED_ONCE_TEXTS = '/* prepared and planned once, as texts */ ';
-const MARKS = [PREPARED, PREPARED_TEXTS, PLANNED_ONCE, PLANNED_ONCE_TEXTS];
+export const GENERIC_PLAN = '/* prepared and planned once */ ';
+export const GENERIC_PLAN_RAW = '/* prepared and planned once, as texts */ ';
+const MARKS = [PREPARED, PREPARED_TEXTS, GENERIC_PLAN, GENERIC_PLAN_RAW];
 const AS_TEXTS = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
 
 /** Statements that a connection keeps prepared; the least recently used is deallocated for a new one. */
@@ -76,9 +76,9 @@ function preparedStatements(client: pg.PoolClient, query: Query) {
       if (!mark) return undefined;
       const before = known.get(text);
       if (before) return before;
-      const asTexts = mark === PREPARED_TEXTS || mark === PLANNED_ONCE_TEXTS;
+      const asTexts = mark === PREPARED_TEXTS || mark === GENERIC_PLAN_RAW;
       const config = { name: `tipline_${named++}`, text, ...(asTexts && AS_TEXTS) };
-      const prepared = { config, isPlannedOnce: mark === PLANNED_ONCE || mark === PLANNED_ONCE_TEXTS };
+      const prepared = { config, isPlannedOnce: mark === GENERIC_PLAN || mark === GENERIC_PLAN_RAW };
       known.set(text, prepared);
       return prepared;
     },

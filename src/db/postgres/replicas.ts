@@ -5,11 +5,11 @@ import type { RevisionWatch } from '../revision/watch.ts';
 export interface Replica {
   db: Db;
   /** Which revisions it has come to. */
-  revisions: Pick<RevisionWatch, 'heard' | 'holds' | 'said'>;
+  revisions: Pick<RevisionWatch, 'lastKnown' | 'isFresh' | 'lastReport'>;
 }
 
 /** One that has failed is left alone for so long. */
-const REST_MS = 1_000;
+const COOLDOWN_MS = 1_000;
 /** PostgreSQL's query_canceled: it took too long, and would do so on the primary, too. */
 const CANCELED = '57014';
 
@@ -21,37 +21,37 @@ const CANCELED = '57014';
  * One that does not follow our primary (it has commits that the standby which was promoted lacks) may have come as far by its own
  * count. It is passed by: it has not got which run the primary is, which each primary is told to keep.
  */
-export function readOver(
+export function createReadRouter(
   primary: Db,
   replicas: readonly Replica[],
-  { holds, said }: Pick<RevisionWatch, 'holds' | 'said'>,
+  { isFresh, lastReport }: Pick<RevisionWatch, 'isFresh' | 'lastReport'>,
   clock: () => number = () => performance.now(),
 ): Read {
   const resting = new Map<Replica, number>();
   let turn = 0;
-  const isFresh = (replica: Replica) => {
-    const revision = replica.revisions.heard('answers');
-    const follows = replica.revisions.said()?.follows;
+  const isUsable = (replica: Replica) => {
+    const revision = replica.revisions.lastKnown('answers');
+    const follows = replica.revisions.lastReport()?.follows;
     const isAwake = clock() >= (resting.get(replica) ?? 0);
     // One that does not answer now may be gone: its last word is not enough.
     return (
       isAwake &&
       follows != null &&
-      follows === said()?.server &&
+      follows === lastReport()?.server &&
       revision !== null &&
-      replica.revisions.holds('answers', revision) &&
-      holds('answers', revision)
+      replica.revisions.isFresh('answers', revision) &&
+      isFresh('answers', revision)
     );
   };
   return async (work) => {
-    const fresh = replicas.filter(isFresh);
+    const fresh = replicas.filter(isUsable);
     const chosen = fresh[turn++ % fresh.length];
     if (!chosen) return work(primary, false);
     try {
       return await work(chosen.db, true);
     } catch (error) {
       if ((error as { code?: string }).code === CANCELED) throw error;
-      resting.set(chosen, clock() + REST_MS);
+      resting.set(chosen, clock() + COOLDOWN_MS);
       return work(primary, false);
     }
   };

@@ -30,15 +30,15 @@ export interface RevisionsOf extends Revisions {
 
 export interface RevisionWatch {
   /** Whether what was read at this revision may be given out without reading it again. */
-  holds(counter: Counter, revision: number): boolean;
+  isFresh(counter: Counter, revision: number): boolean;
   /** The latest that was heard of, however long ago; null: none yet, or none since this process committed something. */
-  heard(counter: Counter): number | null;
+  lastKnown(counter: Counter): number | null;
   /** The last word of all, whatever was forgotten since. */
-  said(): RevisionsOf | null;
+  lastReport(): RevisionsOf | null;
   /** Whether it is the latest one known, or later. Where it `holds` and is not, it is time to read it again. */
   isLatest(counter: Counter, revision: number): boolean;
   /** This process has committed something: nothing that was known before holds. */
-  forget(): void;
+  invalidate(): void;
   /** Another number after each `forget`, and in each epoch. */
   generation(): number;
   /**
@@ -60,14 +60,14 @@ interface WatchOptions {
   /** Reads the latest. */
   ask(): Promise<RevisionsOf>;
   /** Nobody commits but through this process, which says so each time: what was heard once holds until then. */
-  hearsAll?: boolean;
+  soleWriter?: boolean;
   /** Milliseconds that only go up. */
   clock?: () => number;
 }
 
 export function watchRevisions({
   ask,
-  hearsAll = false,
+  soleWriter = false,
   clock = () => performance.now(),
 }: WatchOptions): RevisionWatch {
   let latest: Heard | null = null;
@@ -113,32 +113,32 @@ export function watchRevisions({
       asking = null;
       if (stopped) return;
       if (began !== generation) run();
-      else if (clock() - wantedAt < IDLE_MS && !hearsAll) timer = setTimeout(run, ASK_MS).unref();
+      else if (clock() - wantedAt < IDLE_MS && !soleWriter) timer = setTimeout(run, ASK_MS).unref();
     });
   };
   const want = (now: number) => {
     wantedAt = now;
-    if (!asking && timer === undefined && !(hearsAll && latest)) run();
+    if (!asking && timer === undefined && !(soleWriter && latest)) run();
   };
   const isRecent = (heard: Heard | null, now: number): heard is Heard =>
-    heard !== null && (hearsAll || now - heard.askedAt <= MAX_STALE_MS);
+    heard !== null && (soleWriter || now - heard.askedAt <= MAX_STALE_MS);
 
   return {
-    holds(counter, revision) {
+    isFresh(counter, revision) {
       const now = clock();
       want(now);
       if (isRecent(latest, now) && revision >= latest.revisions[counter]) return true;
       return isRecent(before, now) && revision >= before.revisions[counter];
     },
-    heard(counter) {
+    lastKnown(counter) {
       want(clock());
       return latest?.revisions[counter] ?? null;
     },
-    said: () => said,
+    lastReport: () => said,
     isLatest: (counter, revision) => latest !== null && revision >= latest.revisions[counter],
     generation: () => generation,
     epoch: () => epoch,
-    forget() {
+    invalidate() {
       generation++;
       latest = null;
       before = null;
@@ -158,7 +158,7 @@ interface Cache<Value> {
 }
 
 /** A cache of what was read, emptied with each epoch; what was begun to be read in another one is not taken. */
-export function ofOneEpoch<Value>({ epoch }: Pick<RevisionWatch, 'epoch'>, cache: Cache<Value>) {
+export function epochScopedCache<Value>({ epoch }: Pick<RevisionWatch, 'epoch'>, cache: Cache<Value>) {
   let current = epoch();
   const renewed = () => {
     if (current !== epoch()) {

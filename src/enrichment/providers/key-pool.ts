@@ -13,11 +13,11 @@ interface Hold {
 interface KeyState {
   hold: Hold | null;
   /** 429s in a row. */
-  strikes: number;
+  rateLimitHits: number;
 }
 
 /** The keys of one provider: whose turn it is, and which are set aside, on this node. */
-export interface KeyRing {
+export interface KeyPool {
   /** Each key once, starting where the last turn ended. */
   inTurn(keys: readonly string[]): string[];
   /** Why and until when a key is set aside; null when it may be used. */
@@ -33,12 +33,12 @@ export interface KeyRing {
   accepted(key: string): void;
 }
 
-export function openKeyRing(): KeyRing {
+export function openKeyRing(): KeyPool {
   const states = new Map<string, KeyState>();
   let turns = 0;
   const stateOf = (key: string): KeyState => {
     const name = fingerprint(key);
-    const state = states.get(name) ?? { hold: null, strikes: 0 };
+    const state = states.get(name) ?? { hold: null, rateLimitHits: 0 };
     states.set(name, state);
     return state;
   };
@@ -59,8 +59,8 @@ export function openKeyRing(): KeyRing {
       const state = stateOf(key);
       const hold = heldNow(state, now);
       // Several requests that were under way together are turned away together: that is one strike.
-      if (hold === null) state.strikes += 1;
-      const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (state.strikes - 1));
+      if (hold === null) state.rateLimitHits += 1;
+      const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (state.rateLimitHits - 1));
       const until = retryAt?.getTime() ?? hold?.until ?? now.getTime() + pause;
       if (hold === null || until > hold.until) state.hold = { until, reason: 'rate limited' };
       return new Date(Math.max(until, hold?.until ?? until));
@@ -72,7 +72,7 @@ export function openKeyRing(): KeyRing {
       return !known;
     },
     accepted(key) {
-      stateOf(key).strikes = 0;
+      stateOf(key).rateLimitHits = 0;
     },
   };
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../../clock.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { type Outbound, type OutboundAnswer, OutboundError } from '../../outbound/outbound.ts';
 import { retryAfter } from '../../outbound/retry-after.ts';
-import type { KeyValueStore } from '../../rate-limit/store.ts';
+import type { RateLimitStore } from '../../rate-limit/store.ts';
 import { type Breaker, openBreaker, type Permit } from './breaker.ts';
-import { fingerprint, type KeyRing, openKeyRing } from './key-pool.ts';
+import { fingerprint, type KeyPool, openKeyRing } from './key-pool.ts';
 import { type Failed, failure, type Learnt, outcomeOf } from './outcome.ts';
 import type { AskableProvider } from './provider.ts';
 import { takeFromQuota } from './quota.ts';
@@ -36,13 +36,13 @@ export type Outcome = Learnt | Failed | Later;
 export interface AskerDeps {
   outbound: Pick<Outbound, 'request'>;
   /** Shared by all nodes: so are the quotas counted in it. */
-  kv: Pick<KeyValueStore, 'consume'>;
+  kv: Pick<RateLimitStore, 'consume'>;
   clock: Clock;
   /** Told when a provider refuses a key, once an hour and node. @param place of the key among the settings' keys, from 0 */
   onKeyRefused?: (provider: string, place: number) => void;
 }
 
-export interface Asker {
+export interface ProviderClient {
   /**
    * Asks a provider about one indicator, with the first key that may ask now. Whatever the provider sends is an outcome.
    * @throws {OutboundError} `aborted`, when the way out was closed
@@ -59,13 +59,13 @@ interface Question {
   provider: AskableProvider;
   settings: ProviderSettings;
   indicator: { type: IndicatorType; normalized: string };
-  keyRing: KeyRing;
+  keyRing: KeyPool;
   permit: Permit;
 }
 
 /** Keeps each provider's breaker and the keys that are set aside, for this node. */
-export function openAsker(deps: AskerDeps): Asker {
-  const states = new Map<string, { breaker: Breaker; keyRing: KeyRing }>();
+export function openAsker(deps: AskerDeps): ProviderClient {
+  const states = new Map<string, { breaker: Breaker; keyRing: KeyPool }>();
   return {
     async ask(provider, settings, indicator) {
       if (!provider.accepts.includes(indicator.type))
@@ -75,7 +75,7 @@ export function openAsker(deps: AskerDeps): Asker {
       const permit = state.breaker.admit(deps.clock());
       if ('retryAt' in permit) return { kind: 'later', retryAt: permit.retryAt, reason: 'breaker open' };
       try {
-        return await askInTurn(deps, { provider, settings, indicator, keyRing: state.keyRing, permit });
+        return await tryKeys(deps, { provider, settings, indicator, keyRing: state.keyRing, permit });
       } finally {
         permit.release();
       }
@@ -83,7 +83,7 @@ export function openAsker(deps: AskerDeps): Asker {
   };
 }
 
-async function askInTurn(deps: AskerDeps, question: Question): Promise<Outcome> {
+async function tryKeys(deps: AskerDeps, question: Question): Promise<Outcome> {
   const waits: Later[] = [];
   let refused = false;
   for (const key of question.keyRing.inTurn(question.settings.keys)) {

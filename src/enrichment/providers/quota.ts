@@ -1,4 +1,4 @@
-import type { KeyValueStore, RateLimit } from '../../rate-limit/store.ts';
+import type { RateLimit, RateLimitStore } from '../../rate-limit/store.ts';
 import type { Quota } from './provider.ts';
 
 /**
@@ -8,13 +8,13 @@ import type { Quota } from './provider.ts';
  * @returns null when the request may be sent, else how long the spent window lasts, in milliseconds
  */
 export async function takeFromQuota(
-  kv: Pick<KeyValueStore, 'consume'>,
+  kv: Pick<RateLimitStore, 'consume'>,
   name: string,
   quota: Quota & { perSecond?: number | undefined },
 ): Promise<number | null> {
   for (const [unit, limit] of windowsOf(quota)) {
     const { consumed, msBeforeNext } = await kv.consume(`quota:${name}:${unit}`, limit);
-    if (consumed > limit.points) return msBeforeNext;
+    if (consumed > limit.limit) return msBeforeNext;
   }
   return null;
 }
@@ -29,7 +29,7 @@ function windowsOf({
     ['minute', perMinute, 60],
     ['day', perDay, 86_400],
   ];
-  return windows.flatMap(([unit, points, windowSeconds]) =>
-    points === null || points === undefined ? [] : [[unit, { points, windowSeconds }]],
+  return windows.flatMap(([unit, limit, windowSeconds]) =>
+    limit === null || limit === undefined ? [] : [[unit, { limit, windowSeconds }]],
   );
 }

@@ -15,7 +15,7 @@ export async function actorPageRoutes(instance: FastifyInstance, { db }: { db: D
     ...routeOf(listActors, 'viewer'),
     handler: async (request) => {
       const { page, pageSize, ...filters } = request.query;
-      const { total, rows } = await actors.listActors(db, request.viewer, filters, { page, pageSize });
+      const { total, rows } = await actors.listActors(db, request.principal, filters, { page, pageSize });
       return { data: rows.map(toActor), page, pageSize, total };
     },
   });
@@ -28,8 +28,8 @@ export async function actorPageRoutes(instance: FastifyInstance, { db }: { db: D
         db,
         async (snapshot) =>
           [
-            await actors.findActor(snapshot, request.viewer, id),
-            await actors.findActorLinks(snapshot, request.viewer, id),
+            await actors.findActor(snapshot, request.principal, id),
+            await actors.findActorLinks(snapshot, request.principal, id),
           ] as const,
       );
       if (!row || !links) throw new ApiError('not_found', 'There is no such actor.');

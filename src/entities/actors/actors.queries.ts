@@ -2,12 +2,12 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { inOrder } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
-import { containing } from '../../db/like-contains.ts';
+import { likeContains } from '../../db/like-contains.ts';
 import { joinedFrom, joinedTo } from '../../db/linked.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
-import { type Viewer, visible } from '../../db/visibility.ts';
+import { type Principal, visible } from '../../db/visibility.ts';
 
 const COLUMNS = [
   'actor.id',
@@ -39,14 +39,15 @@ const byName = inOrder('actor.name');
 /** A page of the actors by name, and how many there are in all, of one snapshot. */
 export async function listActors(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   filters: { active?: boolean; q?: string; uses?: string },
   { page, pageSize }: PageRequest,
 ): Promise<{ total: number; rows: ActorRow[] }> {
-  let matching = db.selectFrom('actor').where(visible('actor', viewer));
-  if (filters.active !== undefined) matching = matching.where(actorActive(viewer.now), '=', filters.active);
+  let matching = db.selectFrom('actor').where(visible('actor', principal));
+  if (filters.active !== undefined)
+    matching = matching.where(actorActive(principal.now), '=', filters.active);
   if (filters.q !== undefined) matching = matching.where(named(filters.q));
-  if (filters.uses !== undefined) matching = matching.where(using(filters.uses, viewer));
+  if (filters.uses !== undefined) matching = matching.where(using(filters.uses, principal));
   const ids = matching
     .select('actor.id')
     .orderBy(byName)
@@ -59,7 +60,7 @@ export async function listActors(
     .leftJoin('actor', 'actor.id', 'p.id')
     .select('t.total')
     .select(COLUMNS)
-    .select(actorActive(viewer.now).as('active'))
+    .select(actorActive(principal.now).as('active'))
     .orderBy(byName)
     .orderBy('actor.id')
     .execute();
@@ -71,32 +72,32 @@ export async function listActors(
 
 /** By a part of its name, of one of its other names, or of its ATT&CK id. */
 function named(text: string) {
-  const pattern = containing(text);
+  const pattern = likeContains(text);
   return sql<SqlBool>`(actor.name ilike ${pattern} or actor.attack_group_id ilike ${pattern}
     or exists (select from jsonb_array_elements(actor.aliases) as other where other->>'alias' ilike ${pattern}))`;
 }
 
 /** That it uses a technique or software with this name or ATT&CK id, in whatever letter case. */
-function using(what: string, viewer: Viewer) {
+function using(what: string, principal: Principal) {
   const used = (kind: 'technique' | 'software') =>
-    sql<SqlBool>`exists (select from ${sql.table(kind)} where ${joinedFrom('actor', kind, viewer)}
+    sql<SqlBool>`exists (select from ${sql.table(kind)} where ${joinedFrom('actor', kind, principal)}
       and lower(${what}) in (lower(${sql.ref(`${kind}.name`)}), lower(${sql.ref(`${kind}.attack_id`)})))`;
   return sql<SqlBool>`(${used('technique')} or ${used('software')})`;
 }
 
 /** What stands on the actor's page beside its detail, as far as it is visible. */
-export async function findActorLinks(db: Db, viewer: Viewer, id: string) {
+export async function findActorLinks(db: Db, principal: Principal, id: string) {
   return db
     .selectFrom('actor')
     .select((eb) => [
-      sql<number>`(select count(*) from indicator where ${joinedTo('actor', 'indicator', viewer)})`.as(
+      sql<number>`(select count(*) from indicator where ${joinedTo('actor', 'indicator', principal)})`.as(
         'indicatorCount',
       ),
       jsonArrayFrom(
         eb
           .selectFrom('campaign')
-          .select(['campaign.id', 'campaign.name', campaignStatus(viewer.now).as('status')])
-          .where(joinedTo('actor', 'campaign', viewer))
+          .select(['campaign.id', 'campaign.name', campaignStatus(principal.now).as('status')])
+          .where(joinedTo('actor', 'campaign', principal))
           .orderBy(inOrder('campaign.name'))
           .orderBy('campaign.id'),
       ).as('campaigns'),
@@ -104,14 +105,14 @@ export async function findActorLinks(db: Db, viewer: Viewer, id: string) {
         eb
           .selectFrom('report')
           .select(['report.id', 'report.title', 'report.url', 'report.published_at as publishedAt'])
-          .where(joinedTo('actor', 'report', viewer))
+          .where(joinedTo('actor', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id')
           .limit(MOST_REPORTS),
       ).as('reports'),
     ])
     .where('actor.id', '=', id)
-    .where(visible('actor', viewer))
+    .where(visible('actor', principal))
     .executeTakeFirst();
 }
 
@@ -119,18 +120,18 @@ export async function findActorLinks(db: Db, viewer: Viewer, id: string) {
 const MOST_REPORTS = 50;
 
 /** The actor with the techniques and software it uses, as far as they are visible, of one snapshot. */
-export async function findActor(db: Db, viewer: Viewer, id: string) {
+export async function findActor(db: Db, principal: Principal, id: string) {
   return db
     .selectFrom('actor')
     .select(COLUMNS)
     .select(['actor.description', 'actor.target_sectors', 'actor.target_countries'])
-    .select(['actor.first_seen', 'actor.last_seen', actorActive(viewer.now).as('active')])
+    .select(['actor.first_seen', 'actor.last_seen', actorActive(principal.now).as('active')])
     .select((eb) => [
       jsonArrayFrom(
         eb
           .selectFrom('technique')
           .select(['technique.id', 'technique.attack_id', 'technique.name', 'technique.tactics'])
-          .where(joinedFrom('actor', 'technique', viewer))
+          .where(joinedFrom('actor', 'technique', principal))
           .orderBy(inOrder('technique.attack_id'))
           .orderBy('technique.id'),
       ).as('techniques'),
@@ -138,12 +139,12 @@ export async function findActor(db: Db, viewer: Viewer, id: string) {
         eb
           .selectFrom('software')
           .select(['software.id', 'software.attack_id', 'software.name', 'software.software_type'])
-          .where(joinedFrom('actor', 'software', viewer))
+          .where(joinedFrom('actor', 'software', principal))
           .orderBy(inOrder('software.name'))
           .orderBy('software.id'),
       ).as('software'),
     ])
     .where('actor.id', '=', id)
-    .where(visible('actor', viewer))
+    .where(visible('actor', principal))
     .executeTakeFirst();
 }

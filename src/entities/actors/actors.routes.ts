@@ -25,7 +25,9 @@ export const actorRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app
     },
     async (request, reply) => {
       const { page, pageSize, ...filters } = request.query;
-      const { total, rows } = await read((db) => listActors(db, request.viewer, filters, { page, pageSize }));
+      const { total, rows } = await read((db) =>
+        listActors(db, request.principal, filters, { page, pageSize }),
+      );
       reply.header('cache-control', NO_CACHE);
       return { data: rows.map(toActor), page, pageSize, total };
     },
@@ -47,7 +49,7 @@ export const actorRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app
     },
     async (request, reply) => {
       const { id } = request.params;
-      const row = isUuid(id) ? await read((db) => findActor(db, request.viewer, id)) : undefined;
+      const row = isUuid(id) ? await read((db) => findActor(db, request.principal, id)) : undefined;
       if (!row) throw new ApiError('not_found', 'There is no such actor.');
       reply.header('cache-control', NO_CACHE);
       return { data: toActorDetail(row) };

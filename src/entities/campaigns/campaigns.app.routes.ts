@@ -15,7 +15,10 @@ export async function campaignPageRoutes(instance: FastifyInstance, { db }: { db
     ...routeOf(listCampaigns, 'viewer'),
     handler: async (request) => {
       const { page, pageSize, ...filters } = request.query;
-      const { total, rows } = await campaigns.listCampaigns(db, request.viewer, filters, { page, pageSize });
+      const { total, rows } = await campaigns.listCampaigns(db, request.principal, filters, {
+        page,
+        pageSize,
+      });
       return { data: rows.map(toCampaign), page, pageSize, total };
     },
   });
@@ -28,8 +31,8 @@ export async function campaignPageRoutes(instance: FastifyInstance, { db }: { db
         db,
         async (snapshot) =>
           [
-            await campaigns.findCampaign(snapshot, request.viewer, id),
-            await campaigns.findCampaignLinks(snapshot, request.viewer, id),
+            await campaigns.findCampaign(snapshot, request.principal, id),
+            await campaigns.findCampaignLinks(snapshot, request.principal, id),
           ] as const,
       );
       if (!row || !links) throw new ApiError('not_found', 'There is no such campaign.');

@@ -2,12 +2,12 @@ import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { inOrder } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
-import { containing } from '../../db/like-contains.ts';
+import { likeContains } from '../../db/like-contains.ts';
 import { joinedFrom, joinedTo } from '../../db/linked.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
 import { campaignStatus } from '../../db/time-rules.ts';
-import { drift, type Viewer, visible } from '../../db/visibility.ts';
+import { drift, type Principal, visible } from '../../db/visibility.ts';
 import type { CampaignStatus } from '../../model/vocabulary.ts';
 
 const COLUMNS = [
@@ -39,42 +39,42 @@ export type CampaignRow = Pick<
  * How many visible things of a kind a campaign is joined to, by relationships that are visible themselves. Indicators are
  * counted by sums that every write keeps, and what these are off by at this instant, which `withDrift` has.
  */
-function counts(viewer: Viewer) {
+function counts(principal: Principal) {
   const count = (table: 'actor' | 'technique', joined: RawBuilder<SqlBool>) =>
     sql<number>`(select count(*) from ${sql.table(table)} where ${joined})`.as(`${table}_count` as const);
   const indicators = sql<number>`(
     (select coalesce(sum(count), 0) from campaign_summary
-      where campaign_id = campaign.id and ${visible('campaign_summary', viewer)})
+      where campaign_id = campaign.id and ${visible('campaign_summary', principal)})
     + coalesce((select n from drift_of_campaigns where campaign_id = campaign.id), 0)
   )::bigint`;
   return [
-    count('actor', joinedFrom('campaign', 'actor', viewer)),
-    count('technique', joinedFrom('campaign', 'technique', viewer)),
+    count('actor', joinedFrom('campaign', 'actor', principal)),
+    count('technique', joinedFrom('campaign', 'technique', principal)),
     indicators.as('indicator_count'),
   ] as const;
 }
 
 /** With what the sums of campaigns are off by. */
-function withDrift(db: Db, viewer: Viewer) {
+function withDrift(db: Db, principal: Principal) {
   return db.with(
     'drift_of_campaigns',
     () =>
       sql<{ campaign_id: string; n: number }>`
       (select campaign_id, sum(n) as n
-      from ${drift(viewer)} join indicator_campaign on indicator_campaign.indicator_id = indicator.id
-      where ${visible('indicator_campaign', viewer)} group by campaign_id)`,
+      from ${drift(principal)} join indicator_campaign on indicator_campaign.indicator_id = indicator.id
+      where ${visible('indicator_campaign', principal)} group by campaign_id)`,
   );
 }
 
 /** A page of the campaigns, latest start first, and how many there are in all, of one snapshot. */
 export async function listCampaigns(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   filters: { status?: CampaignStatus; q?: string },
   { page, pageSize }: PageRequest,
 ): Promise<{ total: number; rows: CampaignRow[] }> {
-  let matching = db.selectFrom('campaign').where(visible('campaign', viewer));
-  if (filters.status) matching = matching.where(campaignStatus(viewer.now), '=', filters.status);
+  let matching = db.selectFrom('campaign').where(visible('campaign', principal));
+  if (filters.status) matching = matching.where(campaignStatus(principal.now), '=', filters.status);
   if (filters.q !== undefined) matching = matching.where(named(filters.q));
   const ids = matching
     .select('campaign.id')
@@ -82,13 +82,13 @@ export async function listCampaigns(
     .orderBy('campaign.id')
     .limit(pageSize)
     .offset((page - 1) * pageSize);
-  const rows = await withDrift(db, viewer)
+  const rows = await withDrift(db, principal)
     .selectFrom(matching.select(({ fn }) => fn.countAll<number>().as('total')).as('t'))
     .leftJoin(ids.as('p'), (join) => join.onTrue())
     .leftJoin('campaign', 'campaign.id', 'p.id')
     .select('t.total')
     .select(COLUMNS)
-    .select([campaignStatus(viewer.now).as('status'), ...counts(viewer)])
+    .select([campaignStatus(principal.now).as('status'), ...counts(principal)])
     .orderBy('campaign.start_date', (order) => order.desc().nullsLast())
     .orderBy('campaign.id')
     .execute();
@@ -100,13 +100,13 @@ export async function listCampaigns(
 
 /** By a part of its name or of one of its other names. */
 function named(text: string) {
-  const pattern = containing(text);
+  const pattern = likeContains(text);
   return sql<SqlBool>`(campaign.name ilike ${pattern}
     or exists (select from unnest(campaign.aliases) as other where other ilike ${pattern}))`;
 }
 
 /** What stands on the campaign's page beside its detail, as far as it is visible. */
-export async function findCampaignLinks(db: Db, viewer: Viewer, id: string) {
+export async function findCampaignLinks(db: Db, principal: Principal, id: string) {
   return db
     .selectFrom('campaign')
     .select('campaign.aliases')
@@ -115,7 +115,7 @@ export async function findCampaignLinks(db: Db, viewer: Viewer, id: string) {
         eb
           .selectFrom('actor')
           .select(['actor.id', 'actor.name', 'actor.attack_group_id as attackGroupId'])
-          .where(joinedFrom('campaign', 'actor', viewer))
+          .where(joinedFrom('campaign', 'actor', principal))
           .orderBy(inOrder('actor.name'))
           .orderBy('actor.id'),
       ).as('actors'),
@@ -123,7 +123,7 @@ export async function findCampaignLinks(db: Db, viewer: Viewer, id: string) {
         eb
           .selectFrom('technique')
           .select(['technique.id', 'technique.attack_id as attackId', 'technique.name', 'technique.tactics'])
-          .where(joinedFrom('campaign', 'technique', viewer))
+          .where(joinedFrom('campaign', 'technique', principal))
           .orderBy(inOrder('technique.attack_id'))
           .orderBy('technique.id'),
       ).as('techniques'),
@@ -132,7 +132,7 @@ export async function findCampaignLinks(db: Db, viewer: Viewer, id: string) {
           .selectFrom('software')
           .select(['software.id', 'software.attack_id as attackId', 'software.name'])
           .select('software.software_type as softwareType')
-          .where(joinedFrom('campaign', 'software', viewer))
+          .where(joinedFrom('campaign', 'software', principal))
           .orderBy(inOrder('software.name'))
           .orderBy('software.id'),
       ).as('software'),
@@ -140,26 +140,30 @@ export async function findCampaignLinks(db: Db, viewer: Viewer, id: string) {
         eb
           .selectFrom('report')
           .select(['report.id', 'report.title', 'report.url', 'report.published_at as publishedAt'])
-          .where(joinedTo('campaign', 'report', viewer))
+          .where(joinedTo('campaign', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id')
           .limit(MOST_REPORTS),
       ).as('reports'),
     ])
     .where('campaign.id', '=', id)
-    .where(visible('campaign', viewer))
+    .where(visible('campaign', principal))
     .executeTakeFirst();
 }
 
 /** The latest ones; hundreds tell a reader no more. */
 const MOST_REPORTS = 50;
 
-export async function findCampaign(db: Db, viewer: Viewer, id: string): Promise<CampaignRow | undefined> {
-  return withDrift(db, viewer)
+export async function findCampaign(
+  db: Db,
+  principal: Principal,
+  id: string,
+): Promise<CampaignRow | undefined> {
+  return withDrift(db, principal)
     .selectFrom('campaign')
     .select(COLUMNS)
-    .select([campaignStatus(viewer.now).as('status'), ...counts(viewer)])
+    .select([campaignStatus(principal.now).as('status'), ...counts(principal)])
     .where('campaign.id', '=', id)
-    .where(visible('campaign', viewer))
+    .where(visible('campaign', principal))
     .executeTakeFirst();
 }

@@ -26,7 +26,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (
     async (request, reply) => {
       const { page, pageSize, ...filters } = request.query;
       const { total, rows } = await read((db) =>
-        listCampaigns(db, request.viewer, filters, { page, pageSize }),
+        listCampaigns(db, request.principal, filters, { page, pageSize }),
       );
       reply.header('cache-control', NO_CACHE);
       return { data: rows.map(toCampaign), page, pageSize, total };
@@ -49,7 +49,7 @@ export const campaignRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (
     },
     async (request, reply) => {
       const { id } = request.params;
-      const row = isUuid(id) ? await read((db) => findCampaign(db, request.viewer, id)) : undefined;
+      const row = isUuid(id) ? await read((db) => findCampaign(db, request.principal, id)) : undefined;
       if (!row) throw new ApiError('not_found', 'There is no such campaign.');
       reply.header('cache-control', NO_CACHE);
       return { data: toCampaign(row) };

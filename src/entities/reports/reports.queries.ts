@@ -1,11 +1,12 @@
 import type { Db } from '../../db/database.ts';
-import { containing } from '../../db/like-contains.ts';
-import { type Viewer, visible } from '../../db/visibility.ts';
+import { likeContains } from '../../db/like-contains.ts';
+import { type Principal, visible } from '../../db/visibility.ts';
 
-const visibleReports = (db: Db, viewer: Viewer) => db.selectFrom('report').where(visible('report', viewer));
+const visibleReports = (db: Db, principal: Principal) =>
+  db.selectFrom('report').where(visible('report', principal));
 
-export async function findReport(db: Db, viewer: Viewer, id: string) {
-  return visibleReports(db, viewer)
+export async function findReport(db: Db, principal: Principal, id: string) {
+  return visibleReports(db, principal)
     .select(['id', 'title', 'url', 'published_at as publishedAt'])
     .where('id', '=', id)
     .executeTakeFirst();
@@ -14,13 +15,13 @@ export async function findReport(db: Db, viewer: Viewer, id: string) {
 /** Reports by a part of their title, the latest first. */
 export async function findReportsTitled(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   text: string,
   most: number,
 ): Promise<{ id: string; title: string }[]> {
-  return visibleReports(db, viewer)
+  return visibleReports(db, principal)
     .select(['id', 'title'])
-    .where('title', 'ilike', containing(text))
+    .where('title', 'ilike', likeContains(text))
     .orderBy('published_at', (order) => order.desc().nullsLast())
     .orderBy('id')
     .limit(most)

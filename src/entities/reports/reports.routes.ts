@@ -10,7 +10,7 @@ export async function reportRoutes(instance: FastifyInstance, { db }: { db: Db }
   instance.withTypeProvider<TypeBoxTypeProvider>().route({
     ...routeOf(readReport, 'viewer'),
     handler: async (request) => {
-      const report = await findReport(db, request.viewer, idOf(request));
+      const report = await findReport(db, request.principal, idOf(request));
       if (!report) throw new ApiError('not_found', 'There is no such report.');
       return { data: { ...report, publishedAt: report.publishedAt?.toISOString() ?? null } };
     },

@@ -4,7 +4,7 @@ import type { EntityKindRules } from './entity-kinds.ts';
 import type { EntityStatement } from './entity-statement.ts';
 import { loadBearers, loadStatements } from './entity-statements.queries.ts';
 import { MAX_BEARERS } from './group-objects.ts';
-import { allKeys, anyApart, type KnownObject, knownObject, type Sign } from './identity-keys.ts';
+import { allKeys, hasConflict, type KnownObject, knownObject, type MatchKey } from './identity-keys.ts';
 
 /** All that has a say in who the objects of a batch are. */
 export interface Neighbourhood {
@@ -144,7 +144,7 @@ function joinJudge(rules: EntityKindRules) {
     objects: ReadonlyMap<string, readonly EntityStatement[]>,
   ): boolean => {
     if (ids.length < 2) return false;
-    const sign = key.slice(0, key.indexOf(':')) as Sign;
+    const sign = key.slice(0, key.indexOf(':')) as MatchKey;
     const said = ids.flatMap((id) => {
       const statements = objects.get(id);
       return statements ? [statements] : [];
@@ -153,7 +153,7 @@ function joinJudge(rules: EntityKindRules) {
       const bearers = said
         .map((statements) => known(statements, level))
         .filter((object): object is KnownObject => object?.keys[sign].includes(key) ?? false);
-      if (bearers.length > 0) return !anyApart(bearers);
+      if (bearers.length > 0) return !hasConflict(bearers);
     }
     return false;
   };

@@ -2,7 +2,7 @@ import { compareTlp } from '../../model/statement.ts';
 import { TLPS } from '../../model/vocabulary.ts';
 import type { EntityKindRules } from './entity-kinds.ts';
 import { compareText, type EntityStatement, isAttacksOwn, isWithdrawn } from './entity-statement.ts';
-import { anyApart, type KnownObject, knownObject, type Sign } from './identity-keys.ts';
+import { hasConflict, type KnownObject, knownObject, type MatchKey } from './identity-keys.ts';
 
 /** What so many objects are called tells nothing of who they are, and would make each import look at all of them. */
 export const MAX_BEARERS = 64;
@@ -12,7 +12,7 @@ type Statements = ReadonlyMap<string, readonly EntityStatement[]>;
 interface Group {
   members: string[];
   marks: Map<string, string>;
-  keys: Record<Sign, Set<string>>;
+  keys: Record<MatchKey, Set<string>>;
 }
 
 /**
@@ -35,7 +35,7 @@ export function groupObjects(
 ): Map<string, string> {
   let groups: Group[] = [];
   const inOrder = [...objects].sort(([a], [b]) => compareText(a, b));
-  const signs: Sign[] = rules.isNumbered
+  const signs: MatchKey[] = rules.isNumbered
     ? ['attack', 'id', 'title', 'name']
     : ['id', 'attack', 'title', 'name'];
   for (const level of TLPS) {
@@ -88,29 +88,29 @@ function united(groups: readonly Group[]): Group {
   };
 }
 
-function eachSign<T>(of: (sign: Sign) => T): Record<Sign, T> {
+function eachSign<T>(of: (sign: MatchKey) => T): Record<MatchKey, T> {
   return { id: of('id'), attack: of('attack'), title: of('title'), name: of('name') };
 }
 
-function joinedBy(sign: Sign, groups: readonly Group[], dead: ReadonlySet<string>): Group[] {
-  const sets = bearersOf(sign, groups, dead);
+function joinedBy(sign: MatchKey, groups: readonly Group[], dead: ReadonlySet<string>): Group[] {
+  const sets = membersByKey(sign, groups, dead);
   const setsOf = new Map<Group, Group[][]>();
   for (const set of sets) for (const group of set) setsOf.set(group, [...(setsOf.get(group) ?? []), set]);
   return components(groups, sets).flatMap((component) => {
-    if (!anyApart(component)) return [united(component)];
-    const isTorn = (group: Group) => anyApart((setsOf.get(group) ?? []).flat());
+    if (!hasConflict(component)) return [united(component)];
+    const isTorn = (group: Group) => hasConflict((setsOf.get(group) ?? []).flat());
     const whole = new Set(component.filter((group) => !isTorn(group)));
     const left = [...new Set(component.flatMap((group) => setsOf.get(group) ?? []))];
     const parts = components(
       component,
       left.map((set) => set.filter((group) => whole.has(group))),
     );
-    return parts.flatMap((part) => (anyApart(part) ? part : [united(part)]));
+    return parts.flatMap((part) => (hasConflict(part) ? part : [united(part)]));
   });
 }
 
 /** The groups that each key of that sign joins. A title is a name: whoever bears it has a say in whether it joins. */
-function bearersOf(sign: Sign, groups: readonly Group[], dead: ReadonlySet<string>): Group[][] {
+function membersByKey(sign: MatchKey, groups: readonly Group[], dead: ReadonlySet<string>): Group[][] {
   const byKey = new Map<string, Group[]>();
   for (const group of groups) {
     for (const key of group.keys[sign === 'title' ? 'name' : sign]) {
@@ -120,7 +120,7 @@ function bearersOf(sign: Sign, groups: readonly Group[], dead: ReadonlySet<strin
     }
   }
   return [...byKey]
-    .filter(([key, bearers]) => !dead.has(key) && !anyApart(bearers))
+    .filter(([key, bearers]) => !dead.has(key) && !hasConflict(bearers))
     .map(([key, bearers]) => bearers.filter(({ keys }) => keys[sign].has(key)))
     .filter((bearers) => bearers.length > 1);
 }

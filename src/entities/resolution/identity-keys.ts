@@ -14,13 +14,13 @@ import {
  * By what an object is known: its ids elsewhere, its ATT&CK id, what it is first called (its title), and all its
  * names. What a key begins with; titles are names.
  */
-export type Sign = 'id' | 'attack' | 'title' | 'name';
+export type MatchKey = 'id' | 'attack' | 'title' | 'name';
 
 /** An object as those see it whom some of its statements reach. */
 export interface KnownObject {
   id: string;
   /** What joins it to others that have the same, by the sign. */
-  keys: Record<Sign, string[]>;
+  keys: Record<MatchKey, string[]>;
   /** What tells it from others: those that have another value of the same mark are not the same. */
   marks: Map<string, string>;
 }
@@ -96,7 +96,7 @@ export function allKeys(statements: readonly EntityStatement[], rules: EntityKin
 }
 
 /** Whether any two of these are told apart. */
-export function anyApart(marked: Iterable<Pick<KnownObject, 'marks'>>): boolean {
+export function hasConflict(marked: Iterable<Pick<KnownObject, 'marks'>>): boolean {
   const seen = new Map<string, string>();
   for (const { marks } of marked) {
     for (const [mark, value] of marks) {

@@ -4,39 +4,39 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
-import type { Viewer } from '../../db/visibility.ts';
+import type { Principal } from '../../db/visibility.ts';
 import { type ApiKey, hashApiKey } from '../../model/api-key.ts';
 import type { Scope } from '../../model/scopes.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
-import type { Consumed, KeyValueStore, RateLimit } from '../../rate-limit/store.ts';
+import type { Consumed, RateLimit, RateLimitStore } from '../../rate-limit/store.ts';
 import { rateHeaders } from '../authenticate.ts';
 import { goesWith304, matchesEtag, strongEtag } from '../etag.ts';
 import type { Metrics } from '../metrics.ts';
 import { redactKeys } from '../redact.ts';
 import { isRepeated } from '../routing.ts';
-import type { KeptAnswers } from './response-cache.ts';
+import type { ResponseCache } from './response-cache.ts';
 
 /**
  * Answers what was answered before without the way through plugins, hooks and routes: the same status, headers and bytes
  * to the same address under the same ceiling, or what another object of the same route holds. Whatever is not plainly
  * that goes the whole way.
  */
-export interface FastLane {
+export interface CachedResponseHandler {
   /** This address asks this question, and these headers went with the answer. */
-  learn(request: FastifyRequest, reply: FastifyReply, subject: Subject): void;
+  remember(request: FastifyRequest, reply: FastifyReply, subject: Source): void;
   /** In front of the service's own listener. */
-  before(listener: RequestListener): RequestListener;
+  wrap(listener: RequestListener): RequestListener;
   /** How often a key was counted already for a request that was sent on. */
-  counted(request: IncomingMessage): Consumed | undefined;
+  consumedQuota(request: IncomingMessage): Consumed | undefined;
   /** What is being read already for a request that was sent on. */
-  begun(request: IncomingMessage): Promise<object | undefined> | undefined;
+  inFlightRead(request: IncomingMessage): Promise<object | undefined> | undefined;
 }
 
-interface FastLaneOptions {
-  answers: Pick<KeptAnswers, 'peek'>;
+interface CachedResponseHandlerOptions {
+  answers: Pick<ResponseCache, 'getStale'>;
   peekKey(hash: string, now: Date): ApiKey | undefined;
   noteUse(keyId: string, at: Date): void;
-  kv: Pick<KeyValueStore, 'consume' | 'consumeLeased'>;
+  kv: Pick<RateLimitStore, 'consume' | 'consumeLeased'>;
   rateLimit: RateLimit;
   clock: Clock;
   metrics: Pick<Metrics, 'observe'>;
@@ -46,16 +46,16 @@ interface FastLaneOptions {
 }
 
 /** What is answered again: a question of which the answer may be kept, or an object that is read anew for each request. */
-type Subject =
+type Source =
   | { question: string }
   | {
-      read(viewer: Viewer, id: string): Promise<object | undefined>;
+      read(principal: Principal, id: string): Promise<object | undefined>;
       write(object: object): string;
     };
 
 /** What an address asks, or a route of one of its objects, and of whom. */
-interface Place {
-  subject: Subject;
+interface CacheEntry {
+  subject: Source;
   scope: Scope;
   route: string;
   /** Names and values in turn: those that are the same in every answer. */
@@ -70,9 +70,9 @@ interface Answer {
   etag: string;
 }
 
-interface Way {
+interface Hit {
   key: ApiKey;
-  place: Place;
+  place: CacheEntry;
   /** What of all objects is asked for. */
   id: string;
   /** What is there already. */
@@ -85,15 +85,15 @@ const TAKES_JSON = new Set<string | undefined>([undefined, '*/*', 'application/j
 const OWN_HEADERS = /^(x-request-id|x-ratelimit-.*|etag|content-length)$/;
 /** As the service writes it: an id in other letters goes the whole way. */
 const ID_IN_PATH = /^[^?]*\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:\/[a-z]+)?$/;
-const MOST_PLACES = 10_000;
-const LONGEST_ADDRESS = 500;
+const MAX_ENTRIES = 10_000;
+const MAX_URL_LENGTH = 500;
 
-export function fastLane(options: FastLaneOptions): FastLane {
+export function cachedResponseHandler(options: CachedResponseHandlerOptions): CachedResponseHandler {
   const { answers, peekKey, noteUse, kv, rateLimit, clock, metrics, stopping, log } = options;
   /** By address. */
-  const questions = new LRUCache<string, Place>({ max: MOST_PLACES });
+  const questions = new LRUCache<string, CacheEntry>({ max: MAX_ENTRIES });
   /** By route: an address is none of them, whatever is written in it. */
-  const objects = new Map<string, Place>();
+  const objects = new Map<string, CacheEntry>();
   const counts = new WeakMap<IncomingMessage, Consumed>();
   const readings = new WeakMap<IncomingMessage, Promise<object | undefined>>();
   /** What came last over a connection, which mostly comes again. */
@@ -106,7 +106,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
     hashes.set(socket, { authorization, hash });
     return hash;
   };
-  const wayOf = (request: IncomingMessage, now: Date): Way | undefined => {
+  const hitOf = (request: IncomingMessage, now: Date): Hit | undefined => {
     const { method, url = '', headers, httpVersion, socket } = request;
     const { authorization = '', accept, host } = headers;
     if (method !== 'GET' || httpVersion !== '1.1' || !host || !TAKES_JSON.has(accept)) return undefined;
@@ -115,18 +115,18 @@ export function fastLane(options: FastLaneOptions): FastLane {
     const key = peekKey(hashOf(socket, authorization), now);
     // From where a request comes is looked at the whole way.
     if (!key || key.networks.length > 0) return undefined;
-    const question = questions.get(placeName(key.tlpCeiling, url));
+    const question = questions.get(entryKey(key.tlpCeiling, url));
     const id = question ? '' : (ID_IN_PATH.exec(url)?.[1] ?? '');
-    const place = question ?? (id && objects.get(placeName(key.tlpCeiling, url.replace(id, ':id'))));
+    const place = question ?? (id && objects.get(entryKey(key.tlpCeiling, url.replace(id, ':id'))));
     if (!place || (key.scopes.length > 0 && !key.scopes.includes(place.scope))) return undefined;
     const { subject } = place;
-    const kept = 'question' in subject ? answers.peek(subject.question, now.getTime()) : undefined;
+    const kept = 'question' in subject ? answers.getStale(subject.question, now.getTime()) : undefined;
     return kept || id ? { key, place, id, kept } : undefined;
   };
   /** As it is once the request was counted, for which it may have waited. */
-  const find = async ({ key, place, id }: Way, request: IncomingMessage): Promise<Answer | undefined> => {
+  const find = async ({ key, place, id }: Hit, request: IncomingMessage): Promise<Answer | undefined> => {
     const [{ subject }, now] = [place, clock()];
-    if ('question' in subject) return answers.peek(subject.question, now.getTime());
+    if ('question' in subject) return answers.getStale(subject.question, now.getTime());
     const reading = subject.read({ tlpCeiling: key.tlpCeiling, now }, id);
     readings.set(request, reading);
     const found = await reading;
@@ -152,7 +152,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
    * @param started of `performance.now()`
    */
   const sendNow = (
-    { key, place }: Way,
+    { key, place }: Hit,
     answer: Answer,
     consumed: Consumed,
     started: number,
@@ -189,7 +189,7 @@ export function fastLane(options: FastLaneOptions): FastLane {
     });
   };
   const send = async (
-    way: Way,
+    way: Hit,
     started: number,
     request: IncomingMessage,
     response: ServerResponse,
@@ -200,22 +200,22 @@ export function fastLane(options: FastLaneOptions): FastLane {
       if (consumed) counts.set(request, consumed);
       onward();
     };
-    if (!consumed || consumed.consumed > rateLimit.points) return sendOn();
+    if (!consumed || consumed.consumed > rateLimit.limit) return sendOn();
     const answer = await find(way, request).catch(() => undefined);
     if (!answer) return sendOn();
     sendNow(way, answer, consumed, started, request, response);
   };
 
   return {
-    learn(request, reply, subject) {
+    remember(request, reply, subject) {
       const { config, url: route = '' } = request.routeOptions;
       const address = 'question' in subject ? request.originalUrl : route;
-      if (address.length > LONGEST_ADDRESS) return;
+      if (address.length > MAX_URL_LENGTH) return;
       const headers = Object.entries(reply.getHeaders())
         .filter(([name]) => !OWN_HEADERS.test(name))
         .flatMap(([name, value]) => [name, String(value)]);
       const places = 'question' in subject ? questions : objects;
-      places.set(placeName(request.viewer.tlpCeiling, address), {
+      places.set(entryKey(request.principal.tlpCeiling, address), {
         subject,
         scope: config.access as Scope,
         route,
@@ -223,9 +223,9 @@ export function fastLane(options: FastLaneOptions): FastLane {
         headersOf304: headers.filter((_, i) => goesWith304(headers[i - (i % 2)] as string)),
       });
     },
-    before: (listener) => (request, response) => {
+    wrap: (listener) => (request, response) => {
       const started = performance.now();
-      const way = stopping.aborted ? undefined : wayOf(request, clock());
+      const way = stopping.aborted ? undefined : hitOf(request, clock());
       if (!way) return listener(request, response);
       const { kept } = way;
       const leased = kept && kv.consumeLeased(`key:${way.key.id}`, rateLimit);
@@ -235,8 +235,8 @@ export function fastLane(options: FastLaneOptions): FastLane {
         );
       attempt(response, () => sendNow(way, kept, leased, started, request, response));
     },
-    counted: (request) => counts.get(request),
-    begun: (request) => readings.get(request),
+    consumedQuota: (request) => counts.get(request),
+    inFlightRead: (request) => readings.get(request),
   };
 }
 
@@ -249,4 +249,4 @@ function attempt(response: ServerResponse, write: () => void): void {
   }
 }
 
-const placeName = (ceiling: Tlp, address: string) => `${ceiling} ${address}`;
+const entryKey = (ceiling: Tlp, address: string) => `${ceiling} ${address}`;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { MAX_STALE_MS, ofOneEpoch, type RevisionWatch } from '../../db/revision/watch.ts';
+import { epochScopedCache, MAX_STALE_MS, type RevisionWatch } from '../../db/revision/watch.ts';
 import { strongEtag } from '../etag.ts';
 
 /** An answer as it came from one snapshot of the database. */
@@ -14,7 +14,7 @@ export interface Computed {
 }
 
 /** An answer that is given out again while it is the right one. */
-interface KeptAnswer {
+interface CachedResponse {
   body: Buffer;
   /** Strong, over the content (RFC 9110 §8.8.3). */
   etag: string;
@@ -25,18 +25,18 @@ interface KeptAnswer {
   mayLag: boolean;
 }
 
-export interface KeptAnswers {
+export interface ResponseCache {
   /** The answer to a question: kept, or computed once for all who ask meanwhile. */
-  find(question: string, now: Date, compute: () => Promise<Computed>): Promise<KeptAnswer>;
+  getOrCompute(question: string, now: Date, compute: () => Promise<Computed>): Promise<CachedResponse>;
   /**
    * The answer kept, when it may be given out now. Once it is no longer the latest, the first who asks gets none and
    * is to `find` it, while the others go on with the one before for as long as it holds.
    */
-  peek(question: string, now: number): KeptAnswer | undefined;
+  getStale(question: string, now: number): CachedResponse | undefined;
 }
 
 /** Bytes of all bodies together. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 /** Who was sent to renew an answer has not done it in this time: the next one is sent. */
 const RENEWAL_MS = 500;
 
@@ -44,28 +44,28 @@ interface Computing {
   /** What was committed before is in it. */
   startedAt: number;
   generation: number;
-  answer: Promise<KeptAnswer>;
+  answer: Promise<CachedResponse>;
 }
 
 /** @param clock milliseconds that only go up */
-export function keepAnswers(
-  watch: Pick<RevisionWatch, 'holds' | 'isLatest' | 'generation' | 'epoch'>,
+export function createResponseCache(
+  watch: Pick<RevisionWatch, 'isFresh' | 'isLatest' | 'generation' | 'epoch'>,
   clock: () => number = () => performance.now(),
-): KeptAnswers {
-  const kept = ofOneEpoch(
+): ResponseCache {
+  const kept = epochScopedCache(
     watch,
-    new LRUCache<string, KeptAnswer>({
-      maxSize: MOST_BYTES,
+    new LRUCache<string, CachedResponse>({
+      maxSize: MAX_BYTES,
       sizeCalculation: ({ body }, question) => body.length + question.length + 500,
     }),
   );
-  const renewedAt = new WeakMap<KeptAnswer, number>();
-  const underWay = new Map<string, Computing>();
+  const renewedAt = new WeakMap<CachedResponse, number>();
+  const inFlight = new Map<string, Computing>();
 
-  const isRight = (answer: KeptAnswer, now: number) => now >= answer.asOf && now < answer.validUntil;
+  const isRight = (answer: CachedResponse, now: number) => now >= answer.asOf && now < answer.validUntil;
   const latest = (question: string, now: number) => {
     const answer = kept.get(question);
-    if (!answer || !isRight(answer, now) || !watch.holds('answers', answer.revision)) return undefined;
+    if (!answer || !isRight(answer, now) || !watch.isFresh('answers', answer.revision)) return undefined;
     return watch.isLatest('answers', answer.revision) ? answer : undefined;
   };
   const keep = (
@@ -73,7 +73,7 @@ export function keepAnswers(
     now: Date,
     { payload, revision, validUntil, mayLag = false }: Computed,
     epoch: number,
-  ): KeptAnswer => {
+  ): CachedResponse => {
     const body = Buffer.from(payload);
     const answer = {
       body,
@@ -90,22 +90,22 @@ export function keepAnswers(
     return answer;
   };
   /** A computation that knows of everything that a request must know of that comes now. */
-  const joinable = (question: string) => {
-    const other = underWay.get(question);
+  const findShareable = (question: string) => {
+    const other = inFlight.get(question);
     const isRecent = other?.generation === watch.generation() && clock() - other.startedAt <= MAX_STALE_MS;
     return isRecent ? other : undefined;
   };
 
   /** A replica may have been behind already when it was read. */
-  const isRecent = ({ mayLag, revision }: KeptAnswer) => !mayLag || watch.holds('answers', revision);
+  const isRecent = ({ mayLag, revision }: CachedResponse) => !mayLag || watch.isFresh('answers', revision);
 
   return {
-    async find(question, now, compute) {
+    async getOrCompute(question, now, compute) {
       // Who joined one that is not for him looks again: the first of them begins another, which the others join.
       for (;;) {
         const known = latest(question, now.getTime());
         if (known) return known;
-        const other = joinable(question);
+        const other = findShareable(question);
         if (!other) break;
         const shared = await other.answer;
         if (isRight(shared, now.getTime()) && isRecent(shared)) return shared;
@@ -117,15 +117,15 @@ export function keepAnswers(
         answer: compute()
           .then((computed) => keep(question, now, computed, epoch))
           .finally(() => {
-            if (underWay.get(question) === own) underWay.delete(question);
+            if (inFlight.get(question) === own) inFlight.delete(question);
           }),
       };
-      underWay.set(question, own);
+      inFlight.set(question, own);
       return own.answer;
     },
-    peek(question, now) {
+    getStale(question, now) {
       const answer = kept.get(question);
-      if (!answer || !isRight(answer, now) || !watch.holds('answers', answer.revision)) return undefined;
+      if (!answer || !isRight(answer, now) || !watch.isFresh('answers', answer.revision)) return undefined;
       if (watch.isLatest('answers', answer.revision)) return answer;
       const at = clock();
       if (at - (renewedAt.get(answer) ?? Number.NEGATIVE_INFINITY) > RENEWAL_MS) {

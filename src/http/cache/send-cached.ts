@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Viewer } from '../../db/visibility.ts';
+import type { Principal } from '../../db/visibility.ts';
 import { NO_CACHE } from '../api-route.ts';
 import { ApiError } from '../errors.ts';
 import { matchesEtag, strongEtag } from '../etag.ts';
 import { isUuid } from '../query-validator.ts';
-import type { FastLane } from './cached-response-handler.ts';
-import type { Computed, KeptAnswers } from './response-cache.ts';
+import type { CachedResponseHandler } from './cached-response-handler.ts';
+import type { Computed, ResponseCache } from './response-cache.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What is answered about one object; undefined: there is none, or none that the viewer may see. */
-export type ReadOne = (viewer: Viewer, id: string) => Promise<object | undefined>;
+/** What is answered about one object; undefined: there is none, or none that the principal may see. */
+export type ReadOne = (principal: Principal, id: string) => Promise<object | undefined>;
 
 interface OneOf {
   read: ReadOne;
@@ -21,19 +21,22 @@ interface OneOf {
 type OneRequest = FastifyRequest & { params: { id: string } };
 
 /** Ways of answering that the lane learns: what was answered so once goes by it the next time. */
-export interface Answering {
+export interface CachedReplies {
   /** Answers a question with what is kept of it, or with what `compute` says, which is kept. */
-  kept(
+  sendCached(
     request: FastifyRequest,
     reply: FastifyReply,
     question: string,
     compute: () => Promise<Computed>,
   ): Promise<FastifyReply>;
   /** Answers what is known of the object whose id is the path's parameter. */
-  one(request: OneRequest, reply: FastifyReply, of: OneOf): Promise<FastifyReply>;
+  sendById(request: OneRequest, reply: FastifyReply, of: OneOf): Promise<FastifyReply>;
 }
 
-export function answering(answers: KeptAnswers, lane: Pick<FastLane, 'learn' | 'begun'>): Answering {
+export function cachedReplies(
+  answers: ResponseCache,
+  lane: Pick<CachedResponseHandler, 'remember' | 'inFlightRead'>,
+): CachedReplies {
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -44,22 +47,23 @@ export function answering(answers: KeptAnswers, lane: Pick<FastLane, 'learn' | '
       matchesEtag(request.headers['if-none-match'], etag) ? reply.code(304).send() : reply.send(body);
   };
   return {
-    async kept(request, reply, question, compute) {
-      const answer = await answers.find(question, request.viewer.now, compute);
+    async sendCached(request, reply, question, compute) {
+      const answer = await answers.getOrCompute(question, request.principal.now, compute);
       const sent = send(request, reply, { ...answer, cacheControl: NO_CACHE });
-      lane.learn(request, reply, { question });
+      lane.remember(request, reply, { question });
       return sent();
     },
-    async one(request, reply, { read, cacheControl, notFound }) {
+    async sendById(request, reply, { read, cacheControl, notFound }) {
       const { id } = request.params;
-      const reading = lane.begun(request.raw) ?? (isUuid(id) ? read(request.viewer, id) : undefined);
+      const reading =
+        lane.inFlightRead(request.raw) ?? (isUuid(id) ? read(request.principal, id) : undefined);
       const found = await reading;
       if (!found) throw new ApiError('not_found', notFound);
       const serialize = reply.getSerializationFunction('200') ?? JSON.stringify;
       const write = (object: object) => serialize(object as Record<string, unknown>);
       const body = write(found);
       const sent = send(request, reply, { body, etag: strongEtag(body), cacheControl });
-      lane.learn(request, reply, { read, write });
+      lane.remember(request, reply, { read, write });
       return sent();
     },
   };

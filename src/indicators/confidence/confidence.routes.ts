@@ -31,7 +31,7 @@ export async function confidenceRoutes(instance: FastifyInstance, { db, by }: De
   });
 
   async function change(request: FastifyRequest, trigger: LockTrigger, reason: string) {
-    const indicator = await findForAnalyst(db, request.viewer, idOf(request));
+    const indicator = await findForAnalyst(db, request.principal, idOf(request));
     const result = indicator && (await changeLock(db, indicator.id, trigger, { ...by(request), reason }));
     if (!result) throw new ApiError('not_found');
     return result;

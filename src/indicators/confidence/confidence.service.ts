@@ -3,7 +3,7 @@ import type { Db } from '../../db/database.ts';
 import { commitRevision, lockRevision } from '../../db/revision/revision.ts';
 import { afterTrigger, type LockTrigger } from '../../model/confidence.ts';
 import { currentMatcher } from '../../whitelist/current-matcher.ts';
-import { rewrite } from '../state/recompute.ts';
+import { writeRecomputed } from '../state/recompute.ts';
 import { findConfidence, type LockedConfidence, writePin } from './confidence.queries.ts';
 
 export interface LockChange {
@@ -34,7 +34,7 @@ export async function changeLock(
     const pinned = afterTrigger(trigger);
     if (before.pinned === pinned) return { before, after: before, changed: false };
     await writePin(trx, indicatorId, pinned, lock.next, now);
-    await rewrite(trx, [indicatorId], await currentMatcher(trx), lock, now);
+    await writeRecomputed(trx, [indicatorId], await currentMatcher(trx), lock, now);
     const after = (await findConfidence(trx, indicatorId)) ?? before;
     await writeAudit(trx, by, {
       action: actionOf(before, pinned),

@@ -1,13 +1,13 @@
 import { type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import { oneById } from '../../db/batch-loader.ts';
+import { batchLoader } from '../../db/batch-loader.ts';
 import { inOrder } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
-import { containing } from '../../db/like-contains.ts';
+import { likeContains } from '../../db/like-contains.ts';
 import { joinedFrom, joinedTo } from '../../db/linked.ts';
 import type { PageRequest } from '../../db/page.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
-import { type Viewer, visible, visibleToAnalyst } from '../../db/visibility.ts';
+import { type Principal, visible, visibleToAnalyst } from '../../db/visibility.ts';
 import type { Instant } from '../../model/instant.ts';
 import { searchForms, searchText } from '../../model/search-text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
@@ -81,16 +81,16 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Every indicator that the viewer may see and the filters let through. All filters combine with AND.
+ * Every indicator that the principal may see and the filters let through. All filters combine with AND.
  * @param door what of all may be seen
  */
 export function matching(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   filters: IndicatorFilters,
-  door = visible('indicator', viewer),
+  door = visible('indicator', principal),
 ) {
-  const conditions = [door, ...listedConditions(filters), ...otherConditions(filters, viewer)];
+  const conditions = [door, ...listedConditions(filters), ...otherConditions(filters, principal)];
   return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
 }
 
@@ -107,15 +107,15 @@ export function listedConditions({ type, types, severity, minConfidence, since }
 }
 
 /** The conditions that other indexes answer, if any does. */
-export function otherConditions(filters: IndicatorFilters, viewer: Viewer) {
+export function otherConditions(filters: IndicatorFilters, principal: Principal) {
   const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId } = filters;
   const conditions = [
     tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
     q && contains(q),
-    actorId && linkedTo('actor', actorId, viewer),
-    campaignId && linkedTo('campaign', campaignId, viewer),
-    reportId && reportedIn(reportId, viewer),
-    sourceId && statedBy(sourceId, viewer),
+    actorId && linkedTo('actor', actorId, principal),
+    campaignId && linkedTo('campaign', campaignId, principal),
+    reportId && reportedIn(reportId, principal),
+    sourceId && statedBy(sourceId, principal),
     pinned && sql<SqlBool>`indicator.pinned_confidence is not null`,
     createdSince && sql<SqlBool>`indicator.created_at >= ${createdSince}::timestamptz`,
     expiresBefore && sql<SqlBool>`indicator.expires_at <= ${expiresBefore}::timestamptz`,
@@ -126,30 +126,31 @@ export function otherConditions(filters: IndicatorFilters, viewer: Viewer) {
 /** Any of the texts that the search looks for. The expression is that of the trigram index. */
 function contains(q: string) {
   const likes = searchForms(q).map(
-    (form) => sql`coalesce(indicator.search_text, indicator.normalized) like ${containing(searchText(form))}`,
+    (form) =>
+      sql`coalesce(indicator.search_text, indicator.normalized) like ${likeContains(searchText(form))}`,
   );
   return sql<SqlBool>`(${sql.join(likes, sql` or `)})`;
 }
 
-function linkedTo(kind: 'actor' | 'campaign', id: string, viewer: Viewer) {
+function linkedTo(kind: 'actor' | 'campaign', id: string, principal: Principal) {
   return sql<SqlBool>`indicator.id in (
     select r.from_id from relationship as r join ${sql.table(kind)} on ${sql.ref(`${kind}.id`)} = r.to_id
     where r.to_id = ${id} and r.to_kind = ${kind} and r.from_kind = 'indicator'
-      and ${visible('relationship', viewer, 'r')} and ${visible(kind, viewer)})`;
+      and ${visible('relationship', principal, 'r')} and ${visible(kind, principal)})`;
 }
 
-function reportedIn(id: string, viewer: Viewer) {
+function reportedIn(id: string, principal: Principal) {
   return sql<SqlBool>`indicator.id in (
     select r.to_id from relationship as r join report on report.id = r.from_id
     where r.from_id = ${id} and r.from_kind = 'report' and r.to_kind = 'indicator'
-      and ${visible('relationship', viewer, 'r')} and ${visible('report', viewer)})`;
+      and ${visible('relationship', principal, 'r')} and ${visible('report', principal)})`;
 }
 
-/** What is said under a marking above the ceiling is not known to the viewer. */
-function statedBy(sourceId: string, viewer: Viewer) {
+/** What is said under a marking above the ceiling is not known to the principal. */
+function statedBy(sourceId: string, principal: Principal) {
   return sql<SqlBool>`indicator.id in (
     select said.indicator_id from indicator_source as said
-    where said.source_id = ${sourceId} and ${visible('indicator_source', viewer, 'said')})`;
+    where said.source_id = ${sourceId} and ${visible('indicator_source', principal, 'said')})`;
 }
 
 /** The order of a page's rows. */
@@ -160,40 +161,40 @@ export function sorted({ sort }: Pick<SortedPage, 'sort'>) {
   return sql`${column} ${sql.raw(sort.ascending ? 'asc' : 'desc')}, ${own}`;
 }
 
-export const findIndicator = oneById((db, viewer, among) =>
+export const findIndicator = batchLoader((db, principal, among) =>
   db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .select(COLUMNS)
     .where(among('indicator.id'))
-    .where(visible('indicator', viewer)),
+    .where(visible('indicator', principal)),
 );
 
 /** Which one it is, for an analyst, who may work on what is hidden from others. */
 export async function findForAnalyst(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   id: string,
 ): Promise<{ id: string; type: IndicatorType; normalized: string } | undefined> {
   return db
     .selectFrom('indicator')
     .select(['id', 'type', 'normalized'])
     .where('id', '=', id)
-    .where(visibleToAnalyst('indicator', viewer))
+    .where(visibleToAnalyst('indicator', principal))
     .executeTakeFirst();
 }
 
 /** The indicator and all that is linked to it and visible, in one statement and so of one snapshot. */
-export const findContext = oneById((db, viewer, among) =>
-  contextOf(db, viewer).where(among('indicator.id')).where(visible('indicator', viewer)),
+export const findContext = batchLoader((db, principal, among) =>
+  contextOf(db, principal).where(among('indicator.id')).where(visible('indicator', principal)),
 );
 
 /** The same for analysts, who also see what is hidden from the API. */
-export const findContextForAnalyst = oneById((db, viewer, among) =>
-  contextOf(db, viewer).where(among('indicator.id')).where(visibleToAnalyst('indicator', viewer)),
+export const findContextForAnalyst = batchLoader((db, principal, among) =>
+  contextOf(db, principal).where(among('indicator.id')).where(visibleToAnalyst('indicator', principal)),
 );
 
-function contextOf(db: Db, viewer: Viewer) {
+function contextOf(db: Db, principal: Principal) {
   return db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
@@ -211,8 +212,8 @@ function contextOf(db: Db, viewer: Viewer) {
         eb
           .selectFrom('actor')
           .select(['actor.id', 'actor.name', 'attack_group_id', 'country', 'motivation'])
-          .select(['actor.confidence', actorActive(viewer.now).as('active')])
-          .where(joinedFrom('indicator', 'actor', viewer))
+          .select(['actor.confidence', actorActive(principal.now).as('active')])
+          .where(joinedFrom('indicator', 'actor', principal))
           .orderBy(inOrder('actor.name'))
           .orderBy('actor.id'),
       ).as('actors'),
@@ -220,8 +221,8 @@ function contextOf(db: Db, viewer: Viewer) {
         eb
           .selectFrom('campaign')
           .select(['campaign.id', 'campaign.name', 'campaign.confidence'])
-          .select(campaignStatus(viewer.now).as('status'))
-          .where(joinedFrom('indicator', 'campaign', viewer))
+          .select(campaignStatus(principal.now).as('status'))
+          .where(joinedFrom('indicator', 'campaign', principal))
           .orderBy(inOrder('campaign.name'))
           .orderBy('campaign.id'),
       ).as('campaigns'),
@@ -230,7 +231,7 @@ function contextOf(db: Db, viewer: Viewer) {
           .selectFrom('report')
           .select(['report.id', 'report.title', 'report.published_at', 'report.tlp'])
           .select(['report.tags', 'report.confidence'])
-          .where(joinedTo('indicator', 'report', viewer))
+          .where(joinedTo('indicator', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id'),
       ).as('reports'),

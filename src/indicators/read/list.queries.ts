@@ -1,9 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { PageRequest } from '../../db/page.ts';
-import { PLANNED_ONCE_TEXTS, PREPARED, PREPARED_TEXTS } from '../../db/postgres/prepared-statements.ts';
+import { GENERIC_PLAN_RAW, PREPARED, PREPARED_TEXTS } from '../../db/postgres/prepared-statements.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/postgres/text-formats.ts';
-import { type Viewer, visible } from '../../db/visibility.ts';
+import { type Principal, visible } from '../../db/visibility.ts';
 import { searchForms } from '../../model/search-text.ts';
 import {
   type IndicatorFilters,
@@ -33,19 +33,19 @@ const SHOWN = sql`indicator.id, indicator.type, indicator.value, indicator.confi
 /** In indicators. */
 interface Bounds {
   /** Matches that are gathered for a page; with more, it is quicker to walk the list until a page of them was met. */
-  gathered: number;
+  materialize: number;
   /** Of the list, before what is looked for turns out not to be among the newest. */
-  walked: number;
+  scanNewest: number;
   /** From here on it is looked at from which end a page is nearer. */
   deep: number;
 }
-const BOUNDS: Bounds = { gathered: 10_000, walked: 200_000, deep: 2_000 };
+const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000 };
 /** The trigrams of `q` tell nothing of less. */
 const TRIGRAM = 3;
 
 /** What a page is of: `door` is what of all may be seen, where that is not what the API gives. */
 export interface PageOf {
-  viewer: Viewer;
+  principal: Principal;
   filters: IndicatorFilters;
   page: SortedPage;
   door?: RawBuilder<SqlBool> | undefined;
@@ -67,9 +67,9 @@ export async function readPage<More>(
   bounds = BOUNDS,
   fromTexts?: (texts: readonly (string | null)[]) => PageRow<More>,
 ): Promise<{ total: number; rows: (IndicatorRow & More)[]; first: More }> {
-  const ways = waysOf(of, bounds);
+  const ways = strategies(of, bounds);
   for (const way of ways) {
-    const mark = markOf(of, fromTexts !== undefined);
+    const mark = planHint(of, fromTexts !== undefined);
     const { rows: given } = await pageQuery(db, of, way, more, bounds, mark).execute(db);
     const rows = fromTexts ? given.map((row) => (Array.isArray(row) ? fromTexts(row) : row)) : given;
     const [first] = rows;
@@ -84,12 +84,12 @@ export async function readPage<More>(
 /** A page of the list, newest sighting first, how many match in all, and what that is the state of. */
 export async function listIndicators(
   db: Db,
-  viewer: Viewer,
+  principal: Principal,
   filters: IndicatorFilters,
   page: PageRequest,
 ): Promise<{ total: number; rows: IndicatorRow[]; revision: number; validUntil: Date | null }> {
-  const state = sql<State>`(select value from revision) as revision, ${nextExpiry(viewer)} as valid_until`;
-  const { total, rows, first } = await readPage(db, { viewer, filters, page }, state, BOUNDS, rowOfTexts);
+  const state = sql<State>`(select value from revision) as revision, ${nextExpiry(principal)} as valid_until`;
+  const { total, rows, first } = await readPage(db, { principal, filters, page }, state, BOUNDS, rowOfTexts);
   return { total, rows, revision: first.revision, validUntil: first.valid_until };
 }
 
@@ -152,18 +152,18 @@ class RowOfTexts {
 const rowOfTexts = (texts: readonly (string | null)[]) => new RowOfTexts(texts) as PageRow<State>;
 
 /** When the next of all that are visible expires: until then nothing changes by time alone. */
-function nextExpiry(viewer: Viewer) {
+function nextExpiry(principal: Principal) {
   return sql`(select min(expires_at) from indicator
-    where ${visible('indicator', viewer)} and expires_at > ${viewer.now}::timestamptz)`;
+    where ${visible('indicator', principal)} and expires_at > ${principal.now}::timestamptz)`;
 }
 
-function waysOf({ filters, page, door }: PageOf, bounds: Bounds): [Way, ...Way[]] {
+function strategies({ filters, page, door }: PageOf, bounds: Bounds): [Way, ...Way[]] {
   const { q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore } = filters;
   const indexed = [tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore];
   const byOthers = indexed.some((filter) => filter !== undefined);
   if (!byOthers && q === undefined) return ['listed'];
   if (door) return ['sorted'];
-  const canWalk = !page.sort && (page.page - 1) * page.pageSize < bounds.gathered;
+  const canWalk = !page.sort && (page.page - 1) * page.pageSize < bounds.materialize;
   const gathers = byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
   return [
     ...(gathers ? (['gathered'] as const) : []),
@@ -179,7 +179,7 @@ function isWhole(
   found: number,
   bounds: Bounds,
 ): boolean {
-  if (way === 'gathered') return total <= bounds.gathered;
+  if (way === 'gathered') return total <= bounds.materialize;
   return found === Math.max(0, Math.min(pageSize, total - (page - 1) * pageSize));
 }
 
@@ -198,31 +198,31 @@ function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, b
  * they are few. Planned once are those of them whose plan is the same for whatever is asked: how much is newer than an
  * instant, and how far a list is walked until a page of a tag was met, depends on which.
  */
-function markOf({ filters, page, door }: PageOf, asTexts: boolean): string {
+function planHint({ filters, page, door }: PageOf, asTexts: boolean): string {
   const { type, types, severity, minConfidence, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
   const isListed = tag === undefined || isNone([type, types, severity, minConfidence, since]);
   if (door || page.sort || !isNone(Object.values(others)) || !isListed) return '';
   if (!asTexts) return PREPARED;
-  return since === undefined && tag === undefined ? PLANNED_ONCE_TEXTS : PREPARED_TEXTS;
+  return since === undefined && tag === undefined ? GENERIC_PLAN_RAW : PREPARED_TEXTS;
 }
 
 /** What matches, and how much it is: whichever comes first is what the other is made from. */
 function partsOf(
   db: Db,
-  { viewer, filters, page, door }: PageOf,
+  { principal, filters, page, door }: PageOf,
   way: Way,
   bounds: Bounds,
 ): RawBuilder<unknown>[] {
   const isSummed = isCounted(filters) && !door;
-  const matches = matching(db, viewer, filters, door)
+  const matches = matching(db, principal, filters, door)
     .select(['indicator.id', 'indicator.last_seen'])
     // An index alone answers without them.
     .$if(page.sort !== undefined, (query) =>
       query.select(['indicator.first_seen', 'indicator.confidence', 'indicator.severity']),
     );
   const counted = sql`counted as (${
-    isSummed ? countedFrom(viewer, filters) : sql`select count(*)::bigint as total from matched`
+    isSummed ? countedFrom(principal, filters) : sql`select count(*)::bigint as total from matched`
   })`;
   switch (way) {
     case 'listed':
@@ -231,14 +231,14 @@ function partsOf(
       return isSummed
         ? [
             counted,
-            sql`matched as materialized (${matches.where(sql<SqlBool>`(select total from counted) <= ${bounds.gathered}`)})`,
+            sql`matched as materialized (${matches.where(sql<SqlBool>`(select total from counted) <= ${bounds.materialize}`)})`,
           ]
-        : [sql`matched as materialized (${matches.limit(bounds.gathered + 1)})`, counted];
+        : [sql`matched as materialized (${matches.limit(bounds.materialize + 1)})`, counted];
     case 'walked':
       return [
         sql`matched as not materialized (${matches})`,
         counted,
-        sql`near as not materialized (${nearest({ viewer, filters, page, door }, bounds)})`,
+        sql`near as not materialized (${nearest({ principal, filters, page, door }, bounds)})`,
       ];
     case 'sorted':
       return [sql`matched as materialized (${matches})`, counted];
@@ -246,11 +246,14 @@ function partsOf(
 }
 
 /** Those that match of the first in the list's order. */
-function nearest({ viewer, filters, door = visible('indicator', viewer) }: PageOf, { walked }: Bounds) {
+function nearest(
+  { principal, filters, door = visible('indicator', principal) }: PageOf,
+  { scanNewest }: Bounds,
+) {
   return sql`select id, last_seen from (
       select * from indicator where ${sql.join([door, ...listedConditions(filters)], sql` and `)}
-      order by last_seen desc, id limit ${sql.lit(walked)}
-    ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, viewer)], sql` and `)}`;
+      order by last_seen desc, id limit ${sql.lit(scanNewest)}
+    ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, principal)], sql` and `)}`;
 }
 
 /** What is written out tells the planner how little is read, of whichever page. */

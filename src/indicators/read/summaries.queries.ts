@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { drift, type Viewer, visible } from '../../db/visibility.ts';
+import { drift, type Principal, visible } from '../../db/visibility.ts';
 import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
 import type { IndicatorFilters } from './indicators.queries.ts';
 
@@ -7,7 +7,7 @@ import type { IndicatorFilters } from './indicators.queries.ts';
 export const ROW_HASH = sql`indicator_hash(indicator.id, indicator.version, indicator.created_at, indicator.modified_at)`;
 
 /** The indicators of one type, marking and use, together. */
-export interface Part {
+export interface SummaryRow {
   type: IndicatorType;
   tlp: Tlp;
   for_detection: boolean;
@@ -17,28 +17,34 @@ export interface Part {
 }
 
 /** Whether the sums tell how much these filters let through. */
-export function isSummed({ type, types, severity, minConfidence, ...others }: IndicatorFilters): boolean {
+export function coveredBySummary({
+  type,
+  types,
+  severity,
+  minConfidence,
+  ...others
+}: IndicatorFilters): boolean {
   return Object.values(others).every((value) => value === undefined);
 }
 
 /**
- * How much the viewer may see of what these filters let through, as rows of Part, hash a bigint, several for one part:
+ * How much the principal may see of what these filters let through, as rows of Part, hash a bigint, several for one part:
  * from the sums, which every write keeps, and the few rows whose expiry and its mark differ at this instant.
  */
-export function sums(viewer: Viewer, filters: IndicatorFilters): RawBuilder<Part> {
+export function sums(principal: Principal, filters: IndicatorFilters): RawBuilder<SummaryRow> {
   const conditions = sql.join(summedConditions(filters), sql` and `);
-  return sql<Part>`
+  return sql<SummaryRow>`
     select type, tlp, for_detection, count, hash from indicator_summary
-    where ${visible('indicator_summary', viewer)} and ${conditions}
+    where ${visible('indicator_summary', principal)} and ${conditions}
     union all
-    select type, tlp, for_detection, n, ${ROW_HASH} from ${drift(viewer)} where ${conditions}`;
+    select type, tlp, for_detection, n, ${ROW_HASH} from ${drift(principal)} where ${conditions}`;
 }
 
 /** Whether `countedFrom` tells how many these filters let through. */
 export function isCounted(filters: IndicatorFilters): boolean {
   const { tag, ...others } = filters;
   return (
-    isSummed(tag === undefined ? filters : others) &&
+    coveredBySummary(tag === undefined ? filters : others) &&
     (tag === undefined || filters.minConfidence === undefined)
   );
 }
@@ -47,11 +53,11 @@ export function isCounted(filters: IndicatorFilters): boolean {
 const EVERY_TAG = '';
 
 /**
- * How many the viewer may see of what these filters let through, as `total`: in the same way as `sums`, with a tag from
+ * How many the principal may see of what these filters let through, as `total`: in the same way as `sums`, with a tag from
  * sums of each tag.
  */
 export function countedFrom(
-  viewer: Viewer,
+  principal: Principal,
   { tag, ...filters }: IndicatorFilters,
 ): RawBuilder<{ total: number }> {
   const table = filters.minConfidence === undefined ? 'indicator_tag_summary' : 'indicator_summary';
@@ -59,8 +65,8 @@ export function countedFrom(
   const ofTag = table === 'indicator_tag_summary' ? sql`tag = ${tag ?? EVERY_TAG}` : sql`true`;
   const tagged = tag === undefined ? sql`true` : sql`tags @> array[${tag}]::text[]`;
   return sql`select (
-    (select coalesce(sum(count), 0) from ${sql.table(table)} where ${ofTag} and ${visible(table, viewer)} and ${conditions})
-    + (select coalesce(sum(n), 0) from ${drift(viewer)} where ${tagged} and ${conditions})
+    (select coalesce(sum(count), 0) from ${sql.table(table)} where ${ofTag} and ${visible(table, principal)} and ${conditions})
+    + (select coalesce(sum(n), 0) from ${drift(principal)} where ${tagged} and ${conditions})
   )::bigint as total`;
 }
 

@@ -1,13 +1,13 @@
 import type { Transaction } from 'kysely';
 import type { RevisionLock } from '../../db/revision/revision.ts';
 import type { Tables } from '../../db/tables.ts';
-import { show } from '../../model/statement.ts';
+import { resolve } from '../../model/statement.ts';
 import type { WhitelistHit, WhitelistMatcher } from '../../whitelist/matching/matcher.ts';
 import {
   type IndicatorWrite,
   type KnownIndicator,
   loadIndicators,
-  type Stored,
+  type StoredState,
   writeIndicators,
 } from './state.queries.ts';
 
@@ -15,11 +15,11 @@ import {
  * All of an indicator's row that follows from what sources, providers, analysts and the whitelist say. Of what no source
  * says any more the row stays as it was, expired from `now` on.
  */
-export function reckon(known: KnownIndicator, matcher: WhitelistMatcher, now: Date): Stored {
+export function recompute(known: KnownIndicator, matcher: WhitelistMatcher, now: Date): StoredState {
   const { type, normalized, statements, scores, pinned, stored } = known;
   const hiddenBy = matcher.match(type, normalized);
   if (statements.size > 0 || !stored)
-    return { ...show(type, [...statements.values()], scores, pinned), hiddenBy };
+    return { ...resolve(type, [...statements.values()], scores, pinned), hiddenBy };
   const { confidence, expiresAt } = stored;
   return {
     ...stored,
@@ -34,7 +34,7 @@ export function reckon(known: KnownIndicator, matcher: WhitelistMatcher, now: Da
  * the caller commits when anything has changed.
  * @returns how many rows are others than before
  */
-export async function rewrite(
+export async function writeRecomputed(
   trx: Transaction<Tables>,
   ids: readonly string[],
   matcher: WhitelistMatcher,
@@ -44,7 +44,7 @@ export async function rewrite(
   const known = await loadIndicators(trx, ids);
   const writes: IndicatorWrite[] = [];
   for (const [id, indicator] of known) {
-    const write = changedRow(id, indicator, reckon(indicator, matcher, now));
+    const write = changedRow(id, indicator, recompute(indicator, matcher, now));
     if (write) writes.push(write);
   }
   await writeIndicators(trx, writes, lock.next, now);
@@ -55,7 +55,7 @@ export async function rewrite(
 export function changedRow(
   id: string,
   { type, value, normalized, stored }: KnownIndicator,
-  shown: Stored,
+  shown: StoredState,
 ): IndicatorWrite | null {
   if (stored && sameStored(stored, shown)) return null;
   const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
@@ -66,7 +66,7 @@ export function sameHit(a: WhitelistHit | null, b: WhitelistHit | null): boolean
   return a?.listId === b?.listId && a?.entry === b?.entry;
 }
 
-function sameStored(a: Stored, b: Stored): boolean {
+function sameStored(a: StoredState, b: StoredState): boolean {
   return (
     a.confidence === b.confidence &&
     a.severity === b.severity &&

@@ -3,7 +3,7 @@ import type { Db } from '../../db/database.ts';
 import { laterThan } from '../../db/next-modified-at.ts';
 import type { Tables } from '../../db/tables.ts';
 import { searchText } from '../../model/search-text.ts';
-import type { Shown, SourceStatement, Statement } from '../../model/statement.ts';
+import type { ResolvedIndicator, SourceStatement, Statement } from '../../model/statement.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { loadSources } from '../../sources/store/sources.queries.ts';
 import type { WhitelistHit } from '../../whitelist/matching/matcher.ts';
@@ -21,11 +21,11 @@ export interface KnownIndicator {
   scores: number[];
   externalIds: Set<string>;
   /** As it stands in its row; null: it is not written yet. */
-  stored: Stored | null;
+  stored: StoredState | null;
 }
 
 /** What follows from the rest. */
-export interface Stored extends Shown {
+export interface StoredState extends ResolvedIndicator {
   /** The whitelist entry that hides it. */
   hiddenBy: WhitelistHit | null;
 }
@@ -34,7 +34,7 @@ export interface IndicatorWrite extends Pick<KnownIndicator, 'type' | 'value' | 
   id: string;
   /** Given to new ones only. */
   number: number | null;
-  shown: Stored;
+  shown: StoredState;
   /** The entry that hides it is another than before. */
   hitChanges: boolean;
 }
