@@ -45,6 +45,12 @@ describe('the README', () => {
   });
 });
 
+describe('ARCHITECTURE.md', () => {
+  it.each(readdirSync(new URL('../src', import.meta.url)))('says what src/%s holds', (name) => {
+    expect(read('ARCHITECTURE.md')).toMatch(new RegExp(`^\\|[^|]*\`(?:src/)?${name}/?\``, 'm'));
+  });
+});
+
 describe('links between the documents', () => {
   const documents = [
     'README.md',
