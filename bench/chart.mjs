@@ -1,4 +1,4 @@
-const escape = (text) => text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
+const escapeText = (text) => text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 /** How far each ratio is from what is asked of it, as SVG: a bar that comes to the line has reached it. */
 export function chart({ results }) {
@@ -8,7 +8,7 @@ export function chart({ results }) {
     const share = least === undefined ? bound / ratio : ratio / least;
     const y = 30 + i * height;
     return [
-      `<text x="${left - 8}" y="${y + 12}" text-anchor="end">${row} ${escape(work)}</text>`,
+      `<text x="${left - 8}" y="${y + 12}" text-anchor="end">${row} ${escapeText(work)}</text>`,
       `<rect x="${left}" y="${y + 2}" width="${scale(share).toFixed(1)}" height="${height - 5}" fill="${reached ? '#2f7d5b' : '#b4532a'}"/>`,
       `<text x="${left + scale(share) + 6}" y="${y + 12}">${ratio.toFixed(2)}</text>`,
     ].join('');
@@ -40,7 +40,7 @@ export function growthChart({ sizes, questions }) {
       : '';
     return [
       `<g transform="translate(${(i % columns) * cell.width} ${20 + Math.floor(i / columns) * cell.height})">`,
-      `<text x="25" y="14" font-weight="bold">${escape(name)}</text>${bound}`,
+      `<text x="25" y="14" font-weight="bold">${escapeText(name)}</text>${bound}`,
       `<polyline points="${ms.map((each, at) => point(each, ms[0], at)).join(' ')}" fill="none" stroke="#2f7d5b" stroke-width="2"/>`,
       `${labels.join('')}</g>`,
     ].join('');

@@ -52,9 +52,9 @@ export async function copyRows(url, table, columns, rows) {
 function field(value) {
   if (value === null) return '\\N';
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return escape(`{${value.map(element).join(',')}}`);
-  return typeof value === 'string' ? escape(value) : String(value);
+  if (Array.isArray(value)) return escapeText(`{${value.map(element).join(',')}}`);
+  return typeof value === 'string' ? escapeText(value) : String(value);
 }
 
-const escape = (text) => text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]);
+const escapeText = (text) => text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]);
 const element = (text) => `"${text.replace(/["\\]/g, '\\$&')}"`;

@@ -22,7 +22,10 @@ export function weighted(entries) {
   const values = entries.map(([value]) => value);
   const upTo = [];
   let sum = 0;
-  for (const [, weight] of entries) upTo.push((sum += weight));
+  for (const [, weight] of entries) {
+    sum += weight;
+    upTo.push(sum);
+  }
   return (random) => {
     const wanted = random() * sum;
     let [low, high] = [0, values.length - 1];

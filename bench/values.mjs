@@ -3,9 +3,8 @@ import { bech32, createBase58check } from '@scure/base';
 import { chance, fromQuantiles, integer, oneOf } from './random.mjs';
 import { LENGTHS } from './spread.mjs';
 
-/** Indexes are mixed within so many bits, and no value repeats up to there. */
-const BITS = 24;
-export const MAX_INDICATORS = 2 ** BITS;
+/** No value repeats below this index. */
+export const MAX_INDICATORS = 2 ** 24;
 
 const WORDS =
   'login secure account verify update mail web app support office service bank wallet online cloud portal auth signin docs drive share pay invoice alert team help admin cdn static img news shop store free game crypto swap token claim airdrop ledger meta mask naver kakao google microsoft amazon apple paypal netflix dhl ups fedex usps post track tax gov health info data link check user sso reset'.split(
@@ -26,9 +25,7 @@ const RUN_KEYS = [
 const length = Object.fromEntries(Object.entries(LENGTHS).map(([type, q]) => [type, fromQuantiles(q)]));
 const base58check = createBase58check((bytes) => createHash('sha256').update(bytes).digest());
 
-/** Another number for each number (multiplying by an odd one): no two indexes give the same. */
-const mixed = (index, bits) => (Math.imul(index + 1, 0x9e3779b1) >>> (32 - bits)) << 0;
-/** Always of the same length: after words of any length it is another for each index, too. */
+/** Returns a word of fixed length, another for each index (multiplication by an odd number): also after words of any length. */
 const unique = (index) =>
   ((Math.imul(index + 1, 0x5bd1e995) >>> 0) % MAX_INDICATORS).toString(36).padStart(5, '0');
 const digest = (algorithm, index) => createHash(algorithm).update(`sample ${index}`).digest('hex');

@@ -41,7 +41,7 @@ import { answerClientError, refuseOn, registerErrorHandler } from './http/error-
 import { ApiError } from './http/errors.ts';
 import { registerEtag } from './http/etag.ts';
 import { lazySerializers } from './http/lazy-serializers.ts';
-import { type CollectMetrics, type Metrics, openMetrics } from './http/metrics.ts';
+import { type CollectMetrics, openMetrics } from './http/metrics.ts';
 import { oneRequestAtATime } from './http/one-request-at-a-time.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { queryValidator } from './http/query-validator.ts';

@@ -141,7 +141,7 @@ async function oidcConfig(oidc: OidcProvider): Promise<GenericOAuthConfig> {
       raw: { identity: await oidc.exchange(code, codeVerifier) },
     }),
     getUserInfo: async ({ raw }) => {
-      const { subject, ...identity } = raw?.identity as Identity;
+      const { subject, ...identity } = (raw as { identity: Identity }).identity;
       return { id: subject, ...identity };
     },
   };

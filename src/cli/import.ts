@@ -215,7 +215,10 @@ function report(tally: ImportCounts, problems: Interruption[], { json, dryRun }:
   for (const { fileName, message } of problems) {
     process.stderr.write(`${fileName}: ${message}\n`);
   }
-  if (json) return print(JSON.stringify(summaryObject(tally)));
+  if (json) {
+    print(JSON.stringify(summaryObject(tally)));
+    return;
+  }
   if (dryRun) print('Dry run: nothing was written.');
   for (const line of summaryLines(tally)) print(line);
   const kept = [...tally.kinds.values()].some((kind) => kind.new + kind.updated > 0);

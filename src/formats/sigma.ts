@@ -77,7 +77,7 @@ export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBu
     const list = counts.map(([type, count]) => `${count} ${type}`).join(', ');
     lines.push(`Left out, because no log source of Sigma shows them: ${list}.`);
   }
-  if ((leftOut['MUTEX'] ?? 0) > 0) {
+  if ((leftOut.MUTEX ?? 0) > 0) {
     lines.push('Mutexes: Windows and Sysmon log none; look for them in memory or with an EDR.');
   }
   return lines.map((line) => `# ${line}\n`).join('');

@@ -13,7 +13,7 @@ const RATIO_FREE_BYTES = 16 * 1024 * 1024;
 const MAGIC_BYTES = 3;
 /** Enough for a BOM, blanks, a comment, and the first tag of a web page. */
 const FIRST_TAG_BYTES = 1024;
-const FIRST_TAG = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
+const FIRST_TAG = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
  * The bytes of a text file from its start: gunzipped (told by its magic bytes, RFC 1952), without a UTF-8 BOM.

@@ -236,11 +236,13 @@ function newBatch(): Batch {
 function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileName: string): void {
   const { tally, source, seesUpTo } = options;
   if (record.kind === 'rejected') {
-    return tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
+    tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
+    return;
   }
   // Whoever imported it could never see it again, nor could others who saw it until now. Its value is nobody's to read.
   if (compareTlp(record.tlp ?? source.defaults.tlp, seesUpTo) > 0) {
-    return tally.reject(record.kind, 'marked above what the role sees', fileName);
+    tally.reject(record.kind, 'marked above what the role sees', fileName);
+    return;
   }
   batch.size++;
   if (record.kind === 'indicator') batch.indicators.push(record);

@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
 import { oneSnapshot } from '../db/one-snapshot.ts';
-import { type Principal, visible, visibleToAnalyst } from '../db/visibility.ts';
+import type { Principal } from '../db/visibility.ts';
 import { exportRequest, pageOf } from '../exports/export-request.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
@@ -12,12 +12,7 @@ import { mayActAs } from '../model/account.ts';
 import { toDetail, toRow } from './details.mappers.ts';
 import { findHider, findMore, findWaiting, listInState } from './details.queries.ts';
 import { exportIndicators, listIndicators, readIndicator } from './indicators.app.schema.ts';
-import {
-  findContext,
-  findContextForAnalyst,
-  type IndicatorFilters,
-  type Sort,
-} from './read/indicators.queries.ts';
+import { findContext, findContextForAnalyst, type Sort } from './read/indicators.queries.ts';
 import { tellRefanged } from './refanged-header.ts';
 import { loadIndicators } from './state/state.queries.ts';
 

@@ -13,7 +13,7 @@ import {
   stringEnum,
 } from '../http/schema.ts';
 import { campaignStatus, indicatorType, motivation, severity, tlp, verdict } from '../http/vocabularies.ts';
-import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
 
 const id = Type.String({ format: 'uuid', description: 'Stable: derived from type and normalized value.' });
 const linkedId = Type.String({ format: 'uuid', description: 'Its id here.' });

@@ -104,9 +104,8 @@ export function batchedCounter(countMany: CountMany, lease?: LeaseOptions): Batc
         const goodUntil = askedAt + msBeforeNext - ROUNDING_MS;
         leases.set(key, { left, consumed, askedAt, goodUntil, endsAt: clock() + msBeforeNext });
       }
-      asking.forEach(({ resolve }, place) =>
-        resolve({ consumed: isLeased ? consumed : before + place + 1, msBeforeNext }),
-      );
+      for (const [place, { resolve }] of asking.entries())
+        resolve({ consumed: isLeased ? consumed : before + place + 1, msBeforeNext });
     } catch (error) {
       for (const { reject } of asking) reject(error);
     }

@@ -32,7 +32,11 @@ onEveryEngine((engine) => {
   const start = async (overrides: Parameters<typeof startHarness>[1] = {}) => {
     const open = async () => {
       const database = await engine.open();
-      return { ...database, read: ((work) => (reads++, database.read(work))) as Read };
+      const read: Read = (work) => {
+        reads++;
+        return database.read(work);
+      };
+      return { ...database, read };
     };
     tipline = await startHarness({ ...engine, open }, overrides);
     await tipline.app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { knownIndicators } from '../../src/db/statistics.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';

@@ -42,7 +42,7 @@ describe('a wrong configuration', () => {
     const { code, stderr } = await run(['keys', 'list'], { env: { DATABASE_URL: 'x', REDIS_URL: 'y' } });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringMatching(/DATABASE_URL[^]*REDIS_URL/),
+      stderr: expect.stringMatching(/DATABASE_URL[\s\S]*REDIS_URL/),
     });
   });
 
@@ -154,7 +154,7 @@ describe('the command line', () => {
     const { code, stdout } = await run(['--help']);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: expect.stringMatching(/Commands:[^]*import[^]*TIPLINE_DATA_DIR[^]*Exit codes/),
+      stdout: expect.stringMatching(/Commands:[\s\S]*import[\s\S]*TIPLINE_DATA_DIR[\s\S]*Exit codes/),
     });
   });
 

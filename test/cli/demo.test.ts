@@ -61,7 +61,7 @@ describe('tipline demo', () => {
   });
 
   it('says that the key is for a second terminal', () => {
-    expect(first.stdout).toMatch(/second terminal[^]*export TIPLINE_KEY=tip_/);
+    expect(first.stdout).toMatch(/second terminal[\s\S]*export TIPLINE_KEY=tip_/);
   });
 
   it('shows the key again on demand, in a line that a shell evaluates, while it runs and after', () => {

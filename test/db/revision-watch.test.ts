@@ -16,7 +16,11 @@ describe('the watch of revisions', () => {
   let watch: RevisionWatch;
 
   const start = (soleWriter = false) => {
-    watch = watchRevisions({ ask: () => (asked++, answer()), clock: () => now, soleWriter });
+    const ask = () => {
+      asked++;
+      return answer();
+    };
+    watch = watchRevisions({ ask, clock: () => now, soleWriter });
   };
   /** Time goes by, as the clock and the timers have it. */
   const pass = async (ms: number) => {

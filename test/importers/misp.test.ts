@@ -118,8 +118,8 @@ describe('MISP attributes', () => {
   });
 
   it('of objects count like those of the event', async () => {
-    const Object = [{ name: 'file', Attribute: [attribute('md5', MD5), attribute('sha256', SHA256)] }];
-    expect((await indicatorsOf([], { Object })).map(({ type }) => type)).toEqual(['MD5', 'SHA256']);
+    const objects = [{ name: 'file', Attribute: [attribute('md5', MD5), attribute('sha256', SHA256)] }];
+    expect((await indicatorsOf([], { Object: objects })).map(({ type }) => type)).toEqual(['MD5', 'SHA256']);
   });
 
   it.each([
@@ -158,8 +158,8 @@ describe('MISP attributes', () => {
   });
 
   it('of a deleted object are deleted too', async () => {
-    const Object = [{ deleted: true, Attribute: [attribute('md5', MD5)] }];
-    expect(countByOutcome(await recordsOf([], { Object }))).toEqual({
+    const objects = [{ deleted: true, Attribute: [attribute('md5', MD5)] }];
+    expect(countByOutcome(await recordsOf([], { Object: objects }))).toEqual({
       report: 1,
       'rejected indicator: deleted in its source': 1,
     });

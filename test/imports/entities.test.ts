@@ -223,7 +223,7 @@ onEveryEngine((engine) => {
       await harness.load([campaignRecord('Honey', { externalIds: ['label'] })], 'Vendor');
       await harness.db.updateTable('campaign').set({ pinned_status: 'CONCLUDED' }).execute();
       await harness.load(
-        [campaignRecord('honey', { externalIds: ['campaign--' + uuid(3)], description: 'more' })],
+        [campaignRecord('honey', { externalIds: [`campaign--${uuid(3)}`], description: 'more' })],
         'Other',
       );
       await harness.load(
@@ -237,7 +237,7 @@ onEveryEngine((engine) => {
     it('keep the status also where another id takes the place of theirs', async () => {
       await harness.load([campaignRecord('Honey', { externalIds: ['label'], tlp: 'AMBER' })], 'Vendor');
       await harness.db.updateTable('campaign').set({ pinned_status: 'CONCLUDED' }).execute();
-      await harness.load([campaignRecord('Honey', { externalIds: ['campaign--' + uuid(3)] })], 'Other');
+      await harness.load([campaignRecord('Honey', { externalIds: [`campaign--${uuid(3)}`] })], 'Other');
       const { data } = (await harness.get('/api/v1/campaigns')).json();
       expect(data).toMatchObject([{ id: uuid(3), status: 'CONCLUDED', tlp: 'CLEAR' }]);
     });

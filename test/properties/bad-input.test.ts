@@ -202,7 +202,10 @@ function expectOrderly(asked: unknown, verb: string, { status, headers: given, b
     type: 'application/json; charset=utf-8',
     cache: 'no-store',
   });
-  if (verb === 'HEAD') return expect(body).toBe('');
+  if (verb === 'HEAD') {
+    expect(body).toBe('');
+    return;
+  }
   expect({ asked, body: JSON.parse(body) }).toEqual({
     asked,
     body: { error: expect.stringMatching(/./), code: expect.stringMatching(/^[a-z_]+$/) },

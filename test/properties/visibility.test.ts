@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  CAMPAIGN_STATUSES,
-  INDICATOR_TYPES,
-  SEVERITIES,
-  TLPS,
-  type Tlp,
-} from '../../src/model/vocabulary.ts';
+import { CAMPAIGN_STATUSES, TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { runs } from './runs.ts';
@@ -14,7 +8,6 @@ import { filtersOf, type Wish, wishes } from './wishes.ts';
 import { type World, worlds } from './world.ts';
 import {
   contextAnswer,
-  type Filters,
   indicatorAnswer,
   listedActors,
   listedCampaigns,

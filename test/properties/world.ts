@@ -84,7 +84,7 @@ const ENTITY_NAMESPACE = '7d3a9c52-2b0e-4c55-8d39-9f2c1a0b7e64';
 const idOf = (kind: LinkKind, index: number) => uuidv5(`${kind}:${index}`, ENTITY_NAMESPACE);
 
 /** No index's value is part of another's. */
-function valueOf(type: IndicatorType, index: number, piece: string): string {
+function indicatorValue(type: IndicatorType, index: number, piece: string): string {
   if (type === 'IPV4') return `10.77.${100 + index}.250`;
   if (type === 'DOMAIN') return `host-${index}-x.example`;
   if (type === 'URL') return `http://host-${index}-y.example/${encodeURIComponent(piece)}`;
@@ -190,7 +190,7 @@ function build(given: Spec): World {
     indicators: given.indicators.map(({ piece, expires, lastSeen, enrichments, ...rest }, index) => ({
       ...rest,
       id: idOf('indicator', index),
-      value: valueOf(rest.type, index, piece),
+      value: indicatorValue(rest.type, index, piece),
       expiresAt: maybe(expires),
       firstSeen: at(lastSeen - DAY),
       lastSeen: at(lastSeen),

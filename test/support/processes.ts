@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, inject } from 'vitest';
 // Loaded first, so that directories are removed after the processes that write to them have ended.

@@ -51,6 +51,7 @@ function leaseConnection(lease: Lease): LeaseConnection {
         ...(affectedRows === undefined ? {} : { numAffectedRows: BigInt(affectedRows) }),
       };
     },
+    // biome-ignore lint/correctness/useYield: Kysely wants a generator, and there is nothing to yield.
     async *streamQuery() {
       throw new Error('the embedded database reads by pages');
     },

@@ -41,15 +41,19 @@ export function fillTables(lists: readonly { list: Warninglist }[], ranks: Ranks
 function addRule(tables: RuleTables, rule: Rule, rank: number, ranks: Ranks): void {
   switch (rule.by) {
     case 'value':
-      return addRank(tables.values[rule.type], rule.value, rank, ranks);
+      addRank(tables.values[rule.type], rule.value, rank, ranks);
+      break;
     case 'name':
-      return addRank(tables.names[rule.reach], rule.name, rank, ranks);
+      addRank(tables.names[rule.reach], rule.name, rank, ranks);
+      break;
     case 'network': {
       const table = rule.network.digits.length === 8 ? tables.networks.ipv4 : tables.networks.ipv6;
-      return addRank(table, networkTableKey(rule.network), rank, ranks);
+      addRank(table, networkTableKey(rule.network), rank, ranks);
+      break;
     }
     case 'part':
-      return addRank(tables.parts[rule.of], rule.part, rank, ranks);
+      addRank(tables.parts[rule.of], rule.part, rank, ranks);
+      break;
     case 'expression':
       tables.expressions.push({ rank, types: ranks.typesOf(rank), expression: rule.expression });
   }

@@ -136,7 +136,7 @@ function Rejected({ run }: { run: Run }) {
                 </Table.Thead>
                 <Table.Tbody>
                   {data.map(({ where, reason }, place) => (
-                    // The same may stand twice, and nothing moves.
+                    // biome-ignore lint/suspicious/noArrayIndexKey: rows may be equal, and their order never changes.
                     <Table.Tr key={place}>
                       <Table.Td className="value">{visibleText(where)}</Table.Td>
                       <Table.Td>{visibleText(reason)}</Table.Td>

@@ -52,6 +52,7 @@ export function FilterText({
     onChange(filter);
   };
   const later = useDebouncedCallback(send, PAUSE_MS);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the value alone resets the text.
   useEffect(() => {
     const place = sent.current.indexOf(value);
     sent.current = place < 0 ? [] : sent.current.slice(place + 1);

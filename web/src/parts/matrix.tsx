@@ -49,7 +49,7 @@ export function Matrix({ techniques }: { techniques: Technique[] }) {
       </Text>
     );
   return (
-    // What scrolls must be reached by the keyboard (WCAG 2.1.1).
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard (WCAG 2.1.1).
     <section className="matrix" aria-label="Techniques by tactic" tabIndex={0}>
       {columnsOf(techniques).map(([tactic, own]) => (
         <Stack key={tactic} gap={4}>
