@@ -7,8 +7,6 @@ import {
   findCampaign,
   findContext,
   findIndicator,
-  GENERIC_PLAN,
-  GENERIC_PLAN_RAW,
   listActors,
   listCampaigns,
   listIndicators,
@@ -32,8 +30,8 @@ export async function explain(url, print) {
   const summary = [];
   for (const [name, ask] of Object.entries(questions(facts))) {
     await ask(db, { tlpCeiling: 'RED', now: new Date() });
-    const { sql, parameters } = sent.pop();
-    const plan = await planOf(client, sql, [...parameters]);
+    const { sql, parameters, preparation } = sent.pop();
+    const plan = await planOf(client, sql, [...parameters], preparation?.plan === 'generic');
     print(`\n=== ${name}\n${sql}\n\n${plan}`);
     const time = plan.match(/Execution Time: ([\d.]+)/)[1];
     summary.push(`${time.padStart(10)} ms  ${name}${LARGE.test(plan) ? `  (${plan.match(LARGE)[0]})` : ''}`);
@@ -44,8 +42,7 @@ export async function explain(url, print) {
 }
 
 /** As the service has it planned: for these parameters, or for any. */
-async function planOf(client, sql, parameters) {
-  const isGeneric = [GENERIC_PLAN, GENERIC_PLAN_RAW].some((mark) => sql.startsWith(mark));
+async function planOf(client, sql, parameters, isGeneric) {
   const given = parameters.map((value) =>
     pg.escapeLiteral(
       Array.isArray(value) ? `{${value}}` : value instanceof Date ? value.toISOString() : `${value}`,

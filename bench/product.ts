@@ -1,7 +1,6 @@
 // What benches call without a server: bundled with it, as dist/bench.js.
 export { openDatabase } from '../src/db/open.ts';
 export { postgresDialect } from '../src/db/postgres/postgres.ts';
-export { GENERIC_PLAN, GENERIC_PLAN_RAW } from '../src/db/postgres/prepared-statements.ts';
 export { findActor, listActors } from '../src/entities/actors/actors.queries.ts';
 export { findCampaign, listCampaigns } from '../src/entities/campaigns/campaigns.queries.ts';
 export { DEFAULT_OPTIONS, formatOf } from '../src/formats/catalogue.ts';

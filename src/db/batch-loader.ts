@@ -1,7 +1,7 @@
-import { type Compilable, type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { Db } from './database.ts';
-import { GENERIC_PLAN } from './postgres/prepared-statements.ts';
+import { type PreparedQuery, prepare } from './prepared-query.ts';
 import type { Principal } from './visibility.ts';
 
 /** They stand where the ids and the instant of a call belong. */
@@ -36,9 +36,10 @@ const whereIdIn: AmongThem = (column) => sql<SqlBool>`${sql.ref(column)} = any (
  * A statement for objects by their ids, which is written out once for each ceiling, and which PostgreSQL prepares and plans
  * once on each connection: to build and to plan it costs more than to run it, and whatever the ids are, indexes lead to
  * them. Those that are asked for at the same time are read by one statement, which begins after each of them was asked for.
+ * @param name of the prepared statement
  */
-export function batchLoader<Row extends { id: string }>(build: Build<Row>): FindOne<Row> {
-  const written = new Map<Tlp, CompiledQuery<Row>>();
+export function batchLoader<Row extends { id: string }>(name: string, build: Build<Row>): FindOne<Row> {
+  const written = new Map<Tlp, PreparedQuery<Row>>();
   const queues = new WeakMap<Db, Map<Tlp, Queue<Row>>>();
 
   const write = (db: Db, tlpCeiling: Tlp) => {
@@ -46,7 +47,7 @@ export function batchLoader<Row extends { id: string }>(build: Build<Row>): Find
     // What is reckoned from the instant has to be reckoned by the statement.
     if (query.parameters.some((value) => value instanceof Date && value !== AN_INSTANT))
       throw new Error('a statement that is written once holds another instant');
-    const prepared = { ...query, sql: GENERIC_PLAN + query.sql };
+    const prepared = prepare(query, { name, plan: 'generic' });
     written.set(tlpCeiling, prepared);
     return prepared;
   };

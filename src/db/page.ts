@@ -3,3 +3,6 @@ export interface PageRequest {
   page: number;
   pageSize: number;
 }
+
+/** Items on a page at most. */
+export const MAX_PAGE_SIZE = 500;

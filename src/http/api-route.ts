@@ -54,7 +54,7 @@ export function apiResponses<T extends TSchema>(
   };
 }
 
-/** The security of an operation whose route has a `looseKey`. */
+/** The security of an operation whose route has a `allowBasicAuth`. */
 export const KEY_OR_BASIC: readonly Record<string, string[]>[] = [{ apiKey: [] }, { basicKey: [] }];
 
 /** By media type. */

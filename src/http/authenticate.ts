@@ -88,19 +88,19 @@ async function resolveApiKey(
   now: Date,
 ): Promise<ApiKey> {
   const header = request.headers.authorization;
-  const isLoose = request.routeOptions.config.allowBasicAuth?.(request) ?? false;
-  if (header === undefined) throw unauthorized('missing_api_key', isLoose);
-  const text = isLoose ? looseKey(header) : (header.match(BEARER)?.[1] ?? '');
+  const allowsBasic = request.routeOptions.config.allowBasicAuth?.(request) ?? false;
+  if (header === undefined) throw unauthorized('missing_api_key', allowsBasic);
+  const text = allowsBasic ? keyOfAnyScheme(header) : (header.match(BEARER)?.[1] ?? '');
   const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text), now) : null;
   if (key) return key;
   const failures = await kv.consume(`failed:${networkOf(address)}`, FAILURES);
   throw failures.consumed > FAILURES.limit
     ? tooManyRequests(failures)
-    : unauthorized('invalid_api_key', isLoose);
+    : unauthorized('invalid_api_key', allowsBasic);
 }
 
 /** The key after Bearer, alone, or as the name or the password of HTTP Basic (RFC 7617). */
-function looseKey(header: string): string {
+function keyOfAnyScheme(header: string): string {
   const [, basic = ''] = header.match(/^Basic +([A-Za-z0-9+/=]+) *$/i) ?? [];
   const pair = Buffer.from(basic, 'base64').toString().split(':');
   return pair.find(looksLikeApiKey) ?? header.match(BEARER)?.[1] ?? header.trim();
@@ -110,9 +110,9 @@ function looseKey(header: string): string {
  * RFC 6750 §3: the challenge names the scheme, and the error when a key was sent. Basic beside it (RFC 9110 §11.6.1) is for
  * those that send a password only when they are asked for one.
  */
-function unauthorized(code: 'missing_api_key' | 'invalid_api_key', isLoose: boolean): ApiError {
+function unauthorized(code: 'missing_api_key' | 'invalid_api_key', allowsBasic: boolean): ApiError {
   const bearer = code === 'missing_api_key' ? 'Bearer' : 'Bearer error="invalid_token"';
-  const challenge = isLoose ? `${bearer}, Basic realm="Tipline", charset="UTF-8"` : bearer;
+  const challenge = allowsBasic ? `${bearer}, Basic realm="Tipline", charset="UTF-8"` : bearer;
   return new ApiError(code, undefined, { 'www-authenticate': challenge });
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { MAX_PAGE_SIZE } from '../db/page.ts';
 import { exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
 import { moment, momentOrNull, operation } from '../http/operation.ts';
@@ -18,7 +19,7 @@ import { SORTS } from './read/indicators.queries.ts';
 /** Which of all: what the API gives, those of them that are pinned, and what is hidden from it, and why. */
 export const STATES = ['visible', 'pinned', 'whitelisted', 'expired'] as const;
 
-const { page, pageSize } = pageParameters(100, 500);
+const { page, pageSize } = pageParameters(100, MAX_PAGE_SIZE);
 const { csvGuard, style, include } = exportOptions;
 const filters = {
   ...indicatorFilters,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { MAX_PAGE_SIZE } from '../db/page.ts';
 import { exportFormat, exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
 import { ACTOR_OF_SAMPLE, CAMPAIGN_OF_SAMPLE, INDICATOR_OF_SAMPLE } from '../http/sample-ids.ts';
@@ -112,7 +113,7 @@ export const indicatorFilters = {
 };
 
 export const IndicatorQuery = Type.Object({
-  ...pageParameters(100, 500),
+  ...pageParameters(100, MAX_PAGE_SIZE),
   ...indicatorFilters,
   format: stringEnum(['json', ...FORMAT_NAMES], {
     title: 'ListFormat',

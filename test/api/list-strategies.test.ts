@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { GENERIC_PLAN_RAW } from '../../src/db/postgres/prepared-statements.ts';
 import { type IndicatorFilters, SORTS } from '../../src/indicators/read/indicators.queries.ts';
 import { listIndicators, readPage } from '../../src/indicators/read/list.queries.ts';
 import { SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { recording } from '../support/recording.ts';
 
 const HOUR = 3_600_000;
 const COUNT = 60;
@@ -108,17 +108,17 @@ onEveryEngine((engine) => {
   ])(
     'is planned once for any parameter where no parameter matters to its plan: %s for %o',
     async (once, wanted) => {
-      const sent: string[] = [];
-      const db = harness.db.withPlugin({
-        transformQuery({ node, queryId }) {
-          sent.push(harness.db.getExecutor().compileQuery(node, queryId).sql);
-          return node;
-        },
-        transformResult: async ({ result }) => result,
-      });
+      const { db, sent } = recording(harness.db);
       await listIndicators(db, { tlpCeiling: 'RED', now: NOW }, wanted, { page: 1, pageSize: 10 });
-      // What a statement is made of comes before it.
-      expect(sent.at(-1)?.startsWith(GENERIC_PLAN_RAW)).toBe(once);
+      expect(sent.at(-1)?.preparation?.plan === 'generic').toBe(once);
     },
   );
+
+  it('is the same statement for every size of a page', async () => {
+    const { db, sent } = recording(harness.db);
+    for (const pageSize of [1, 7, 500])
+      for (const page of [1, 2])
+        await listIndicators(db, { tlpCeiling: 'RED', now: NOW }, {}, { page, pageSize });
+    expect(new Set(sent.map(({ sql }) => sql)).size).toBe(2);
+  });
 });

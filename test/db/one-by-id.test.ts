@@ -10,7 +10,7 @@ const viewer = { tlpCeiling: 'AMBER' as const, now: NOW };
 
 /** Both ids are there, always. */
 const findAny = () =>
-  batchLoader((given, { tlpCeiling, now }, among) =>
+  batchLoader('test', (given, { tlpCeiling, now }, among) =>
     given
       .selectFrom(sql<{ id: string }>`(values (${ID}::uuid), (${OTHER}::uuid))`.as<'t'>(sql`t (id)`))
       .select([
@@ -68,7 +68,7 @@ onEveryEngine((engine) => {
 
   it('tells everybody who waits of a failure, and goes on after it', async () => {
     const { db, close } = await engine.open();
-    const find = batchLoader((given, _, among) =>
+    const find = batchLoader('test', (given, _, among) =>
       given
         .selectFrom(sql<{ id: string }>`(values (${ID}::uuid), (${OTHER}::uuid))`.as<'t'>(sql`t (id)`))
         .select(sql<string>`t.id`.as('id'))
@@ -83,7 +83,7 @@ onEveryEngine((engine) => {
   // The embedded engine does one thing after the other.
   it.skipIf(engine.name === 'embedded')('does not wait long for a statement that takes long', async () => {
     const { db, close } = await engine.open();
-    const find = batchLoader((given, _, among) =>
+    const find = batchLoader('test', (given, _, among) =>
       given
         .selectFrom(sql<{ id: string }>`(values (${ID}::uuid), (${OTHER}::uuid))`.as<'t'>(sql`t (id)`))
         .select([
@@ -102,7 +102,7 @@ onEveryEngine((engine) => {
 
   it('refuses a statement that holds another instant than that of the call', async () => {
     const { db, close } = await engine.open();
-    const find = batchLoader((given, { now }) =>
+    const find = batchLoader('test', (given, { now }) =>
       given.selectNoFrom([
         sql<string>`''`.as('id'),
         sql<Date>`${new Date(now.getTime() - 1)}::timestamptz`.as('before'),

@@ -1,68 +1,85 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
-import {
-  GENERIC_PLAN,
-  GENERIC_PLAN_RAW,
-  MAX_PREPARED,
-  PREPARED,
-  PREPARED_TEXTS,
-} from '../../src/db/postgres/prepared-statements.ts';
+import { MAX_PREPARED } from '../../src/db/postgres/prepared-statements.ts';
+import { type Preparation, prepare, RawRow } from '../../src/db/prepared-query.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
-const MODE = "select current_setting('plan_cache_mode') as mode";
-const asking = (mark: string) => sql<{ mode: string } | string[]>`${sql.raw(mark + MODE)}`;
+const send = async <Row>(db: Db, text: string, preparation?: Preparation): Promise<Row[]> => {
+  const query = sql<Row>`${sql.raw(text)}`.compile(db);
+  return (await db.executeQuery(preparation ? prepare(query, preparation) : query)).rows;
+};
+/** How the statement itself is planned. */
+const planMode = async (db: Db, preparation?: Preparation): Promise<string | null> => {
+  const text = "select current_setting('plan_cache_mode') as mode";
+  const [row] = await send<{ mode: string } | RawRow>(db, text, preparation);
+  return row instanceof RawRow ? row.text('mode') : (row?.mode ?? null);
+};
+const CUSTOM: Preparation = { name: 'custom', plan: 'custom' };
+const GENERIC: Preparation = { name: 'generic', plan: 'generic' };
+const raw = (preparation: Preparation): Preparation => ({ ...preparation, isRaw: true });
+const [forCustom, forGeneric] = ['force_custom_plan', 'force_generic_plan'];
 
 onEveryEngine((engine) => {
   const onPostgres = engine.name === 'postgresql';
 
-  it.runIf(onPostgres)(
-    'plans once what says so, and all else for what is asked, in whatever order',
-    async () => {
-      const { db, close } = await engine.open();
-      await db.connection().execute(async (connection) => {
-        const ask = async (mark: string) => (await asking(mark).execute(connection)).rows;
-        const [custom, once] = [{ mode: 'force_custom_plan' }, ['force_generic_plan']];
-        expect(await ask('')).toEqual([custom]);
-        expect(await ask(GENERIC_PLAN_RAW)).toEqual([once]);
-        expect(await ask(GENERIC_PLAN_RAW)).toEqual([once]);
-        expect(await ask(PREPARED)).toEqual([custom]);
-        expect(await ask(GENERIC_PLAN)).toEqual([{ mode: 'force_generic_plan' }]);
-        expect(await ask(GENERIC_PLAN_RAW)).toEqual([once]);
-        expect(await ask(PREPARED_TEXTS)).toEqual([[custom.mode]]);
-        expect(await ask('')).toEqual([custom]);
-      });
-      await close();
-    },
-  );
+  it.runIf(onPostgres)('plans each statement as it asks, in whatever order', async () => {
+    const { db, close } = await engine.open();
+    await db.connection().execute(async (connection) => {
+      const asked = [
+        undefined,
+        raw(GENERIC),
+        raw(GENERIC),
+        CUSTOM,
+        GENERIC,
+        raw(GENERIC),
+        raw(CUSTOM),
+        undefined,
+      ];
+      const modes = [];
+      for (const preparation of asked) modes.push(await planMode(connection, preparation));
+      expect(modes).toEqual(
+        asked.map((preparation) => (preparation?.plan === 'generic' ? forGeneric : forCustom)),
+      );
+    });
+    await close();
+  });
+
+  it.runIf(onPostgres)('gives raw rows as the texts of named columns', async () => {
+    const { db, close } = await engine.open();
+    const text = 'select 7 as number, null as nothing, array[1, 2] as list';
+    const [row] = await send<RawRow>(db, text, raw(CUSTOM));
+    expect(['number', 'nothing', 'list'].map((column) => row?.text(column))).toEqual(['7', null, '{1,2}']);
+    expect(() => row?.text('another')).toThrow('there is no column another');
+    await close();
+  });
 
   it.runIf(onPostgres)('goes on after a transaction that failed at either', async () => {
     const { db, close } = await engine.open();
     await db.connection().execute(async (connection) => {
-      const ask = async (mark: string) => (await asking(mark).execute(connection)).rows[0];
-      for (const mark of [GENERIC_PLAN_RAW, PREPARED]) {
+      for (const preparation of [raw(GENERIC), CUSTOM]) {
         const failing = connection.transaction().execute(async (trx) => {
-          await asking(GENERIC_PLAN_RAW).execute(trx);
-          await sql`${sql.raw(mark)} select 1 / 0`.execute(trx);
+          await planMode(trx, raw(GENERIC));
+          await send(trx, 'select 1 / 0', preparation);
         });
         await expect(failing).rejects.toThrow('division by zero');
-        expect(await ask('')).toEqual({ mode: 'force_custom_plan' });
-        expect(await ask(GENERIC_PLAN_RAW)).toBeTruthy();
-        expect(await ask('')).toEqual({ mode: 'force_custom_plan' });
+        expect(await planMode(connection)).toBe(forCustom);
+        expect(await planMode(connection, raw(GENERIC))).toBe(forGeneric);
+        expect(await planMode(connection)).toBe(forCustom);
       }
     });
     await close();
   });
 
-  it.runIf(!onPostgres)('is told nothing by what is written before a statement', async () => {
+  it.runIf(!onPostgres)('is not asked of the embedded database', async () => {
     const { db, close } = await engine.open();
-    for (const mark of [PREPARED, PREPARED_TEXTS, GENERIC_PLAN, GENERIC_PLAN_RAW])
-      expect((await asking(mark).execute(db)).rows).toEqual([{ mode: 'auto' }]);
+    for (const preparation of [CUSTOM, GENERIC, raw(CUSTOM), raw(GENERIC)])
+      expect(await planMode(db, preparation)).toBe('auto');
     await close();
   });
 
   describe.runIf(onPostgres)('with more statements than a connection keeps', () => {
-    const numbered = (n: number) => sql<{ n: number }>`${sql.raw(`${PREPARED}select ${n}::int as n`)}`;
+    const numbered = (db: Db, n: number) => send<{ n: number }>(db, `select ${n}::int as n`, CUSTOM);
     const prepared = async (db: Db) => {
       const { rows } = await sql<{
         statement: string;
@@ -74,13 +91,13 @@ onEveryEngine((engine) => {
       const { db, close } = await engine.open();
       await db.connection().execute(async (connection) => {
         for (let n = 0; n < MAX_PREPARED + 50; n++) {
-          expect((await numbered(n).execute(connection)).rows).toEqual([{ n }]);
-          await numbered(0).execute(connection);
+          expect(await numbered(connection, n)).toEqual([{ n }]);
+          await numbered(connection, 0);
         }
         const kept = await prepared(connection);
         expect(kept).toHaveLength(MAX_PREPARED);
         expect([0, 1, 51, MAX_PREPARED + 49].map((n) => kept.includes(n))).toEqual([true, false, true, true]);
-        expect((await numbered(1).execute(connection)).rows).toEqual([{ n: 1 }]);
+        expect(await numbered(connection, 1)).toEqual([{ n: 1 }]);
       });
       await close();
     });
@@ -88,15 +105,15 @@ onEveryEngine((engine) => {
     it('replaces them after transactions that failed', async () => {
       const { db, close } = await engine.open();
       await db.connection().execute(async (connection) => {
-        for (let n = 1000; n < 1000 + MAX_PREPARED; n++) await numbered(n).execute(connection);
+        for (let n = 1000; n < 1000 + MAX_PREPARED; n++) await numbered(connection, n);
         const failing = connection.transaction().execute(async (trx) => {
-          for (let n = 2000; n < 2010; n++) await numbered(n).execute(trx);
-          await sql`${sql.raw(PREPARED)} select 1 / 0`.execute(trx).catch(() => {});
-          await numbered(2010).execute(trx);
+          for (let n = 2000; n < 2010; n++) await numbered(trx, n);
+          await send(trx, 'select 1 / 0', CUSTOM).catch(() => {});
+          await numbered(trx, 2010);
         });
         await expect(failing).rejects.toThrow('aborted');
-        await numbered(2011).execute(connection);
-        await numbered(2012).execute(connection);
+        await numbered(connection, 2011);
+        await numbered(connection, 2012);
         expect((await prepared(connection)).length).toBeLessThanOrEqual(MAX_PREPARED);
       });
       await close();

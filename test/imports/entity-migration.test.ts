@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Kysely, Migrator, sql } from 'kysely';
 import { describe, expect, inject, it } from 'vitest';
-import { engineDialect } from '../../src/db/embedded/dialect.ts';
+import { engineDialect } from '../../src/db/dialect.ts';
 import { leaseQueue } from '../../src/db/embedded/lease-queue.ts';
 import { connectPglite } from '../../src/db/embedded/pglite.ts';
 import { migrate } from '../../src/db/migrate.ts';

@@ -1,4 +1,5 @@
-import type { Connection, Lease, OwnEngine } from './connection.ts';
+import type { Lease } from '../engine.ts';
+import type { Connection, OwnEngine } from './connection.ts';
 
 /** Hands out leases on a connection in the order of asking; each waits for the one before it. */
 export function leaseQueue(connection: Connection): OwnEngine {

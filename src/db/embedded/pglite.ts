@@ -1,4 +1,5 @@
-import type { Connection, QueryRows } from './connection.ts';
+import type { QueryRows } from '../engine.ts';
+import type { Connection } from './connection.ts';
 import { CRASHED } from './reconnecting.ts';
 
 const INT8 = 20;

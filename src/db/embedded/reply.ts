@@ -1,4 +1,4 @@
-import type { QueryRows } from './connection.ts';
+import type { QueryRows } from '../engine.ts';
 
 /** A statement for a store that runs elsewhere: in another process (store-server.ts) or thread (store-thread.ts). */
 export interface StoreRequest {

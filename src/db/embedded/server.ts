@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Engine, Lease } from './connection.ts';
+import type { Engine, Lease } from '../engine.ts';
 import { readFrames, writeFrame } from './frames.ts';
 import { replyTo, type StoreRequest } from './reply.ts';
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { Connection, QueryRows } from './connection.ts';
+import type { QueryRows } from '../engine.ts';
+import type { Connection } from './connection.ts';
 import { rowsOf, type StoreReply, type StoreRequest } from './reply.ts';
 
 export interface ThreadRequest {

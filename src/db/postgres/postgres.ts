@@ -1,10 +1,10 @@
-import { type DatabaseConnection, type Dialect, type Driver, PostgresDialect } from 'kysely';
+import type { Dialect } from 'kysely';
 import pg from 'pg';
-import { CopyCursor } from '../copy-out.ts';
+import { engineDialect } from '../dialect.ts';
 import { ASKS_FOR_REVISIONS } from '../readers.ts';
 import { READ_REVISIONS_OF_SERVER, WRITE_PRIMARY_RUN } from '../revision/revision.ts';
 import type { RevisionsOf } from '../revision/watch.ts';
-import { withPreparedStatements } from './prepared-statements.ts';
+import { postgresEngine } from './engine.ts';
 import { parseTimestamp } from './text-formats.ts';
 
 const INT8 = 20;
@@ -47,36 +47,11 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   pool.on('connect', (client) => {
     // Nor one that breaks while it is held and nothing is asked, in which the pool does not listen; the next query fails.
     client.on('error', () => {});
-    withPreparedStatements(client);
     void client
       .query("set time zone 'UTC'; set jit = off; set plan_cache_mode = force_custom_plan")
       .catch(() => {});
   });
-  const dialect = new PostgresDialect({ pool, cursor: CopyCursor });
-  const { onCommit = () => {} } = options;
-  return {
-    createAdapter: () => dialect.createAdapter(),
-    createDriver: () => withCommitHook(dialect.createDriver(), onCommit),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-  };
-}
-
-/** Whoever waits for a commit goes on after `onCommit`; what only reads commits nothing. */
-function withCommitHook(driver: Driver, onCommit: () => void): Driver {
-  const reading = new WeakSet<DatabaseConnection>();
-  const begin = driver.beginTransaction.bind(driver);
-  const commit = driver.commitTransaction.bind(driver);
-  driver.beginTransaction = (connection, settings) => {
-    if (settings.accessMode === 'read only') reading.add(connection);
-    else reading.delete(connection);
-    return begin(connection, settings);
-  };
-  driver.commitTransaction = async (connection) => {
-    await commit(connection);
-    if (!reading.has(connection)) onCommit();
-  };
-  return driver;
+  return engineDialect(postgresEngine(pool), options.onCommit);
 }
 
 /** It is asked many times a second: one that takes so long is given up, with its connection. */

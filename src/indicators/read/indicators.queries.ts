@@ -161,7 +161,7 @@ export function sorted({ sort }: Pick<SortedPage, 'sort'>) {
   return sql`${column} ${sql.raw(sort.ascending ? 'asc' : 'desc')}, ${own}`;
 }
 
-export const findIndicator = batchLoader((db, principal, among) =>
+export const findIndicator = batchLoader('indicator', (db, principal, among) =>
   db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
@@ -185,12 +185,12 @@ export async function findForAnalyst(
 }
 
 /** The indicator and all that is linked to it and visible, in one statement and so of one snapshot. */
-export const findContext = batchLoader((db, principal, among) =>
+export const findContext = batchLoader('context', (db, principal, among) =>
   contextOf(db, principal).where(among('indicator.id')).where(visible('indicator', principal)),
 );
 
 /** The same for analysts, who also see what is hidden from the API. */
-export const findContextForAnalyst = batchLoader((db, principal, among) =>
+export const findContextForAnalyst = batchLoader('context_for_analyst', (db, principal, among) =>
   contextOf(db, principal).where(among('indicator.id')).where(visibleToAnalyst('indicator', principal)),
 );
 

@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import type { PageRequest } from '../../db/page.ts';
-import { GENERIC_PLAN_RAW, PREPARED, PREPARED_TEXTS } from '../../db/postgres/prepared-statements.ts';
+import { MAX_PAGE_SIZE, type PageRequest } from '../../db/page.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/postgres/text-formats.ts';
+import { type Preparation, prepare, RawRow } from '../../db/prepared-query.ts';
 import { type Principal, visible } from '../../db/visibility.ts';
 import { searchForms } from '../../model/search-text.ts';
 import {
@@ -57,7 +57,7 @@ type PageRow<More> = { total: number } & (({ id: null } & More) | (IndicatorRow 
 /**
  * A page of the list and how many match in all, of one snapshot.
  * @param more what is selected beside the indicators' columns
- * @param fromTexts makes a row of the texts of all columns, where the database gives them so
+ * @param parseRaw given, rows may be raw ones, which it parses
  * @returns `first`: what `more` is on the first row, which is there even where no indicator is
  */
 export async function readPage<More>(
@@ -65,13 +65,14 @@ export async function readPage<More>(
   of: PageOf,
   more: RawBuilder<More>,
   bounds = BOUNDS,
-  fromTexts?: (texts: readonly (string | null)[]) => PageRow<More>,
+  parseRaw?: (row: RawRow) => PageRow<More>,
 ): Promise<{ total: number; rows: (IndicatorRow & More)[]; first: More }> {
   const ways = strategies(of, bounds);
   for (const way of ways) {
-    const mark = planHint(of, fromTexts !== undefined);
-    const { rows: given } = await pageQuery(db, of, way, more, bounds, mark).execute(db);
-    const rows = fromTexts ? given.map((row) => (Array.isArray(row) ? fromTexts(row) : row)) : given;
+    const query = pageQuery(db, of, way, more, bounds).compile(db);
+    const preparation = preparationOf(of, parseRaw !== undefined);
+    const { rows: given } = await db.executeQuery(preparation ? prepare(query, preparation) : query);
+    const rows = given.map((row) => (parseRaw && row instanceof RawRow ? parseRaw(row) : row));
     const [first] = rows;
     if (!first) throw new Error('the total is missing');
     const found = rows.filter((row): row is typeof row & IndicatorRow => row.id !== null);
@@ -89,7 +90,7 @@ export async function listIndicators(
   page: PageRequest,
 ): Promise<{ total: number; rows: IndicatorRow[]; revision: number; validUntil: Date | null }> {
   const state = sql<State>`(select value from revision) as revision, ${nextExpiry(principal)} as valid_until`;
-  const { total, rows, first } = await readPage(db, { principal, filters, page }, state, BOUNDS, rowOfTexts);
+  const { total, rows, first } = await readPage(db, { principal, filters, page }, state, BOUNDS, parseRow);
   return { total, rows, revision: first.revision, validUntil: first.valid_until };
 }
 
@@ -99,57 +100,59 @@ interface State {
   valid_until: Date | null;
 }
 
-/** The columns of `pageQuery` as PostgreSQL writes them. Nothing is made of one that nobody reads. */
-class RowOfTexts {
-  readonly #texts: readonly (string | null)[];
-  constructor(texts: readonly (string | null)[]) {
-    this.#texts = texts;
+/** A row of `pageQuery` whose columns are parsed when they are read. */
+class LazyRow {
+  readonly #row: RawRow;
+  constructor(row: RawRow) {
+    this.#row = row;
   }
   get total() {
-    return Number(this.#texts[0]);
+    return Number(this.#row.text('total'));
   }
   get id() {
-    return this.#texts[1];
+    return this.#row.text('id');
   }
   get type() {
-    return this.#texts[2];
+    return this.#row.text('type');
   }
   get value() {
-    return this.#texts[3];
+    return this.#row.text('value');
   }
   get confidence() {
-    return Number(this.#texts[4]);
+    return Number(this.#row.text('confidence'));
   }
   get severity() {
-    return this.#texts[5];
+    return this.#row.text('severity');
   }
   get tlp() {
-    return this.#texts[6];
+    return this.#row.text('tlp');
   }
   get tags() {
-    return parseTextArray(String(this.#texts[7]));
+    return parseTextArray(String(this.#row.text('tags')));
   }
   get source() {
-    return this.#texts[8];
+    return this.#row.text('source');
   }
   get first_seen() {
-    return parseInstant(String(this.#texts[9]));
+    return parseInstant(String(this.#row.text('first_seen')));
   }
   get last_seen() {
-    return parseInstant(String(this.#texts[10]));
+    return parseInstant(String(this.#row.text('last_seen')));
   }
   get expires_at() {
-    return this.#texts[11] ? parseInstant(this.#texts[11]) : null;
+    const text = this.#row.text('expires_at');
+    return text ? parseInstant(text) : null;
   }
   get revision() {
-    return Number(this.#texts[12]);
+    return Number(this.#row.text('revision'));
   }
   get valid_until() {
-    return this.#texts[13] ? parseTimestamp(this.#texts[13]) : null;
+    const text = this.#row.text('valid_until');
+    return text ? parseTimestamp(text) : null;
   }
 }
 
-const rowOfTexts = (texts: readonly (string | null)[]) => new RowOfTexts(texts) as PageRow<State>;
+const parseRow = (row: RawRow) => new LazyRow(row) as PageRow<State>;
 
 /** When the next of all that are visible expires: until then nothing changes by time alone. */
 function nextExpiry(principal: Principal) {
@@ -184,8 +187,8 @@ function isWhole(
 }
 
 /** The page is found by ids alone, and only its rows are read; past the end there is one row that holds the total alone. */
-function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, bounds: Bounds, mark: string) {
-  return sql<PageRow<More>>`${sql.raw(mark)}
+function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, bounds: Bounds) {
+  return sql<PageRow<More>>`
     with ${sql.join(partsOf(db, of, way, bounds))}, shown as (${shownOf(of, way, bounds)})
     select counted.total, ${SHOWN}, ${more}
     from counted left join shown on true
@@ -194,17 +197,17 @@ function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, b
 }
 
 /**
- * Prepared are those that an index in the list's order answers, or that of tags: what their text depends on is little, so that
- * they are few. Planned once are those of them whose plan is the same for whatever is asked: how much is newer than an
- * instant, and how far a list is walked until a page of a tag was met, depends on which.
+ * Pages that an index in the list's order answers, or that of tags, are prepared: their text depends on little, so that they are few.
+ * Their plan is the same for any parameters unless it depends on how much is newer than an instant, or on how far the list is read
+ * until a page of a tag is full.
  */
-function planHint({ filters, page, door }: PageOf, asTexts: boolean): string {
+function preparationOf({ filters, page, door }: PageOf, isRaw: boolean): Preparation | undefined {
   const { type, types, severity, minConfidence, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
   const isListed = tag === undefined || isNone([type, types, severity, minConfidence, since]);
-  if (door || page.sort || !isNone(Object.values(others)) || !isListed) return '';
-  if (!asTexts) return PREPARED;
-  return since === undefined && tag === undefined ? GENERIC_PLAN_RAW : PREPARED_TEXTS;
+  if (door || page.sort || !isNone(Object.values(others)) || !isListed) return undefined;
+  const isGeneric = isRaw && since === undefined && tag === undefined;
+  return { name: 'indicators', plan: isGeneric ? 'generic' : 'custom', isRaw };
 }
 
 /** What matches, and how much it is: whichever comes first is what the other is made from. */
@@ -256,26 +259,28 @@ function nearest(
     ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, principal)], sql` and `)}`;
 }
 
-/** What is written out tells the planner how little is read, of whichever page. */
+/**
+ * The ids of a page, in order. A limit that is written out tells the planner how little is read, whatever the size of the page, which is
+ * a parameter: pages of other sizes are the same statement.
+ */
 function shownOf({ page }: PageOf, way: Way, { deep }: Bounds) {
-  const [size, before] = [sql.lit(page.pageSize), (page.page - 1) * page.pageSize];
+  const [size, before] = [page.pageSize, (page.page - 1) * page.pageSize];
   const from = sql.raw(way === 'walked' ? 'near' : 'matched');
   const inOrder = (source: RawBuilder<unknown>) =>
     sql`select * from ${source} as indicator order by ${sorted(page)}`;
   const forward = inOrder(sql`${from}`);
-  if (way !== 'listed' || page.sort || before === 0) {
-    return before === 0 ? sql`${forward} limit ${size}` : sql`${forward} limit ${size} offset ${before}`;
-  }
-  if (before < deep) {
-    const nearby = sql`(${forward} limit ${sql.lit(deep + page.pageSize)})`;
+  const isInPlace = way === 'listed' && !page.sort;
+  if (before === 0 || (isInPlace && before < deep)) {
+    const nearby = sql`(${forward} limit ${sql.lit(before === 0 ? MAX_PAGE_SIZE : deep + MAX_PAGE_SIZE)})`;
     return sql`${inOrder(nearby)} limit ${size} offset ${before}`;
   }
+  if (!isInPlace) return sql`${forward} limit ${size} offset ${before}`;
   const isNearer = sql`${before} <= (select total from counted) / 2`;
   const after = sql`(select total from counted) - ${before}`;
-  return sql`(${forward} limit case when ${isNearer} then ${size} else 0 end offset ${before})
+  const either = sql`(${forward} limit case when ${isNearer} then ${size} else 0 end offset ${before})
     union all
     (select * from matched as indicator order by last_seen, id desc
       limit case when ${isNearer} then 0 else greatest(0, least(${size}, ${after})) end
-      offset greatest(0, ${after} - ${size}))
-    limit ${size}`;
+      offset greatest(0, ${after} - ${size}))`;
+  return sql`select * from (${either}) as indicator limit ${sql.lit(MAX_PAGE_SIZE)}`;
 }
