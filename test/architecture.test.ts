@@ -133,7 +133,7 @@ describe('the source code', () => {
     expect(found).toEqual([]);
   });
 
-  it('puts the door of visibility on every query of a marked table', () => {
+  it('applies visibility to every query of a marked table', () => {
     const marked =
       /\b(?:from|join|selectFrom\(')\s*(?:indicator|actor|campaign|technique|software|report|relationship)\b/;
     // A table whose name is a parameter is one of them.
@@ -171,7 +171,7 @@ describe('the pages', () => {
 
 describe('TLP ceilings', () => {
   it.each(files.map((entry) => [entry.file, entry] as const))('of %s have no default', (_, { text }) => {
-    const defaults = text.match(/\b(?:seesUpTo|\w*[cC]eiling)\??(?:: Tlp)? = '[A-Z_]+'|\bseesUpTo\?:/g);
+    const defaults = text.match(/\b(?:tlpCeiling|\w*[cC]eiling)\??(?:: Tlp)? = '[A-Z_]+'|\btlpCeiling\?:/g);
     expect(defaults).toBeNull();
   });
 });

@@ -128,7 +128,7 @@ async function importInputs(
     source,
     now,
     dryRun: options.dryRun ?? false,
-    seesUpTo: 'RED' as const,
+    tlpCeiling: 'RED' as const,
     // No server can open an embedded database that this process holds.
     alone: kind === 'embedded' && !shared,
     tally,

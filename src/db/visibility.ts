@@ -34,9 +34,9 @@ const isEntityTable = (table: MarkedTable) =>
   ['actor', 'campaign', 'technique', 'software', 'report'].includes(table);
 
 /**
- * The one door: the condition under which a row of `table` is visible to `principal`. Every query that answers a
- * caller (lists, totals, counts, joins) puts it on every marked table that it reads, relationships included.
- * `alias` is the table's name in the query.
+ * Returns the condition under which a row of `table` is visible to `principal`. Every query for a caller (lists, totals, counts,
+ * joins) applies it to every marked table that it reads, relationships included.
+ * @param alias the name of the table in the query
  */
 export function visible(table: MarkedTable, principal: Principal, alias: string = table) {
   const under = visibleToAnalyst(table, principal, alias);
@@ -48,13 +48,13 @@ export function visible(table: MarkedTable, principal: Principal, alias: string 
 }
 
 /** When it expires, or has, as long as no sweep has marked it. Written as in its index. */
-export const UNSWEPT_EXPIRY = sql`(case when not indicator.expired then indicator.expires_at end)`;
+export const PENDING_EXPIRY = sql`(case when not indicator.expired then indicator.expires_at end)`;
 
 /**
  * What the sums of indicators are off by for `principal`: those that have expired since the last sweep (`n` is -1), and those
  * that a sweep whose clock was ahead has marked too early (1).
  */
-export function drift(principal: Principal) {
+export function summaryCorrection(principal: Principal) {
   return sql`(select * from indicator_drift(${principal.now}::timestamptz) as drifted
     where ${visibleToAnalyst('indicator_drift', principal, 'drifted')}) as indicator`;
 }

@@ -24,17 +24,17 @@ export async function importEntities(
   now: Date,
   tally: ImportCounts,
   dryRun: boolean,
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
   writer: LeaseHolder = NO_LEASE,
 ): Promise<void> {
   const mayBeUndone = !dryRun && (await hasUndoable(db, source, writer.runId));
-  let plan = await planEntities(db, source, kind, records, now, seesUpTo);
+  let plan = await planEntities(db, source, kind, records, now, tlpCeiling);
   if (!dryRun && (mayBeUndone || plan.statements.length > 0)) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
       await writer.guard(trx);
       if (lock.previous !== plan.revision)
-        plan = await planEntities(trx, source, kind, records, now, seesUpTo);
+        plan = await planEntities(trx, source, kind, records, now, tlpCeiling);
       await keepObjects(trx, { source, runId: writer.runId, revision: lock.next }, kind, plan);
       if (plan.statements.length === 0) return;
       await writeEntities(trx, kind, plan, lock.next, now);

@@ -60,16 +60,16 @@ export async function importIndicators(
   records: readonly IndicatorRecord[],
   now: Date,
   tally: ImportCounts,
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
   writer: LeaseHolder = NO_LEASE,
 ): Promise<void> {
   const mayBeUndone = await hasUndoable(db, source, writer.runId);
-  let plan = await planBatch(db, source, records, now, seesUpTo);
+  let plan = await planBatch(db, source, records, now, tlpCeiling);
   if (mayBeUndone || changesAnything(plan)) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
       await writer.guard(trx);
-      if (lock.previous !== plan.revision) plan = await planBatch(trx, source, records, now, seesUpTo);
+      if (lock.previous !== plan.revision) plan = await planBatch(trx, source, records, now, tlpCeiling);
       await keepObjects(trx, { source, runId: writer.runId, revision: lock.next }, 'indicator', plan);
       if (changesAnything(plan)) await write(trx, plan, lock, now);
     });
@@ -85,9 +85,9 @@ export async function dryRunIndicators(
   now: Date,
   tally: ImportCounts,
   rehearsal: DryRun,
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
 ): Promise<void> {
-  const plan = await planBatch(db, source, records, now, seesUpTo, rehearsal);
+  const plan = await planBatch(db, source, records, now, tlpCeiling, rehearsal);
   for (const outcome of plan.outcomes) tally.count('indicator', outcome);
 }
 
@@ -96,7 +96,7 @@ async function planBatch(
   given: Source,
   records: readonly IndicatorRecord[],
   now: Date,
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
   rehearsal?: DryRun,
 ): Promise<Plan> {
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
@@ -116,11 +116,11 @@ async function planBatch(
     const current = entry ?? unknownIndicator(record);
     const before = current.statements.get(source.id);
     // What is above the ceiling of whoever imports is told of as what is not there.
-    const isSecret = entry?.stored != null && compareTlp(entry.stored.tlp, seesUpTo) > 0;
+    const isSecret = entry?.stored != null && compareTlp(entry.stored.tlp, tlpCeiling) > 0;
     const isNew =
       !entry ||
       entry.statements.size === 0 ||
-      (isSecret && (!before || compareTlp(before.tlp, seesUpTo) > 0));
+      (isSecret && (!before || compareTlp(before.tlp, tlpCeiling) > 0));
     const after = withRecord(before, record, source, now);
     const newIds = record.externalIds.filter((externalId) => !current.externalIds.has(externalId));
     for (const externalId of newIds) {

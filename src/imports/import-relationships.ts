@@ -45,7 +45,7 @@ const MAX_PAIRS = 1_000;
 const TOO_MANY = `its ends stand for more than ${MAX_PAIRS} pairs of objects`;
 
 /**
- * Joins what both ends of are known, up to `seesUpTo`.
+ * Joins what both ends of are known, up to `tlpCeiling`.
  * @returns the records with an end that is not known (yet)
  */
 export async function importRelationships(
@@ -53,19 +53,19 @@ export async function importRelationships(
   source: Source,
   records: readonly RelationshipRecord[],
   tally: ImportCounts,
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
   writer: LeaseHolder = NO_LEASE,
 ): Promise<RelationshipRecord[]> {
   const waiting: RelationshipRecord[] = [];
   let pairs: Relationship[] = [];
   const write = async () => {
-    await writePairs(db, source, pairs, tally, writer, seesUpTo);
+    await writePairs(db, source, pairs, tally, writer, tlpCeiling);
     pairs = [];
   };
   for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
     const group = records.slice(at, at + RECORDS_AT_ONCE);
     const ids = group.flatMap(({ from, to }) => [from, to]);
-    const ends = await resolveExternalIds(db, ids, seesUpTo, MAX_PAIRS + 1);
+    const ends = await resolveExternalIds(db, ids, tlpCeiling, MAX_PAIRS + 1);
     for (const record of group) {
       const [from, to] = [ends.get(record.from), ends.get(record.to)];
       if (!from || !to) {
@@ -92,16 +92,16 @@ async function writePairs(
   pairs: readonly Relationship[],
   tally: ImportCounts,
   writer: LeaseHolder,
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
 ): Promise<void> {
   if (pairs.length === 0) return;
   const mayBeUndone = await hasUndoable(db, source, writer.runId);
-  let plan = await planRelationships(db, pairs, seesUpTo);
+  let plan = await planRelationships(db, pairs, tlpCeiling);
   if (mayBeUndone || plan.writes.size > 0) {
     await db.transaction().execute(async (trx) => {
       const lock = await lockRevision(trx);
       await writer.guard(trx);
-      plan = await planRelationships(trx, pairs, seesUpTo);
+      plan = await planRelationships(trx, pairs, tlpCeiling);
       const keeper = { source, runId: writer.runId, revision: lock.next };
       await keepRelationships(trx, keeper, [...plan.writes.values()], pairs);
       if (plan.writes.size === 0) return;
@@ -136,8 +136,8 @@ function joinsOf(
   );
 }
 
-/** What is known above `seesUpTo` counts as what is not there. */
-async function planRelationships(db: Db, wanted: readonly Relationship[], seesUpTo: Tlp): Promise<Plan> {
+/** What is known above `tlpCeiling` counts as what is not there. */
+async function planRelationships(db: Db, wanted: readonly Relationship[], tlpCeiling: Tlp): Promise<Plan> {
   const known = await loadRelationships(db, wanted);
   const plan: Plan = { writes: new Map(), outcomes: [] };
   for (const said of wanted) {
@@ -145,7 +145,7 @@ async function planRelationships(db: Db, wanted: readonly Relationship[], seesUp
     const before = known.get(key);
     // What a source has once said under a marking stays under it, or a more restrictive one.
     const after = before ? { ...before, tlp: mostRestrictive([before.tlp, said.tlp]) } : said;
-    const isSeen = before !== undefined && compareTlp(before.tlp, seesUpTo) <= 0;
+    const isSeen = before !== undefined && compareTlp(before.tlp, tlpCeiling) <= 0;
     if (before?.tlp === after.tlp) {
       plan.outcomes.push(isSeen ? 'unchanged' : 'new');
       continue;

@@ -95,12 +95,12 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       const tally = createCounts(MOST_REJECTED);
       const log = (err: unknown) => request.log.error({ err }, 'import');
       const run = await recordRun(db, wanted, tally, deps.by(request), log);
-      const seesUpTo = request.principal.tlpCeiling;
+      const tlpCeiling = request.principal.tlpCeiling;
       // Files that arrived at the same time may be more than run at once: the last of them wait.
       const work = turns.execute(() =>
         runUpload(
           { ...deps, signal: stopping.signal, log },
-          { ...wanted, file, importer, defaults, tally, run, seesUpTo },
+          { ...wanted, file, importer, defaults, tally, run, tlpCeiling },
         ),
       );
       running.add(work);

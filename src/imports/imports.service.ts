@@ -45,7 +45,7 @@ export interface ImportOptions {
    * Of whoever imports: a record that is marked above it is rejected, and the counts tell nothing of what is known above
    * it, which counts as new.
    */
-  seesUpTo: Tlp;
+  tlpCeiling: Tlp;
   /** Left out: it may always write, and what it replaces is not kept. */
   writer?: LeaseHolder;
   /** Nobody reads while this import runs: its batches may be as large as the database takes quickest. */
@@ -175,7 +175,7 @@ function batchWriter(
           options.source,
           full.relationships,
           options.tally,
-          options.seesUpTo,
+          options.tlpCeiling,
           options.writer,
         ),
       );
@@ -214,10 +214,17 @@ function batchWriter(
 async function resolvePending(
   db: Db,
   waiting: PendingRelationships,
-  { source, tally, writer, seesUpTo }: ImportOptions,
+  { source, tally, writer, tlpCeiling }: ImportOptions,
 ): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
-    for (const { type, from, to } of await importRelationships(db, source, group, tally, seesUpTo, writer)) {
+    for (const { type, from, to } of await importRelationships(
+      db,
+      source,
+      group,
+      tally,
+      tlpCeiling,
+      writer,
+    )) {
       tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
     }
   }
@@ -234,13 +241,13 @@ function newBatch(): Batch {
 }
 
 function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileName: string): void {
-  const { tally, source, seesUpTo } = options;
+  const { tally, source, tlpCeiling } = options;
   if (record.kind === 'rejected') {
     tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
     return;
   }
   // Whoever imported it could never see it again, nor could others who saw it until now. Its value is nobody's to read.
-  if (compareTlp(record.tlp ?? source.defaults.tlp, seesUpTo) > 0) {
+  if (compareTlp(record.tlp ?? source.defaults.tlp, tlpCeiling) > 0) {
     tally.reject(record.kind, 'marked above what the role sees', fileName);
     return;
   }
@@ -255,10 +262,10 @@ function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileNa
 }
 
 async function importBatch(db: Db, batch: Batch, options: ImportOptions, rehearsal: DryRun): Promise<void> {
-  const { source, now, dryRun, tally, writer, seesUpTo } = options;
+  const { source, now, dryRun, tally, writer, tlpCeiling } = options;
   for (const [kind, records] of batch.entities)
-    await importEntities(db, source, kind, records, now, tally, dryRun, seesUpTo, writer);
+    await importEntities(db, source, kind, records, now, tally, dryRun, tlpCeiling, writer);
   if (batch.indicators.length === 0) return;
-  if (dryRun) await dryRunIndicators(db, source, batch.indicators, now, tally, rehearsal, seesUpTo);
-  else await importIndicators(db, source, batch.indicators, now, tally, seesUpTo, writer);
+  if (dryRun) await dryRunIndicators(db, source, batch.indicators, now, tally, rehearsal, tlpCeiling);
+  else await importIndicators(db, source, batch.indicators, now, tally, tlpCeiling, writer);
 }

@@ -36,7 +36,7 @@ interface Work {
   tally: ImportCounts;
   run: RecordedRun;
   /** Of whoever imports. */
-  seesUpTo: Tlp;
+  tlpCeiling: Tlp;
 }
 
 /** Imports a file that was uploaded, writes how it went, and takes the file away. Never fails. */
@@ -69,7 +69,7 @@ async function read(
   { db }: Deps['database'],
   now: Date,
   signal: AbortSignal,
-  { file, fileName, importer, source: name, dryRun, defaults, tally, run, seesUpTo }: Work,
+  { file, fileName, importer, source: name, dryRun, defaults, tally, run, tlpCeiling }: Work,
 ): Promise<string | null> {
   const known = await findSource(db, name);
   const source = dryRun
@@ -86,7 +86,7 @@ async function read(
       dryRun,
       tally,
       signal,
-      seesUpTo,
+      tlpCeiling,
       writer: { ...NO_LEASE, runId: run.id },
     });
     return unread?.message ?? null;

@@ -13,7 +13,7 @@ import { readPage } from './read/list.queries.ts';
 export type State = (typeof STATES)[number];
 
 /** What of all a state shows; undefined: what the API gives. */
-function doorOf(state: State, principal: Principal) {
+function visibilityOf(state: State, principal: Principal) {
   if (state === 'visible' || state === 'pinned') return undefined;
   const under = visibleToAnalyst('indicator', principal);
   if (state === 'whitelisted') return sql<SqlBool>`(${under} and indicator.whitelisted)`;
@@ -32,7 +32,7 @@ export async function listInState(
 ): Promise<{ total: number; rows: AnalystRow[] }> {
   const wanted = state === 'pinned' ? { ...filters, pinned: true as const } : filters;
   const pinned = sql<{ pinned: boolean }>`indicator.pinned_confidence is not null as pinned`;
-  const of = { principal, filters: wanted, page, door: doorOf(state, principal) };
+  const of = { principal, filters: wanted, page, visibility: visibilityOf(state, principal) };
   const { total, rows } = await readPage(db, of, pinned);
   return { total, rows };
 }

@@ -207,7 +207,7 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
     now,
     dryRun: false,
     tally,
-    seesUpTo: 'RED',
+    tlpCeiling: 'RED',
     writer: { guard, runId: null },
     signal,
   });

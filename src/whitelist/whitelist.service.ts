@@ -48,7 +48,7 @@ export class WhitelistError extends Error {
 
 /**
  * Whitelists what an operator names; from its return on nobody sees what it hides.
- * @param seesUpTo of whoever names it: of entries and indicators above it the answer tells nothing
+ * @param tlpCeiling of whoever names it: of entries and indicators above it the answer tells nothing
  * @returns the entry, and how many indicators it changed
  * @throws {WhitelistError} when it is no entry, or stands there already
  */
@@ -57,16 +57,16 @@ export async function addEntry(
   text: string,
   type: IndicatorType | undefined,
   by: Change & { reason: string },
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
 ): Promise<{ entry: OperatorEntry; changed: number }> {
   const parsed = parseEntry(text, type);
   const made = { id: randomUUID(), ...parsed, reason: by.reason, addedBy: by.who, addedAt: by.now };
   let entry: OperatorEntry = { ...made, tlp: 'CLEAR' };
   const before = await change(db, by, async (trx) => {
-    const isThere = (other: OperatorEntry) => isSame(other, parsed) && compareTlp(other.tlp, seesUpTo) <= 0;
+    const isThere = (other: OperatorEntry) => isSame(other, parsed) && compareTlp(other.tlp, tlpCeiling) <= 0;
     if ((await findEntries(trx)).some(isThere))
       throw new WhitelistError(`"${parsed.entry}" is whitelisted already`);
-    entry = { ...made, tlp: (await markingOf(trx, valuesOf(parsed), seesUpTo)) ?? 'CLEAR' };
+    entry = { ...made, tlp: (await markingOf(trx, valuesOf(parsed), tlpCeiling)) ?? 'CLEAR' };
     await writeEntry(trx, entry);
     return { action: 'whitelist.add', id: entry.id, before: null, after: { ...parsed, tlp: entry.tlp } };
   });

@@ -31,7 +31,7 @@ async function importText(tipline: Harness, text: string, given: Given = {}) {
     now: NOW,
     dryRun,
     tally,
-    seesUpTo: 'RED',
+    tlpCeiling: 'RED',
     readers,
   });
   return { tally, indicators: tally.kinds.get('indicator'), interruption };
@@ -353,7 +353,7 @@ onEveryEngine((engine) => {
           input: { fileName: `file ${i}`, open: () => Readable.from([Buffer.from(text)]) },
         }),
       );
-      await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, seesUpTo: 'RED', tally });
+      await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, tlpCeiling: 'RED', tally });
       expect(tally.kinds.get('relationship')).toMatchObject({ read: 1, new: 1, rejected: 0 });
       await tipline.close();
     });
@@ -432,7 +432,7 @@ describe('a database that fails', () => {
       source: newSource('s', 's', defaults),
       now: NOW,
       dryRun: false,
-      seesUpTo: 'RED' as const,
+      tlpCeiling: 'RED' as const,
       tally: createCounts(),
     };
     const importing = importFiles(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
-import { joinedTo } from '../../src/db/linked.ts';
+import { linkedTo } from '../../src/db/linked.ts';
 import { findCampaign, listCampaigns } from '../../src/entities/campaigns/campaigns.queries.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { TLPS } from '../../src/model/vocabulary.ts';
@@ -122,7 +122,7 @@ onEveryEngine((engine) => {
           for (const tlpCeiling of TLPS) {
             const viewer = { tlpCeiling, now: harness.clock.now };
             const { rows: plain } = await sql<{ id: string; n: number }>`select campaign.id,
-              (select count(*) from indicator where ${joinedTo('campaign', 'indicator', viewer)}) as n
+              (select count(*) from indicator where ${linkedTo('campaign', 'indicator', viewer)}) as n
               from campaign order by id`.execute(db);
             const { rows } = await listCampaigns(db, viewer, {}, { page: 1, pageSize: 10 });
             const counted = rows.map(({ id, indicator_count }) => ({ id, n: indicator_count }));

@@ -77,7 +77,7 @@ async function load(db: Db, source: string, records: ImportRecord[]) {
     source: from,
     now: NOW,
     dryRun: false,
-    seesUpTo: 'RED',
+    tlpCeiling: 'RED',
     tally,
   });
   return tally;

@@ -43,7 +43,7 @@ onEveryEngine((engine) => {
       source,
       now: NOW,
       dryRun: false,
-      seesUpTo: 'RED',
+      tlpCeiling: 'RED',
       tally,
     });
     return tally.kinds.get('actor');

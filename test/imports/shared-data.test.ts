@@ -51,7 +51,7 @@ onEveryEngine((engine) => {
             source,
             now: NOW,
             dryRun: false,
-            seesUpTo: 'RED',
+            tlpCeiling: 'RED',
             tally,
           });
           expect(broken).toEqual([]);

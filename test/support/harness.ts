@@ -32,7 +32,7 @@ export interface Harness extends Database {
     records: ImportRecord[],
     source?: string,
     defaults?: Partial<SourceDefaults>,
-    seesUpTo?: Tlp,
+    tlpCeiling?: Tlp,
   ): Promise<ImportCounts>;
   /** The same as an import that can be undone. @returns its id */
   loadRun(records: ImportRecord[], source?: string, defaults?: Partial<SourceDefaults>): Promise<string>;
@@ -92,7 +92,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     defaults: Partial<SourceDefaults>,
     tally: ImportCounts,
     runId: string | null,
-    seesUpTo: Tlp = 'RED',
+    tlpCeiling: Tlp = 'RED',
   ): Promise<void> {
     const source = await ensureSource(db, sourceName, 'import', { ...DEFAULTS, ...defaults }, clock.now);
     const importer = {
@@ -107,7 +107,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
       source,
       now: clock.now,
       dryRun: false,
-      seesUpTo,
+      tlpCeiling,
       tally,
       writer: { ...NO_LEASE, runId },
     });
@@ -124,9 +124,9 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
         headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
         ...options,
       }),
-    async load(records, sourceName = 'Test', defaults = {}, seesUpTo) {
+    async load(records, sourceName = 'Test', defaults = {}, tlpCeiling) {
       const tally = createCounts();
-      await importRecords(records, sourceName, defaults, tally, null, seesUpTo);
+      await importRecords(records, sourceName, defaults, tally, null, tlpCeiling);
       return tally;
     },
     async loadRun(records, source = 'Test', defaults = {}) {

@@ -3,7 +3,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { inOrder } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
 import { likeContains } from '../../db/like-contains.ts';
-import { joinedFrom, joinedTo } from '../../db/linked.ts';
+import { linkedFrom, linkedTo } from '../../db/linked.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
@@ -80,7 +80,7 @@ function named(text: string) {
 /** That it uses a technique or software with this name or ATT&CK id, in whatever letter case. */
 function using(what: string, principal: Principal) {
   const used = (kind: 'technique' | 'software') =>
-    sql<SqlBool>`exists (select from ${sql.table(kind)} where ${joinedFrom('actor', kind, principal)}
+    sql<SqlBool>`exists (select from ${sql.table(kind)} where ${linkedFrom('actor', kind, principal)}
       and lower(${what}) in (lower(${sql.ref(`${kind}.name`)}), lower(${sql.ref(`${kind}.attack_id`)})))`;
   return sql<SqlBool>`(${used('technique')} or ${used('software')})`;
 }
@@ -90,14 +90,14 @@ export async function findActorLinks(db: Db, principal: Principal, id: string) {
   return db
     .selectFrom('actor')
     .select((eb) => [
-      sql<number>`(select count(*) from indicator where ${joinedTo('actor', 'indicator', principal)})`.as(
+      sql<number>`(select count(*) from indicator where ${linkedTo('actor', 'indicator', principal)})`.as(
         'indicatorCount',
       ),
       jsonArrayFrom(
         eb
           .selectFrom('campaign')
           .select(['campaign.id', 'campaign.name', campaignStatus(principal.now).as('status')])
-          .where(joinedTo('actor', 'campaign', principal))
+          .where(linkedTo('actor', 'campaign', principal))
           .orderBy(inOrder('campaign.name'))
           .orderBy('campaign.id'),
       ).as('campaigns'),
@@ -105,7 +105,7 @@ export async function findActorLinks(db: Db, principal: Principal, id: string) {
         eb
           .selectFrom('report')
           .select(['report.id', 'report.title', 'report.url', 'report.published_at as publishedAt'])
-          .where(joinedTo('actor', 'report', principal))
+          .where(linkedTo('actor', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id')
           .limit(MOST_REPORTS),
@@ -131,7 +131,7 @@ export async function findActor(db: Db, principal: Principal, id: string) {
         eb
           .selectFrom('technique')
           .select(['technique.id', 'technique.attack_id', 'technique.name', 'technique.tactics'])
-          .where(joinedFrom('actor', 'technique', principal))
+          .where(linkedFrom('actor', 'technique', principal))
           .orderBy(inOrder('technique.attack_id'))
           .orderBy('technique.id'),
       ).as('techniques'),
@@ -139,7 +139,7 @@ export async function findActor(db: Db, principal: Principal, id: string) {
         eb
           .selectFrom('software')
           .select(['software.id', 'software.attack_id', 'software.name', 'software.software_type'])
-          .where(joinedFrom('actor', 'software', principal))
+          .where(linkedFrom('actor', 'software', principal))
           .orderBy(inOrder('software.name'))
           .orderBy('software.id'),
       ).as('software'),

@@ -3,11 +3,11 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { inOrder } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
 import { likeContains } from '../../db/like-contains.ts';
-import { joinedFrom, joinedTo } from '../../db/linked.ts';
+import { linkedFrom, linkedTo } from '../../db/linked.ts';
 import type { PageRequest } from '../../db/page.ts';
 import type { Tables } from '../../db/tables.ts';
 import { campaignStatus } from '../../db/time-rules.ts';
-import { drift, type Principal, visible } from '../../db/visibility.ts';
+import { type Principal, summaryCorrection, visible } from '../../db/visibility.ts';
 import type { CampaignStatus } from '../../model/vocabulary.ts';
 
 const COLUMNS = [
@@ -48,8 +48,8 @@ function counts(principal: Principal) {
     + coalesce((select n from drift_of_campaigns where campaign_id = campaign.id), 0)
   )::bigint`;
   return [
-    count('actor', joinedFrom('campaign', 'actor', principal)),
-    count('technique', joinedFrom('campaign', 'technique', principal)),
+    count('actor', linkedFrom('campaign', 'actor', principal)),
+    count('technique', linkedFrom('campaign', 'technique', principal)),
     indicators.as('indicator_count'),
   ] as const;
 }
@@ -61,7 +61,7 @@ function withDrift(db: Db, principal: Principal) {
     () =>
       sql<{ campaign_id: string; n: number }>`
       (select campaign_id, sum(n) as n
-      from ${drift(principal)} join indicator_campaign on indicator_campaign.indicator_id = indicator.id
+      from ${summaryCorrection(principal)} join indicator_campaign on indicator_campaign.indicator_id = indicator.id
       where ${visible('indicator_campaign', principal)} group by campaign_id)`,
   );
 }
@@ -115,7 +115,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
         eb
           .selectFrom('actor')
           .select(['actor.id', 'actor.name', 'actor.attack_group_id as attackGroupId'])
-          .where(joinedFrom('campaign', 'actor', principal))
+          .where(linkedFrom('campaign', 'actor', principal))
           .orderBy(inOrder('actor.name'))
           .orderBy('actor.id'),
       ).as('actors'),
@@ -123,7 +123,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
         eb
           .selectFrom('technique')
           .select(['technique.id', 'technique.attack_id as attackId', 'technique.name', 'technique.tactics'])
-          .where(joinedFrom('campaign', 'technique', principal))
+          .where(linkedFrom('campaign', 'technique', principal))
           .orderBy(inOrder('technique.attack_id'))
           .orderBy('technique.id'),
       ).as('techniques'),
@@ -132,7 +132,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
           .selectFrom('software')
           .select(['software.id', 'software.attack_id as attackId', 'software.name'])
           .select('software.software_type as softwareType')
-          .where(joinedFrom('campaign', 'software', principal))
+          .where(linkedFrom('campaign', 'software', principal))
           .orderBy(inOrder('software.name'))
           .orderBy('software.id'),
       ).as('software'),
@@ -140,7 +140,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
         eb
           .selectFrom('report')
           .select(['report.id', 'report.title', 'report.url', 'report.published_at as publishedAt'])
-          .where(joinedTo('campaign', 'report', principal))
+          .where(linkedTo('campaign', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id')
           .limit(MOST_REPORTS),

@@ -19,11 +19,11 @@ export interface ExternalIdWrite extends EntityRef {
 export async function resolveExternalIds(
   db: Db,
   externalIds: Iterable<string>,
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
   most: number,
 ): Promise<Map<string, EntityRef[]>> {
   const found = new Map<string, EntityRef[]>();
-  const { rows } = await objectsStatement([...new Set(externalIds)], seesUpTo, most).execute(db);
+  const { rows } = await objectsStatement([...new Set(externalIds)], tlpCeiling, most).execute(db);
   for (const { external_id, ...object } of rows) {
     const objects = found.get(external_id);
     if (objects) objects.push(object);
@@ -32,8 +32,8 @@ export async function resolveExternalIds(
   return found;
 }
 
-export function objectsStatement(externalIds: readonly string[], seesUpTo: Tlp, most: number) {
-  const upTo = seesUpTo === 'RED' ? sql`` : sql`and ${isVisible(seesUpTo)}`;
+export function objectsStatement(externalIds: readonly string[], tlpCeiling: Tlp, most: number) {
+  const upTo = tlpCeiling === 'RED' ? sql`` : sql`and ${isVisible(tlpCeiling)}`;
   return sql<{ external_id: string } & EntityRef>`
     select wanted.external_id, object.id, object.kind
     from unnest(${externalIds}::text[]) as wanted (external_id)
@@ -46,11 +46,11 @@ export function objectsStatement(externalIds: readonly string[], seesUpTo: Tlp, 
 }
 
 /** An id of an entity is as restricted as the statements that name it; an indicator's as the indicator. */
-function isVisible(seesUpTo: Tlp) {
+function isVisible(tlpCeiling: Tlp) {
   return sql<boolean>`case when entity_kind = 'indicator'
-    then exists (select from indicator as object where object.id = entity_id and object.tlp <= ${seesUpTo}::tlp)
+    then exists (select from indicator as object where object.id = entity_id and object.tlp <= ${tlpCeiling}::tlp)
     else exists (select from entity_source as s where s.entity_id = external_id.entity_id
-      and external_id.external_id = any(s.external_ids) and s.tlp <= ${seesUpTo}::tlp) end`;
+      and external_id.external_id = any(s.external_ids) and s.tlp <= ${tlpCeiling}::tlp) end`;
 }
 
 export async function writeExternalIds(

@@ -45,14 +45,14 @@ export interface EntityPlan extends EntityChange {
   changed: string[];
 }
 
-/** @param seesUpTo the outcomes tell of what is known above it as of what is not there */
+/** @param tlpCeiling the outcomes tell of what is known above it as of what is not there */
 export async function planEntities(
   db: Db,
   source: Source,
   kind: EntityRecord['kind'],
   records: readonly EntityRecord[],
   now: Date,
-  seesUpTo: Tlp,
+  tlpCeiling: Tlp,
 ): Promise<EntityPlan> {
   const rules = ENTITY_RULES[kind];
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
@@ -63,7 +63,7 @@ export async function planEntities(
   const changes = stated.map(({ record, said }) => withRecord(after, record, said, source, now));
   const changed = [...new Set(changes.filter((id) => id !== null))];
   const isSeen = ({ entityId, state }: EntityStatement) =>
-    entityId !== null && compareTlp(state.tlp, seesUpTo) <= 0;
+    entityId !== null && compareTlp(state.tlp, tlpCeiling) <= 0;
   const same = stated.map(({ said }) => (before.get(said.id)?.some(isSeen) ? 'unchanged' : 'new'));
   const said = [...new Set(stated.map(({ said }) => said.id))];
   const { objects, entityOf, change } = await planObjects(db, rules, changed, before, after);

@@ -1,14 +1,14 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
-import { UNSWEPT_EXPIRY } from '../../db/visibility.ts';
+import { PENDING_EXPIRY } from '../../db/visibility.ts';
 
 /** Whether anything has expired that no sweep has marked. */
 export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
   const due = await db
     .selectFrom('indicator')
     .select('id')
-    .where(sql<boolean>`${UNSWEPT_EXPIRY} <= ${now}::timestamptz`)
+    .where(sql<boolean>`${PENDING_EXPIRY} <= ${now}::timestamptz`)
     .limit(1)
     .executeTakeFirst();
   return due !== undefined;
@@ -27,8 +27,8 @@ export async function markExpired(
   const { numAffectedRows } = await sql`
     update indicator set expired = true, revision = ${revision}::bigint
     where id = any(array(
-      select id from indicator where ${UNSWEPT_EXPIRY} <= ${now}::timestamptz
-      order by ${UNSWEPT_EXPIRY} limit ${most}
+      select id from indicator where ${PENDING_EXPIRY} <= ${now}::timestamptz
+      order by ${PENDING_EXPIRY} limit ${most}
     ))
   `.execute(trx);
   return Number(numAffectedRows ?? 0);

@@ -4,7 +4,7 @@ import { batchLoader } from '../../db/batch-loader.ts';
 import { inOrder } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
 import { likeContains } from '../../db/like-contains.ts';
-import { joinedFrom, joinedTo } from '../../db/linked.ts';
+import { linkedFrom, linkedTo } from '../../db/linked.ts';
 import type { PageRequest } from '../../db/page.ts';
 import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Principal, visible, visibleToAnalyst } from '../../db/visibility.ts';
@@ -82,15 +82,15 @@ const COLUMNS = [
 
 /**
  * Every indicator that the principal may see and the filters let through. All filters combine with AND.
- * @param door what of all may be seen
+ * @param visibility which rows may be seen, where that is not what the API returns
  */
 export function matching(
   db: Db,
   principal: Principal,
   filters: IndicatorFilters,
-  door = visible('indicator', principal),
+  visibility = visible('indicator', principal),
 ) {
-  const conditions = [door, ...listedConditions(filters), ...otherConditions(filters, principal)];
+  const conditions = [visibility, ...listedConditions(filters), ...otherConditions(filters, principal)];
   return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
 }
 
@@ -112,8 +112,8 @@ export function otherConditions(filters: IndicatorFilters, principal: Principal)
   const conditions = [
     tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
     q && contains(q),
-    actorId && linkedTo('actor', actorId, principal),
-    campaignId && linkedTo('campaign', campaignId, principal),
+    actorId && indicatorsOf('actor', actorId, principal),
+    campaignId && indicatorsOf('campaign', campaignId, principal),
     reportId && reportedIn(reportId, principal),
     sourceId && statedBy(sourceId, principal),
     pinned && sql<SqlBool>`indicator.pinned_confidence is not null`,
@@ -132,7 +132,7 @@ function contains(q: string) {
   return sql<SqlBool>`(${sql.join(likes, sql` or `)})`;
 }
 
-function linkedTo(kind: 'actor' | 'campaign', id: string, principal: Principal) {
+function indicatorsOf(kind: 'actor' | 'campaign', id: string, principal: Principal) {
   return sql<SqlBool>`indicator.id in (
     select r.from_id from relationship as r join ${sql.table(kind)} on ${sql.ref(`${kind}.id`)} = r.to_id
     where r.to_id = ${id} and r.to_kind = ${kind} and r.from_kind = 'indicator'
@@ -213,7 +213,7 @@ function contextOf(db: Db, principal: Principal) {
           .selectFrom('actor')
           .select(['actor.id', 'actor.name', 'attack_group_id', 'country', 'motivation'])
           .select(['actor.confidence', actorActive(principal.now).as('active')])
-          .where(joinedFrom('indicator', 'actor', principal))
+          .where(linkedFrom('indicator', 'actor', principal))
           .orderBy(inOrder('actor.name'))
           .orderBy('actor.id'),
       ).as('actors'),
@@ -222,7 +222,7 @@ function contextOf(db: Db, principal: Principal) {
           .selectFrom('campaign')
           .select(['campaign.id', 'campaign.name', 'campaign.confidence'])
           .select(campaignStatus(principal.now).as('status'))
-          .where(joinedFrom('indicator', 'campaign', principal))
+          .where(linkedFrom('indicator', 'campaign', principal))
           .orderBy(inOrder('campaign.name'))
           .orderBy('campaign.id'),
       ).as('campaigns'),
@@ -231,7 +231,7 @@ function contextOf(db: Db, principal: Principal) {
           .selectFrom('report')
           .select(['report.id', 'report.title', 'report.published_at', 'report.tlp'])
           .select(['report.tags', 'report.confidence'])
-          .where(joinedTo('indicator', 'report', principal))
+          .where(linkedTo('indicator', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id'),
       ).as('reports'),

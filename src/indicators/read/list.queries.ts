@@ -43,12 +43,12 @@ const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000 }
 /** The trigrams of `q` tell nothing of less. */
 const TRIGRAM = 3;
 
-/** What a page is of: `door` is what of all may be seen, where that is not what the API gives. */
+/** What a page is of; `visibility`: which rows may be seen, where that is not what the API returns. */
 export interface PageOf {
   principal: Principal;
   filters: IndicatorFilters;
   page: SortedPage;
-  door?: RawBuilder<SqlBool> | undefined;
+  visibility?: RawBuilder<SqlBool> | undefined;
 }
 
 /** A row of a page, with what was asked for beside. */
@@ -160,12 +160,12 @@ function nextExpiry(principal: Principal) {
     where ${visible('indicator', principal)} and expires_at > ${principal.now}::timestamptz)`;
 }
 
-function strategies({ filters, page, door }: PageOf, bounds: Bounds): [Way, ...Way[]] {
+function strategies({ filters, page, visibility }: PageOf, bounds: Bounds): [Way, ...Way[]] {
   const { q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore } = filters;
   const indexed = [tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore];
   const byOthers = indexed.some((filter) => filter !== undefined);
   if (!byOthers && q === undefined) return ['listed'];
-  if (door) return ['sorted'];
+  if (visibility) return ['sorted'];
   const canWalk = !page.sort && (page.page - 1) * page.pageSize < bounds.materialize;
   const gathers = byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
   return [
@@ -201,11 +201,11 @@ function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, b
  * Their plan is the same for any parameters unless it depends on how much is newer than an instant, or on how far the list is read
  * until a page of a tag is full.
  */
-function preparationOf({ filters, page, door }: PageOf, isRaw: boolean): Preparation | undefined {
+function preparationOf({ filters, page, visibility }: PageOf, isRaw: boolean): Preparation | undefined {
   const { type, types, severity, minConfidence, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
   const isListed = tag === undefined || isNone([type, types, severity, minConfidence, since]);
-  if (door || page.sort || !isNone(Object.values(others)) || !isListed) return undefined;
+  if (visibility || page.sort || !isNone(Object.values(others)) || !isListed) return undefined;
   const isGeneric = isRaw && since === undefined && tag === undefined;
   return { name: 'indicators', plan: isGeneric ? 'generic' : 'custom', isRaw };
 }
@@ -213,12 +213,12 @@ function preparationOf({ filters, page, door }: PageOf, isRaw: boolean): Prepara
 /** What matches, and how much it is: whichever comes first is what the other is made from. */
 function partsOf(
   db: Db,
-  { principal, filters, page, door }: PageOf,
+  { principal, filters, page, visibility }: PageOf,
   way: Way,
   bounds: Bounds,
 ): RawBuilder<unknown>[] {
-  const isSummed = isCounted(filters) && !door;
-  const matches = matching(db, principal, filters, door)
+  const isSummed = isCounted(filters) && !visibility;
+  const matches = matching(db, principal, filters, visibility)
     .select(['indicator.id', 'indicator.last_seen'])
     // An index alone answers without them.
     .$if(page.sort !== undefined, (query) =>
@@ -241,7 +241,7 @@ function partsOf(
       return [
         sql`matched as not materialized (${matches})`,
         counted,
-        sql`near as not materialized (${nearest({ principal, filters, page, door }, bounds)})`,
+        sql`near as not materialized (${nearest({ principal, filters, page, visibility }, bounds)})`,
       ];
     case 'sorted':
       return [sql`matched as materialized (${matches})`, counted];
@@ -250,11 +250,11 @@ function partsOf(
 
 /** Those that match of the first in the list's order. */
 function nearest(
-  { principal, filters, door = visible('indicator', principal) }: PageOf,
+  { principal, filters, visibility = visible('indicator', principal) }: PageOf,
   { scanNewest }: Bounds,
 ) {
   return sql`select id, last_seen from (
-      select * from indicator where ${sql.join([door, ...listedConditions(filters)], sql` and `)}
+      select * from indicator where ${sql.join([visibility, ...listedConditions(filters)], sql` and `)}
       order by last_seen desc, id limit ${sql.lit(scanNewest)}
     ) as indicator where ${sql.join([sql`true`, ...otherConditions(filters, principal)], sql` and `)}`;
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { drift, type Principal, visible } from '../../db/visibility.ts';
+import { type Principal, summaryCorrection, visible } from '../../db/visibility.ts';
 import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
 import type { IndicatorFilters } from './indicators.queries.ts';
 
@@ -37,7 +37,7 @@ export function sums(principal: Principal, filters: IndicatorFilters): RawBuilde
     select type, tlp, for_detection, count, hash from indicator_summary
     where ${visible('indicator_summary', principal)} and ${conditions}
     union all
-    select type, tlp, for_detection, n, ${ROW_HASH} from ${drift(principal)} where ${conditions}`;
+    select type, tlp, for_detection, n, ${ROW_HASH} from ${summaryCorrection(principal)} where ${conditions}`;
 }
 
 /** Whether `countedFrom` tells how many these filters let through. */
@@ -66,7 +66,7 @@ export function countedFrom(
   const tagged = tag === undefined ? sql`true` : sql`tags @> array[${tag}]::text[]`;
   return sql`select (
     (select coalesce(sum(count), 0) from ${sql.table(table)} where ${ofTag} and ${visible(table, principal)} and ${conditions})
-    + (select coalesce(sum(n), 0) from ${drift(principal)} where ${tagged} and ${conditions})
+    + (select coalesce(sum(n), 0) from ${summaryCorrection(principal)} where ${tagged} and ${conditions})
   )::bigint as total`;
 }
 
