@@ -171,7 +171,9 @@ describe('the pages', () => {
 
 describe('TLP ceilings', () => {
   it.each(files.map((entry) => [entry.file, entry] as const))('of %s have no default', (_, { text }) => {
-    const defaults = text.match(/\b(?:tlpCeiling|\w*[cC]eiling)\??(?:: Tlp)? = '[A-Z_]+'|\btlpCeiling\?: Tlp[,)]/g);
+    const defaults = text.match(
+      /\b(?:tlpCeiling|\w*[cC]eiling)\??(?:: Tlp)? = '[A-Z_]+'|\btlpCeiling\?: Tlp[,)]/g,
+    );
     expect(defaults).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { Kysely, sql } from 'kysely';
+import { Kysely, type LogEvent, sql } from 'kysely';
 import { systemReason } from '../model/system-error.ts';
 import type { Database, Db } from './database.ts';
 import { engineDialect } from './dialect.ts';
@@ -50,6 +50,8 @@ export interface DatabaseOptions {
   /** The compiled store-thread.ts; absent: the embedded database runs on the calling thread. */
   storeThread?: URL;
   onIdleError: (error: Error) => void;
+  /** Called after each statement; only for PostgreSQL. */
+  log?: (event: LogEvent) => void;
 }
 
 /** Thrown for a PostgreSQL database without the tables of Tipline, by what does not create them. */
@@ -84,6 +86,7 @@ async function openPostgres({
   replicaUrls = [],
   creates = true,
   onIdleError,
+  log = () => {},
 }: DatabaseOptions & { url: string }): Promise<Database> {
   const migrating: Db = new Kysely({
     dialect: postgresDialect({ url, maxConnections: 2, noTimeout: true, onIdleError }),
@@ -104,7 +107,10 @@ async function openPostgres({
       onIdleError,
       onCommit: revisions.invalidate,
     }),
-    log: disk.note,
+    log(event) {
+      disk.note(event);
+      log(event);
+    },
   });
   const replicas = replicaUrls.map((replicaUrl) => openReplica(replicaUrl, onIdleError));
   return {
@@ -143,9 +149,15 @@ function openReplica(url: string, onIdleError: DatabaseOptions['onIdleError']) {
   };
 }
 
-/** The embedded database without a directory, for tests, which begin with a snapshot that is migrated already. */
-export async function openInMemory(snapshot?: Blob): Promise<Database> {
-  const { db, revisions } = embedded(leaseQueue(await connectPglite(undefined, snapshot)));
+/**
+ * Opens the embedded database without a directory, for tests.
+ * @param snapshot a database that is migrated already
+ */
+export async function openInMemory(
+  snapshot?: Blob,
+  log: DatabaseOptions['log'] = () => {},
+): Promise<Database> {
+  const { db, revisions } = embedded(leaseQueue(await connectPglite(undefined, snapshot)), log);
   await migrate(db);
   return {
     db,
@@ -163,10 +175,10 @@ export async function openInMemory(snapshot?: Blob): Promise<Database> {
 }
 
 /** Whatever is committed goes through the engine, for other processes too: nothing has to be looked for. */
-function embedded(engine: OwnEngine): Pick<Database, 'db' | 'revisions'> {
+function embedded(engine: OwnEngine, log?: DatabaseOptions['log']): Pick<Database, 'db' | 'revisions'> {
   const revisions = watchRevisions({ ask: () => readRevisions(db), soleWriter: true });
   engine.onCommit(revisions.invalidate);
-  const db: Db = new Kysely({ dialect: engineDialect(engine) });
+  const db: Db = new Kysely({ dialect: engineDialect(engine), ...(log && { log }) });
   return { db, revisions };
 }
 

@@ -6,6 +6,8 @@ import { afterAll, describe, inject } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase, openInMemory } from '../../src/db/open.ts';
 
+import { checkStatement } from './executed-statements.ts';
+
 export interface TestEngine {
   name: 'embedded' | 'postgresql';
   open(): Promise<Database>;
@@ -22,7 +24,7 @@ function engines(): TestEngine[] {
 
 /** In memory, with the tables that the run made once. */
 export async function openEmbedded(): Promise<Database> {
-  return openInMemory(await openAsBlob(inject('emptyStore').snapshot));
+  return openInMemory(await openAsBlob(inject('emptyStore').snapshot), checkStatement);
 }
 
 /** Opening takes a second; emptying does not. A closed database is emptied and opened again. */
@@ -71,7 +73,13 @@ export function onEveryEngine(suite: (engine: TestEngine) => void): void {
 /** A database of its own; it goes with the server. */
 async function openFreshPostgres(url: string): Promise<Database> {
   const fresh = await freshPostgresUrl(url);
-  return openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
+  return openDatabase({
+    url: fresh.url,
+    dataDirectory: '',
+    allowRemote: false,
+    onIdleError: () => {},
+    log: checkStatement,
+  });
 }
 
 export async function freshPostgresUrl(url: string): Promise<{ url: string; drop: () => Promise<void> }> {

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { createKey, type NewKey } from '../../src/api-keys/api-keys.service.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
@@ -16,6 +17,7 @@ import { memoryStore } from '../../src/rate-limit/memory.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { temporaryDirectory } from './directories.ts';
 import type { TestEngine } from './engines.ts';
+import { handling, requireConditions } from './executed-statements.ts';
 
 export const METRICS_TOKEN = 'token-of-the-tests';
 export const NOW = new Date('2026-06-01T12:00:00.000Z');
@@ -74,6 +76,18 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
     ...overrides,
   });
   await app.ready();
+  const [listener] = app.server.listeners('request') as RequestListener[];
+  if (listener)
+    app.server
+      .removeListener('request', listener)
+      .on('request', (request, response) =>
+        handling({ method: request.method ?? '', url: request.url ?? '' }, () => listener(request, response)),
+      );
+  const inject = app.inject.bind(app);
+  app.inject = ((options: { method?: string; url: string }) =>
+    handling({ method: options.method ?? 'GET', url: options.url }, async () =>
+      inject(options as never),
+    )) as never;
   const newKey = async (wanted: Partial<NewKey> = {}) => {
     const key = {
       name: 'test',
@@ -141,6 +155,7 @@ export async function startHarness(engine: TestEngine, overrides: Partial<AppDep
       await app.close();
       await spool.close();
       await database.close();
+      requireConditions();
     },
   };
 }
