@@ -8,17 +8,17 @@ import { osUser } from './os-user.ts';
 const DATES = 'BY_DATES';
 
 export function campaignsCommand(): Command {
-  const campaigns = new Command('campaigns').description('what an analyst says of campaigns');
+  const campaigns = new Command('campaigns').description('settings of campaigns');
   campaigns
     .command('status')
-    .description('set the status of a campaign; by-dates lets it follow its dates again')
+    .description('set the status of a campaign; by-dates derives it from its dates again')
     .argument('<campaign>', 'its id or name')
     .argument(
       '<status>',
       `${CAMPAIGN_STATUSES.join(', ')}, or by-dates`,
       wordOf([...CAMPAIGN_STATUSES, DATES]),
     )
-    .option('--reason <text>', 'why; kept in the audit', filled)
+    .option('--reason <text>', 'reason, recorded in the audit log', filled)
     .action(set);
   return campaigns;
 }

@@ -19,21 +19,21 @@ export function confidenceCommand(): Command {
   );
   confidence
     .command('pin')
-    .description('set it for good; neither sources nor providers change it until it is unpinned')
+    .description('pin a confidence; overrides sources and providers until unpinned')
     .argument('<indicator>', 'its id or its value')
     .argument('<percent>', '0 to 100', percent)
     .addOption(TYPE_OPTION())
-    .requiredOption('--reason <text>', 'why (required); kept in the audit', filled)
+    .requiredOption('--reason <text>', 'reason (required), recorded in the audit log', filled)
     .option('--json', 'print one JSON object')
     .action((indicator: string, value: number, options: LockOptions) =>
       change(indicator, { kind: 'pin', confidence: value }, options),
     );
   confidence
     .command('unpin')
-    .description('let it follow providers and sources again')
+    .description('unpin it: computed from providers and sources again')
     .argument('<indicator>', 'its id or its value')
     .addOption(TYPE_OPTION())
-    .option('--reason <text>', 'why; kept in the audit', filled)
+    .option('--reason <text>', 'reason, recorded in the audit log', filled)
     .option('--json', 'print one JSON object')
     .action((indicator: string, options: LockOptions) => change(indicator, { kind: 'unpin' }, options));
   return confidence;

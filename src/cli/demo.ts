@@ -19,8 +19,8 @@ const DEFAULT_DIRECTORY = './data';
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('run the service with the sample that the repository carries, and a key to read it with')
-    .option('--show-key', 'print the key of the demo again, and run nothing')
+    .description('run the service with sample data and an API key for it')
+    .option('--show-key', 'only print the key of the demo again')
     .action(({ showKey = false }: { showKey?: boolean }) => (showKey ? printKey() : demo()));
 }
 

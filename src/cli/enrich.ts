@@ -26,13 +26,13 @@ const LOOK_MS = 250;
 
 export function enrichCommand(): Command {
   return new Command('enrich')
-    .description('ask providers about indicators, before all that waits')
+    .description('query providers about indicators now, ahead of the queue')
     .argument('<indicator...>', 'ids or values')
     .addOption(TYPE_OPTION())
-    .option('--provider <name>', 'only this one, repeatable; default: all that are set up', collect)
-    .option('--force', 'also where the last answer is still fresh')
+    .option('--provider <name>', 'provider, repeatable (default: all configured)', collect)
+    .option('--force', 'query also where the last response is fresh')
     .addOption(
-      new Option('--wait <duration>', 'how long to wait for the answers')
+      new Option('--wait <duration>', 'how long to wait for responses')
         .argParser(duration)
         .default(duration('60s'), '60s'),
     )

@@ -50,33 +50,31 @@ interface ExportCommandOptions {
 
 export function exportCommand(): Command {
   return new Command('export')
-    .description('write indicators in a format that other tools load')
-    .addOption(new Option('--format <format>', 'what to write').choices(FORMAT_NAMES).makeOptionMandatory())
+    .description('export indicators in a format')
+    .addOption(new Option('--format <format>', 'export format').choices(FORMAT_NAMES).makeOptionMandatory())
     .option(
       '-o, --output <file>',
-      'write there instead of standard output (-); the file appears when it is complete',
+      'output file (default: standard output); created when it is complete',
       outputPath,
     )
-    .option('--tlp-ceiling <tlp>', `nothing above this (${TLPS.join(', ')})`, wordOf(TLPS), 'RED')
+    .option('--tlp-ceiling <tlp>', `highest TLP to export (${TLPS.join(', ')})`, wordOf(TLPS), 'RED')
     .option('--q <text>', 'substring of the normalized value', filled)
     .option(
       '--type <types>',
-      `of these types, with commas (${INDICATOR_TYPES.join(', ')})`,
+      `types, comma-separated (${INDICATOR_TYPES.join(', ')})`,
       wordsOf(INDICATOR_TYPES),
     )
     .option('--severity <severity>', SEVERITIES.join(', '), wordOf(SEVERITIES))
-    .option('--tag <tag>', 'exactly this tag', filled)
+    .option('--tag <tag>', 'exact tag', filled)
     .option('--actor <id>', 'linked to this actor', uuid)
     .option('--campaign <id>', 'linked to this campaign', uuid)
-    .option('--min-confidence <percent>', 'confidence of at least this', percent)
-    .option('--since <time>', 'seen at or after this, ISO 8601', instant)
-    .option('--no-csv-guard', 'csv: do not disarm what a spreadsheet would run as a formula')
-    .addOption(new Option('--style <style>', 'txt: the product that the list is for').choices(TXT_STYLES))
-    .option('--limit <count>', 'txt: at most so many lines', lines)
-    .addOption(
-      new Option('--order <order>', 'txt, with --limit: which come first (confidence)').choices(LIMIT_ORDERS),
-    )
-    .option('--no-collapse', 'txt: do not join adjacent addresses into networks')
+    .option('--min-confidence <percent>', 'minimum confidence', percent)
+    .option('--since <time>', 'last seen at or after this time, ISO 8601', instant)
+    .option('--no-csv-guard', 'csv: do not escape spreadsheet formulas')
+    .addOption(new Option('--style <style>', 'txt: product that loads the list').choices(TXT_STYLES))
+    .option('--limit <count>', 'txt: maximum number of lines', lines)
+    .addOption(new Option('--order <order>', 'txt, with --limit: order (confidence)').choices(LIMIT_ORDERS))
+    .option('--no-collapse', 'txt: do not merge adjacent addresses into networks')
     .option('--context', 'stix, misp: with actors, campaigns, malware and techniques')
     .action(exportAll);
 }

@@ -39,25 +39,25 @@ interface ImportOptions {
 
 export function importCommand(): Command {
   return new Command('import')
-    .description('import STIX, MISP, CSV, lists, abuse.ch, KEV, OTX and galaxy files')
+    .description('import STIX, MISP, CSV, list, abuse.ch, KEV, OTX and galaxy files')
     .argument('<file...>', 'files, directories, or - for standard input')
-    .requiredOption('--source <name>', 'the source that says so; made when it is new', label)
+    .requiredOption('--source <name>', 'the source of the data; created if it does not exist', label)
     .addOption(
-      new Option('--format <format>', 'what the files are')
+      new Option('--format <format>', 'file format')
         .choices(['auto', ...IMPORTERS.map(({ name }) => name)])
         .default('auto'),
     )
-    .option('--dry-run', 'say what would happen, and write nothing')
+    .option('--dry-run', 'report what would change, and write nothing')
     .option(
       '--tlp <tlp>',
-      `for a new source: what its unmarked data is (${TLPS.join(', ')})`,
+      `for a new source: TLP of unmarked data (${TLPS.join(', ')})`,
       wordOf(TLPS),
       'AMBER',
     )
-    .option('--confidence <percent>', 'for a new source: its confidence where it states none', percent, 50)
+    .option('--confidence <percent>', 'for a new source: default confidence', percent, 50)
     .option(
       '--severity <severity>',
-      `for a new source: likewise (${SEVERITIES.join(', ')})`,
+      `for a new source: default severity (${SEVERITIES.join(', ')})`,
       wordOf(SEVERITIES),
       'MEDIUM',
     )

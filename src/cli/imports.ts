@@ -14,11 +14,11 @@ const DEFAULT_LIMIT = 20;
 type Run = Awaited<ReturnType<typeof findRuns>>[number];
 
 export function importsCommand(): Command {
-  const imports = new Command('imports').description('the history of imported files, and undoing them');
+  const imports = new Command('imports').description('list and undo imports');
   imports
     .command('list')
-    .description('show imports with their ids, the newest first')
-    .option('--limit <count>', 'how many', count, DEFAULT_LIMIT)
+    .description('list imports with their ids, newest first')
+    .option('--limit <count>', 'number of imports', count, DEFAULT_LIMIT)
     .option('--json', 'print a JSON array')
     .action(list);
   imports

@@ -26,28 +26,28 @@ export function keysCommand(): Command {
   const keys = new Command('keys').description('create, list, revoke and rotate API keys');
   keys
     .command('create')
-    .description('create an API key; it is shown once, here')
-    .requiredOption('--name <name>', 'what it is for', label)
-    .option('--scope <scope>', `what it opens, repeatable: ${SCOPES.join(', ')}; none: everything`, scopes)
-    .option('--expires <duration>', 'how long it is valid, such as 90d; none: until it is revoked', duration)
-    .option('--tlp-ceiling <tlp>', `the most restricted data it may read: ${TLPS.join(', ')}`, wordOf(TLPS))
-    .option('--network <cidr>', 'a network it may be used from, repeatable; none: from anywhere', networks)
+    .description('create an API key; it is shown only once')
+    .requiredOption('--name <name>', 'name of the key', label)
+    .option('--scope <scope>', `scope, repeatable: ${SCOPES.join(', ')}; default: all`, scopes)
+    .option('--expires <duration>', 'lifetime, such as 90d (default: until revoked)', duration)
+    .option('--tlp-ceiling <tlp>', `highest TLP it can read: ${TLPS.join(', ')}`, wordOf(TLPS))
+    .option('--network <cidr>', 'network it may be used from, repeatable (default: any)', networks)
     .option('--json', 'print one JSON object')
     .action(create);
   keys
     .command('list')
-    .description('list the API keys, without the keys themselves')
+    .description('list API keys (without the secrets)')
     .option('--json', 'print a JSON array')
     .action(list);
   keys
     .command('revoke')
-    .description('end an API key, at once and for good')
+    .description('revoke an API key on all nodes')
     .argument('<key>', 'its id or name')
     .option('--json', 'print one JSON object')
     .action(revokeKey);
   keys
     .command('rotate')
-    .description('create a successor; the old key stays valid for a while')
+    .description('create a replacement; the old key stays valid for the overlap')
     .argument('<key>', 'its id or name')
     .addOption(
       new Option('--overlap <duration>', 'how long the old key stays valid')

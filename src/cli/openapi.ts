@@ -13,11 +13,11 @@ import { print } from './dependencies.ts';
 
 export function openApiCommand(): Command {
   return new Command('openapi')
-    .description('print the OpenAPI description, or keep the files of a directory in step with it')
+    .description('print the OpenAPI document, or write or check its files')
     .addOption(
       new Option('--write <directory>', 'write openapi.json and openapi.yaml there').conflicts('check'),
     )
-    .option('--check <directory>', 'fail when the files there differ from what the code says')
+    .option('--check <directory>', 'fail if the files there differ from the code')
     .action(openApi);
 }
 

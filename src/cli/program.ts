@@ -4,26 +4,26 @@ import { VERSION } from '../version.ts';
 const EPILOGUE = `
 Settings come from the environment or from .env in the working directory:
   HOST, PORT                                where to listen (127.0.0.1, 8080)
-  TIPLINE_DATA_DIR                          the embedded database and what else is kept (./data)
-  DATABASE_URL, REDIS_URL                   PostgreSQL and Redis; absent: embedded
-  DATABASE_REPLICA_URLS                     streaming replicas of PostgreSQL that carry reads (none)
-  TIPLINE_SECRET                            signs and encrypts; required with DATABASE_URL
-  PUBLIC_API_RATE_LIMIT_PER_WINDOW          requests a key has in a window (120)
+  TIPLINE_DATA_DIR                          directory of the embedded database (./data)
+  DATABASE_URL, REDIS_URL                   PostgreSQL and Redis (embedded)
+  DATABASE_REPLICA_URLS                     streaming replicas that serve reads (none)
+  TIPLINE_SECRET                            signs sessions, encrypts credentials; required with DATABASE_URL
+  PUBLIC_API_RATE_LIMIT_PER_WINDOW          requests per key and window (120)
   PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS      length of the window (60)
-  TRUSTED_PROXIES                           networks whose X-Forwarded-For is believed (none)
-  METRICS_TOKEN                             opens /metrics, as a bearer token; without it nothing does
+  TRUSTED_PROXIES                           networks whose X-Forwarded-For is trusted (none)
+  METRICS_TOKEN                             bearer token for /metrics (closed)
   TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
-  TIPLINE_DISK_RESERVE_MB                   what the embedded database leaves free of its disk (256)
-  TIPLINE_SHUTDOWN_DELAY_SECONDS            seconds from SIGTERM to the end of listening (0)
-  TIPLINE_PROCESSES                         processes behind the port; more than one needs both stores (1)
-  TIPLINE_WORKER                            off: this server only answers (on)
-  WORKER_PORT                               health and metrics of tipline worker (none)
-  TIPLINE_UPLOAD_MB                         the largest file that can be imported in the application (512)
-  TIPLINE_PUBLIC_ADDRESS                    where browsers reach it; needed for OIDC_ISSUER (none)
+  TIPLINE_DISK_RESERVE_MB                   free disk space below which it is read-only (256)
+  TIPLINE_SHUTDOWN_DELAY_SECONDS            seconds from SIGTERM to closing the port (0)
+  TIPLINE_PROCESSES                         processes behind one port; more than one requires both stores (1)
+  TIPLINE_WORKER                            off: no background jobs in this process (on)
+  WORKER_PORT                               port for health and metrics of tipline worker (none)
+  TIPLINE_UPLOAD_MB                         largest upload in the application (512)
+  TIPLINE_PUBLIC_ADDRESS                    public URL; required by OIDC_ISSUER (none)
   OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME, OIDC_TRUST_EMAIL
-                                            an OpenID provider that signs people in (none)
-  TIPLINE_FEED_MB                           the most that one run of a source may fetch (1024)
-  OUTBOUND_NETWORKS                         networks that feeds may be in although they are not public (none)
+                                            OpenID provider for sign-in (none)
+  TIPLINE_FEED_MB                           most that one run of a feed may fetch (1024)
+  OUTBOUND_NETWORKS                         private networks that feeds and providers may be in (none)
   TIPLINE_SIGMA_RULES                       a checkout of community Sigma rules (none)
   LOG_LEVEL                                 fatal, error, warn, info, debug, trace or silent (info)
 
@@ -33,8 +33,8 @@ Examples:
   tipline import ./events --source "Our MISP" --tlp GREEN --dry-run
   tipline export --format suricata --min-confidence 70 -o tipline.rules
 
-While a server runs on the embedded database, every other command reaches it there.
-Exit codes: 0 done; 1 could not be done, or not wholly; 2 the command or the configuration is wrong.
+While a server runs on the embedded database, other commands work through it.
+Exit codes: 0 success; 1 failure or partial failure; 2 invalid command or configuration.
 `;
 
 /** The modules of a command are read when it is asked for: those of all take seconds on a slow machine. */
@@ -62,7 +62,7 @@ export async function buildProgram(asked: string | undefined): Promise<Command> 
   const program = new Command('tipline')
     .description('Threat intelligence for scripts, playbooks, firewalls, sensors and SIEMs.')
     .version(VERSION)
-    .showHelpAfterError('(add --help for what is allowed)')
+    .showHelpAfterError('(see --help)')
     .addHelpText('after', EPILOGUE)
     .exitOverride();
   const builders = Object.entries(COMMANDS);
@@ -74,5 +74,5 @@ export async function buildProgram(asked: string | undefined): Promise<Command> 
 /** Settings of the program that commands made apart do not inherit. */
 function strict(command: Command): Command {
   for (const child of command.commands) strict(child);
-  return command.exitOverride().showHelpAfterError('(add --help for what is allowed)');
+  return command.exitOverride().showHelpAfterError('(see --help)');
 }

@@ -21,39 +21,35 @@ interface SetOptions {
 }
 
 export function providersCommand(): Command {
-  const providers = new Command('providers').description('who may be asked about indicators');
+  const providers = new Command('providers').description('enrichment providers');
   providers
     .command('set')
-    .description('set a provider up, or change how it is asked; what is left out stays')
+    .description('configure a provider; omitted options keep their value')
     .addArgument(oneOfThem())
-    .option(
-      '--key <key>',
-      'an API key, repeatable: they take turns; - reads them from standard input',
-      collect,
-    )
+    .option('--key <key>', 'API key, repeatable (used in turn); - reads them from standard input', collect)
     .addOption(
       new Option(
         '--automatic <on|off>',
-        'ask about new indicators, and about those that playbooks look at, unasked',
+        'query automatically about new indicators and those that playbooks read',
       ).choices(['on', 'off']),
     )
     .option(
       '--tlp-ceiling <tlp>',
-      `the most restricted indicators it may be told (AMBER): ${TLPS.join(', ')}`,
+      `highest TLP of indicators sent to it (AMBER): ${TLPS.join(', ')}`,
       wordOf(TLPS),
     )
-    .option('--per-minute <n>', 'requests that a key has a minute; default: those of the free plan', quota)
-    .option('--per-day <n>', 'likewise a day', quota)
-    .option('--address <url>', 'another address of its API; default: its own', filled)
+    .option('--per-minute <n>', 'requests per key and minute (default: the free plan)', quota)
+    .option('--per-day <n>', 'requests per key and day', quota)
+    .option('--address <url>', 'URL of its API (default: its public API)', filled)
     .action(set);
   providers
     .command('remove')
-    .description('forget a provider and its keys; what it said stays')
+    .description('remove a provider and its keys; stored responses stay')
     .addArgument(oneOfThem())
     .action(remove);
   providers
     .command('list')
-    .description('show the providers and how they are doing')
+    .description('list providers and their health')
     .option('--json', 'print a JSON array')
     .action(list);
   return providers;

@@ -44,37 +44,37 @@ interface SetOptions {
 }
 
 export function sourcesCommand(): Command {
-  const sources = new Command('sources').description('feeds that are fetched by themselves');
-  settings(sources.command('add').description('set a feed up')).action((name: string, options: SetOptions) =>
+  const sources = new Command('sources').description('feeds, and sources of imported files');
+  settings(sources.command('add').description('add a feed')).action((name: string, options: SetOptions) =>
     add(name, options),
   );
-  settings(
-    sources.command('set').description('change what is set for a feed; what is left out stays'),
-  ).action(change);
+  settings(sources.command('set').description('change a feed; omitted options keep their value')).action(
+    change,
+  );
   for (const enabled of [true, false]) {
     sources
       .command(enabled ? 'enable' : 'disable')
-      .description(enabled ? 'fetch it again' : 'keep it and what it said, without fetching it')
-      .argument('<name>', 'its name or id')
+      .description(enabled ? 'enable a feed' : 'stop fetching a feed; its data stays')
+      .argument('<name>', 'name or id')
       .action((name: string) => change(name, {}, enabled));
   }
   sources
     .command('run')
     .description('fetch a feed now')
-    .argument('<name>', 'its name or id')
+    .argument('<name>', 'name or id')
     .option('--json', 'print one JSON object')
-    .option('--allow-shrink', 'also when a list has lost most of its members')
+    .option('--allow-shrink', 'accept a list that has lost most of its members')
     .action(run);
   sources
     .command('remove')
-    .description('withdraw all that a source said; without --yes it only tells what would change')
-    .argument('<name>', 'its name or id')
+    .description('withdraw everything a source reported; only a preview without --yes')
+    .argument('<name>', 'name or id')
     .option('--yes', 'do it')
     .option('--json', 'print one JSON object')
     .action(remove);
   sources
     .command('list')
-    .description('show the sources and how they are doing')
+    .description('list sources and their health')
     .option('--json', 'print a JSON array')
     .action(list);
   return sources;
@@ -83,27 +83,30 @@ export function sourcesCommand(): Command {
 function settings(command: Command): Command {
   const kinds = FEED_KINDS.map((kind) => `${kind} (${FEED_RULES[kind].title})`).join(', ');
   return command
-    .argument('<name>', 'what it is called', label)
-    .addOption(new Option('--kind <kind>', `what it is: ${kinds}`).choices(FEED_KINDS))
-    .option('--address <url>', 'where it is, for kinds that have no address of their own', filled)
-    .option('--interval <duration>', 'how often, such as 1h; never: only when asked', interval)
-    .option('--tlp <tlp>', `what its unmarked data is, from now on (${TLPS.join(', ')})`, wordOf(TLPS))
-    .option('--confidence <percent>', 'its confidence where it states none', percent)
-    .option('--severity <severity>', `likewise (${SEVERITIES.join(', ')})`, wordOf(SEVERITIES))
+    .argument('<name>', 'name', label)
+    .addOption(new Option('--kind <kind>', `kind of feed: ${kinds}`).choices(FEED_KINDS))
+    .option('--address <url>', 'URL, for kinds without a public one', filled)
+    .option('--interval <duration>', 'interval, such as 1h; never: only on demand', interval)
+    .option('--tlp <tlp>', `TLP of unmarked data, from now on (${TLPS.join(', ')})`, wordOf(TLPS))
+    .option('--confidence <percent>', 'default confidence', percent)
+    .option('--severity <severity>', `default severity (${SEVERITIES.join(', ')})`, wordOf(SEVERITIES))
     .option(
       '--ttl <type=duration>',
-      'how long after the last sighting, repeatable: IPV4=30d, ALL=90d, URL=never',
+      'lifetime after the last sighting, repeatable: IPV4=30d, ALL=90d, URL=never',
       lifetimes,
     )
     .addOption(
-      new Option('--snapshot <on|off>', 'it is a list: to stand in it is to be seen').choices(['on', 'off']),
+      new Option(
+        '--snapshot <on|off>',
+        'the feed is a complete list: members are sightings, missing ones are delisted',
+      ).choices(['on', 'off']),
     )
-    .option('--options <file>', 'what its kind needs beyond that, JSON: a column map, …', filled)
-    .option('--key <key>', 'its API key; - reads it from standard input', filled)
-    .option('--header <name: value>', 'a header with a credential, repeatable', collect)
+    .option('--options <file>', 'JSON file with options of the kind, such as a column map', filled)
+    .option('--key <key>', 'API key; - reads it from standard input', filled)
+    .option('--header <name: value>', 'header with a credential, repeatable', collect)
     .option('--basic <user:password>', 'HTTP Basic credentials; - reads them from standard input', filled)
-    .option('--without-credentials', 'forget the credentials')
-    .option('--disabled', 'do not fetch it by itself');
+    .option('--without-credentials', 'remove the credentials')
+    .option('--disabled', 'do not fetch it automatically');
 }
 
 const collect = (text: string, before: string[] = []) => [...before, text];
@@ -171,7 +174,7 @@ async function save(
   });
   for (const line of sourceLines(saved)) print(line);
   if (saved.membership && Object.keys(saved.lifetimes).length === 0)
-    print('Without a lifetime what leaves the list stays for good: --ttl ALL=7d lets it go after a week.');
+    print('Without a lifetime, delisted indicators never expire; --ttl ALL=7d expires them after a week.');
 }
 
 /** What may not be set was asked for. */

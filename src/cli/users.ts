@@ -22,37 +22,35 @@ interface SetOptions {
 }
 
 export function usersCommand(): Command {
-  const users = new Command('users').description('who signs in to the application');
+  const users = new Command('users').description('accounts of the application');
   const password = (command: Command, description: string) =>
     command.addOption(new Option('--password <password>', `${description}; - reads it from standard input`));
-  const roles = `what it may do: ${ROLES.join(', ')}`;
+  const roles = `role: ${ROLES.join(', ')}`;
   password(
-    users.command('create').description('make an account'),
+    users.command('create').description('create an account'),
     'its first password, 12 characters or more; changed at the first sign-in',
   )
     .argument('<email>', 'its e-mail address, to sign in with')
     .addOption(new Option('--role <role>', roles).choices(ROLES).makeOptionMandatory())
-    .option('--name <name>', 'the name of the person; default: the address', label)
+    .option('--name <name>', 'name of the person (default: the address)', label)
     .action(create);
   password(
-    users
-      .command('set')
-      .description('change an account; its sessions end where its rights or password change'),
+    users.command('set').description('change an account; ends its sessions if the role or password changes'),
     'another password, changed at the next sign-in',
   )
     .argument('<email>', 'its e-mail address or id')
     .addOption(new Option('--role <role>', roles).choices(ROLES))
     .option('--name <name>', 'the name of the person', label)
-    .option('--without-two-factor', 'forget its second factor, which was lost')
+    .option('--without-two-factor', 'remove its two-factor authentication')
     .action((email: string, options: SetOptions) => set(email, options));
   for (const disabled of [true, false]) {
     users
       .command(disabled ? 'disable' : 'enable')
-      .description(disabled ? 'end its sessions, and let nobody sign in with it' : 'let it sign in again')
+      .description(disabled ? 'disable an account and end its sessions' : 'enable an account')
       .argument('<email>', 'its e-mail address or id')
       .action((email: string) => change(email, { disabled }));
   }
-  users.command('list').description('show the accounts').option('--json', 'print a JSON array').action(list);
+  users.command('list').description('list the accounts').option('--json', 'print a JSON array').action(list);
   return users;
 }
 

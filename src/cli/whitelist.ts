@@ -24,49 +24,49 @@ interface Options {
 }
 
 export function whitelistCommand(): Command {
-  const whitelist = new Command('whitelist').description('what is harmless, and never leaves');
+  const whitelist = new Command('whitelist').description('entries and lists that hide indicators');
   whitelist
     .command('add')
-    .description('whitelist an address, a network, a name with all below it, or any value; at once')
+    .description('add an address, a network, a domain with its subdomains, or any value')
     .argument(
       '<entry>',
       '192.0.2.1, 192.0.2.0/24, example.com, =example.com, *.example.com, /pattern/i, a value',
     )
     .addOption(TYPE_OPTION())
-    .requiredOption('--reason <text>', 'why (required); kept with it', filled)
+    .requiredOption('--reason <text>', 'reason (required), stored with the entry', filled)
     .option('--json', 'print one JSON object')
     .action(add);
   whitelist
     .command('remove')
-    .description('take an entry of yours, or a list that you loaded, away')
+    .description('remove an entry, or a list that you loaded')
     .argument('<entry>', 'an entry or its id, or the name of a list')
     .addOption(TYPE_OPTION())
-    .option('--reason <text>', 'why; kept in the audit', filled)
+    .option('--reason <text>', 'reason, recorded in the audit log', filled)
     .action(remove);
   whitelist
     .command('load')
-    .description('load MISP warninglists (list.json), in place of those of the same name')
+    .description('load MISP warninglists (list.json); replaces lists of the same name')
     .argument('<file...>', 'files in the format of misp-warninglists')
-    .option('--reason <text>', 'why; kept in the audit', filled)
+    .option('--reason <text>', 'reason, recorded in the audit log', filled)
     .action(load);
   for (const enabled of [true, false]) {
     whitelist
       .command(enabled ? 'enable' : 'disable')
-      .description(enabled ? 'use a list again' : 'keep a list without using it')
+      .description(enabled ? 'enable a list' : 'disable a list')
       .argument('<list>', 'its name or id')
-      .option('--reason <text>', 'why; kept in the audit', filled)
+      .option('--reason <text>', 'reason, recorded in the audit log', filled)
       .action((list: string, options: Options) => toggle(list, enabled, options));
   }
   whitelist
     .command('check')
-    .description('tell whether a value is whitelisted, and by which entry')
+    .description('check whether a value is whitelisted, and by which entry')
     .argument('<value>')
     .addOption(TYPE_OPTION())
     .option('--json', 'print one JSON object')
     .action(check);
   whitelist
     .command('list')
-    .description('show entries and lists, and how many indicators each hides')
+    .description('list entries and lists with the number of indicators they hide')
     .option('--json', 'print one JSON object')
     .action(list);
   return whitelist;

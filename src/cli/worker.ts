@@ -18,7 +18,7 @@ import { stopOnSignals } from './signals.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description('fetch sources, mark what expires, ask providers; without answering requests')
+    .description('run background jobs: fetch feeds, mark expired indicators, query providers')
     .action(work);
 }
 

@@ -30,7 +30,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await look(opened.page, 'first-start');
     await opened.page.getByLabel('E-mail').fill(emailOf('administrator'));
     await opened.page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-    await opened.page.getByRole('button', { name: 'Make the account' }).click();
+    await opened.page.getByRole('button', { name: 'Create account' }).click();
     await opened.page.getByRole('heading', { name: 'Overview' }).waitFor();
     const options = ['--key', '-', '--address', provider.address];
     const set = await run(['providers', 'set', 'abuseipdb', ...options], {
@@ -130,18 +130,18 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
   it('a key is created, used with the curl line that is shown, seen in use, and revoked', async () => {
     opened = await asAnalyst('/settings');
     const { page } = opened;
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('firewall');
     await page.getByRole('checkbox', { name: 'actors:read' }).check();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const made = (await page.getByTestId('new-key').textContent()) ?? '';
     expect(made).toMatch(/^tip_[\w-]{43}$/);
-    await page.getByRole('button', { name: 'Copy the key' }).click();
+    await page.getByRole('button', { name: 'Copy key' }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(made);
-    await page.getByRole('button', { name: 'Copy the curl line' }).click();
+    await page.getByRole('button', { name: 'Copy curl command' }).click();
     const curl = await page.evaluate(() => navigator.clipboard.readText());
     expect(JSON.parse(execFileSync('sh', ['-c', curl], { encoding: 'utf8' })).data).toHaveLength(3);
-    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
     const row = page.getByRole('row', { name: /firewall/ });
     await expectText(row, /1 of [\d,]+ in 60 s/);
     await expectText(row, /indicators:read, actors:read/);
@@ -157,11 +157,11 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
   it('a key is rotated, both are good for a while', async () => {
     opened = await asAnalyst('/settings/keys');
     const { page } = opened;
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').fill('soar');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     const old = (await page.getByTestId('new-key').textContent()) ?? '';
-    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Rotate soar' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }).click();
     const rotated = (await page.getByTestId('new-key').textContent()) ?? '';
@@ -178,12 +178,12 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await confirm(page, 'Pin', 'our own scanner');
     await page.getByText('Pinned by an analyst').waitFor();
     expect(await confidenceOf(id)).toBe(7);
-    await page.getByRole('button', { name: 'Ask the providers' }).click();
+    await page.getByRole('button', { name: 'Enrich now' }).click();
     await page.getByText('abuseipdb scores 97').waitFor();
     expect(await confidenceOf(id)).toBe(7);
     await page.getByRole('button', { name: 'Unpin' }).click();
     await confirm(page, 'Unpin', 'it was not');
-    await page.getByText('The highest score decides: abuseipdb.').waitFor();
+    await page.getByText('Set by the highest provider score: abuseipdb').waitFor();
     expect(await confidenceOf(id)).toBe(97);
     const history = page.getByRole('region', { name: 'History' });
     for (const action of ['confidence.pin', 'indicator.enrich', 'confidence.unpin'])
@@ -196,14 +196,14 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     const { page } = opened;
     await page.getByRole('button', { name: 'Whitelist' }).click();
     await confirm(page, 'Whitelist', 'a customer of ours');
-    await page.getByText('Hidden: the API, exports and rules do not give it').waitFor();
+    await page.getByText('Hidden from API, exports and rules').waitFor();
     expect((await api(`/api/v1/indicators/${id}`)).status).toBe(404);
     const csv = await (await api(`/api/v1/indicators?format=csv&q=${encodeURIComponent(value)}`)).text();
     expect(csv).not.toContain(`,${value},`);
     await page.getByText('a customer of ours').first().waitFor();
-    await page.getByRole('button', { name: 'Take off the whitelist' }).click();
-    await confirm(page, 'Take off', 'no longer');
-    await page.getByText('Hidden: the API').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Remove from whitelist' }).click();
+    await confirm(page, 'Remove', 'no longer');
+    await page.getByText('Hidden from API').waitFor({ state: 'hidden' });
     expect((await api(`/api/v1/indicators/${id}`)).status).toBe(200);
   });
 
@@ -217,12 +217,12 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
       buffer: Buffer.from(content),
     });
     await page.getByLabel('Source').fill('Our own');
-    await page.getByRole('button', { name: 'See what would happen' }).click();
-    await page.getByText('This is what would happen. Nothing was written.').waitFor();
+    await page.getByRole('button', { name: 'Preview import' }).click();
+    await page.getByText('Preview only: nothing was imported.').waitFor();
     expect((await (await api('/api/v1/indicators?q=fresh.test-feed')).json()) as object).toMatchObject({
       total: 0,
     });
-    await page.getByRole('button', { name: 'Import it' }).click();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
     await page.waitForURL(/\/imports\/[0-9a-f-]{36}$/);
     await page.getByText('Done', { exact: true }).first().waitFor();
     const rejected = page.getByRole('region', { name: 'Rejected records' });
@@ -269,7 +269,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
       .getByRole('row', { name: /Indicator 1 1/ })
       .waitFor();
     await look(page, 'remove-source');
-    await confirm(page, 'Remove the source');
+    await confirm(page, 'Remove source');
     await page.getByRole('row', { name: /Wrong source/ }).waitFor({ state: 'hidden' });
     await until('it is given out no more', async () => !(await isGivenOut('gone.test-feed.net')));
   });
@@ -278,14 +278,14 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     opened = await asViewer('/indicators?type=CVE&sort=confidence');
     const { page } = opened;
     const shown = (await (await api('/api/v1/indicators?type=CVE&pageSize=1')).json()) as { total: number };
-    await page.getByText(`${shown.total} match`).waitFor();
+    await page.getByText(`${shown.total} indicator`).waitFor();
     await page.getByRole('textbox', { name: 'Value' }).fill('CVE[-]2021');
     await page.getByRole('textbox', { name: 'Value' }).fill('2021');
     await page.waitForURL(/q=2021/);
     const { total } = (await (await api('/api/v1/indicators?type=CVE&q=2021&pageSize=1')).json()) as {
       total: number;
     };
-    await page.getByText(`${total} match`).waitFor();
+    await page.getByText(`${total} indicator`).waitFor();
     await page.getByRole('button', { name: 'Export' }).click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -375,13 +375,13 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.getByPlaceholder(/Search indicators/).fill('T1059.001');
     await page.getByRole('button', { name: /PowerShell.*T1059\.001/ }).click();
     await page.waitForURL(/\/actors\?uses=T1059\.001/);
-    await page.getByText('that use T1059.001').waitFor();
+    await page.getByText('Uses T1059.001').waitFor();
     await page.getByRole('link', { name: 'APT29' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder(/Search indicators/).fill('ATOM Campaign');
     await page.getByRole('button', { name: 'ATOM Campaign Report' }).first().click();
     await page.waitForURL(/\/indicators\?reportId=/);
-    await page.getByText('of the report ATOM Campaign Report').waitFor();
+    await page.getByText('Report: ATOM Campaign Report').waitFor();
     await page.getByRole('table').getByRole('link').first().waitFor();
   });
 
@@ -435,7 +435,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     // What was typed before is cleared once the palette has closed, which may come after it was opened again.
     await until('what is typed to stand there', async () => {
       await page.getByPlaceholder(/Search indicators/).fill('never seen before');
-      return page.getByText('All indicators that hold “never seen before”').isVisible();
+      return page.getByText('Search all indicators for “never seen before”').isVisible();
     });
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/indicators\?q=never/);
@@ -465,7 +465,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     const { id } = await firstOf('type=URL&pageSize=1');
     opened = await asViewer(`/indicators/${id}`);
     const { page } = opened;
-    for (const name of ['Pin', 'Whitelist', 'Ask the providers'])
+    for (const name of ['Pin', 'Whitelist', 'Enrich now'])
       expect(await page.getByRole('button', { name }).count(), name).toBe(0);
     for (const name of ['Whitelist', 'Audit'])
       expect(await page.getByRole('link', { name }).count(), name).toBe(0);
@@ -517,7 +517,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     ]);
     const csv = await textOf(download);
     expect(actions.filter((action) => !csv.includes(`,${action},`))).toEqual([]);
-    await page.getByLabel('Who').fill(emailOf('analyst').slice(0, 5));
+    await page.getByLabel('User').fill(emailOf('analyst').slice(0, 5));
     await page.waitForURL(/who=analy$/);
     await until(
       'only theirs are shown',
@@ -534,33 +534,33 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
   it('an administrator adds a user, changes the role, and switches the account off', async () => {
     opened = await asAdministrator('/settings/users');
     const { page } = opened;
-    await page.getByRole('button', { name: 'Add a user' }).click();
+    await page.getByRole('button', { name: 'Add user' }).click();
     await page.getByLabel('Name').fill('Somebody new');
     await page.getByRole('dialog').getByLabel('E-mail').fill(emailOf('new'));
-    await page.getByRole('textbox', { name: 'First password' }).fill(FIRST_PASSWORD);
+    await page.getByRole('textbox', { name: 'Temporary password' }).fill(FIRST_PASSWORD);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const row = page.getByRole('row', { name: /new@example\.org/ });
     await row.getByLabel(/Role of/).click();
     await page.getByRole('option', { name: 'Viewer' }).click();
-    await confirm(page, 'Change the role');
+    await confirm(page, 'Change role');
     await until(
       'the role is changed',
       async () => (await row.getByLabel(/Role of/).inputValue()) === 'Viewer',
     );
     const theirs = await openPage();
     await signIn(theirs.page, service.address, emailOf('new'), FIRST_PASSWORD);
-    await theirs.page.getByRole('heading', { name: 'Choose your own password' }).waitFor();
+    await theirs.page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
     await look(theirs.page, 'new-password');
     // No page leads round it.
     await theirs.page.goto(`${service.address}/actors`);
-    await theirs.page.getByRole('heading', { name: 'Choose your own password' }).waitFor();
-    await theirs.page.getByRole('textbox', { name: 'Password now' }).fill(FIRST_PASSWORD);
+    await theirs.page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+    await theirs.page.getByRole('textbox', { name: 'Current password' }).fill(FIRST_PASSWORD);
     await theirs.page.getByRole('textbox', { name: 'New password' }).fill(PASSWORD);
-    await theirs.page.getByRole('button', { name: 'Change the password' }).click();
+    await theirs.page.getByRole('button', { name: 'Change password' }).click();
     await theirs.page.getByRole('heading', { name: 'Actors', exact: true }).waitFor();
-    await row.getByRole('button', { name: 'Switch new@example.org off' }).click();
-    await confirm(page, 'Switch off');
-    await row.getByText('Switched off').waitFor();
+    await row.getByRole('button', { name: 'Disable new@example.org' }).click();
+    await confirm(page, 'Disable');
+    await row.getByText('Disabled').waitFor();
     await theirs.page.goto(`${service.address}/actors`);
     await theirs.page.waitForURL(/sign-in/);
   });
@@ -571,7 +571,7 @@ describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => 
     await page.goto(`${service.address}/indicators/00000000-0000-4000-8000-000000000000`);
     await page.getByText('There is no such indicator.').waitFor();
     expect((await page.goto(`${service.address}/indicators/mistyped/further`))?.status()).toBe(404);
-    await page.getByText('There is no such page').waitFor();
+    await page.getByText('Page not found').waitFor();
     const program = await service.get('/no-such-thing');
     expect([program.status, await program.json()]).toEqual([
       404,

@@ -157,8 +157,8 @@ describe.skipIf(!CHROMIUM)('what others wrote', () => {
   it('is text in the answer of a provider', async () => {
     const { page, complaints } = await open('/indicators?type=IPV4');
     await page.locator('tbody a').first().click();
-    await page.getByRole('button', { name: 'Ask the providers' }).click();
-    const raw = page.getByText('The answer as it came');
+    await page.getByRole('button', { name: 'Enrich now' }).click();
+    const raw = page.getByText('Raw response');
     await raw.waitFor();
     await raw.click();
     await until('it is shown', async () => (await page.locator('pre').innerText()).includes('window.hit'));

@@ -62,7 +62,7 @@ describe.skipIf(!CHROMIUM)('every page', () => {
 
   it('dialogs are accessible: a new key, a pin, the palette', async () => {
     const { page, complaints } = await open('/settings/keys');
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').waitFor();
     await look(page, 'new-key');
     await page.goto(`${service.address}/indicators/${ids.INDICATOR}`);

@@ -72,8 +72,7 @@ export function useChange<K extends Key>(key: K, done?: (answer: Answer<K>) => s
       const message = done?.(answer);
       if (message) notifications.show({ message, color: 'green' });
     },
-    onError: (error) =>
-      notifications.show({ title: 'That did not work', message: error.message, color: 'red' }),
+    onError: (error) => notifications.show({ title: 'Request failed', message: error.message, color: 'red' }),
   });
 }
 

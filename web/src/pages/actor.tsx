@@ -38,7 +38,7 @@ function Known({ actor }: { actor: Detail }) {
         <Group gap="xs" mt={4}>
           {actor.attackGroupId && <span>{actor.attackGroupId}</span>}
           <Badge color={actor.active ? 'red.9' : 'gray.7'} size="sm">
-            {actor.active ? 'Active' : 'Not active'}
+            {actor.active ? 'Active' : 'Inactive'}
           </Badge>
           <TlpBadge tlp={actor.tlp} />
         </Group>
@@ -47,7 +47,7 @@ function Known({ actor }: { actor: Detail }) {
     >
       <Description text={actor.description} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Section title="Facts">
+        <Section title="Details">
           <FactTable
             rows={[
               ['Motivation', readable(actor.motivation)],
@@ -75,7 +75,7 @@ function Known({ actor }: { actor: Detail }) {
         <Section title="Campaigns">
           {actor.campaigns.length === 0 && (
             <Text size="sm" c="dimmed">
-              None is known.
+              None known
             </Text>
           )}
           {actor.campaigns.map(({ id, name, status }) => (
@@ -101,7 +101,7 @@ function Aliases({ aliases }: Pick<Detail, 'aliases'>) {
   if (aliases.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        No other name is known.
+        No other names
       </Text>
     );
   return (
@@ -110,7 +110,7 @@ function Aliases({ aliases }: Pick<Detail, 'aliases'>) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Name</Table.Th>
-            <Table.Th>Named by</Table.Th>
+            <Table.Th>Source</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -122,7 +122,7 @@ function Aliases({ aliases }: Pick<Detail, 'aliases'>) {
                   visibleText(namedBy)
                 ) : (
                   <Text span inherit c="dimmed">
-                    not told
+                    not specified
                   </Text>
                 )}
               </Table.Td>

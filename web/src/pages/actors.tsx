@@ -27,7 +27,7 @@ export function Actors() {
         search={
           <SearchBox
             label="Name"
-            placeholder="Any of its names, or its ATT&CK id"
+            placeholder="Any name or ATT&CK ID"
             value={search.q ?? ''}
             onChange={(q) => filter({ q }, true)}
           />
@@ -39,7 +39,7 @@ export function Actors() {
           placeholder="Any"
           data={[
             { value: 'true', label: 'Active' },
-            { value: 'false', label: 'Not active' },
+            { value: 'false', label: 'Inactive' },
           ]}
           value={search.active ?? null}
           onChange={(active) => filter({ active: active ?? undefined })}
@@ -48,7 +48,7 @@ export function Actors() {
         />
       </FilterBar>
       <FilterPills
-        filters={search.uses ? [{ name: 'uses', text: `that use ${search.uses}` }] : []}
+        filters={search.uses ? [{ name: 'uses', text: `Uses ${search.uses}` }] : []}
         onRemove={() => filter({ uses: undefined })}
       />
       <Answered query={query}>
@@ -57,10 +57,7 @@ export function Actors() {
             answer={answer}
             onPage={(to) => void go({ search: (before: Search) => ({ ...before, page: String(to) }) })}
             nothing={
-              <Nothing
-                title="No actors here"
-                hint="They come with imports: ATT&CK, MISP galaxies, STIX bundles."
-              />
+              <Nothing title="No actors" hint="Import ATT&CK, MISP galaxies or STIX bundles to add actors." />
             }
           >
             {(rows) => (
@@ -96,7 +93,7 @@ export function Actors() {
                         <Table.Td>{readable(actor.motivation)}</Table.Td>
                         <Table.Td>
                           <Badge color={actor.active ? 'red.9' : 'gray.7'} size="sm">
-                            {actor.active ? 'Active' : 'Not active'}
+                            {actor.active ? 'Active' : 'Inactive'}
                           </Badge>
                         </Table.Td>
                         <Table.Td>

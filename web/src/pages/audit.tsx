@@ -56,8 +56,8 @@ export function Audit() {
       <FilterBar
         search={
           <SearchBox
-            label="Who"
-            placeholder="A part of an e-mail address, or cli:name"
+            label="User"
+            placeholder="Part of an e-mail address, or cli:name"
             value={search.who ?? ''}
             onChange={(who) => filter({ who }, true)}
           />
@@ -65,8 +65,8 @@ export function Audit() {
         inUse={Object.keys(filters).some((name) => name !== 'who')}
       >
         <Select
-          label="What"
-          placeholder="Anything"
+          label="Action"
+          placeholder="Any"
           data={KINDS.map((value) => ({ value, label: readable(value) }))}
           value={search.action ?? null}
           onChange={(action) => filter({ action: action ?? undefined })}
@@ -74,8 +74,8 @@ export function Audit() {
           w={150}
         />
         <FilterText
-          label="To what"
-          placeholder="An id"
+          label="Object"
+          placeholder="ID"
           value={search.objectId ?? ''}
           onChange={(objectId) => filter({ objectId }, true)}
           w={200}
@@ -88,7 +88,7 @@ export function Audit() {
           <Listed
             answer={answer}
             onPage={(to) => void go({ search: { ...search, page: String(to) } })}
-            nothing={<Nothing title="Nothing was done that matches" />}
+            nothing={<Nothing title="No matching entries" />}
           >
             {(entries) => <Entries entries={entries} withObject />}
           </Listed>

@@ -44,7 +44,7 @@ function Known({ campaign }: { campaign: Detail }) {
     >
       <Description text={campaign.description} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Section title="Facts">
+        <Section title="Details">
           <FactTable
             rows={[
               ['Also known as', campaign.aliases.map(visibleText).join(', ') || '–'],
@@ -61,7 +61,7 @@ function Known({ campaign }: { campaign: Detail }) {
         <Section title="Actors">
           {campaign.actors.length === 0 && (
             <Text size="sm" c="dimmed">
-              It is attributed to nobody.
+              No attributed actors
             </Text>
           )}
           {campaign.actors.map(({ id, name, attackGroupId }) => (

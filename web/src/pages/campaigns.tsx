@@ -28,7 +28,7 @@ export function Campaigns() {
         search={
           <SearchBox
             label="Name"
-            placeholder="Any of its names"
+            placeholder="Any name"
             value={search.q ?? ''}
             onChange={(q) => filter({ q }, true)}
           />
@@ -52,8 +52,8 @@ export function Campaigns() {
             onPage={(to) => void go({ search: (before: Search) => ({ ...before, page: String(to) }) })}
             nothing={
               <Nothing
-                title="No campaigns here"
-                hint="They come with imports: ATT&CK, STIX bundles, MISP events."
+                title="No campaigns"
+                hint="Import ATT&CK, STIX bundles or MISP events to add campaigns."
               />
             }
           >

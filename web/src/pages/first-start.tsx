@@ -55,15 +55,16 @@ export function FirstStart() {
               Welcome to Tipline
             </Title>
             {given.token === '' && tokenOf() === '' ? (
-              <Alert title="The link is needed">
+              <Alert title="Setup link required">
                 <Text size="sm">
-                  Nobody has an account yet. Open the link that the server printed when it started, or make
-                  the first administrator with <Code>tipline users create</Code>. A restart prints a new link.
+                  No accounts exist yet. Open the link that the server printed at startup, or create the first
+                  administrator with <Code>tipline users create</Code>. Restarting the server prints a new
+                  link.
                 </Text>
               </Alert>
             ) : (
               <>
-                <Text size="sm">You make the first account. It is an administrator’s.</Text>
+                <Text size="sm">Create the first administrator account.</Text>
                 {make.error && (
                   <Alert color="red" role="alert">
                     {make.error.message}
@@ -87,7 +88,7 @@ export function FirstStart() {
                 />
                 <PasswordInput
                   label="Password"
-                  description={`At least ${PASSWORD_LENGTH.minLength} characters; a sentence is good.`}
+                  description={`At least ${PASSWORD_LENGTH.minLength} characters. A passphrase works well.`}
                   required
                   minLength={PASSWORD_LENGTH.minLength}
                   maxLength={PASSWORD_LENGTH.maxLength}
@@ -96,7 +97,7 @@ export function FirstStart() {
                   onChange={set('password')}
                 />
                 <Button type="submit" loading={make.isPending}>
-                  Make the account
+                  Create account
                 </Button>
               </>
             )}

@@ -30,7 +30,7 @@ export function ImportRun() {
       {({ data }) => (
         <Page title={visibleText(data.fileName)} about={<About run={data} />}>
           <Section
-            title={data.dryRun ? 'What would happen' : 'What came of it'}
+            title={data.dryRun ? 'Preview' : 'Result'}
             actions={
               <Group gap="xs">
                 {data.state === 'running' && may(account.role, 'analyst') && <Stop id={data.id} />}
@@ -52,7 +52,7 @@ export function ImportRun() {
 }
 
 function Stop({ id }: { id: string }) {
-  const stop = useChange('POST /app/imports/:id/stop', () => 'It ends with the batch under way.');
+  const stop = useChange('POST /app/imports/:id/stop', () => 'Stopping after the current batch.');
   return (
     <Button
       size="xs"
@@ -69,7 +69,7 @@ function Undo({ id }: { id: string }) {
   const [opened, { open, close }] = useDisclosure(false);
   const undo = useChange('POST /app/imports/:id/undo', () => {
     close();
-    return 'It is being undone.';
+    return 'Undo started.';
   });
   return (
     <>
@@ -86,9 +86,7 @@ function Undo({ id }: { id: string }) {
         busy={undo.isPending}
         onConfirm={() => undo.mutate({ params: { id } })}
       >
-        <Text size="sm">
-          What the import said is taken back; what its source had said before holds again.
-        </Text>
+        <Text size="sm">Reverts this import. What its source reported before applies again.</Text>
         <UndoPreview id={id} />
       </ReasonModal>
     </>
@@ -131,7 +129,7 @@ function Rejected({ run }: { run: Run }) {
                 <Table.Thead>
                   <Table.Tr>
                     <Table.Th>Where</Table.Th>
-                    <Table.Th>Why</Table.Th>
+                    <Table.Th>Reason</Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>

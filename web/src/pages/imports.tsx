@@ -34,11 +34,11 @@ import { may } from '../shell/shell.tsx';
 
 type StartQuery = Query<'POST /app/imports'>;
 const FORMATS: Record<NonNullable<StartQuery['format']>, string> = {
-  auto: 'Recognized by itself',
+  auto: 'Auto-detect',
   stix: 'STIX 2.0 or 2.1',
   misp: 'MISP event',
   csv: 'CSV',
-  text: 'List, one value a line',
+  text: 'List, one value per line',
   urlhaus: 'abuse.ch URLhaus',
   threatfox: 'abuse.ch ThreatFox',
   malwarebazaar: 'abuse.ch MalwareBazaar',
@@ -51,10 +51,7 @@ const FORMATS: Record<NonNullable<StartQuery['format']>, string> = {
 export function Imports() {
   const account = useAccount();
   return (
-    <Page
-      title="Imports"
-      about="Files that people bring in: STIX, MISP, CSV, lists and feeds’ own formats, also gzipped."
-    >
+    <Page title="Imports" about="Import STIX, MISP, CSV and list files (gzip accepted).">
       {may(account.role, 'analyst') && <NewImport />}
       <Section title="History">
         <History />
@@ -83,7 +80,7 @@ function NewImport() {
       if (!file) throw new Error('Choose a file.');
       if (file.size > mostBytes)
         throw new Error(
-          `The file is larger than ${bytes(mostBytes)}. The command “tipline import” takes any size.`,
+          `The file is larger than ${bytes(mostBytes)}. Use the command “tipline import” for larger files.`,
         );
       const query = {
         fileName: file.name,
@@ -125,7 +122,7 @@ function NewImport() {
             <Group align="flex-end" gap="sm">
               <TextInput
                 label="Source"
-                description="Who says so."
+                description="Where the data comes from, e.g. CIRCL OSINT"
                 placeholder="A name"
                 required
                 maxLength={200}
@@ -150,7 +147,7 @@ function NewImport() {
             {isNew && (
               <Group align="flex-end" gap="sm">
                 <Text size="sm" w="100%">
-                  This source is new. What holds where its records say nothing:
+                  Defaults for this new source:
                 </Text>
                 <Select
                   label="TLP"
@@ -182,7 +179,7 @@ function NewImport() {
               </Group>
             )}
             {send.error && (
-              <Alert color="red" role="alert" title="This file is not imported">
+              <Alert color="red" role="alert" title="Import failed">
                 {send.error.message}
               </Alert>
             )}
@@ -192,7 +189,7 @@ function NewImport() {
                 disabled={!file || source.trim() === ''}
                 loading={send.isPending && send.variables}
               >
-                See what would happen
+                Preview import
               </Button>
             </Group>
             {checked && <DryRun id={checked} onImport={() => send.mutate(false)} busy={send.isPending} />}
@@ -218,7 +215,7 @@ function DryRun({ id, busy, onImport }: { id: string; busy: boolean; onImport():
             {data.state === 'done' && (
               <Group>
                 <Button color="#1f6f34" onClick={onImport} loading={busy}>
-                  Import it
+                  Import
                 </Button>
               </Group>
             )}
@@ -290,7 +287,7 @@ function History() {
         <Listed
           answer={answer}
           onPage={(to) => void go({ search: { page: String(to) } })}
-          nothing={<Nothing title="Nothing was imported yet" />}
+          nothing={<Nothing title="No imports yet" />}
         >
           {(rows) => (
             <ScrollTable label="Imports" minWidth={800}>
@@ -304,8 +301,8 @@ function History() {
                     <Table.Th ta="right">Updated</Table.Th>
                     <Table.Th ta="right">Unchanged</Table.Th>
                     <Table.Th ta="right">Rejected</Table.Th>
-                    <Table.Th>Who</Table.Th>
-                    <Table.Th>When</Table.Th>
+                    <Table.Th>User</Table.Th>
+                    <Table.Th>Time</Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>

@@ -34,12 +34,12 @@ export function Confidence({ indicator, canPin }: { indicator: Detail; canPin: b
         />
         <Stack gap={4} miw={0}>
           <Text size="sm" fw={600}>
-            {decides.by === 'analyst' && 'Pinned by an analyst: nothing automatic changes it.'}
-            {decides.by === 'provider' && `The highest score decides: ${decides.name}.`}
+            {decides.by === 'analyst' && 'Pinned by an analyst: overrides providers and sources.'}
+            {decides.by === 'provider' && `Set by the highest provider score: ${decides.name}`}
             {decides.by === 'source' &&
               said.length > 0 &&
-              `No provider has judged it; the source ${visibleText(decides.name ?? '')} decides.`}
-            {said.length === 0 && 'No source says it any more: it is hidden until one does again.'}
+              `Set by source ${visibleText(decides.name ?? '')} (no provider score)`}
+            {said.length === 0 && 'No source reports it any more: hidden until one does again.'}
           </Text>
           {decides.by === 'analyst' && (
             <Text size="sm">
@@ -66,7 +66,7 @@ function Grounds({ indicator: { enrichments, said } }: { indicator: Detail }) {
       ))}
       {said.map(({ sourceId, source, confidence, defaultConfidence }) => (
         <li key={sourceId}>
-          {visibleText(source)} says {confidence ?? `${defaultConfidence} (its default)`}
+          {visibleText(source)} says {confidence ?? `${defaultConfidence} (source default)`}
         </li>
       ))}
     </Text>
@@ -93,7 +93,7 @@ function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail })
   return (
     <Group gap="xs">
       <Button size="xs" variant="default" leftSection={<IconLock size={14} />} onClick={openPin}>
-        {isPinned ? 'Change the pin' : 'Pin'}
+        {isPinned ? 'Edit pin' : 'Pin'}
       </Button>
       {isPinned && (
         <Button
@@ -106,7 +106,7 @@ function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail })
         </Button>
       )}
       <ReasonModal
-        title={isPinned ? 'Change the pinned confidence' : 'Pin the confidence'}
+        title={isPinned ? 'Edit pinned confidence' : 'Pin confidence'}
         action="Pin"
         opened={pinning}
         onClose={pinModal.close}
@@ -115,7 +115,7 @@ function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail })
       >
         <NumberInput
           label="Confidence"
-          description="0 to 100. Providers and sources change it no more until it is unpinned."
+          description="0–100. Overrides providers and sources until unpinned."
           min={0}
           max={100}
           allowDecimal={false}
@@ -126,7 +126,7 @@ function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail })
         />
       </ReasonModal>
       <ReasonModal
-        title="Unpin the confidence"
+        title="Unpin confidence"
         action="Unpin"
         opened={unpinning}
         onClose={unpinModal.close}

@@ -14,10 +14,10 @@ const EXPORTS: Record<NonNullable<ExportQuery['format']>, string> = {
   snort: 'Snort rules',
   suricata: 'Suricata rules',
   zeek: 'Zeek intel file',
-  txt: 'Plain list',
-  rpz: 'DNS response policy zone',
-  ndjson: 'JSON lines',
-  ecs: 'Elastic common schema',
+  txt: 'Plain text list',
+  rpz: 'DNS RPZ',
+  ndjson: 'JSON Lines',
+  ecs: 'Elastic Common Schema',
 };
 
 /** Links of the browser: what comes is a file. */
@@ -27,7 +27,7 @@ export function Export({ search, total }: { search: Search; total: number }) {
   if (search.state === 'whitelisted' || search.state === 'expired')
     return (
       <Text size="sm" c="dimmed">
-        Exports are of what is published.
+        Only active indicators can be exported.
       </Text>
     );
   const link = (format: string) =>
@@ -49,7 +49,7 @@ export function Export({ search, total }: { search: Search; total: number }) {
         <SegmentedControl
           fullWidth
           size="xs"
-          aria-label="What is exported"
+          aria-label="Scope"
           value={scope}
           onChange={setScope}
           data={[
@@ -57,9 +57,7 @@ export function Export({ search, total }: { search: Search; total: number }) {
             { value: 'page', label: 'This page' },
           ]}
         />
-        <Menu.Label maw={260}>
-          Each in an order of its own. A format leaves out the types that it cannot say.
-        </Menu.Label>
+        <Menu.Label maw={260}>Formats skip indicator types they do not support.</Menu.Label>
         {Object.entries(EXPORTS).map(([format, name]) => (
           <Menu.Item key={format} component="a" href={link(format)} download>
             {name}

@@ -17,7 +17,7 @@ export interface FilterProps {
 }
 
 const STATES: { value: NonNullable<Query<'GET /app/indicators'>['state']>; label: string }[] = [
-  { value: 'visible', label: 'Published' },
+  { value: 'visible', label: 'Active' },
   { value: 'pinned', label: 'Pinned' },
   { value: 'whitelisted', label: 'Whitelisted' },
   { value: 'expired', label: 'Expired' },
@@ -29,11 +29,11 @@ export const filtersIn = (search: Search) =>
 
 /** Filters that no box shows; overviews and links set them. */
 const UNSHOWN: Partial<Record<keyof Query<'GET /app/indicators'>, (value: string) => string>> = {
-  createdSince: (at) => `known here since ${fullTime(at)}`,
-  expiresBefore: (at) => `expiring before ${fullTime(at)}`,
-  since: (at) => `last seen since ${fullTime(at)}`,
-  minConfidence: (least) => `confidence of at least ${least}`,
-  types: (types) => `of ${types}`,
+  createdSince: (at) => `Added after ${fullTime(at)}`,
+  expiresBefore: (at) => `Expires before ${fullTime(at)}`,
+  since: (at) => `Last seen after ${fullTime(at)}`,
+  minConfidence: (least) => `Confidence ≥ ${least}`,
+  types: (types) => `Type: ${types}`,
 };
 
 export function Unshown({ search, filter }: FilterProps) {
@@ -43,7 +43,7 @@ export function Unshown({ search, filter }: FilterProps) {
     undefined,
     search.reportId !== undefined,
   ).data?.data.title;
-  const used = Object.entries({ ...UNSHOWN, reportId: (id: string) => `of the report ${report ?? id}` })
+  const used = Object.entries({ ...UNSHOWN, reportId: (id: string) => `Report: ${report ?? id}` })
     .filter(([name]) => search[name] !== undefined)
     .map(([name, text]) => ({ name, text: text(search[name] ?? '') }));
   return <FilterPills filters={used} onRemove={(name) => filter({ [name]: undefined })} />;
@@ -85,7 +85,7 @@ export function Filters({ search, filter }: FilterProps) {
       />
       <FilterText
         label="Tag"
-        placeholder="Exactly"
+        placeholder="Exact tag"
         value={search.tag ?? ''}
         onChange={(tag) => filter({ tag }, true)}
         w={130}
@@ -94,7 +94,7 @@ export function Filters({ search, filter }: FilterProps) {
       <ActorFilter value={search.actorId} onChange={(actorId) => filter({ actorId })} />
       <CampaignFilter value={search.campaignId} onChange={(campaignId) => filter({ campaignId })} />
       <Select
-        label="State"
+        label="Status"
         data={states}
         value={search.state ?? 'visible'}
         onChange={(state) => filter({ state: state === 'visible' ? undefined : (state ?? undefined) })}

@@ -11,7 +11,7 @@ export function Hiding({ indicator: { id, hiddenBy, defanged } }: { indicator: D
   const [opened, { open, close }] = useDisclosure(false);
   const hide = useChange('POST /app/indicators/:id/whitelist', ({ changed }) => {
     close();
-    return `Whitelisted: ${plural(changed, 'indicator')} hidden.`;
+    return `Whitelisted. ${plural(changed, 'indicator')} hidden.`;
   });
   const show = useChange('POST /app/whitelist/:id/remove', ({ changed }) => {
     close();
@@ -27,11 +27,11 @@ export function Hiding({ indicator: { id, hiddenBy, defanged } }: { indicator: D
         leftSection={entryId ? <IconEye size={14} /> : <IconEyeOff size={14} />}
         onClick={open}
       >
-        {entryId ? 'Take off the whitelist' : 'Whitelist'}
+        {entryId ? 'Remove from whitelist' : 'Whitelist'}
       </Button>
       <ReasonModal
-        title={entryId ? 'Take it off the whitelist' : 'Put it on the whitelist'}
-        action={entryId ? 'Take off' : 'Whitelist'}
+        title={entryId ? 'Remove from whitelist' : 'Add to whitelist'}
+        action={entryId ? 'Remove' : 'Whitelist'}
         color={entryId ? 'indigo' : 'red.9'}
         opened={opened}
         onClose={close}

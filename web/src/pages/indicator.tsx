@@ -27,6 +27,7 @@ import { typeName } from '../parts/type-name.ts';
 import {
   Day,
   fullTime,
+  plural,
   readable,
   relative,
   SeverityBadge,
@@ -83,7 +84,7 @@ function Known({ indicator }: { indicator: Detail }) {
       <Hidden indicator={indicator} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Confidence indicator={indicator} canPin={isAnalyst} />
-        <Facts indicator={indicator} />
+        <Details indicator={indicator} />
       </SimpleGrid>
       <Enrichments indicator={indicator} canAsk={isAnalyst} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -103,10 +104,8 @@ function Known({ indicator }: { indicator: Detail }) {
 function Hidden({ indicator: { hiddenBy, expired, expiresAt } }: { indicator: Detail }) {
   if (!hiddenBy && !expired) return null;
   return (
-    <Alert color="yellow" icon={<IconEyeOff />} title="Hidden: the API, exports and rules do not give it">
-      {hiddenBy?.entry === null && (
-        <Text size="sm">A whitelist entry hides it that your role may not see.</Text>
-      )}
+    <Alert color="yellow" icon={<IconEyeOff />} title="Hidden from API, exports and rules">
+      {hiddenBy?.entry === null && <Text size="sm">Hidden by a whitelist entry above your TLP ceiling.</Text>}
       {hiddenBy && hiddenBy.entry !== null && (
         <Text size="sm">
           The whitelist entry <Code className="value">{visibleText(hiddenBy.entry)}</Code>{' '}
@@ -115,12 +114,12 @@ function Hidden({ indicator: { hiddenBy, expired, expiresAt } }: { indicator: De
             : `of the list “${visibleText(hiddenBy.list)}” hides it. An operator switches a list off with “tipline whitelist disable”.`}
         </Text>
       )}
-      {expired && expiresAt && <Text size="sm">It expired {relative(expiresAt)}.</Text>}
+      {expired && expiresAt && <Text size="sm">Expired {relative(expiresAt)}.</Text>}
     </Alert>
   );
 }
 
-function Facts({ indicator }: { indicator: Detail }) {
+function Details({ indicator }: { indicator: Detail }) {
   const rows: [string, React.ReactNode][] = [
     [
       'Value',
@@ -131,12 +130,12 @@ function Facts({ indicator }: { indicator: Detail }) {
     ['First seen', <Time key="f" at={indicator.firstSeen} />],
     ['Last seen', <Time key="l" at={indicator.lastSeen} />],
     ['Expires', <Time key="e" at={indicator.expiresAt} />],
-    ['Known here since', <Time key="c" at={indicator.createdAt} />],
+    ['Added', <Time key="c" at={indicator.createdAt} />],
     ['Tags', indicator.tags.length > 0 ? <TagList key="t" tags={indicator.tags} /> : '–'],
     [
-      'Ids elsewhere',
+      'External IDs',
       indicator.externalIds.length > 0 ? (
-        <Spoiler key="x" maxHeight={44} showLabel="All" hideLabel="Fewer">
+        <Spoiler key="x" maxHeight={44} showLabel="All" hideLabel="Show fewer">
           {indicator.externalIds.map((id) => (
             <Text key={id} size="xs" className="value">
               {visibleText(id)}
@@ -149,7 +148,7 @@ function Facts({ indicator }: { indicator: Detail }) {
     ],
   ];
   return (
-    <Section title="Facts">
+    <Section title="Details">
       <Table variant="vertical" layout="fixed">
         <Table.Tbody>
           {rows.map(([name, value]) => (
@@ -166,14 +165,14 @@ function Facts({ indicator }: { indicator: Detail }) {
 
 /** Why nobody was asked. */
 function refusal({ hiddenBy, expired, waitingFor }: Detail): string {
-  if (hiddenBy || expired) return 'Nobody was asked: what is hidden is told to no provider.';
-  if (waitingFor.length > 0) return `They are asked already: ${waitingFor.join(', ')}.`;
-  return 'No provider takes this type, or may know something this restricted.';
+  if (hiddenBy || expired) return 'Not sent: hidden indicators are never shared with providers.';
+  if (waitingFor.length > 0) return `Already queued: ${waitingFor.join(', ')}.`;
+  return 'No provider supports this type or TLP.';
 }
 
 function Enrichments({ indicator, canAsk }: { indicator: Detail; canAsk: boolean }) {
   const ask = useChange('POST /app/indicators/:id/enrich', ({ providers }) =>
-    providers.length > 0 ? `Asked: ${providers.join(', ')}.` : refusal(indicator),
+    providers.length > 0 ? `Queued: ${providers.join(', ')}.` : refusal(indicator),
   );
   const { verdict, maxScore, providerCount } = indicator.enrichmentSummary;
   return (
@@ -188,7 +187,7 @@ function Enrichments({ indicator, canAsk }: { indicator: Detail; canAsk: boolean
             loading={ask.isPending}
             onClick={() => ask.mutate({ params: { id: indicator.id } })}
           >
-            Ask the providers
+            Enrich now
           </Button>
         )
       }
@@ -197,18 +196,18 @@ function Enrichments({ indicator, canAsk }: { indicator: Detail; canAsk: boolean
         <VerdictBadge verdict={verdict} />
         <Text size="sm">
           {maxScore === null
-            ? 'Nobody has judged it.'
-            : `Highest score ${maxScore}, of ${providerCount} that answered.`}
+            ? 'No verdict yet'
+            : `Highest score ${maxScore} (${plural(providerCount, 'provider')} responded)`}
         </Text>
         {indicator.waitingFor.length > 0 && (
           <Text size="sm" c="dimmed" role="status">
-            Waiting for {indicator.waitingFor.join(', ')}…
+            Queued: {indicator.waitingFor.join(', ')}…
           </Text>
         )}
       </Group>
       {indicator.enrichments.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No provider has been asked.
+          Not enriched yet
         </Text>
       ) : (
         <Stack gap="sm">
@@ -221,17 +220,17 @@ function Enrichments({ indicator, canAsk }: { indicator: Detail; canAsk: boolean
                 <VerdictBadge verdict={one.verdict} />
                 {one.score !== null && <Text size="sm">score {one.score}</Text>}
                 <Text size="sm" c="dimmed">
-                  asked <Time at={one.fetchedAt} />, {one.fresh ? 'fresh' : 'no longer fresh'}
+                  queried <Time at={one.fetchedAt} />, {one.fresh ? 'fresh' : 'stale'}
                 </Text>
               </Group>
               {one.error ? (
                 <Text size="sm" c="red">
-                  It failed: {visibleText(one.error)}
+                  Lookup failed: {visibleText(one.error)}
                 </Text>
               ) : (
                 <details>
                   <Text component="summary" size="sm" style={{ cursor: 'pointer' }}>
-                    The answer as it came
+                    Raw response
                   </Text>
                   <Code block mah={400} style={{ overflow: 'auto' }} tabIndex={0}>
                     {visibleLines(JSON.stringify(one.raw, null, 2))}
@@ -249,10 +248,10 @@ function Enrichments({ indicator, canAsk }: { indicator: Detail; canAsk: boolean
 function Linked({ indicator: { actors, campaigns, reports } }: { indicator: Detail }) {
   const none = actors.length + campaigns.length + reports.length === 0;
   return (
-    <Section title="Actors, campaigns, reports">
+    <Section title="Related">
       {none && (
         <Text size="sm" c="dimmed">
-          It is not linked to any.
+          No related actors, campaigns or reports
         </Text>
       )}
       <Stack gap="xs">
@@ -283,7 +282,7 @@ function Linked({ indicator: { actors, campaigns, reports } }: { indicator: Deta
                 to="/indicators"
                 search={{ reportId: id }}
                 underline="always"
-                title="Indicators in it"
+                title="Indicators in this report"
               >
                 {visibleText(title)}
               </PageLink>{' '}
@@ -310,14 +309,14 @@ function momentsOf({ said, enrichments, firstSeen, lastSeen, expiresAt, createdA
   const moments = [
     { at: firstSeen, what: 'First seen' },
     { at: lastSeen, what: 'Last seen' },
-    { at: createdAt, what: 'First known here' },
+    { at: createdAt, what: 'Added' },
     ...(expiresAt ? [{ at: expiresAt, what: 'Expires' }] : []),
     ...said.map(({ importedAt, source }) => ({
       at: importedAt,
-      what: `First heard from ${visibleText(source)}`,
+      what: `First reported by ${visibleText(source)}`,
     })),
     ...said.flatMap(({ leftAt, source }) =>
-      leftAt ? [{ at: leftAt, what: `Gone from the list of ${visibleText(source)}` }] : [],
+      leftAt ? [{ at: leftAt, what: `Removed from feed ${visibleText(source)}` }] : [],
     ),
     ...enrichments.map(({ fetchedAt, provider, verdict, error }) => ({
       at: fetchedAt,
@@ -329,7 +328,7 @@ function momentsOf({ said, enrichments, firstSeen, lastSeen, expiresAt, createdA
 
 function Seen({ indicator }: { indicator: Detail }) {
   return (
-    <Section title="Time line">
+    <Section title="Activity">
       <Timeline bulletSize={12} lineWidth={2}>
         {momentsOf(indicator).map(({ at, what }) => (
           <Timeline.Item key={`${at} ${what}`} title={<Text size="sm">{what}</Text>}>
@@ -345,11 +344,11 @@ function Seen({ indicator }: { indicator: Detail }) {
 
 function Said({ indicator: { said } }: { indicator: Detail }) {
   return (
-    <Section title="What each source says">
+    <Section title="Sources">
       {said.length === 0 ? (
-        <Nothing title="No source that you may see speaks of it" />
+        <Nothing title="No visible source reports this indicator" />
       ) : (
-        <ScrollTable label="What each source says" minWidth={700}>
+        <ScrollTable label="Sources" minWidth={700}>
           <Table>
             <Table.Thead>
               <Table.Tr>
@@ -360,7 +359,7 @@ function Said({ indicator: { said } }: { indicator: Detail }) {
                 <Table.Th>Tags</Table.Th>
                 <Table.Th>First seen</Table.Th>
                 <Table.Th>Last seen</Table.Th>
-                <Table.Th>Stated</Table.Th>
+                <Table.Th>Reported</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -371,7 +370,7 @@ function Said({ indicator: { said } }: { indicator: Detail }) {
                       {visibleText(one.source)}
                     </PageLink>
                   </Table.Td>
-                  <Table.Td>{one.confidence ?? <>{one.defaultConfidence} (its default)</>}</Table.Td>
+                  <Table.Td>{one.confidence ?? <>{one.defaultConfidence} (source default)</>}</Table.Td>
                   <Table.Td>{one.severity ? <SeverityBadge severity={one.severity} /> : '–'}</Table.Td>
                   <Table.Td>
                     <TlpBadge tlp={one.tlp} />

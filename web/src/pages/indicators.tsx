@@ -12,7 +12,7 @@ import { ScrollTable } from '../parts/scroll-table.tsx';
 import { Answered, Nothing } from '../parts/states.tsx';
 import { TagList } from '../parts/tags.tsx';
 import { typeName } from '../parts/type-name.ts';
-import { number, SeverityBadge, Time, TlpBadge, visibleText } from '../parts/words.tsx';
+import { plural, SeverityBadge, Time, TlpBadge, visibleText } from '../parts/words.tsx';
 import type { Search } from '../router.tsx';
 import { may } from '../shell/shell.tsx';
 import { Export } from './indicator-export.tsx';
@@ -24,6 +24,10 @@ const PAGE_SIZES = ['25', '50', '100', '200'];
 type Row = Item<typeof LIST>;
 
 /** What the address says, as the server takes it. A wrong word in it is the server's to tell. */
+function indicatorCount(total: number): string {
+  return total === 0 ? 'No indicators' : plural(total, 'indicator');
+}
+
 function queryOf({ page, pageSize, ...words }: Search): Query<typeof LIST> {
   return { ...words, page: Number(page ?? 1), pageSize: Number(pageSize ?? 50) } as Query<typeof LIST>;
 }
@@ -40,11 +44,7 @@ export function Indicators() {
   return (
     <Page
       title="Indicators"
-      about={
-        total === undefined
-          ? list.isPending && 'Counting…'
-          : `${number(total)} ${total === 1 ? 'matches' : 'match'}`
-      }
+      about={total === undefined ? list.isPending && 'Loading…' : indicatorCount(total)}
       actions={<Export search={search} total={total ?? 0} />}
     >
       <Filters search={search} filter={filter} />
@@ -73,7 +73,7 @@ export function Indicators() {
                 />
               </div>
               <Select
-                aria-label="Rows on a page"
+                aria-label="Rows per page"
                 data={PAGE_SIZES}
                 value={String(pageSize)}
                 onChange={(value) => filter({ pageSize: value ?? undefined })}
@@ -207,21 +207,21 @@ function Empty({ search, filter }: FilterProps) {
   const isFiltered = filtersIn(search).length > 0;
   if (search.page && Number(search.page) > 1)
     return (
-      <Nothing title="This page is past the end">
+      <Nothing title="No such results page">
         <Button variant="default" onClick={() => filter({})}>
-          To the first page
+          Go to first page
         </Button>
       </Nothing>
     );
   if (isFiltered)
     return (
       <Nothing
-        title="Nothing matches"
-        hint={`Take a filter away, or look for a part of the value only.${mayHide ? ' What is whitelisted or has expired is under State.' : ''}`}
+        title="No indicators"
+        hint={`Remove a filter or search for part of the value.${mayHide ? ' Set Status to see whitelisted or expired indicators.' : ''}`}
       />
     );
   return (
-    <Nothing title="There are no indicators yet" hint="Import a file, or set up a source that is fetched.">
+    <Nothing title="No indicators yet" hint="Import a file or add a feed.">
       <PageLink to="/imports">Import a file</PageLink>
     </Nothing>
   );

@@ -16,9 +16,9 @@ export function NewPassword() {
       <Paper withBorder p="xl" w="100%" maw={440}>
         <Stack>
           <Title order={1} size="h3">
-            Choose your own password
+            Choose a new password
           </Title>
-          <Text size="sm">An administrator has set the one that you signed in with, and knows it.</Text>
+          <Text size="sm">Your current password was set by an administrator.</Text>
           <ChangePassword
             onDone={() => {
               window.location.assign(ownPath(to));

@@ -36,7 +36,7 @@ function Known({ found }: { found: Found }) {
       <SimpleGrid cols={{ base: 2, sm: 4 }}>
         <Figure name="Indicators" value={found.indicators} to="/indicators" />
         <Figure
-          name="New since yesterday"
+          name="New in the last 24 hours"
           value={created.total}
           to="/indicators"
           search={{ createdSince: created.since }}
@@ -45,8 +45,8 @@ function Known({ found }: { found: Found }) {
         <Figure name="Campaigns" value={found.campaigns} to="/campaigns" />
       </SimpleGrid>
       {found.indicators === 0 && (
-        <Alert title="Nothing is known yet">
-          <PageLink to="/imports">Import a file</PageLink>, or set up a source with{' '}
+        <Alert title="No indicators yet">
+          <PageLink to="/imports">Import a file</PageLink>, or add a feed with{' '}
           <code>tipline sources add</code>.
         </Alert>
       )}
@@ -82,7 +82,7 @@ function Known({ found }: { found: Found }) {
             />
           </New>
         </Section>
-        <Section title="Top tags of what is new">
+        <Section title="Top tags (new indicators)">
           <New count={created.tags.length}>
             <Bars
               bars={created.tags.map(({ tag, count }) => ({
@@ -104,7 +104,7 @@ function Known({ found }: { found: Found }) {
         </Section>
       </SimpleGrid>
       <Section
-        title={`Expiring within seven days: ${number(expiring.total)}`}
+        title={`Expiring in the next 7 days: ${number(expiring.total)}`}
         actions={
           expiring.total > 0 && (
             <PageLink to="/indicators" search={{ expiresBefore: expiring.until }}>
@@ -145,7 +145,7 @@ function New({ count, children }: { count: number; children: React.ReactNode }) 
   if (count > 0) return children;
   return (
     <Text size="sm" c="dimmed">
-      Nothing came in the last 24 hours.
+      No new indicators in the last 24 hours.
     </Text>
   );
 }
@@ -186,7 +186,7 @@ function Sources() {
         if (fetched.length === 0)
           return (
             <Text size="sm" c="dimmed">
-              None is fetched by itself. Set one up with <code>tipline sources add</code>.
+              No feeds configured. Add one with <code>tipline sources add</code>.
             </Text>
           );
         return (
@@ -211,7 +211,7 @@ function Providers() {
       {({ data }) =>
         data.length === 0 ? (
           <Text size="sm" c="dimmed">
-            None is asked. Set one up with <code>tipline providers set</code>.
+            No enrichment providers configured. Add one with <code>tipline providers set</code>.
           </Text>
         ) : (
           <Stack gap="xs">

@@ -19,9 +19,8 @@ import { answerOf } from '../client/queries.ts';
 
 /** What went wrong with the provider, as the server says in the address. */
 const ERRORS: Record<string, string> = {
-  refused:
-    'Nobody here is known by that identity. An administrator makes accounts, by their e-mail addresses.',
-  provider: 'Signing in with the provider did not work. Try again, or use your password.',
+  refused: 'No account matches this identity. Ask an administrator.',
+  provider: 'Sign-in with the provider failed. Try again or use your password.',
 };
 
 export function SignIn() {
@@ -38,7 +37,7 @@ export function SignIn() {
       <Paper withBorder p="xl" w="100%" maw={400}>
         <Stack>
           <Title order={1} size="h3">
-            {asksForCode ? 'One more step' : 'Sign in to Tipline'}
+            {asksForCode ? 'Two-factor authentication' : 'Sign in to Tipline'}
           </Title>
           {asksForCode ? (
             <Code onDone={enter} onBack={() => setAsksForCode(false)} />
@@ -132,7 +131,7 @@ function Code({ onDone, onBack }: { onDone(): void; onBack(): void }) {
       }}
     >
       <Stack>
-        <Text size="sm">The six digits that your authenticator shows, or one of your backup codes.</Text>
+        <Text size="sm">The 6-digit code from your authenticator app, or a backup code.</Text>
         {attempt.error && (
           <Alert color="red" role="alert">
             {attempt.error.message}
@@ -150,7 +149,7 @@ function Code({ onDone, onBack }: { onDone(): void; onBack(): void }) {
           Continue
         </Button>
         <Button variant="subtle" onClick={onBack}>
-          Back to the password
+          Back to sign-in
         </Button>
       </Stack>
     </form>

@@ -17,14 +17,11 @@ import { may } from '../shell/shell.tsx';
 export function Sources() {
   const query = useAnswer('GET /app/sources', {}, () => 10_000);
   return (
-    <Page title="Sources" about="Where it all comes from, and how each of them is.">
+    <Page title="Sources" about="Feeds and imports, with their health">
       <Answered query={query}>
         {({ data }) =>
           data.length === 0 ? (
-            <Nothing
-              title="There are no sources yet"
-              hint="The first import makes one; “tipline sources add” sets up one that is fetched."
-            />
+            <Nothing title="No sources yet" hint="Import a file, or add a feed with “tipline sources add”." />
           ) : (
             <SourceTable sources={data} />
           )
@@ -54,7 +51,7 @@ function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
             <Table.Th>Next run</Table.Th>
             <Table.Th ta="right">New</Table.Th>
             <Table.Th ta="right">Updated</Table.Th>
-            <Table.Th ta="right">Known already</Table.Th>
+            <Table.Th ta="right">Unchanged</Table.Th>
             <Table.Th ta="right">Rejected</Table.Th>
             {canFetch && <Table.Th>Fetch</Table.Th>}
             {canFetch && <Table.Th>Remove</Table.Th>}
@@ -71,13 +68,12 @@ function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
                     {visibleText(source.name)}
                   </PageLink>
                   <Text size="xs" c="dimmed">
-                    {tlpName(source.defaults.tlp)}, confidence {source.defaults.confidence} where it does not
-                    say
+                    {tlpName(source.defaults.tlp)}, confidence {source.defaults.confidence} source default
                   </Text>
                 </Table.Td>
                 <Table.Td>{source.kind}</Table.Td>
                 <Table.Td maw={300}>
-                  {isFetched ? <SourceHealth source={source} /> : 'Imported by hand'}
+                  {isFetched ? <SourceHealth source={source} /> : 'Manual import'}
                 </Table.Td>
                 <Table.Td>
                   <Time at={source.health.lastRunAt} never="–" />
@@ -99,7 +95,7 @@ function SourceTable({ sources }: { sources: Item<'GET /app/sources'>[] }) {
                         onClick={() => fetch.mutate({ params: { id: source.id } })}
                         aria-label={`Fetch ${source.name} now`}
                       >
-                        Now
+                        Fetch now
                       </Button>
                     )}
                   </Table.Td>
@@ -130,12 +126,12 @@ function Removal({ source: { id, name }, onClose }: { source: Item<'GET /app/sou
   const query = useAnswer('GET /app/sources/:id/removal', { params: { id } });
   const remove = useChange('POST /app/sources/:id/remove', () => {
     onClose();
-    return 'It is being removed.';
+    return 'Removal started.';
   });
   return (
     <ReasonModal
       title={`Remove ${visibleText(name)}`}
-      action="Remove the source"
+      action="Remove source"
       color="red.9"
       withoutReason
       opened
@@ -143,7 +139,7 @@ function Removal({ source: { id, name }, onClose }: { source: Item<'GET /app/sou
       busy={remove.isPending}
       onConfirm={() => remove.mutate({ params: { id } })}
     >
-      <Text size="sm">All that it said is withdrawn, and it is fetched no more. This cannot be undone.</Text>
+      <Text size="sm">Withdraws everything it reported and stops fetching it. This cannot be undone.</Text>
       <RestorePreview query={query} />
     </ReasonModal>
   );
@@ -156,7 +152,7 @@ function Providers() {
       {({ data }) =>
         data.length === 0 ? (
           <Text size="sm" c="dimmed">
-            None is set up. An operator does that with <code>tipline providers set</code>.
+            No enrichment providers configured. Add one with <code>tipline providers set</code>.
           </Text>
         ) : (
           <ScrollTable label="Providers" minWidth={600}>
@@ -165,9 +161,9 @@ function Providers() {
                 <Table.Tr>
                   <Table.Th>Provider</Table.Th>
                   <Table.Th>Health</Table.Th>
-                  <Table.Th>Asked by itself</Table.Th>
-                  <Table.Th>Told up to</Table.Th>
-                  <Table.Th ta="right">Waiting</Table.Th>
+                  <Table.Th>Automatic</Table.Th>
+                  <Table.Th>TLP ceiling</Table.Th>
+                  <Table.Th ta="right">Queued</Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>

@@ -19,32 +19,28 @@ export function Whitelist() {
       title="Whitelist"
       about={
         <>
-          What analysts have said is not to be given out. The lists that come with Tipline stand beside them:
-          “tipline whitelist list”.{' '}
+          Entries that analysts added. See “tipline whitelist list” for the bundled lists.{' '}
           <PageLink to="/indicators" search={{ state: 'whitelisted' }} underline="always">
-            What is hidden now
+            View hidden indicators
           </PageLink>
         </>
       }
-      actions={<Button onClick={modal.open}>Add an entry</Button>}
+      actions={<Button onClick={modal.open}>Add entry</Button>}
     >
       <Answered query={query}>
         {({ data }) =>
           data.length === 0 ? (
-            <Nothing
-              title="No entries of your own"
-              hint="Add what is yours: a network, a domain, an address."
-            />
+            <Nothing title="No entries yet" hint="Add your own networks, domains and addresses." />
           ) : (
             <ScrollTable label="Entries" minWidth={720}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>
                     <Table.Th>Entry</Table.Th>
-                    <Table.Th>For</Table.Th>
+                    <Table.Th>Types</Table.Th>
                     <Table.Th>Reason</Table.Th>
                     <Table.Th>Added</Table.Th>
-                    <Table.Th>Take back</Table.Th>
+                    <Table.Th>Remove</Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>
@@ -83,11 +79,11 @@ function Add({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const add = useChange('POST /app/whitelist', ({ changed }) => {
     setEntry('');
     onClose();
-    return `Added: ${plural(changed, 'indicator')} hidden.`;
+    return `Entry added. ${plural(changed, 'indicator')} hidden.`;
   });
   return (
     <ReasonModal
-      title="Add an entry to the whitelist"
+      title="Add whitelist entry"
       action="Add"
       opened={opened}
       onClose={onClose}
@@ -96,15 +92,15 @@ function Add({ opened, onClose }: { opened: boolean; onClose(): void }) {
     >
       <TextInput
         label="Entry"
-        description="An address, a network (198.51.100.0/24), a domain (also all under it), or a value."
+        description="An address, network (198.51.100.0/24), domain (includes subdomains) or value."
         required
         value={entry}
         onChange={(event) => setEntry(event.currentTarget.value)}
       />
       <Select
         label="Type"
-        description="Where the entry does not tell by itself."
-        placeholder="As it looks"
+        description="Leave empty to detect"
+        placeholder="Auto-detect"
         data={INDICATOR_TYPES.map((value) => ({ value, label: typeName(value) }))}
         value={type}
         onChange={(value) => setType(value as IndicatorType | null)}
@@ -122,17 +118,12 @@ function Remove({ id, entry }: { id: string; entry: string }) {
   });
   return (
     <Group>
-      <Button
-        size="compact-xs"
-        variant="default"
-        onClick={open}
-        aria-label={`Take ${visibleText(entry)} back`}
-      >
-        Take back
+      <Button size="compact-xs" variant="default" onClick={open} aria-label={`Remove ${visibleText(entry)}`}>
+        Remove
       </Button>
       <ReasonModal
-        title="Take the entry off the whitelist"
-        action="Take off"
+        title="Remove whitelist entry"
+        action="Remove"
         opened={opened}
         onClose={close}
         busy={remove.isPending}

@@ -22,7 +22,7 @@ export function ChangePassword({ onDone }: { onDone(): string | undefined }) {
           </Alert>
         )}
         <PasswordInput
-          label="Password now"
+          label="Current password"
           required
           autoComplete="current-password"
           value={password}
@@ -40,7 +40,7 @@ export function ChangePassword({ onDone }: { onDone(): string | undefined }) {
         />
         <Group>
           <Button type="submit" loading={change.isPending}>
-            Change the password
+            Change password
           </Button>
         </Group>
       </Stack>

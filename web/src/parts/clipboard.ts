@@ -15,5 +15,5 @@ export async function copyText(text: string): Promise<void> {
   const done = document.execCommand('copy');
   area.remove();
   if (before instanceof HTMLElement) before.focus();
-  if (!done) throw new Error('The browser does not let this page copy.');
+  if (!done) throw new Error('The browser denied clipboard access.');
 }

@@ -41,7 +41,7 @@ function ReasonForm(props: Omit<ReasonModalProps, 'title' | 'opened'>) {
         {!withoutReason && (
           <Textarea
             label="Reason"
-            description="For those who read the audit later."
+            description="Recorded in the audit log."
             required
             autosize
             minRows={2}

@@ -21,8 +21,8 @@ function useCopy(value: string) {
       announce('Copied');
     } catch {
       notifications.show({
-        title: 'Nothing was copied',
-        message: 'Your browser does not let this page copy. Mark the text and copy it by hand.',
+        title: 'Copy failed',
+        message: 'The browser denied clipboard access. Select the text and copy it manually.',
         color: 'red',
       });
     }
@@ -61,7 +61,7 @@ export function CopyForms({ value, defanged }: { value: string; defanged: string
   return (
     <Group gap={0} wrap="nowrap">
       <Copy value={defanged} what="defanged" icon={IconBracketsContain} />
-      <Copy value={value} what="as it is" />
+      <Copy value={value} what="value" />
     </Group>
   );
 }

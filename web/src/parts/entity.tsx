@@ -11,7 +11,7 @@ import { Day, number, SeverityBadge, Time, visibleLines, visibleText } from './w
 export function Description({ text }: { text: string | null }) {
   if (!text) return null;
   return (
-    <Spoiler maxHeight={120} showLabel="Read on" hideLabel="Less">
+    <Spoiler maxHeight={120} showLabel="Show more" hideLabel="Show less">
       <Text size="sm" maw={900} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {visibleLines(text)}
       </Text>
@@ -56,7 +56,7 @@ export function Software({ malware, tools }: { malware: Named[]; tools: Named[] 
                 search={{ uses: attackId ?? name }}
                 inherit
                 underline="always"
-                title="Who uses it"
+                title="Actors using this"
               >
                 {visibleText(name)}
               </PageLink>
@@ -71,7 +71,7 @@ export function Software({ malware, tools }: { malware: Named[]; tools: Named[] 
       <Stack gap="xs">
         {malware.length + tools.length === 0 && (
           <Text size="sm" c="dimmed">
-            None is known.
+            None known
           </Text>
         )}
         {list('Malware', malware)}
@@ -102,7 +102,7 @@ export function Reports({ reports }: { reports: Report[] }) {
                 search={{ reportId: id }}
                 inherit
                 underline="always"
-                title="Indicators in it"
+                title="Indicators in this report"
               >
                 {visibleText(title)}
               </PageLink>{' '}
@@ -141,8 +141,8 @@ export function SigmaDownload({ kind, id }: { kind: 'actor' | 'campaign'; id: st
       <Popover.Dropdown>
         <Stack gap="xs">
           <NumberInput
-            label="Least confidence"
-            description="Of the indicators in the rules."
+            label="Minimum confidence"
+            description="Applies to indicator-based rules."
             min={0}
             max={100}
             allowDecimal={false}
@@ -189,7 +189,7 @@ export function LinkedIndicators({
         {({ data }) =>
           data.length === 0 ? (
             <Text size="sm" c="dimmed">
-              None is linked.
+              No linked indicators
             </Text>
           ) : (
             <Table>

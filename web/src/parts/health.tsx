@@ -1,6 +1,6 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { Item } from '../client/operations.ts';
-import { Time, visibleText } from './words.tsx';
+import { plural, Time, visibleText } from './words.tsx';
 
 export function SourceHealth({
   source: { enabled, health, everySeconds },
@@ -8,11 +8,11 @@ export function SourceHealth({
   source: Item<'GET /app/sources'>;
 }) {
   const { lastRunAt, lastSuccessAt, lastError, errorsInARow } = health;
-  if (!enabled) return <Badge color="gray.7">Off</Badge>;
+  if (!enabled) return <Badge color="gray.7">Disabled</Badge>;
   if (errorsInARow > 0)
     return (
       <Group gap="xs">
-        <Badge color="red.9">{errorsInARow} failed in a row</Badge>
+        <Badge color="red.9">{plural(errorsInARow, 'consecutive failure')}</Badge>
         <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
           {visibleText(lastError ?? '')}
         </Text>
@@ -22,7 +22,7 @@ export function SourceHealth({
     return <Badge color="blue.8">{everySeconds === null ? 'Fetched on demand' : 'Not fetched yet'}</Badge>;
   return (
     <Group gap="xs">
-      <Badge color="#1f6f34">Well</Badge>
+      <Badge color="#1f6f34">Healthy</Badge>
       <Text size="xs">
         <Time at={lastSuccessAt} />
       </Text>
@@ -35,12 +35,12 @@ export function ProviderHealth({ provider }: { provider: Item<'GET /app/provider
   if (lastError)
     return (
       <Group gap="xs">
-        <Badge color={waitsUntil ? '#c2410c' : 'red.9'}>{waitsUntil ? 'Waits' : 'In trouble'}</Badge>
+        <Badge color={waitsUntil ? '#c2410c' : 'red.9'}>{waitsUntil ? 'Backing off' : 'Failing'}</Badge>
         <Text size="xs">
           {visibleText(lastError)}
           {waitsUntil && (
             <>
-              , asked again <Time at={waitsUntil} />
+              , retry at <Time at={waitsUntil} />
             </>
           )}
         </Text>
@@ -48,9 +48,9 @@ export function ProviderHealth({ provider }: { provider: Item<'GET /app/provider
     );
   return (
     <Group gap="xs">
-      <Badge color="#1f6f34">Well</Badge>
+      <Badge color="#1f6f34">Healthy</Badge>
       <Text size="xs">
-        asked <Time at={lastAskedAt} />
+        last queried <Time at={lastAskedAt} />
       </Text>
     </Group>
   );

@@ -16,7 +16,7 @@ export function History({ indicatorId }: { indicatorId: string }) {
       {({ data }) =>
         data.length === 0 ? (
           <Text size="sm" c="dimmed">
-            Nobody has changed anything.
+            No changes
           </Text>
         ) : (
           <Entries entries={data} />
@@ -32,11 +32,11 @@ export function Entries({ entries, withObject = false }: { entries: Entry[]; wit
       <Table verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>When</Table.Th>
-            <Table.Th>Who</Table.Th>
-            <Table.Th>What</Table.Th>
-            {withObject && <Table.Th>To what</Table.Th>}
-            <Table.Th>Before and after</Table.Th>
+            <Table.Th>Time</Table.Th>
+            <Table.Th>User</Table.Th>
+            <Table.Th>Action</Table.Th>
+            {withObject && <Table.Th>Object</Table.Th>}
+            <Table.Th>Changes</Table.Th>
             <Table.Th>Reason</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -47,7 +47,7 @@ export function Entries({ entries, withObject = false }: { entries: Entry[]; wit
               <Table.Td>
                 <Text size="sm">{visibleText(entry.who)}</Text>
                 <Text size="xs" c="dimmed">
-                  {entry.address ? `from ${entry.address}` : 'on the machine'}
+                  {entry.address ? `from ${entry.address}` : 'via CLI'}
                 </Text>
               </Table.Td>
               <Table.Td>{entry.action}</Table.Td>

@@ -37,27 +37,29 @@ export function ImportSummary({ run }: { run: Run }) {
         </div>
       )}
       {run.dryRun && run.state === 'done' && (
-        <Alert title="This is what would happen. Nothing was written.">
-          Relationships are counted by the import itself.
+        <Alert title="Preview only: nothing was imported.">
+          Relationships are counted only by the import itself.
         </Alert>
       )}
       {run.problem && (
         <Alert
           color="red"
-          title={run.state === 'stopped' ? 'It did not end' : 'It could not be read to its end'}
+          title={
+            run.state === 'stopped' ? 'The import did not finish' : 'The file could not be read completely'
+          }
         >
           {visibleText(run.problem)}
         </Alert>
       )}
       {run.state === 'stopped' && !run.problem && (
-        <Alert color="orange" title="It did not end">
-          Whoever ran it was stopped. What was read whole was kept; import the file again for the rest.
+        <Alert color="orange" title="The import did not finish">
+          The process was stopped. Complete records were kept; import the file again for the rest.
         </Alert>
       )}
       {run.undo !== null && (
-        <Alert color="gray" title={run.undo === 'done' ? 'It was undone' : 'It is being undone'}>
-          By {visibleText(run.undoneBy ?? '')}. Its source says again what it said before, but for what a
-          later import has said again.
+        <Alert color="gray" title={run.undo === 'done' ? 'Import undone' : 'Import being undone'}>
+          By {visibleText(run.undoneBy ?? '')}. Its source reports again what it reported before, except what
+          a later import has reported again.
         </Alert>
       )}
       {kinds.length > 0 && (
@@ -65,7 +67,7 @@ export function ImportSummary({ run }: { run: Run }) {
           <Table>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>What</Table.Th>
+                <Table.Th>Kind</Table.Th>
                 {['Read', 'New', 'Updated', 'Unchanged', 'Rejected'].map((name) => (
                   <Table.Th key={name} ta="right">
                     {name}

@@ -29,7 +29,7 @@ interface Technique {
   tactics: string[];
 }
 
-const UNKNOWN = 'tactic not told';
+const UNKNOWN = 'No tactic';
 
 function columnsOf(techniques: Technique[]): [string, Technique[]][] {
   const columns = new Map<string, Technique[]>();
@@ -45,7 +45,7 @@ export function Matrix({ techniques }: { techniques: Technique[] }) {
   if (techniques.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        None is known.
+        None known
       </Text>
     );
   return (
@@ -67,7 +67,7 @@ export function Matrix({ techniques }: { techniques: Technique[] }) {
                 fz="xs"
                 display="block"
                 lh="xs"
-                title="Who uses it"
+                title="Actors using this"
               >
                 {visibleText(name)}
               </PageLink>

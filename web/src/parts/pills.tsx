@@ -12,13 +12,13 @@ export function FilterPills({ filters, onRemove }: FilterPillsProps) {
   if (filters.length === 0) return null;
   return (
     <Group gap="xs">
-      <Text size="sm">Only those</Text>
+      <Text size="sm">Filters:</Text>
       {filters.map(({ name, text }) => (
         <Pill
           key={name}
           withRemoveButton
           onRemove={() => onRemove(name)}
-          removeButtonProps={{ 'aria-label': `Without: ${name}`, tabIndex: 0, 'aria-hidden': false }}
+          removeButtonProps={{ 'aria-label': `Remove filter: ${name}`, tabIndex: 0, 'aria-hidden': false }}
         >
           {visibleText(text)}
         </Pill>

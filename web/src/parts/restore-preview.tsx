@@ -7,23 +7,23 @@ import { number, readable } from './words.tsx';
 
 type Preview = Answer<'GET /app/imports/:id/undo'>['data'];
 
-/** What would change when a source says again what it said before, or nothing more. */
+/** Preview of changes when a source says again what it said before, or nothing more. */
 export function RestorePreview({ query }: { query: UseQueryResult<{ data: Preview }, Error> }) {
   return <Answered query={query}>{({ data }) => <Changes preview={data} />}</Answered>;
 }
 
 function Changes({ preview: { kinds, shown } }: { preview: Preview }) {
   const rows = Object.entries(kinds);
-  if (rows.length === 0) return <Alert>It would change nothing.</Alert>;
+  if (rows.length === 0) return <Alert>Nothing would change.</Alert>;
   const keepsAny = rows.some(([, { saidAgain }]) => saidAgain > 0);
   return (
     <>
-      <ScrollTable label="What would change" minWidth={280}>
+      <ScrollTable label="Preview of changes" minWidth={280}>
         <Table>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>What</Table.Th>
-              <Table.Th ta="right">Taken back</Table.Th>
+              <Table.Th>Kind</Table.Th>
+              <Table.Th ta="right">Reverted</Table.Th>
               <Table.Th ta="right">Hidden</Table.Th>
               {keepsAny && <Table.Th ta="right">Kept</Table.Th>}
             </Table.Tr>

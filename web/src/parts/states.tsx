@@ -15,7 +15,7 @@ export function Loading() {
 
 function Trouble({ message, retry }: { message: string; retry?: () => void }) {
   return (
-    <Alert color="red" icon={<IconAlertTriangle />} title="This could not be shown" role="alert">
+    <Alert color="red" icon={<IconAlertTriangle />} title="Could not load this page" role="alert">
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{message}</Text>
         {retry && (
@@ -42,10 +42,10 @@ export function NotFound() {
     <Center mih="60vh">
       <Nothing
         icon={<IconZoomQuestion />}
-        title="There is no such page"
-        hint="The address may be mistyped, or what it showed is gone."
+        title="Page not found"
+        hint="Check the address, or the object was removed."
       >
-        <Link to="/">To the overview</Link>
+        <Link to="/">Go to Overview</Link>
       </Nothing>
     </Center>
   );

@@ -69,7 +69,7 @@ export function Palette() {
       })),
     ],
     [
-      'Actors that use this',
+      'Actors using this',
       [...techniques, ...software].map(({ id, name, attackId }) => ({
         id: `uses:${id}`,
         label: visibleText(name),
@@ -108,7 +108,7 @@ export function Palette() {
         : [
             {
               id: 'all',
-              label: `All indicators that hold “${visibleText(query)}”`,
+              label: `Search all indicators for “${visibleText(query)}”`,
               onClick: () => void go({ to: '/indicators', search: { q: query } }),
             },
             ...actions,

@@ -79,7 +79,7 @@ export async function signOut(): Promise<void> {
     if (!(error instanceof CallError && error.status === 401))
       return void notifications.show({
         color: 'red',
-        title: 'You are still signed in',
+        title: 'Sign-out failed',
         message: String((error as Error).message),
       });
   }
@@ -188,7 +188,7 @@ function SchemeSwitch() {
       variant="default"
       size="lg"
       onClick={() => setColorScheme(other)}
-      aria-label={`Use the ${other} colours`}
+      aria-label={`Switch to ${other} theme`}
     >
       {scheme === 'dark' ? <IconSun size={18} /> : <IconMoon size={18} />}
     </ActionIcon>

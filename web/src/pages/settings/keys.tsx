@@ -25,19 +25,19 @@ export function Keys() {
     <Stack>
       <Group justify="space-between">
         <Text size="sm" c="dimmed" maw={640}>
-          Scripts, playbooks and firewalls read the API with a key.{' '}
-          {role === 'administrator' ? 'These are everybody’s.' : 'These are yours.'}
+          API keys for scripts, playbooks and firewalls.{' '}
+          {role === 'administrator' ? 'You see all users’ keys.' : 'You see your own keys.'}
         </Text>
-        {may(role, 'analyst') && <Button onClick={modal.open}>Create a key</Button>}
+        {may(role, 'analyst') && <Button onClick={modal.open}>Create API key</Button>}
       </Group>
       <Answered query={query}>
         {({ data, limit, windowSeconds }) =>
           data.length === 0 ? (
             <Nothing
-              title="No keys yet"
+              title="No API keys yet"
               hint={
                 may(role, 'analyst')
-                  ? 'Create one for each script or device, so that each can be revoked alone.'
+                  ? 'Create one for each script or device, so that each can be revoked separately.'
                   : 'Analysts and administrators create them.'
               }
             />
@@ -50,7 +50,7 @@ export function Keys() {
       <Modal
         opened={made !== null}
         onClose={() => setMade(null)}
-        title="Copy the key now"
+        title="Save your API key"
         size="lg"
         closeOnClickOutside={false}
         closeOnEscape={false}
@@ -78,12 +78,12 @@ function KeyTable({ keys, limit, windowSeconds, onRotated }: KeyTableProps) {
           <Table.Tr>
             <Table.Th>Name</Table.Th>
             <Table.Th>Key</Table.Th>
-            <Table.Th>Opens</Table.Th>
-            <Table.Th>Up to</Table.Th>
-            <Table.Th>Last use</Table.Th>
-            <Table.Th>Requests in this window</Table.Th>
+            <Table.Th>Scopes</Table.Th>
+            <Table.Th>TLP ceiling</Table.Th>
+            <Table.Th>Last used</Table.Th>
+            <Table.Th>Requests in current window</Table.Th>
             <Table.Th>Expires</Table.Th>
-            <Table.Th>Change</Table.Th>
+            <Table.Th>Actions</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -94,7 +94,7 @@ function KeyTable({ keys, limit, windowSeconds, onRotated }: KeyTableProps) {
                   {visibleText(key.name)}
                 </Text>
                 <Text size="xs" c="dimmed">
-                  {key.owner ? `by ${key.owner}` : 'by a command'}, <Time at={key.createdAt} />
+                  {key.owner ? `by ${key.owner}` : 'via CLI'}, <Time at={key.createdAt} />
                 </Text>
               </Table.Td>
               <Table.Td className="value">tip_{key.prefix}…</Table.Td>
@@ -148,10 +148,10 @@ function stateOf({ revokedAt, expiresAt }: Key): string | null {
 }
 
 const OVERLAPS = [
-  { value: '0', label: 'None: the old key ends at once' },
-  { value: '3600', label: 'An hour' },
-  { value: '86400', label: 'A day' },
-  { value: '604800', label: 'A week' },
+  { value: '0', label: 'None: the old key stops working immediately' },
+  { value: '3600', label: '1 hour' },
+  { value: '86400', label: '1 day' },
+  { value: '604800', label: '1 week' },
 ];
 
 function Rotate({ apiKey, onRotated }: { apiKey: Key; onRotated(made: Answer<'POST /app/keys'>): void }) {
@@ -160,7 +160,7 @@ function Rotate({ apiKey, onRotated }: { apiKey: Key; onRotated(made: Answer<'PO
   const rotate = useChange('POST /app/keys/:id/rotate', (made) => {
     close();
     onRotated(made);
-    return `The old key is good until ${fullTime(made.oldValidUntil)}.`;
+    return `The old key works until ${fullTime(made.oldValidUntil)}.`;
   });
   return (
     <>
@@ -183,10 +183,10 @@ function Rotate({ apiKey, onRotated }: { apiKey: Key; onRotated(made: Answer<'PO
           rotate.mutate({ params: { id: apiKey.id }, body: { overlapSeconds: Number(overlap) } })
         }
       >
-        <Text size="sm">A new key with the same rights, and for as long, takes its place.</Text>
+        <Text size="sm">Creates a new key with the same scopes and lifetime.</Text>
         <Select
           label="Overlap"
-          description="So long the old key stays good."
+          description="How long the old key keeps working"
           data={OVERLAPS}
           value={overlap}
           onChange={(value) => setOverlap(value ?? '86400')}

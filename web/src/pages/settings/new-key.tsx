@@ -15,9 +15,9 @@ const OPENS: Record<Scope, string> = {
 
 const DAY = 86_400;
 const EXPIRIES = [
-  { value: String(30 * DAY), label: 'In 30 days' },
-  { value: String(90 * DAY), label: 'In 90 days' },
-  { value: String(365 * DAY), label: 'In a year' },
+  { value: String(30 * DAY), label: '30 days' },
+  { value: String(90 * DAY), label: '90 days' },
+  { value: String(365 * DAY), label: '1 year' },
   { value: 'never', label: 'Never' },
 ];
 
@@ -29,7 +29,7 @@ interface Props {
 
 export function NewKey({ opened, onClose, onMade }: Props) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Create an API key" size="lg">
+    <Modal opened={opened} onClose={onClose} title="Create API key" size="lg">
       {opened && <Form onClose={onClose} onMade={onMade} />}
     </Modal>
   );
@@ -74,14 +74,14 @@ function Form({ onClose, onMade }: Omit<Props, 'opened'>) {
         )}
         <TextInput
           label="Name"
-          description="What will use it: one key for each script or device."
+          description="The script or device that will use it."
           required
           maxLength={200}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           data-autofocus
         />
-        <Checkbox.Group label="What it opens" value={scopes} onChange={setScopes} required>
+        <Checkbox.Group label="Scopes" value={scopes} onChange={setScopes} required>
           <Stack gap="xs" mt="xs">
             {SCOPES.map((scope) => (
               <Checkbox key={scope} value={scope} label={scope} description={OPENS[scope]} />
@@ -98,7 +98,7 @@ function Form({ onClose, onMade }: Omit<Props, 'opened'>) {
           />
           <Select
             label="TLP ceiling"
-            description="It sees nothing more restricted."
+            description="Highest TLP this key can read"
             data={allowed.map((value) => ({ value, label: tlpName(value) }))}
             value={ceiling}
             onChange={(value) => setCeiling((value ?? 'CLEAR') as Tlp)}
@@ -107,7 +107,7 @@ function Form({ onClose, onMade }: Omit<Props, 'opened'>) {
         </Group>
         <TagsInput
           label="Networks"
-          description="Where it may be used from, as 10.0.0.0/8; none: from anywhere."
+          description="Networks it may be used from, e.g. 10.0.0.0/8. Empty: any."
           placeholder="Type a network and press Enter"
           value={networks}
           onChange={setNetworks}

@@ -15,13 +15,13 @@ export function Profile() {
   const account = useAccount();
   return (
     <Stack>
-      <Section title="You">
+      <Section title="Profile">
         <FactTable
           rows={[
             ['Name', visibleText(account.name)],
             ['E-mail', account.email],
             ['Role', readable(account.role)],
-            ['Sees up to', tlpName(account.tlpCeiling)],
+            ['TLP ceiling', tlpName(account.tlpCeiling)],
           ]}
         />
       </Section>
@@ -41,7 +41,7 @@ function Password() {
         key={round}
         onDone={() => {
           setRound(round + 1);
-          return 'The password is changed; all other sessions have ended.';
+          return 'Password changed. All other sessions were signed out.';
         }}
       />
     </Section>
@@ -59,12 +59,12 @@ function TwoFactor({ isOn }: { isOn: boolean }) {
   });
   const end = useChange('POST /app/two-factor/end', () => {
     setPassword('');
-    return 'The second factor is off.';
+    return 'Two-factor authentication is off.';
   });
   if (started) return <Confirm started={started} onDone={() => setStarted(null)} />;
   const change = isOn ? end : start;
   return (
-    <Section title="Second factor">
+    <Section title="Two-factor authentication">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -74,8 +74,8 @@ function TwoFactor({ isOn }: { isOn: boolean }) {
         <Stack maw={420}>
           <Text size="sm">
             {isOn
-              ? 'Signing in asks for a code of your authenticator.'
-              : 'With it, a stolen password alone opens nothing. Any authenticator application will do.'}
+              ? 'Sign-in asks for a code from your authenticator app.'
+              : 'Protects your account if your password is stolen. Works with any authenticator app.'}
           </Text>
           {change.error && (
             <Alert color="red" role="alert">
@@ -91,7 +91,7 @@ function TwoFactor({ isOn }: { isOn: boolean }) {
           />
           <Group>
             <Button type="submit" variant={isOn ? 'default' : 'filled'} loading={change.isPending}>
-              {isOn ? 'Turn it off' : 'Set it up'}
+              {isOn ? 'Turn off' : 'Set up'}
             </Button>
           </Group>
         </Stack>
@@ -104,10 +104,10 @@ function Confirm({ started, onDone }: { started: Answer<'POST /app/two-factor/st
   const [code, setCode] = useState('');
   const confirm = useChange('POST /app/two-factor/confirm', () => {
     onDone();
-    return 'The second factor is on.';
+    return 'Two-factor authentication is on.';
   });
   return (
-    <Section title="Second factor">
+    <Section title="Two-factor authentication">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -115,17 +115,15 @@ function Confirm({ started, onDone }: { started: Answer<'POST /app/two-factor/st
         }}
       >
         <Stack maw={520}>
-          <Text size="sm">1. Read this with your authenticator, or give it the key by hand.</Text>
-          <QrCode text={started.uri} label="Set-up code for an authenticator" />
+          <Text size="sm">1. Scan with your authenticator app or enter the key.</Text>
+          <QrCode text={started.uri} label="QR code for an authenticator app" />
           <Code className="value" data-testid="totp-secret">
             {new URL(started.uri).searchParams.get('secret')}
           </Code>
-          <Text size="sm">
-            2. Keep these backup codes where you find them without your phone. Each works once.
-          </Text>
+          <Text size="sm">2. Store these backup codes somewhere other than your phone. Each works once.</Text>
           <Code block>{started.backupCodes.join('\n')}</Code>
           <Group>
-            <CopyText value={started.backupCodes.join('\n')}>Copy the backup codes</CopyText>
+            <CopyText value={started.backupCodes.join('\n')}>Copy backup codes</CopyText>
           </Group>
           {confirm.error && (
             <Alert color="red" role="alert">
@@ -133,7 +131,7 @@ function Confirm({ started, onDone }: { started: Answer<'POST /app/two-factor/st
             </Alert>
           )}
           <TextInput
-            label="3. The code that it shows now"
+            label="3. Enter the current code"
             required
             inputMode="numeric"
             autoComplete="one-time-code"
@@ -142,7 +140,7 @@ function Confirm({ started, onDone }: { started: Answer<'POST /app/two-factor/st
           />
           <Group>
             <Button type="submit" loading={confirm.isPending}>
-              Turn it on
+              Turn on
             </Button>
             <Button variant="default" onClick={onDone}>
               Not now
@@ -156,7 +154,7 @@ function Confirm({ started, onDone }: { started: Answer<'POST /app/two-factor/st
 
 function Sessions({ ownId }: { ownId: string }) {
   const query = useAnswer('GET /app/sessions');
-  const end = useChange('DELETE /app/sessions/:id', () => 'That session has ended.');
+  const end = useChange('DELETE /app/sessions/:id', () => 'Session signed out.');
   const endAll = useChange('POST /app/sign-out-everywhere', () => {
     window.location.assign('/sign-in');
     return undefined;
@@ -176,10 +174,10 @@ function Sessions({ ownId }: { ownId: string }) {
             <Table>
               <Table.Thead>
                 <Table.Tr>
-                  <Table.Th>From</Table.Th>
-                  <Table.Th>With</Table.Th>
-                  <Table.Th>Since</Table.Th>
-                  <Table.Th>Until</Table.Th>
+                  <Table.Th>IP address</Table.Th>
+                  <Table.Th>Browser</Table.Th>
+                  <Table.Th>Signed in</Table.Th>
+                  <Table.Th>Expires</Table.Th>
                   <Table.Th>End</Table.Th>
                 </Table.Tr>
               </Table.Thead>
@@ -194,7 +192,7 @@ function Sessions({ ownId }: { ownId: string }) {
                     <Table.Td>{fullTime(session.expiresAt)}</Table.Td>
                     <Table.Td>
                       {session.id === ownId ? (
-                        'This one'
+                        'This session'
                       ) : (
                         <Button
                           size="compact-xs"

@@ -24,24 +24,22 @@ export function ShownKey({ apiKey, scopes, onDone }: Props) {
   const curl = `curl -sH "Authorization: Bearer ${apiKey}" "${window.location.origin}${path}"`;
   return (
     <Stack>
-      <Warning>It is shown this once: Tipline keeps no copy of it.</Warning>
+      <Warning>Shown only once. Tipline stores only a hash.</Warning>
       <Code block className="value" data-testid="new-key">
         {apiKey}
       </Code>
       <Group>
-        <CopyText value={apiKey}>Copy the key</CopyText>
+        <CopyText value={apiKey}>Copy key</CopyText>
       </Group>
       <Text size="sm">Try it:</Text>
       <Code block className="value" style={{ whiteSpace: 'pre-wrap' }}>
         {curl}
       </Code>
       <Group justify="space-between">
-        <CopyText value={curl}>Copy the curl line</CopyText>
-        <Button onClick={onDone}>I have it</Button>
+        <CopyText value={curl}>Copy curl command</CopyText>
+        <Button onClick={onDone}>Done</Button>
       </Group>
-      <Alert variant="light">
-        A key belongs into a secret store or an environment variable, not into a script.
-      </Alert>
+      <Alert variant="light">Store keys in a secret manager, not in scripts.</Alert>
     </Stack>
   );
 }

@@ -34,13 +34,14 @@ export function Users() {
     <Stack>
       <Group justify="space-between">
         <Text size="sm" c="dimmed" maw={640}>
-          A viewer reads. An analyst pins, whitelists, imports and has keys. An administrator does everything.
+          Viewers read. Analysts also pin, whitelist, import and create keys. Administrators can do
+          everything.
         </Text>
-        <Button onClick={modal.open}>Add a user</Button>
+        <Button onClick={modal.open}>Add user</Button>
       </Group>
       <Answered query={query}>{({ data }) => <UserTable users={data} />}</Answered>
       <Roles />
-      <Modal opened={adding} onClose={modal.close} title="Add a user">
+      <Modal opened={adding} onClose={modal.close} title="Add user">
         {adding && <NewUser onDone={modal.close} />}
       </Modal>
     </Stack>
@@ -55,9 +56,9 @@ function UserTable({ users }: { users: User[] }) {
           <Table.Tr>
             <Table.Th>User</Table.Th>
             <Table.Th>Role</Table.Th>
-            <Table.Th>Second factor</Table.Th>
-            <Table.Th>Since</Table.Th>
-            <Table.Th>Change</Table.Th>
+            <Table.Th>Two-factor</Table.Th>
+            <Table.Th>Added</Table.Th>
+            <Table.Th>Actions</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -81,20 +82,20 @@ interface Question {
 const questions = {
   role: ({ email, role: before }: User, role: Role): Question => ({
     title: `Make ${email} ${role === 'viewer' ? 'a' : 'an'} ${role}?`,
-    action: 'Change the role',
+    action: 'Change role',
     what: `They are ${before === 'viewer' ? 'a' : 'an'} ${before} now. Their sessions end, and their API keys see no more than the new role.`,
     body: { role },
   }),
   withoutTwoFactor: ({ email }: User): Question => ({
-    title: `Take the second factor of ${email} away?`,
-    action: 'Take it away',
-    what: 'The password alone signs them in, until they set up another.',
+    title: `Reset two-factor authentication of ${email}?`,
+    action: 'Reset',
+    what: 'They sign in with the password alone until they set it up again.',
     body: { withoutTwoFactor: true },
   }),
   disabled: ({ email }: User): Question => ({
-    title: `Switch ${email} off?`,
-    action: 'Switch off',
-    what: 'Their sessions end, and their API keys are refused, until they are switched on again.',
+    title: `Disable ${email}?`,
+    action: 'Disable',
+    what: 'Signs them out and rejects their API keys until they are enabled again.',
     body: { disabled: true },
   }),
 };
@@ -104,7 +105,7 @@ function Row({ user }: { user: User }) {
   const [opened, { open, close }] = useDisclosure(false);
   const [asked, setAsked] = useState<Question | null>(null);
   const change = useChange('PATCH /app/users/:id', ({ data }) =>
-    data.disabledAt ? 'Switched off: sessions and API keys of theirs are refused.' : 'Changed.',
+    data.disabledAt ? 'Disabled. Their sessions and API keys are rejected.' : 'Changed.',
   );
   const set = (body: Body<'PATCH /app/users/:id'>) => change.mutate({ params: { id: user.id }, body });
   return (
@@ -129,7 +130,7 @@ function Row({ user }: { user: User }) {
       </Table.Td>
       <Table.Td>{user.twoFactor ? 'On' : 'Off'}</Table.Td>
       <Table.Td>
-        {user.disabledAt ? <Badge color="gray.7">Switched off</Badge> : <Time at={user.createdAt} />}
+        {user.disabledAt ? <Badge color="gray.7">Disabled</Badge> : <Time at={user.createdAt} />}
       </Table.Td>
       <Table.Td>
         <Group gap={4} wrap="nowrap">
@@ -137,7 +138,7 @@ function Row({ user }: { user: User }) {
             size="compact-xs"
             variant="default"
             onClick={open}
-            aria-label={`Set the password of ${user.email}`}
+            aria-label={`Set password of ${user.email}`}
           >
             Password
           </Button>
@@ -146,9 +147,9 @@ function Row({ user }: { user: User }) {
               size="compact-xs"
               variant="default"
               onClick={() => setAsked(questions.withoutTwoFactor(user))}
-              aria-label={`Take the second factor of ${user.email} away`}
+              aria-label={`Reset two-factor authentication of ${user.email}`}
             >
-              No second factor
+              Reset 2FA
             </Button>
           )}
           {user.id !== account.id && (
@@ -158,9 +159,9 @@ function Row({ user }: { user: User }) {
               onClick={() =>
                 user.disabledAt ? set({ disabled: false }) : setAsked(questions.disabled(user))
               }
-              aria-label={`Switch ${user.email} ${user.disabledAt ? 'on' : 'off'}`}
+              aria-label={`${user.disabledAt ? 'Enable' : 'Disable'} ${user.email}`}
             >
-              {user.disabledAt ? 'Switch on' : 'Switch off'}
+              {user.disabledAt ? 'Enable' : 'Disable'}
             </Button>
           )}
         </Group>
@@ -204,7 +205,7 @@ function NewPassword({ onSet }: { onSet(password: string): void }) {
       }}
     >
       <Stack>
-        <Text size="sm">All of their sessions end, and they choose their own when they sign in.</Text>
+        <Text size="sm">Signs them out. They must choose their own password at the next sign-in.</Text>
         <PasswordInput
           label="Password"
           description={`At least ${PASSWORD_LENGTH.minLength} characters.`}
@@ -217,7 +218,7 @@ function NewPassword({ onSet }: { onSet(password: string): void }) {
           data-autofocus
         />
         <Group justify="flex-end">
-          <Button type="submit">Set the password</Button>
+          <Button type="submit">Set password</Button>
         </Group>
       </Stack>
     </form>
@@ -265,8 +266,8 @@ function NewUser({ onDone }: { onDone(): void }) {
           allowDeselect={false}
         />
         <PasswordInput
-          label="First password"
-          description={`At least ${PASSWORD_LENGTH.minLength} characters. They choose their own when they sign in.`}
+          label="Temporary password"
+          description={`At least ${PASSWORD_LENGTH.minLength} characters. They must change it at the first sign-in.`}
           required
           minLength={PASSWORD_LENGTH.minLength}
           maxLength={PASSWORD_LENGTH.maxLength}
@@ -284,7 +285,7 @@ function NewUser({ onDone }: { onDone(): void }) {
   );
 }
 
-/** What each role sees at most. */
+/** TLP ceiling by role at most. */
 function Roles() {
   const query = useAnswer('GET /app/roles');
   const [asked, setAsked] = useState<{ role: Role; tlpCeiling: Tlp } | null>(null);
@@ -293,7 +294,7 @@ function Roles() {
     return 'Changed.';
   });
   return (
-    <Section title="What each role sees">
+    <Section title="TLP ceiling by role">
       <Answered query={query}>
         {({ data }) => (
           <Group align="flex-end">
@@ -315,7 +316,7 @@ function Roles() {
       {asked && (
         <ReasonModal
           title={`Let every ${asked.role} see up to ${tlpName(asked.tlpCeiling)}?`}
-          action="Change it"
+          action="Change"
           color="red.9"
           withoutReason
           opened
@@ -325,7 +326,7 @@ function Roles() {
             change.mutate({ params: { role: asked.role }, body: { tlpCeiling: asked.tlpCeiling } })
           }
         >
-          <Text size="sm">It holds at once, for their API keys, too.</Text>
+          <Text size="sm">Applies immediately, also to their API keys.</Text>
         </ReasonModal>
       )}
     </Section>
