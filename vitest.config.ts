@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/servers.ts'],
+    execArgv: ['--throw-deprecation'],
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,
     // A worker holds an embedded database of its own; more of them than cores only wait for each other.
