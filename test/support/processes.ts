@@ -45,7 +45,13 @@ export function start(command: string, args: string[], { env, cwd, input }: RunO
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(command, args, {
     cwd: cwd ?? tmpdir(),
-    env: { PATH, HOME, NODE_OPTIONS: '--throw-deprecation', PUBLIC_API_RATE_LIMIT_PER_WINDOW: '1000000', ...env },
+    env: {
+      PATH,
+      HOME,
+      NODE_OPTIONS: '--throw-deprecation',
+      PUBLIC_API_RATE_LIMIT_PER_WINDOW: '1000000',
+      ...env,
+    },
     stdio: 'pipe',
   });
   const said = { stdout: '', stderr: '' };
