@@ -88,6 +88,15 @@ function smallDisk(): { directory: string; remove(): void } | null {
   return { directory, remove: () => execFileSync('umount', [directory]) };
 }
 
+/** Until then the worker writes them. */
+async function hasAppliedLists(connectionString: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  const { rows } = await client.query('select edition = applied as applied from whitelist_state');
+  await client.end();
+  return rows[0]?.applied === true;
+}
+
 const postgresUrl = inject('postgresUrl');
 const disk = postgresUrl ? smallDisk() : null;
 
@@ -135,6 +144,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
     service = await serve(env);
     writeFileSync(file, list);
     await until('the list to be fetched', async () => feed.asked.length > 0);
+    await until('the bundled lists to be applied', () => hasAppliedLists(url));
     writeFileSync(ballast, Buffer.alloc(free() - 2 * MB));
   });
   afterAll(async () => {
