@@ -10,7 +10,7 @@ export default defineConfig({
     execArgv: ['--throw-deprecation'],
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,
-    // A third uses the cores while the others wait for processes that they have started.
-    maxWorkers: 3,
+    // A worker holds an embedded database of its own; more of them than cores only wait for each other.
+    maxWorkers: 2,
   },
 });
