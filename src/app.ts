@@ -174,7 +174,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const keys = knownKeys(db, revisions);
   const answers = createResponseCache(revisions);
   const noteUse = deps.lastUsed.note;
-  const lane = cachedResponseHandler({
+  const cachedResponses = cachedResponseHandler({
     ...deps,
     answers,
     peekKey: keys.peek,
@@ -182,11 +182,12 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     metrics,
     log: app.log,
   });
-  registerGate(app, deps, { accounts, routes, pages, keys, lane });
-  await registerFeatures(app, deps, { accounts, pages, answer: cachedReplies(answers, lane) });
+  registerGate(app, deps, { accounts, routes, pages, keys, cachedResponses });
+  await registerFeatures(app, deps, { accounts, pages, answer: cachedReplies(answers, cachedResponses) });
   metrics.register(app, deps.metricsToken);
   const [whole] = app.server.listeners('request') as RequestListener[];
-  if (whole) app.server.removeListener('request', whole).on('request', oneRequestAtATime(lane.wrap(whole)));
+  if (whole)
+    app.server.removeListener('request', whole).on('request', oneRequestAtATime(cachedResponses.wrap(whole)));
   return app;
 }
 
@@ -199,20 +200,20 @@ function registerGate(
     routes,
     pages,
     keys,
-    lane,
+    cachedResponses,
   }: {
     accounts: Authentication;
     routes: ReturnType<typeof routeTable>;
     pages: Pages | null;
     keys: KnownKeys;
-    lane: Pick<CachedResponseHandler, 'consumedQuota'>;
+    cachedResponses: Pick<CachedResponseHandler, 'consumedQuota'>;
   },
 ): void {
   const [enter, enterInstead] = [requireSession(accounts), trySession(accounts)];
   const authenticate = authenticator({
     ...deps,
     findKey: keys.find,
-    counted: lane.consumedQuota,
+    counted: cachedResponses.consumedQuota,
     noteUse: deps.lastUsed.note,
   });
   // What a plugin's own route does not find.

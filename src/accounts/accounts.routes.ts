@@ -180,13 +180,13 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   /** Whoever found a session open may not try all passwords. @returns the stored hash */
   async function requirePassword(request: FastifyRequest, password: string): Promise<string> {
     const { email, id } = request.account;
-    const [key, limit] = [`password:${id}`, { limit: 10, windowSeconds: 900 }];
-    const { consumed, msBeforeNext } = await auth.kv.consume(key, limit);
-    if (consumed > limit.limit) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
+    const [key, rateLimit] = [`password:${id}`, { limit: 10, windowSeconds: 900 }];
+    const { consumed, msBeforeNext } = await auth.kv.consume(key, rateLimit);
+    if (consumed > rateLimit.limit) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
     const hash = await accounts.findPasswordHash(db, email);
     if (hash === null || !(await verifyPassword(password, hash)))
       throw new ApiError('invalid_parameter', 'The password is wrong.');
-    await auth.kv.refund(key, limit);
+    await auth.kv.refund(key, rateLimit);
     return hash;
   }
 

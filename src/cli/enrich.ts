@@ -5,10 +5,10 @@ import type { Config } from '../config.ts';
 import type { Database, Db } from '../db/database.ts';
 import { drainRequests } from '../enrichment/drain.ts';
 import { findAnswers } from '../enrichment/enrichments.queries.ts';
-import { openAsker } from '../enrichment/providers/provider-client.ts';
+import { openProviderClient } from '../enrichment/providers/provider-client.ts';
 import { queueCriteria, type ReadyProvider, readyProviders } from '../enrichment/providers.service.ts';
 import { addRequests, countUnasked, PRIORITY } from '../enrichment/requests.queries.ts';
-import { openKeyValueStore } from '../rate-limit/open.ts';
+import { openRateLimitStore } from '../rate-limit/open.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
 import { duration } from './options.ts';
@@ -110,10 +110,10 @@ async function askHere(
   stopped: () => Promise<boolean>,
 ): Promise<void> {
   const outbound = openOutside(config);
-  const kv = await openKeyValueStore(config.redisUrl, () => {});
+  const kv = await openRateLimitStore(config.redisUrl, () => {});
   try {
     const { providers: secrets } = await openSecrets(config);
-    const asker = openAsker({ outbound, kv, clock: systemClock });
+    const asker = openProviderClient({ outbound, kv, clock: systemClock });
     await drainRequests({ db, asker, secrets, clock: systemClock, stopped, only });
   } finally {
     await kv.close();

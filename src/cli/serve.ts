@@ -13,7 +13,7 @@ import { type Config, type OidcConfig, readConfig } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { trackInterest } from '../enrichment/access-tracker.ts';
 import { openSpool } from '../exports/spool.ts';
-import { openKeyValueStore } from '../rate-limit/open.ts';
+import { openRateLimitStore } from '../rate-limit/open.ts';
 import { ROOT } from '../root.ts';
 import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
 import { VERSION } from '../version.ts';
@@ -108,7 +108,7 @@ export async function startServer(
     });
     open.unshift(database.close);
     await prepare(database);
-    const kv = await openKeyValueStore(config.redisUrl, (err) =>
+    const kv = await openRateLimitStore(config.redisUrl, (err) =>
       logger.warn({ err }, 'the key-value store is in trouble'),
     );
     open.unshift(kv.close);

@@ -4,8 +4,8 @@ import { Command } from 'commander';
 import { systemClock } from '../clock.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { openAsker } from '../enrichment/providers/provider-client.ts';
-import { openKeyValueStore } from '../rate-limit/open.ts';
+import { openProviderClient } from '../enrichment/providers/provider-client.ts';
+import { openRateLimitStore } from '../rate-limit/open.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
@@ -39,7 +39,7 @@ async function work(): Promise<void> {
       warn: (message) => log.warn(message),
     });
     open.unshift(database.close);
-    const kv = await openKeyValueStore(config.redisUrl, onError);
+    const kv = await openRateLimitStore(config.redisUrl, onError);
     open.unshift(kv.close);
     const stopping = new AbortController();
     const deps = { database, kv, clock: systemClock, logger: log, stopping: stopping.signal };
@@ -115,7 +115,7 @@ export async function openWorker(
     outbound,
     secrets: sources,
     providerSecrets: providers,
-    asker: openAsker({
+    asker: openProviderClient({
       outbound,
       kv,
       clock: systemClock,

@@ -3,7 +3,7 @@ import { redisStore } from './redis.ts';
 import type { RateLimitStore } from './store.ts';
 
 /** Redis or Valkey where its address is given, else this process's memory. */
-export async function openKeyValueStore(
+export async function openRateLimitStore(
   url: string | undefined,
   onError: (error: Error) => void,
 ): Promise<RateLimitStore> {

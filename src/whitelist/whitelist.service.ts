@@ -48,7 +48,7 @@ export class WhitelistError extends Error {
 
 /**
  * Whitelists what an operator names; from its return on nobody sees what it hides.
- * @param tlpCeiling of whoever names it: of entries and indicators above it the answer tells nothing
+ * @param tlpCeiling of the caller: nothing is returned about entries and indicators above it
  * @returns the entry, and how many indicators it changed
  * @throws {WhitelistError} when it is no entry, or stands there already
  */

@@ -49,7 +49,7 @@ const PERIODS = {
 };
 /** A job of a worker that was killed is free for another after so long. */
 const EXPIRE_SECONDS = { chore: 300, run: 1800 };
-/** A chore ends before that by itself, and goes on with the next. */
+/** A maintenance job stops before that; the next one continues. */
 const CHORE_MS = 240_000;
 const RUN_MS = 1_700_000;
 /** Well within what a server has for all of its ending. */
@@ -114,7 +114,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     const work = async () => {
       const end = performance.now() + CHORE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
-      // It comes again by itself; told here, for nobody looks into the queue.
+      // The next period repeats it; logged here, because nobody looks into the queue.
       await chore(stopped).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
     };
     doers.push(runJobLoop(boss, name, { ...of, work }));

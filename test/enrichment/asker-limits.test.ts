@@ -4,7 +4,7 @@ import { greynoise } from '../../src/enrichment/providers/greynoise.ts';
 import { otx } from '../../src/enrichment/providers/otx.ts';
 import {
   type Outcome,
-  openAsker,
+  openProviderClient,
   type ProviderSettings,
 } from '../../src/enrichment/providers/provider-client.ts';
 import { shodan } from '../../src/enrichment/providers/shodan.ts';
@@ -182,7 +182,7 @@ describe('a quota', () => {
           };
           const kv = { consume: scheduler.scheduleFunction(aligned) };
           const outbound = { request: scheduler.scheduleFunction(request) };
-          const nodes = [1, 2].map(() => openAsker({ outbound, kv, clock }));
+          const nodes = [1, 2].map(() => openProviderClient({ outbound, kv, clock }));
           const settings = settingsFor('https://otx.example.com', { keys: [ONE, TWO], perMinute, perDay });
           for (const { pass, asks, node } of steps) {
             const asking = Array.from({ length: asks }, () =>

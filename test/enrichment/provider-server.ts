@@ -2,9 +2,9 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import {
-  type AskerDeps,
-  openAsker,
+  openProviderClient,
   type ProviderClient,
+  type ProviderClientDeps,
   type ProviderSettings,
 } from '../../src/enrichment/providers/provider-client.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
@@ -101,14 +101,14 @@ export function windowStore(clock: TestClock) {
 
 /** Asks for real, loopback allowed. `timeoutMs` stands in for the asker's own 15 s where a test waits for its end. */
 export function testAsker(
-  deps: Partial<AskerDeps> & { clock: TestClock; timeoutMs?: number },
+  deps: Partial<ProviderClientDeps> & { clock: TestClock; timeoutMs?: number },
 ): ProviderClient {
   const { timeoutMs, ...rest } = deps;
   const outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], userAgent: 'tipline-test' });
   onTestFinished(() => outbound.close());
-  const request: AskerDeps['outbound']['request'] = (wanted) =>
+  const request: ProviderClientDeps['outbound']['request'] = (wanted) =>
     outbound.request(timeoutMs === undefined ? wanted : { ...wanted, timeoutMs });
-  return openAsker({ outbound: { request }, kv: windowStore(deps.clock), ...rest });
+  return openProviderClient({ outbound: { request }, kv: windowStore(deps.clock), ...rest });
 }
 
 export const KEY = 'key-0123456789abcdef0123456789abcdef';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { trackInterest } from '../../src/enrichment/access-tracker.ts';
 import { drainRequests, runEnrichmentQueue } from '../../src/enrichment/drain.ts';
-import { openAsker, type ProviderClient } from '../../src/enrichment/providers/provider-client.ts';
+import { openProviderClient, type ProviderClient } from '../../src/enrichment/providers/provider-client.ts';
 import { findProviders } from '../../src/enrichment/providers.queries.ts';
 import {
   type ProviderSettingsChange,
@@ -55,7 +55,7 @@ onEveryEngine((engine) => {
     server = await startFeedServer();
     server.answer(says(90));
     outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], userAgent: 'test' });
-    asker = openAsker({ outbound, kv: memoryStore(), clock: () => tipline.clock.now });
+    asker = openProviderClient({ outbound, kv: memoryStore(), clock: () => tipline.clock.now });
   });
   afterEach(async () => {
     await outbound.close();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openAsker } from '../../src/enrichment/providers/provider-client.ts';
+import { openProviderClient } from '../../src/enrichment/providers/provider-client.ts';
 import { queueCriteria, readyProviders, saveProvider } from '../../src/enrichment/providers.service.ts';
 import { addRequests, PRIORITY } from '../../src/enrichment/requests.queries.ts';
 import { indicatorId } from '../../src/model/identity.ts';
@@ -30,7 +30,7 @@ onEveryEngine((engine) => {
   async function start(count: number): Promise<void> {
     const log = { info: () => {}, warn: () => {}, error: () => {} };
     for (let i = 0; i < count; i++) {
-      const asker = openAsker({
+      const asker = openProviderClient({
         outbound: feeds.outbound,
         kv: memoryStore(),
         clock: () => tipline.clock.now,

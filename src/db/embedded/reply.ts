@@ -1,6 +1,6 @@
 import type { QueryRows } from '../engine.ts';
 
-/** A statement for a store that runs elsewhere: in another process (store-server.ts) or thread (store-thread.ts). */
+/** A statement for a store that runs elsewhere: in another process (server.ts) or thread (store-thread.ts). */
 export interface StoreRequest {
   sql: string;
   parameters: readonly unknown[];

@@ -31,7 +31,7 @@ export interface RevisionsOf extends Revisions {
 export interface RevisionWatch {
   /** Whether what was read at this revision may be given out without reading it again. */
   isFresh(counter: Counter, revision: number): boolean;
-  /** The latest that was heard of, however long ago; null: none yet, or none since this process committed something. */
+  /** The latest known revision, however old; null: none yet, or none since this process committed. */
   lastKnown(counter: Counter): number | null;
   /** The last word of all, whatever was forgotten since. */
   lastReport(): RevisionsOf | null;
@@ -50,7 +50,7 @@ export interface RevisionWatch {
   stop(): void;
 }
 
-interface Heard {
+interface Report {
   revisions: Revisions;
   /** When it was asked for: what was committed before that is in it. */
   askedAt: number;
@@ -59,7 +59,7 @@ interface Heard {
 interface WatchOptions {
   /** Reads the latest. */
   ask(): Promise<RevisionsOf>;
-  /** Nobody commits but through this process, which says so each time: what was heard once holds until then. */
+  /** All commits go through this process and invalidate the report, which is valid until then. */
   soleWriter?: boolean;
   /** Milliseconds that only go up. */
   clock?: () => number;
@@ -70,9 +70,9 @@ export function watchRevisions({
   soleWriter = false,
   clock = () => performance.now(),
 }: WatchOptions): RevisionWatch {
-  let latest: Heard | null = null;
+  let latest: Report | null = null;
   /** What was the latest before: it holds for a while yet. */
-  let before: Heard | null = null;
+  let before: Report | null = null;
   let generation = 0;
   let epoch = 0;
   let said: RevisionsOf | null = null;
@@ -120,8 +120,8 @@ export function watchRevisions({
     wantedAt = now;
     if (!asking && timer === undefined && !(soleWriter && latest)) run();
   };
-  const isRecent = (heard: Heard | null, now: number): heard is Heard =>
-    heard !== null && (soleWriter || now - heard.askedAt <= MAX_STALE_MS);
+  const isRecent = (report: Report | null, now: number): report is Report =>
+    report !== null && (soleWriter || now - report.askedAt <= MAX_STALE_MS);
 
   return {
     isFresh(counter, revision) {

@@ -33,7 +33,7 @@ export interface KeyPool {
   accepted(key: string): void;
 }
 
-export function openKeyRing(): KeyPool {
+export function openKeyPool(): KeyPool {
   const states = new Map<string, KeyState>();
   let turns = 0;
   const stateOf = (key: string): KeyState => {

@@ -4,7 +4,7 @@ import { type Outbound, type OutboundAnswer, OutboundError } from '../../outboun
 import { retryAfter } from '../../outbound/retry-after.ts';
 import type { RateLimitStore } from '../../rate-limit/store.ts';
 import { type Breaker, openBreaker, type Permit } from './breaker.ts';
-import { fingerprint, type KeyPool, openKeyRing } from './key-pool.ts';
+import { fingerprint, type KeyPool, openKeyPool } from './key-pool.ts';
 import { type Failed, failure, type Learnt, outcomeOf } from './outcome.ts';
 import type { AskableProvider } from './provider.ts';
 import { takeFromQuota } from './quota.ts';
@@ -33,7 +33,7 @@ interface Later {
 
 export type Outcome = Learnt | Failed | Later;
 
-export interface AskerDeps {
+export interface ProviderClientDeps {
   outbound: Pick<Outbound, 'request'>;
   /** Shared by all nodes: so are the quotas counted in it. */
   kv: Pick<RateLimitStore, 'consume'>;
@@ -64,13 +64,13 @@ interface Question {
 }
 
 /** Keeps each provider's breaker and the keys that are set aside, for this node. */
-export function openAsker(deps: AskerDeps): ProviderClient {
+export function openProviderClient(deps: ProviderClientDeps): ProviderClient {
   const states = new Map<string, { breaker: Breaker; keyRing: KeyPool }>();
   return {
     async ask(provider, settings, indicator) {
       if (!provider.accepts.includes(indicator.type))
         throw new RangeError(`${provider.name} takes no ${indicator.type}`);
-      const state = states.get(provider.name) ?? { breaker: openBreaker(), keyRing: openKeyRing() };
+      const state = states.get(provider.name) ?? { breaker: openBreaker(), keyRing: openKeyPool() };
       states.set(provider.name, state);
       const permit = state.breaker.admit(deps.clock());
       if ('retryAt' in permit) return { kind: 'later', retryAt: permit.retryAt, reason: 'breaker open' };
@@ -83,7 +83,7 @@ export function openAsker(deps: AskerDeps): ProviderClient {
   };
 }
 
-async function tryKeys(deps: AskerDeps, question: Question): Promise<Outcome> {
+async function tryKeys(deps: ProviderClientDeps, question: Question): Promise<Outcome> {
   const waits: Later[] = [];
   let refused = false;
   for (const key of question.keyRing.inTurn(question.settings.keys)) {
@@ -100,7 +100,7 @@ async function tryKeys(deps: AskerDeps, question: Question): Promise<Outcome> {
 }
 
 /** Why a key may not ask now; null when it may, and one request of its quota is taken. */
-async function waitOf(deps: AskerDeps, question: Question, key: string): Promise<Later | null> {
+async function waitOf(deps: ProviderClientDeps, question: Question, key: string): Promise<Later | null> {
   const held = question.keyRing.heldBack(key, deps.clock());
   if (held !== null) return { kind: 'later', ...held };
   const { provider, settings } = question;
@@ -112,7 +112,11 @@ async function waitOf(deps: AskerDeps, question: Question, key: string): Promise
   return waitMs === null ? null : { kind: 'later', retryAt: after(deps.clock(), waitMs), reason: 'quota' };
 }
 
-async function askWith(deps: AskerDeps, question: Question, key: string): Promise<Outcome | 'refused'> {
+async function askWith(
+  deps: ProviderClientDeps,
+  question: Question,
+  key: string,
+): Promise<Outcome | 'refused'> {
   const { provider, keyRing, permit } = question;
   let answer: OutboundAnswer;
   try {
@@ -135,7 +139,11 @@ async function askWith(deps: AskerDeps, question: Question, key: string): Promis
   return outcomeOf(provider, answer, key, now);
 }
 
-function send(outbound: AskerDeps['outbound'], question: Question, key: string): Promise<OutboundAnswer> {
+function send(
+  outbound: ProviderClientDeps['outbound'],
+  question: Question,
+  key: string,
+): Promise<OutboundAnswer> {
   const { provider, settings, indicator } = question;
   const { path, method, credentials, body } = provider.request(indicator.type, indicator.normalized, key);
   return outbound.request({

@@ -19,7 +19,7 @@ import type { ResponseCache } from './response-cache.ts';
 /**
  * Answers what was answered before without the way through plugins, hooks and routes: the same status, headers and bytes
  * to the same address under the same ceiling, or what another object of the same route holds. Whatever is not plainly
- * that goes the whole way.
+ * that takes the full pipeline.
  */
 export interface CachedResponseHandler {
   /** This address asks this question, and these headers went with the answer. */
@@ -79,11 +79,11 @@ interface Hit {
   kept: Answer | undefined;
 }
 
-/** What clients send that take JSON as it comes; any other list of types is weighed the whole way. */
+/** What clients send that take JSON as it comes; any other list takes the full pipeline. */
 const TAKES_JSON = new Set<string | undefined>([undefined, '*/*', 'application/json']);
 /** Others in each answer. */
 const OWN_HEADERS = /^(x-request-id|x-ratelimit-.*|etag|content-length)$/;
-/** As the service writes it: an id in other letters goes the whole way. */
+/** As the service writes it: an id in other letters takes the full pipeline. */
 const ID_IN_PATH = /^[^?]*\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:\/[a-z]+)?$/;
 const MAX_ENTRIES = 10_000;
 const MAX_URL_LENGTH = 500;
@@ -113,7 +113,7 @@ export function cachedResponseHandler(options: CachedResponseHandlerOptions): Ca
     if (!authorization.startsWith('Bearer ')) return undefined;
     if (isRepeated(request, 'host') || isRepeated(request, 'authorization')) return undefined;
     const key = peekKey(hashOf(socket, authorization), now);
-    // From where a request comes is looked at the whole way.
+    // The full pipeline checks where a request comes from.
     if (!key || key.networks.length > 0) return undefined;
     const question = questions.get(entryKey(key.tlpCeiling, url));
     const id = question ? '' : (ID_IN_PATH.exec(url)?.[1] ?? '');

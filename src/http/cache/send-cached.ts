@@ -20,7 +20,7 @@ interface OneOf {
 
 type OneRequest = FastifyRequest & { params: { id: string } };
 
-/** Ways of answering that the lane learns: what was answered so once goes by it the next time. */
+/** Replies that the cached-response handler remembers: it answers the next request for the same. */
 export interface CachedReplies {
   /** Answers a question with what is kept of it, or with what `compute` says, which is kept. */
   sendCached(

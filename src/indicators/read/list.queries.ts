@@ -17,14 +17,14 @@ import {
 import { countedFrom, isCounted } from './summaries.queries.ts';
 
 /**
- * How a page and its total are found. Each is one statement and so of one snapshot; where one finds that it is not the
- * way, the next is gone instead.
- * - `listed`: from an index in the list's order, however far back; from its end, where that is nearer.
- * - `gathered`: all matches by another index, as long as they are few.
- * - `walked`: the first of the list, until enough of them match: for what many match.
+ * How a page and its total are read. Each strategy is one statement and so of one snapshot; if one finds that it does not fit, the
+ * next is used.
+ * - `index-order`: from an index in the list's order, from whichever end is nearer.
+ * - `materialize`: all matches by another index, as long as they are few.
+ * - `scan-newest`: the newest of the list until the page is full, for what many match.
  * - `sorted`: all matches, however many.
  */
-type Way = 'listed' | 'gathered' | 'walked' | 'sorted';
+type Strategy = 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
 
 /** As IndicatorRow names them. */
 const SHOWN = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
@@ -32,7 +32,7 @@ const SHOWN = sql`indicator.id, indicator.type, indicator.value, indicator.confi
 
 /** In indicators. */
 interface Bounds {
-  /** Matches that are gathered for a page; with more, it is quicker to walk the list until a page of them was met. */
+  /** Most matches that are materialized; with more, scanning the list until the page is full is quicker. */
   materialize: number;
   /** Of the list, before what is looked for turns out not to be among the newest. */
   scanNewest: number;
@@ -67,19 +67,19 @@ export async function readPage<More>(
   bounds = BOUNDS,
   parseRaw?: (row: RawRow) => PageRow<More>,
 ): Promise<{ total: number; rows: (IndicatorRow & More)[]; first: More }> {
-  const ways = strategies(of, bounds);
-  for (const way of ways) {
-    const query = pageQuery(db, of, way, more, bounds).compile(db);
+  const possible = strategies(of, bounds);
+  for (const strategy of possible) {
+    const query = pageQuery(db, of, strategy, more, bounds).compile(db);
     const preparation = preparationOf(of, parseRaw !== undefined);
     const { rows: given } = await db.executeQuery(preparation ? prepare(query, preparation) : query);
     const rows = given.map((row) => (parseRaw && row instanceof RawRow ? parseRaw(row) : row));
     const [first] = rows;
     if (!first) throw new Error('the total is missing');
     const found = rows.filter((row): row is typeof row & IndicatorRow => row.id !== null);
-    if (way === ways.at(-1) || isWhole(way, of.page, first.total, found.length, bounds))
+    if (strategy === possible.at(-1) || isWhole(strategy, of.page, first.total, found.length, bounds))
       return { total: first.total, rows: found, first };
   }
-  throw new Error('there is no way to read a page');
+  throw new Error('there is no strategy for this page');
 }
 
 /** A page of the list, newest sighting first, how many match in all, and what that is the state of. */
@@ -160,36 +160,36 @@ function nextExpiry(principal: Principal) {
     where ${visible('indicator', principal)} and expires_at > ${principal.now}::timestamptz)`;
 }
 
-function strategies({ filters, page, visibility }: PageOf, bounds: Bounds): [Way, ...Way[]] {
+function strategies({ filters, page, visibility }: PageOf, bounds: Bounds): [Strategy, ...Strategy[]] {
   const { q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore } = filters;
   const indexed = [tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore];
   const byOthers = indexed.some((filter) => filter !== undefined);
-  if (!byOthers && q === undefined) return ['listed'];
+  if (!byOthers && q === undefined) return ['index-order'];
   if (visibility) return ['sorted'];
   const canWalk = !page.sort && (page.page - 1) * page.pageSize < bounds.materialize;
   const gathers = byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
   return [
-    ...(gathers ? (['gathered'] as const) : []),
-    ...(canWalk ? (['walked'] as const) : []),
+    ...(gathers ? (['materialize'] as const) : []),
+    ...(canWalk ? (['scan-newest'] as const) : []),
     'sorted',
-  ] as [Way, ...Way[]];
+  ] as [Strategy, ...Strategy[]];
 }
 
 function isWhole(
-  way: Way,
+  strategy: Strategy,
   { page, pageSize }: PageRequest,
   total: number,
   found: number,
   bounds: Bounds,
 ): boolean {
-  if (way === 'gathered') return total <= bounds.materialize;
+  if (strategy === 'materialize') return total <= bounds.materialize;
   return found === Math.max(0, Math.min(pageSize, total - (page - 1) * pageSize));
 }
 
 /** The page is found by ids alone, and only its rows are read; past the end there is one row that holds the total alone. */
-function pageQuery<More>(db: Db, of: PageOf, way: Way, more: RawBuilder<More>, bounds: Bounds) {
+function pageQuery<More>(db: Db, of: PageOf, strategy: Strategy, more: RawBuilder<More>, bounds: Bounds) {
   return sql<PageRow<More>>`
-    with ${sql.join(partsOf(db, of, way, bounds))}, shown as (${shownOf(of, way, bounds)})
+    with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${shownOf(of, strategy, bounds)})
     select counted.total, ${SHOWN}, ${more}
     from counted left join shown on true
       left join indicator on indicator.id = shown.id left join source on source.id = indicator.source_id
@@ -211,10 +211,10 @@ function preparationOf({ filters, page, visibility }: PageOf, isRaw: boolean): P
 }
 
 /** What matches, and how much it is: whichever comes first is what the other is made from. */
-function partsOf(
+function ctes(
   db: Db,
   { principal, filters, page, visibility }: PageOf,
-  way: Way,
+  strategy: Strategy,
   bounds: Bounds,
 ): RawBuilder<unknown>[] {
   const isSummed = isCounted(filters) && !visibility;
@@ -227,17 +227,17 @@ function partsOf(
   const counted = sql`counted as (${
     isSummed ? countedFrom(principal, filters) : sql`select count(*)::bigint as total from matched`
   })`;
-  switch (way) {
-    case 'listed':
+  switch (strategy) {
+    case 'index-order':
       return [sql`matched as not materialized (${matches})`, counted];
-    case 'gathered':
+    case 'materialize':
       return isSummed
         ? [
             counted,
             sql`matched as materialized (${matches.where(sql<SqlBool>`(select total from counted) <= ${bounds.materialize}`)})`,
           ]
         : [sql`matched as materialized (${matches.limit(bounds.materialize + 1)})`, counted];
-    case 'walked':
+    case 'scan-newest':
       return [
         sql`matched as not materialized (${matches})`,
         counted,
@@ -263,13 +263,13 @@ function nearest(
  * The ids of a page, in order. A limit that is written out tells the planner how little is read, whatever the size of the page, which is
  * a parameter: pages of other sizes are the same statement.
  */
-function shownOf({ page }: PageOf, way: Way, { deep }: Bounds) {
+function shownOf({ page }: PageOf, strategy: Strategy, { deep }: Bounds) {
   const [size, before] = [page.pageSize, (page.page - 1) * page.pageSize];
-  const from = sql.raw(way === 'walked' ? 'near' : 'matched');
+  const from = sql.raw(strategy === 'scan-newest' ? 'near' : 'matched');
   const inOrder = (source: RawBuilder<unknown>) =>
     sql`select * from ${source} as indicator order by ${sorted(page)}`;
   const forward = inOrder(sql`${from}`);
-  const isInPlace = way === 'listed' && !page.sort;
+  const isInPlace = strategy === 'index-order' && !page.sort;
   if (before === 0 || (isInPlace && before < deep)) {
     const nearby = sql`(${forward} limit ${sql.lit(before === 0 ? MAX_PAGE_SIZE : deep + MAX_PAGE_SIZE)})`;
     return sql`${inOrder(nearby)} limit ${size} offset ${before}`;
