@@ -10,7 +10,7 @@ import { stopOnSignals } from './signals.ts';
  */
 
 /** What the process that was started tells the others by: the option that all but the first get. */
-export const SECONDARY = '--beside';
+export const SECONDARY = '--secondary';
 const AGAIN_MS = 1_000;
 /** Where the cores are shared among processes, threads of each for its garbage only wake more of them. */
 const OF_SEVERAL = ['--single-threaded-gc'];

@@ -34,11 +34,11 @@ export function serveCommand(): Command {
   return new Command('serve')
     .description('run the service')
     .addOption(new Option(SECONDARY, 'another process does what one alone has to do').hideHelp())
-    .action(async ({ beside = false }: { beside?: boolean }) => {
+    .action(async ({ secondary = false }: { secondary?: boolean }) => {
       const config = readConfig({ serving: true });
       if (isOneOfSeveral()) {
-        const share = shareOf(config, beside);
-        return startOneOfSeveral(() => startServer(share, { beside, collectMetrics: metricsOfAll }));
+        const share = shareOf(config, secondary);
+        return startOneOfSeveral(() => startServer(share, { secondary, collectMetrics: metricsOfAll }));
       }
       const server = await (config.processes > 1
         ? startProcesses(config.processes, logExit(config))
@@ -50,11 +50,11 @@ export function serveCommand(): Command {
 }
 
 /** What is meant for all processes together, and what only one is to do. */
-function shareOf(config: Config, beside: boolean): Config {
+function shareOf(config: Config, secondary: boolean): Config {
   return {
     ...config,
     spoolBytes: Math.ceil(config.spoolBytes / config.processes),
-    worker: config.worker && !beside,
+    worker: config.worker && !secondary,
   };
 }
 
@@ -76,7 +76,7 @@ interface StartOptions {
   /** What to do with the database before the first request. */
   prepare?: (database: Database) => Promise<void>;
   /** Another process offers the first account. */
-  beside?: boolean;
+  secondary?: boolean;
   /** Where this process is one of several. */
   collectMetrics?: AppDeps['collectMetrics'];
 }
@@ -90,7 +90,7 @@ export async function startServer(
   {
     logger = openLog(config.logLevel),
     prepare = async () => {},
-    beside = false,
+    secondary = false,
     collectMetrics,
   }: StartOptions = {},
 ): Promise<RunningServer> {
@@ -155,7 +155,7 @@ export async function startServer(
       database.expediteClose?.();
       await close();
     }, delayMs);
-    const token = beside
+    const token = secondary
       ? null
       : await offerFirstStart(database.db, systemClock()).catch((err) => {
           // What is stored can be read all the same.

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyContextConfig } from 'fastify';
 import { Type } from 'typebox';
 import { EXPORT_HEADERS } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
@@ -22,7 +23,10 @@ const PREFIX = '/api/v1/feeds/misp';
 const MISP = mispFormat({ context: false });
 /** When an event has changed is asked of its range. */
 const ROWS: ExportShape = { ...MISP, reads: {} };
-const ACCESS = { access: 'indicators:read', allowBasicAuth: () => true } as const;
+const ACCESS = {
+  access: 'indicators:read',
+  allowBasicAuth: () => true,
+} as const satisfies FastifyContextConfig;
 const HASHES_EXAMPLE = '4ec6274d8f027c10a8af7edd84a3247f,c3bc72fb-38cc-5926-9cb5-08bb29533f02\n';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
