@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** A test that has not ended by then hangs: how fast a machine is must not decide. More runs of properties take longer. */
@@ -7,10 +8,13 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/servers.ts'],
+    setupFiles: ['test/support/setup.ts'],
     execArgv: ['--throw-deprecation'],
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,
-    // A worker holds an embedded database of its own; more of them than cores only wait for each other.
-    maxWorkers: 2,
+    // Tests of processes and pages wait much of their time.
+    maxWorkers: availableParallelism() + 1,
+    // A worker keeps its modules and its databases from one file to the next: loading them again takes seconds.
+    isolate: false,
   },
 });

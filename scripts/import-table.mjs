@@ -1,8 +1,8 @@
-// Brings what each file of the shared data becomes (test/imports/shared-data-counts.json) into docs/importing.md, between
+// Brings what each file of the real files becomes (test/imports/real-data-counts.json) into docs/importing.md, between
 // its markers; with --check, says whether it stands there.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const COUNTS = new URL('../test/imports/shared-data-counts.json', import.meta.url);
+const COUNTS = new URL('../test/imports/real-data-counts.json', import.meta.url);
 const DOCS = new URL('../docs/importing.md', import.meta.url);
 const [START, END] = ['<!-- counts -->', '<!-- /counts -->'];
 

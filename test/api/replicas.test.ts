@@ -29,7 +29,7 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
       allowRemote: false,
       onIdleError: () => {},
     };
-    return startHarness({ name: 'postgresql', open: () => openDatabase(options), end: async () => {} });
+    return startHarness({ open: () => openDatabase(options) });
   };
   const startOfReplica = async (port?: number) => {
     replica = (await startReplica(primary.url, data, port)) as ServerProcess;
@@ -146,8 +146,7 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
         allowRemote: false,
         onIdleError: () => {},
       });
-    const node = (replicaUrls: string[]) =>
-      startHarness({ name: 'postgresql', open: open(replicaUrls), end: async () => {} });
+    const node = (replicaUrls: string[]) => startHarness({ open: open(replicaUrls) });
     const record = (name: string) => indicatorRecord('DOMAIN', `${name}.test-feed.net`, { statedAt: NOW });
     const writer = await node([]);
     await writer.load([record('one')]);

@@ -17,7 +17,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL', () => {
     fresh = await freshPostgresUrl(url ?? '');
     const open = () =>
       openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
-    const start = () => startHarness({ name: 'postgresql', open, end: async () => {} });
+    const start = () => startHarness({ open });
     nodes = [await start(), await start()];
   });
   afterAll(async () => {
@@ -31,7 +31,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL', () => {
   const truth = async (list: string) => {
     const open = () =>
       openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
-    const other = await startHarness({ name: 'postgresql', open, end: async () => {} });
+    const other = await startHarness({ open });
     other.clock.now = nodes[0]?.clock.now ?? NOW;
     const answer = await ask(other, list);
     await other.close();

@@ -22,7 +22,7 @@ describe('what was imported, as its consumers read it', () => {
   let indicators: { id: string; type: string; value: string; tags: string[]; source: string }[];
 
   beforeAll(async () => {
-    harness = await startHarness({ name: 'embedded', open: openEmbedded, end: async () => {} });
+    harness = await startHarness({ open: openEmbedded });
     await loadSample(harness.db, NOW);
     await harness.load(
       HOSTILE.map(({ type, value, tags }) => indicatorRecord(type, value, { tags, lastSeen: NOW })),

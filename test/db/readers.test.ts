@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 describe('whether readers are served', () => {
   onEveryEngine((engine) => {
     it('shows in a database that is shared, while somebody wants to know the revision', async () => {
-      const database = await engine.open();
+      const database = await engine.openNew();
       expect(await hasActiveReaders(database.db, HOUR_MS)).toBe(false);
       database.revisions.isFresh('answers', 0);
       const isShared = engine.name === 'postgresql';

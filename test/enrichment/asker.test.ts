@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
 import type { AskableProvider } from '../../src/enrichment/providers/provider.ts';
 import type { Outcome } from '../../src/enrichment/providers/provider-client.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
+import { REAL_DATA } from '../support/real-data.ts';
 import { providerAnswer } from './fixture.ts';
 import {
   type Answer,
@@ -18,7 +18,6 @@ import {
   windowStore,
 } from './provider-server.ts';
 
-const SHARED = fileURLToPath(new URL('../../../shared/data/providers/', import.meta.url));
 const documented = providerAnswer('documented-errors') as Record<string, Required<Answer>>;
 
 const VALUES: Partial<Record<IndicatorType, string>> = {
@@ -71,7 +70,7 @@ describe('a documented answer', () => {
     });
   });
 
-  it.skipIf(!existsSync(SHARED)).each([
+  it.skipIf(!existsSync(REAL_DATA)).each([
     ['virustotal-v3-file', 'SHA256'],
     ['virustotal-v3-domain', 'DOMAIN'],
     ['virustotal-v3-ipv4', 'IPV4'],
@@ -81,7 +80,7 @@ describe('a documented answer', () => {
     ['greynoise-community', 'IPV4'],
     ['shodan-host', 'IPV4'],
   ] as const)('%s, uncut, is understood', async (name, type) => {
-    const body = readFileSync(`${SHARED}${name}.json`, 'utf8');
+    const body = readFileSync(`${REAL_DATA}/providers/${name}.json`, 'utf8');
     expect(await asked(name, { body }, type)).toMatchObject({ kind: 'answered', raw: JSON.parse(body) });
   });
 

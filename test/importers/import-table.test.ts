@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/import-table.mjs', import.meta.url));
 
-it('docs/importing.md shows what each file of the shared data becomes', () => {
+it('docs/importing.md shows what each file of the real files becomes', () => {
   const { status, stderr } = spawnSync(process.execPath, [SCRIPT, '--check'], { encoding: 'utf8' });
   expect([status, stderr]).toEqual([0, '']);
 });

@@ -8,8 +8,8 @@ import { importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, NOW, startHarness } from '../support/harness.ts';
+import { REAL_DATA } from '../support/real-data.ts';
 
-const DATA = new URL('../../../shared/data/', import.meta.url);
 const FILES: Record<string, string> = {
   Galaxy: 'actors/misp-galaxy-threat-actor.json',
   'ATT&CK': 'attack/enterprise-attack-18.1.trimmed.json',
@@ -33,7 +33,7 @@ onEveryEngine((engine) => {
 
   async function load(name: string) {
     const file = FILES[name] ?? '';
-    const input = { fileName: file, open: () => createReadStream(new URL(file, DATA)) };
+    const input = { fileName: file, open: () => createReadStream(`${REAL_DATA}/${file}`) };
     const importer = await recognizeFormat(input);
     if (!importer) throw new Error(`${file} is not recognized`);
     const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
@@ -69,7 +69,7 @@ onEveryEngine((engine) => {
     return [...new Set(rows.map((row) => `${row.source}: ${row.name}`))];
   };
 
-  describe.skipIf(!existsSync(DATA))('the real groups', () => {
+  describe.skipIf(!existsSync(REAL_DATA))('the real groups', () => {
     it('stay as many as the galaxy has, and join those of others where a name is unambiguous', async () => {
       expect(await load('Galaxy')).toMatchObject({ read: 1041, new: 1041 });
       await load('ATT&CK');

@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { normalize } from '../../src/model/normalize.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-
-const DATA = fileURLToPath(new URL('../../../shared/data/feeds/', import.meta.url));
+import { REAL_DATA } from '../support/real-data.ts';
 
 function lines(file: string): string[] {
-  return readFileSync(`${DATA}${file}`, 'utf8')
+  return readFileSync(`${REAL_DATA}/feeds/${file}`, 'utf8')
     .split(/\r?\n/)
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
@@ -21,7 +19,7 @@ function countRejections(type: IndicatorType, values: string[]): Record<string, 
   return counts;
 }
 
-describe.skipIf(!existsSync(DATA))('the values of public feeds', () => {
+describe.skipIf(!existsSync(REAL_DATA))('the values of public feeds', () => {
   it('accepts every address of ipsum', () => {
     expect(
       countRejections(

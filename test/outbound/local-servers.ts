@@ -6,14 +6,14 @@ import {
   type Socket,
   type Server as TcpServer,
 } from 'node:net';
-import { afterEach } from 'vitest';
 import { type OpenedOutbound, openTestOutbound, type TestOptions } from './test-outbound.ts';
 
 const closing: (() => Promise<void>)[] = [];
 
-afterEach(async () => {
+/** After each test. */
+export async function closeServers(): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
-});
+}
 
 /** Allowed to reach loopback unless told otherwise; closed at the end of the test. */
 export function outbound(options: TestOptions = {}): OpenedOutbound {

@@ -54,8 +54,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, whatever is done', () => {
     fresh = await freshPostgresUrl(url ?? '');
     const open = () =>
       openDatabase({ url: fresh.url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
-    const start = (opened: () => Promise<Database>) =>
-      startHarness({ name: 'postgresql', open: opened, end: async () => {} });
+    const start = (opened: () => Promise<Database>) => startHarness({ open: opened });
     nodes = [await start(open), await start(open)];
     uncached = await start(async () => {
       const database = await open();

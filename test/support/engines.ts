@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, describe, inject } from 'vitest';
+import { describe, inject } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase, openInMemory } from '../../src/db/open.ts';
 
@@ -11,15 +11,16 @@ import { checkStatement } from './executed-statements.ts';
 export interface TestEngine {
   name: 'embedded' | 'postgresql';
   open(): Promise<Database>;
-  /** Closes what is open for good. */
-  end(): Promise<void>;
+  /** One that nobody has used before. */
+  openNew(): Promise<Database>;
 }
 
 /** The engines that are here: the embedded one always, PostgreSQL where it is installed. */
-function engines(): TestEngine[] {
-  const url = inject('postgresUrl');
-  const embedded: TestEngine = { name: 'embedded', ...reusing(openEmbedded) };
-  return url ? [embedded, { name: 'postgresql', ...reusing(() => openFreshPostgres(url)) }] : [embedded];
+const ENGINES: TestEngine[] = [{ name: 'embedded', open: reusing(openEmbedded), openNew: openEmbedded }];
+const POSTGRES_URL = inject('postgresUrl');
+if (POSTGRES_URL) {
+  const openNew = () => openFreshPostgres(POSTGRES_URL);
+  ENGINES.push({ name: 'postgresql', open: reusing(openNew), openNew });
 }
 
 /** In memory, with the tables that the run made once. */
@@ -27,23 +28,22 @@ export async function openEmbedded(): Promise<Database> {
   return openInMemory(await openAsBlob(inject('emptyStore').snapshot), checkStatement);
 }
 
-/** Opening takes a second; emptying does not. A closed database is emptied and opened again. */
-function reusing(open: () => Promise<Database>): Pick<TestEngine, 'open' | 'end'> {
+/** Open databases that nobody uses, of each engine. */
+const MAX_IDLE = 2;
+
+/** Opening takes a second; emptying does not. A closed database is emptied and opened again, also by the next test file. */
+function reusing(open: () => Promise<Database>): () => Promise<Database> {
   const idle: Database[] = [];
-  return {
-    async open() {
-      const database = idle.pop() ?? (await open());
-      return {
-        ...database,
-        async close() {
-          await empty(database);
-          idle.push(database);
-        },
-      };
-    },
-    async end() {
-      await Promise.all(idle.map((database) => database.close()));
-    },
+  return async () => {
+    const database = idle.pop() ?? (await open());
+    return {
+      ...database,
+      async close() {
+        if (idle.length === MAX_IDLE) return database.close();
+        await empty(database);
+        idle.push(database);
+      },
+    };
   };
 }
 
@@ -64,10 +64,7 @@ async function empty({ db }: Database): Promise<void> {
 
 /** The same suite on every engine. */
 export function onEveryEngine(suite: (engine: TestEngine) => void): void {
-  describe.each(engines())('on $name', (engine) => {
-    afterAll(() => engine.end());
-    suite(engine);
-  });
+  describe.each(ENGINES)('on $name', suite);
 }
 
 /** A database of its own; it goes with the server. */

@@ -50,7 +50,10 @@ interface GetOptions {
 const DEFAULTS: SourceDefaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' };
 
 /** The whole service on an engine, with a clock that the test owns and a limit that it does not meet. */
-export async function startHarness(engine: TestEngine, overrides: Partial<AppDeps> = {}): Promise<Harness> {
+export async function startHarness(
+  engine: Pick<TestEngine, 'open'>,
+  overrides: Partial<AppDeps> = {},
+): Promise<Harness> {
   const database = await engine.open();
   const { db } = database;
   const clock = { now: NOW };

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, inject } from 'vitest';
-// Loaded first, so that directories are removed after the processes that write to them have ended.
-import './directories.ts';
+import { inject } from 'vitest';
 
 export interface Exit {
   /** null: ended by a signal. */
@@ -31,14 +29,14 @@ export interface RunOptions {
 
 const alive = new Map<number, Running>();
 
-// Whatever a test file started ends with it, also when a test failed in the middle.
-afterAll(async () => {
+/** Ends those that a test file has started, also when a test failed in the middle. */
+export async function endProcesses(): Promise<void> {
   for (const { signal, exit } of [...alive.values()]) {
     signal('SIGCONT');
     signal('SIGKILL');
     await exit;
   }
-});
+}
 
 /** Starts a process that sees nothing of our settings, in a directory without an `.env`. */
 export function start(command: string, args: string[], { env, cwd, input }: RunOptions = {}): Running {

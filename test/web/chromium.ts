@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, expect } from 'vitest';
+import { afterAll, afterEach, describe, expect } from 'vitest';
 
 const CANDIDATES = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
   ['/usr/bin', '/usr/local/bin', '/snap/bin'].map((directory) => join(directory, name)),
 );
 /** The system's; undefined: there is none, and what needs one is left out. */
-export const CHROMIUM = process.env.CHROMIUM ?? CANDIDATES.find((path) => existsSync(path));
+const CHROMIUM = process.env.CHROMIUM ?? CANDIDATES.find((path) => existsSync(path));
 
 /** Screenshots of a run, for people. */
 const ARTEFACTS = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
@@ -20,11 +20,20 @@ const NARROW = { width: 390, height: 844 };
 let browser: Browser | undefined;
 const contexts: BrowserContext[] = [];
 
-// Pages that nobody looks at go on asking.
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
-});
-afterAll(() => browser?.close());
+/** A suite that opens pages; it is left out where no browser is installed. */
+export function describeInBrowser(name: string, suite: () => void): void {
+  describe.skipIf(!CHROMIUM)(name, () => {
+    // Pages that nobody looks at go on asking.
+    afterEach(async () => {
+      for (const context of contexts.splice(0)) await context.close();
+    });
+    afterAll(async () => {
+      await browser?.close();
+      browser = undefined;
+    });
+    suite();
+  });
+}
 
 export interface Opened {
   page: Page;

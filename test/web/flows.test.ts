@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, confirm, emailOf, FIRST_PASSWORD, PASSWORD, signedInAs, signIn } from './application.ts';
-import { CHROMIUM, look, type Opened, openPage } from './chromium.ts';
+import { describeInBrowser, look, type Opened, openPage } from './chromium.ts';
 
-describe.skipIf(!CHROMIUM)('the application on the sample, in a browser', () => {
+describeInBrowser('the application on the sample, in a browser', () => {
   let service: Service;
   let provider: FeedServer;
   let key: string;

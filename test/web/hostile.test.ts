@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, signedInAs } from './application.ts';
-import { CHROMIUM, look } from './chromium.ts';
+import { describeInBrowser, look } from './chromium.ts';
 
 /** What others may write into anything that they are asked for. */
 const SCRIPT = '<script>window.hit=1</script>';
@@ -96,7 +96,7 @@ const BUNDLE = {
   ],
 };
 
-describe.skipIf(!CHROMIUM)('what others wrote', () => {
+describeInBrowser('what others wrote', () => {
   let service: Service;
   let provider: FeedServer;
   let open: ReturnType<typeof signedInAs>;

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, signedInAs } from './application.ts';
-import { CHROMIUM, look, openPage, WIDE } from './chromium.ts';
+import { describeInBrowser, look, openPage, WIDE } from './chromium.ts';
 
 /** Every page, as somebody meets it on the sample. */
 const PAGES: [string, string][] = [
@@ -22,7 +22,7 @@ const PAGES: [string, string][] = [
   ['settings-users', '/settings/users'],
 ];
 
-describe.skipIf(!CHROMIUM)('every page', () => {
+describeInBrowser('every page', () => {
   let service: Service;
   let open: ReturnType<typeof signedInAs>;
   const ids: Record<string, string> = {};

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
 import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
 import { buildMatcher, type WhitelistHit } from '../../src/whitelist/matching/matcher.ts';
@@ -35,12 +37,11 @@ export function parsed(json: unknown): ParsedWarninglist {
 }
 
 /** The lists of a folder, by file name. */
-export function listsIn(folder: URL): { id: string; json: unknown }[] {
+export function listsIn(folder: string): { id: string; json: unknown }[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.json'))
     .sort()
-    .map((file) => ({ id: file, json: JSON.parse(readFileSync(new URL(file, folder), 'utf8')) }));
+    .map((file) => ({ id: file, json: JSON.parse(readFileSync(join(folder, file), 'utf8')) }));
 }
 
-export const SHARED = new URL('../../../shared/data/warninglists/', import.meta.url);
-export const SHIPPED = new URL('../../whitelist/', import.meta.url);
+export const SHIPPED = fileURLToPath(new URL('../../whitelist/', import.meta.url));

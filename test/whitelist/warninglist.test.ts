@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
 import { parseWarninglist } from '../../src/whitelist/matching/warninglist.ts';
-import { listsIn, parsed, SHARED } from './lists.ts';
+import { REAL_DATA } from '../support/real-data.ts';
+import { listsIn, parsed } from './lists.ts';
 
 const LIST = { name: 'A list', description: 'Of examples', version: 20240101, type: 'hostname' };
 
@@ -169,9 +170,9 @@ describe('an entry', () => {
   });
 });
 
-describe.skipIf(!existsSync(SHARED))('the public lists', () => {
+describe.skipIf(!existsSync(REAL_DATA))('the public lists', () => {
   it('are read but for hashes of other lengths', () => {
-    const rejected = listsIn(SHARED).flatMap(({ id, json }) =>
+    const rejected = listsIn(`${REAL_DATA}/warninglists`).flatMap(({ id, json }) =>
       parsed(json).rejectedEntries.map(({ reason }) => `${id}: ${reason}`),
     );
     expect(rejected).toEqual(Array(3).fill('empty-hashes.json: no value of a type of the list'));

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * What each file of the shared data becomes. Written by `npx vitest run test/importers/shared-data.test.ts --update`; rejections
+ * What each file of the real files becomes. Written by `REAL_DATA=DIRECTORY npx vitest run test/importers/real-data.test.ts --update`; rejections
  * are then reviewed by reason, with the values behind them.
  */
-export const COUNTS_FILE = new URL('shared-data-counts.json', import.meta.url);
+export const COUNTS_FILE = new URL('real-data-counts.json', import.meta.url);
 export type Counts = Record<string, Record<string, number>>;
 export const readCounts = (): Counts => JSON.parse(readFileSync(COUNTS_FILE, 'utf8'));
 

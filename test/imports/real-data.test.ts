@@ -6,18 +6,17 @@ import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { createCounts, type ImportCounts } from '../../src/imports/counts.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
-import { IMPORTED, OPTIONS, REFUSED } from '../importers/shared-data-counts.ts';
+import { IMPORTED, OPTIONS, REFUSED } from '../importers/real-data-counts.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { NOW } from '../support/harness.ts';
+import { REAL_DATA } from '../support/real-data.ts';
 
-/** Real files of many publishers; they lie beside the repository where they are available. */
-const DATA = '../shared/data';
-const COUNTS_FILE = fileURLToPath(new URL('shared-data-counts.json', import.meta.url));
+const COUNTS_FILE = fileURLToPath(new URL('real-data-counts.json', import.meta.url));
 
 const filesIn = (folder: string): string[] =>
-  readdirSync(`${DATA}/${folder}`, { recursive: true, withFileTypes: true })
+  readdirSync(`${REAL_DATA}/${folder}`, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(DATA.length + 1))
+    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(REAL_DATA.length + 1))
     .sort();
 
 function countsOf({ kinds }: ImportCounts) {
@@ -33,14 +32,14 @@ function countsOf({ kinds }: ImportCounts) {
 
 onEveryEngine((engine) => {
   // What they become does not depend on the engine; one of them takes minutes.
-  describe.skipIf(!existsSync(DATA) || engine.name !== 'postgresql')(
+  describe.skipIf(!existsSync(REAL_DATA) || engine.name !== 'postgresql')(
     'each real file, imported alone into an empty store',
     () => {
       it('gives what it gave, with a reason for every rejection', async () => {
         const counts: Record<string, ReturnType<typeof countsOf>> = {};
         for (const file of IMPORTED.flatMap(filesIn).filter((name) => !(name in REFUSED))) {
           const database = await engine.open();
-          const input = { fileName: file, open: () => createReadStream(`${DATA}/${file}`) };
+          const input = { fileName: file, open: () => createReadStream(`${REAL_DATA}/${file}`) };
           const options = OPTIONS[file];
           const importer = options ? importerNamed('text', options) : await recognizeFormat(input);
           if (!importer) throw new Error(`not recognized: ${file}`);

@@ -4,20 +4,18 @@ import { describe, expect, it } from 'vitest';
 import type { Importer, ImportInput } from '../../src/importers/importer.ts';
 import { importerNamed } from '../../src/importers/named.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
+import { REAL_DATA } from '../support/real-data.ts';
+import { COUNTS_FILE, type Counts, IMPORTED, OPTIONS, REFUSED, readCounts } from './real-data-counts.ts';
 import { countByOutcome, ofKind, runImporter } from './run-importer.ts';
-import { COUNTS_FILE, type Counts, IMPORTED, OPTIONS, REFUSED, readCounts } from './shared-data-counts.ts';
-
-/** Real files of many publishers; they lie beside the repository where they are available. */
-const DATA = '../shared/data';
 
 const inputOf = (file: string): ImportInput => {
-  return { fileName: file, open: () => createReadStream(`${DATA}/${file}`) };
+  return { fileName: file, open: () => createReadStream(`${REAL_DATA}/${file}`) };
 };
 
 const filesIn = (folder: string): string[] =>
-  readdirSync(`${DATA}/${folder}`, { recursive: true, withFileTypes: true })
+  readdirSync(`${REAL_DATA}/${folder}`, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(DATA.length + 1))
+    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(REAL_DATA.length + 1))
     .sort();
 
 async function recognized(input: ImportInput): Promise<Importer> {
@@ -32,8 +30,8 @@ async function runFile(file: string) {
   return runImporter(await recognized(input), input);
 }
 
-describe.skipIf(!existsSync(DATA))('real files', () => {
-  const files = existsSync(DATA) ? IMPORTED.flatMap(filesIn).filter((file) => !(file in REFUSED)) : [];
+describe.skipIf(!existsSync(REAL_DATA))('real files', () => {
+  const files = existsSync(REAL_DATA) ? IMPORTED.flatMap(filesIn).filter((file) => !(file in REFUSED)) : [];
   const counts: Counts = {};
 
   it.each(files)('%s is recognized and read to its end', async (file) => {
@@ -57,14 +55,14 @@ describe.skipIf(!existsSync(DATA))('real files', () => {
     await expect(recognizeFormat(inputOf(file))).rejects.toThrow(message);
   });
 
-  it.each(existsSync(DATA) ? [...filesIn('warninglists'), ...filesIn('taxonomies')] : [])(
+  it.each(existsSync(REAL_DATA) ? [...filesIn('warninglists'), ...filesIn('taxonomies')] : [])(
     '%s is refused by its name',
     async (file) => {
       await expect(recognizeFormat(inputOf(file))).rejects.toThrow(/^a MISP (warninglist|taxonomy): /);
     },
   );
 
-  it.each(existsSync(DATA) ? filesIn('providers') : [])(
+  it.each(existsSync(REAL_DATA) ? filesIn('providers') : [])(
     '%s is of no format that is imported',
     async (file) => {
       expect(await recognizeFormat(inputOf(file))).toBeNull();
