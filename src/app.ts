@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import accepts from '@fastify/accepts';
-import helmet from '@fastify/helmet';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -10,7 +9,7 @@ import { accountRoutes } from './accounts/accounts.routes.ts';
 import { type Authentication, authentication } from './accounts/authentication.ts';
 import type { OidcProvider } from './accounts/oidc.ts';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
-import { type KnownKeys, knownKeys } from './api-keys/known-keys.ts';
+import { knownKeys } from './api-keys/known-keys.ts';
 import type { LastUsed } from './api-keys/last-used.ts';
 import { auditRoutes } from './audit/audit.routes.ts';
 import type { Clock } from './clock.ts';
@@ -31,24 +30,22 @@ import { MispEvent, MispManifest } from './exports/misp-event.schema.ts';
 import type { Spool } from './exports/spool.ts';
 import { dependencyChecks } from './health/deep-check.ts';
 import { Health, healthRoutes, healthStatus } from './health/health.routes.ts';
-import { authenticator, requireDeclaredAccess } from './http/authenticate.ts';
+import { requireDeclaredAccess } from './http/authenticate.ts';
 import { bodyValidator } from './http/body-validator.ts';
-import { type CachedResponseHandler, cachedResponseHandler } from './http/cache/cached-response-handler.ts';
-import { createResponseCache } from './http/cache/response-cache.ts';
-import { type CachedReplies, cachedReplies } from './http/cache/send-cached.ts';
+import { type CachedUrls, cachedUrls } from './http/cache/cached-urls.ts';
+import { createResponseCache, type ResponseCache } from './http/cache/response-cache.ts';
 import { drainConnections } from './http/drain-connections.ts';
 import { answerClientError, refuseOn, registerErrorHandler } from './http/error-handler.ts';
-import { ApiError } from './http/errors.ts';
-import { registerEtag } from './http/etag.ts';
 import { lazySerializers } from './http/lazy-serializers.ts';
 import { type CollectMetrics, openMetrics } from './http/metrics.ts';
 import { oneRequestAtATime } from './http/one-request-at-a-time.ts';
 import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
+import { registerPipeline } from './http/pipeline.ts';
 import { queryValidator } from './http/query-validator.ts';
 import { parseQuerystring } from './http/querystring.ts';
-import { needsKey, readableUrl, refuseBadHeaders, refuseLongUrl, routeTable } from './http/routing.ts';
+import { lazyRequestLogs, RequestLog } from './http/request-log.ts';
+import { readableUrl, routeTable } from './http/routing.ts';
 import { ErrorBody } from './http/schema.ts';
-import { isAppAccess, requireSession, trySession } from './http/session-gate.ts';
 import { cutSlowBodies, type SlowBodies } from './http/slow-bodies.ts';
 import { VOCABULARIES } from './http/vocabularies.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
@@ -132,6 +129,7 @@ const SCHEMAS = [
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     ...(deps.logger && { loggerInstance: deps.logger }),
+    logController: new RequestLog(),
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     // A request that arrives while the server drains is answered like any other.
@@ -146,6 +144,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     clientErrorHandler: (error, socket) => answerClientError(error, socket as Socket),
   }).withTypeProvider<TypeBoxTypeProvider>();
+  lazyRequestLogs(app);
   drainConnections(app.server);
   cutSlowBodies(app.server, (socket) => refuseOn(socket, 'request_timeout'), deps.slowBodies);
   // Node would answer an unknown Expect with a 417 without a body; RFC 9110 §10.1.1 lets it be ignored.
@@ -157,91 +156,48 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   for (const schema of SCHEMAS) app.addSchema(schema);
   registerErrorHandler(app);
   requireDeclaredAccess(app, [DOCS_PREFIX, ASSETS_PREFIX]);
-  const routes = routeTable(app);
   await app.register(accepts);
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
-  });
-  registerEtag(app);
   const accounts = authentication({ ...deps, db: deps.database.db, secret: deps.sessionSecret });
   const pages = openPages(deps.webDirectory);
   const { db, revisions } = deps.database;
   const metrics = openMetrics(deps.collectMetrics);
   registerStateMetrics(metrics.registry, { db, clock: deps.clock, log: app.log });
-  const keys = knownKeys(db, revisions);
-  const answers = createResponseCache(revisions);
-  const noteUse = deps.lastUsed.note;
-  const cachedResponses = cachedResponseHandler({
-    ...deps,
-    answers,
-    peekKey: keys.peek,
-    noteUse,
-    metrics,
-    log: app.log,
-  });
-  registerGate(app, deps, { accounts, routes, pages, keys, cachedResponses });
-  await registerFeatures(app, deps, { accounts, pages, answer: cachedReplies(answers, cachedResponses) });
-  metrics.register(app, deps.metricsToken);
-  const [whole] = app.server.listeners('request') as RequestListener[];
-  if (whole)
-    app.server.removeListener('request', whole).on('request', oneRequestAtATime(cachedResponses.wrap(whole)));
-  return app;
-}
-
-/** What every request passes before its route: key, limits, scope; then whether there is such a route at all. */
-function registerGate(
-  app: FastifyInstance,
-  deps: AppDeps,
-  {
-    accounts,
-    routes,
-    pages,
-    keys,
-    cachedResponses,
-  }: {
-    accounts: Authentication;
-    routes: ReturnType<typeof routeTable>;
-    pages: Pages | null;
-    keys: KnownKeys;
-    cachedResponses: Pick<CachedResponseHandler, 'consumedQuota'>;
-  },
-): void {
-  const [enter, enterInstead] = [requireSession(accounts), trySession(accounts)];
-  const authenticate = authenticator({
-    ...deps,
-    findKey: keys.find,
-    counted: cachedResponses.consumedQuota,
-    noteUse: deps.lastUsed.note,
-  });
+  const routes = routeTable(app);
   // What a plugin's own route does not find.
   app.setNotFoundHandler((request) => {
     throw routes.reject(request.method, request.url);
   });
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    if (deps.stopping.aborted) reply.header('connection', 'close');
-    refuseLongUrl(request.url);
-    refuseBadHeaders(request.raw);
-    if (pages && request.is404 && isMistyped(request)) return pages.send(reply.code(404));
-    const access = request.routeOptions.config.access;
-    if (isAppAccess(access)) return enter(request, reply, access);
-    const scope = access === undefined || access === 'public' ? null : access;
-    const entered = request.routeOptions.config.allowSession && (await enterInstead(request, reply));
-    if (!entered && (scope || needsKey(request.url))) await authenticate(request, reply, scope);
-    if (request.is404) throw routes.reject(request.method, request.url);
-    const { mediaTypes = ['application/json'], ignoresAccept } = request.routeOptions.config;
-    if (scope && !ignoresAccept?.(request) && !request.accepts().type([...mediaTypes]))
-      throw new ApiError('not_acceptable');
+  const responses = createResponseCache(revisions);
+  const urls = cachedUrls(responses);
+  registerPipeline(app, {
+    ...deps,
+    sessions: accounts,
+    findKey: knownKeys(db, revisions).find,
+    noteUse: deps.lastUsed.note,
+    routes,
+    urls,
+    metrics,
+    answerMistyped(request, reply) {
+      if (!pages || !isMistyped(request)) return false;
+      pages.send(reply.code(404));
+      return true;
+    },
   });
+  await registerFeatures(app, deps, { accounts, pages, cache: { responses, urls } });
+  metrics.serve(app, deps.metricsToken);
+  const [listener] = app.server.listeners('request') as RequestListener[];
+  if (listener) app.server.removeListener('request', listener).on('request', oneRequestAtATime(listener));
+  return app;
 }
 
 async function registerFeatures(
   app: FastifyInstance,
   deps: AppDeps,
-  { accounts, pages, answer }: { accounts: Authentication; pages: Pages | null; answer: CachedReplies },
+  {
+    accounts,
+    pages,
+    cache,
+  }: { accounts: Authentication; pages: Pages | null; cache: { responses: ResponseCache; urls: CachedUrls } },
 ): Promise<void> {
   await registerOpenApi(app);
   const { kv, clock } = deps;
@@ -254,7 +210,7 @@ async function registerFeatures(
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');
   const exports = exporter(deps.database, deps.spool, failed);
-  await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.interest, answer });
+  await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.interest, cache });
   await app.register(exportRoutes, { exporter: exports });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../db/visibility.ts';
 import { type ApiKey, hashApiKey, looksLikeApiKey } from '../model/api-key.ts';
@@ -30,18 +29,18 @@ declare module 'fastify' {
     principal: Principal;
     /** The key or the account that asks. */
     askedBy: string;
+    /** For the log; undefined: no key is known yet. */
+    keyName: string | undefined;
   }
 }
 
-export interface AuthenticationOptions {
+export interface KeyAuthenticationOptions {
   clock: Clock;
-  kv: RateLimitStore;
+  kv: Pick<RateLimitStore, 'consume'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   /** The key as it holds at this instant; null: there is none that is good. */
   findKey(hash: string, now: Date): Promise<ApiKey | null>;
-  /** What was counted already for this request, on another way. */
-  counted(request: IncomingMessage): Consumed | undefined;
   noteUse(keyId: string, at: Date): void;
 }
 
@@ -54,27 +53,25 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  * Makes sure of the key before anything else is said: under /api/v1 a missing or wrong key is 401 even where
  * there is nothing. Rate headers stand on every answer to a known key.
  */
-export function authenticator(options: AuthenticationOptions) {
-  return async (request: FastifyRequest, reply: FastifyReply, scope: Scope | null): Promise<void> => {
+export function authenticator(options: KeyAuthenticationOptions) {
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { access = 'public', allowBasicAuth }: FastifyContextConfig,
+  ): Promise<void> => {
     const now = options.clock();
-    const address = clientAddress(
-      request.socket.remoteAddress ?? '',
-      request.headers['x-forwarded-for']?.toString(),
-      options.trustedProxies,
-    );
-    const key = await resolveApiKey(request, options, address, now);
-    // Its name, also where the request is refused further on; a name may hold what looks like a key.
-    request.log = reply.log = request.log.child({ key: redactKeys(key.name) });
+    const key = await resolveApiKey(request, options, now, allowBasicAuth?.(request) ?? false);
+    // Also where the request is refused further on; a name may hold what looks like a key.
+    request.keyName = redactKeys(key.name);
     options.noteUse(key.id, now);
-    const consumed =
-      options.counted(request.raw) ?? (await options.kv.consume(`key:${key.id}`, options.rateLimit));
+    const consumed = await options.kv.consume(`key:${key.id}`, options.rateLimit);
     // Reckoned from after the count: the window never ends later than was said.
     reply.headers(rateHeaders(options.rateLimit, consumed, options.clock()));
     if (consumed.consumed > options.rateLimit.limit) throw tooManyRequests(consumed);
-    if (key.networks.length > 0 && !inNetworks(address, key.networks))
+    if (key.networks.length > 0 && !inNetworks(addressOf(request, options), key.networks))
       throw new ApiError('network_not_allowed');
-    if (scope && key.scopes.length > 0 && !key.scopes.includes(scope)) {
-      throw new ApiError('insufficient_scope', `The API key lacks the scope ${scope}.`);
+    if (access !== 'public' && key.scopes.length > 0 && !key.scopes.includes(access as Scope)) {
+      throw new ApiError('insufficient_scope', `The API key lacks the scope ${access}.`);
     }
     request.principal = { tlpCeiling: key.tlpCeiling, now };
     request.askedBy = `key ${key.id}`;
@@ -83,21 +80,24 @@ export function authenticator(options: AuthenticationOptions) {
 
 async function resolveApiKey(
   request: FastifyRequest,
-  { findKey, kv }: AuthenticationOptions,
-  address: string,
+  options: KeyAuthenticationOptions,
   now: Date,
+  allowsBasic: boolean,
 ): Promise<ApiKey> {
   const header = request.headers.authorization;
-  const allowsBasic = request.routeOptions.config.allowBasicAuth?.(request) ?? false;
   if (header === undefined) throw unauthorized('missing_api_key', allowsBasic);
   const text = allowsBasic ? keyOfAnyScheme(header) : (header.match(BEARER)?.[1] ?? '');
-  const key = looksLikeApiKey(text) ? await findKey(hashApiKey(text), now) : null;
+  const key = looksLikeApiKey(text) ? await options.findKey(hashApiKey(text), now) : null;
   if (key) return key;
-  const failures = await kv.consume(`failed:${networkOf(address)}`, FAILURES);
+  const network = networkOf(addressOf(request, options));
+  const failures = await options.kv.consume(`failed:${network}`, FAILURES);
   throw failures.consumed > FAILURES.limit
     ? tooManyRequests(failures)
     : unauthorized('invalid_api_key', allowsBasic);
 }
+
+const addressOf = ({ socket, headers }: FastifyRequest, { trustedProxies }: KeyAuthenticationOptions) =>
+  clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString(), trustedProxies);
 
 /** The key after Bearer, alone, or as the name or the password of HTTP Basic (RFC 7617). */
 function keyOfAnyScheme(header: string): string {
@@ -123,7 +123,7 @@ function tooManyRequests({ msBeforeNext }: Consumed): ApiError {
   });
 }
 
-export function rateHeaders({ limit }: RateLimit, { consumed, msBeforeNext }: Consumed, now: Date) {
+function rateHeaders({ limit }: RateLimit, { consumed, msBeforeNext }: Consumed, now: Date) {
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(Math.max(0, limit - consumed)),

@@ -12,7 +12,7 @@ export function registerErrorHandler(app: FastifyInstance): void {
 
 function sendError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = asApiError(error);
-  if (answer.statusCode >= 500) request.log.error({ err: error }, 'request failed');
+  if (answer.statusCode >= 500) request.log.error({ key: request.keyName, err: error }, 'request failed');
   return reply
     .code(answer.statusCode)
     .headers({ ...answer.headers, 'cache-control': 'no-store' })

@@ -1,27 +1,27 @@
 import { hash } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * A strong ETag over the content of every cacheable answer, and 304 for a client that has it (RFC 9110 §13.1.2).
  */
 export function registerEtag(app: FastifyInstance): void {
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (reply.statusCode !== 200 || typeof payload !== 'string' || reply.hasHeader('etag')) return payload;
-    if (!String(reply.getHeader('cache-control') ?? '').startsWith('private')) return payload;
-    const etag = strongEtag(payload);
-    reply.header('etag', etag);
-    if (!matchesEtag(request.headers['if-none-match'], etag)) return payload;
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const isKnown = reply.statusCode === 304 || isUnchanged(request, reply, payload);
+    if (!isKnown) return done(null, payload);
     reply.code(304).removeHeader('content-length');
-    return null;
+    for (const name of NOT_WITH_304) reply.removeHeader(name);
+    done(null, null);
   });
-  app.addHook('onSend', async (_request, reply, payload) => {
-    if (reply.statusCode !== 304) return payload;
-    for (const name of NOT_WITH_304) {
-      reply.removeHeader(name);
-      reply.raw.removeHeader(name);
-    }
-    return payload;
-  });
+}
+
+/** Sets the ETag of a cacheable response that has none. Files answer conditions themselves (RFC 9110 §13.1.5, ranges). */
+function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: unknown): boolean {
+  if (reply.statusCode !== 200 || !(typeof payload === 'string' || Buffer.isBuffer(payload))) return false;
+  if (!String(reply.getHeader('cache-control') ?? '').startsWith('private')) return false;
+  const given = reply.getHeader('etag') as string | undefined;
+  const etag = given ?? strongEtag(payload);
+  if (given === undefined) reply.header('etag', etag);
+  return isKnownToClient(request, etag);
 }
 
 /**
@@ -45,9 +45,10 @@ const NOT_WITH_304 = new Set([
 ]);
 
 /** @param name of a header, in lower case */
-export function goesWith304(name: string): boolean {
-  return !NOT_WITH_304.has(name);
-}
+export const isSentWith304 = (name: string): boolean => !NOT_WITH_304.has(name);
+
+export const isKnownToClient = ({ headers }: FastifyRequest, etag: string): boolean =>
+  matchesEtag(headers['if-none-match'], etag);
 
 export function strongEtag(content: string | Buffer): string {
   return `"${hash('sha256', content, 'base64url')}"`;

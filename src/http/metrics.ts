@@ -7,13 +7,14 @@ import { ApiError } from './errors.ts';
 export interface Metrics {
   /** Those of this process; features add theirs. */
   registry: Registry;
-  observe(method: string, route: string, status: number, seconds: number): void;
+  /** Observes all responses. */
+  observeResponses(app: FastifyInstance): void;
   /**
-   * Observes all that the service answers, and serves the metrics to requests that bring the token. Addresses prove nothing:
+   * Serves the metrics to requests that bring the token. Addresses prove nothing:
    * behind a proxy on the same machine everybody comes from loopback.
    * @param token undefined: nobody may read the metrics
    */
-  register(app: FastifyInstance, token: string | undefined): void;
+  serve(app: FastifyInstance, token: string | undefined): void;
 }
 
 /** @param own those of this process */
@@ -50,7 +51,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
   const text = collect(registry);
   /** Labels are looked up once: routes and statuses are few. */
   const children = new Map<string, Child>();
-  const observe: Metrics['observe'] = (method, route, status, seconds) => {
+  const observe = (method: string, route: string, status: number, seconds: number) => {
     const name = `${method} ${status} ${route}`;
     const child = children.get(name) ?? duration.labels({ method, route, status });
     children.set(name, child);
@@ -59,12 +60,14 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
   };
   return {
     registry,
-    observe,
-    register(app, token) {
-      app.addHook('onResponse', async (request, reply) => {
+    observeResponses(app) {
+      app.addHook('onResponse', (request, reply, done) => {
         const route = request.routeOptions.url ?? 'none';
         observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
+        done();
       });
+    },
+    serve(app, token) {
       app.get(
         '/metrics',
         { config: { access: 'public' }, schema: { hide: true } },

@@ -38,6 +38,8 @@ function isDecodable(path: string): boolean {
   }
 }
 
+export type RouteTable = ReturnType<typeof routeTable>;
+
 /** Remembers the routes, to tell what does not exist (404) from what cannot be done with it (405). */
 export function routeTable(app: FastifyInstance) {
   const patterns = new Map<string, Set<string>>();
@@ -78,7 +80,7 @@ export function refuseBadHeaders(request: IncomingMessage): void {
 }
 
 /** Node keeps the first of these headers alone, a proxy may have read the last. */
-export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
+function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const raw = rawHeaders[i] as string;

@@ -11,7 +11,9 @@ import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { optionsFor } from '../formats/catalogue.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../http/api-route.ts';
-import type { CachedReplies, ReadOne } from '../http/cache/send-cached.ts';
+import type { CachedUrls } from '../http/cache/cached-urls.ts';
+import type { ResponseCache } from '../http/cache/response-cache.ts';
+import { type ReadOne, sendById, sendCached } from '../http/cache/send-cached.ts';
 import { ApiError } from '../http/errors.ts';
 import { parseQuerystring } from '../http/querystring.ts';
 import { INDICATOR_OF_SAMPLE } from '../http/sample-ids.ts';
@@ -27,12 +29,12 @@ interface Options {
   read: Read;
   exporter: Exporter;
   interest: Pick<AccessTracker, 'note'>;
-  answer: CachedReplies;
+  cache: { responses: ResponseCache; urls: CachedUrls };
 }
 
 export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { read, exporter, interest, answer },
+  { read, exporter, interest, cache },
 ) => {
   const readDetail: ReadOne = async (principal, id) => {
     const row = await read((db) => findIndicator(db, principal, id));
@@ -82,9 +84,10 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
       tellRefanged(reply, filters.q);
       const { principal } = request;
-      return answer.sendCached(
+      return sendCached(
         request,
         reply,
+        cache,
         questionOf(principal, filters, { page, pageSize }),
         async () => {
           const { total, rows, ...of } = await read(async (db, mayLag) => ({
@@ -114,7 +117,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     (request, reply) =>
-      answer.sendById(request, reply, { read: readDetail, cacheControl: NO_CACHE, notFound: NOT_FOUND }),
+      sendById(request, reply, { read: readDetail, cacheControl: NO_CACHE, notFound: NOT_FOUND }),
   );
 
   app.get(
@@ -133,7 +136,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     (request, reply) =>
-      answer.sendById(request, reply, {
+      sendById(request, reply, {
         read: readContext,
         cacheControl: 'private, max-age=60',
         notFound: NOT_FOUND,

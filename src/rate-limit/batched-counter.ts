@@ -6,8 +6,6 @@ type CountMany = (key: string, points: number) => Promise<Consumed>;
 export interface BatchedCounter {
   /** Counts one request of a key. */
   count(key: string): Promise<Consumed>;
-  /** One that is counted already; undefined: there is none. */
-  leased(key: string): Consumed | undefined;
 }
 
 interface Waiting {
@@ -120,7 +118,6 @@ export function batchedCounter(countMany: CountMany, lease?: LeaseOptions): Batc
   };
 
   return {
-    leased: fromLease,
     count(key) {
       const counted = fromLease(key);
       if (counted) return Promise.resolve(counted);

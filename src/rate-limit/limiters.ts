@@ -3,7 +3,7 @@ import { type BatchedCounter, batchedCounter } from './batched-counter.ts';
 import type { Consumed, RateLimit, RateLimitStore } from './store.ts';
 
 export type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
-export type Counts = Pick<RateLimitStore, 'consume' | 'consumeLeased' | 'refund' | 'used'>;
+export type Counts = Pick<RateLimitStore, 'consume' | 'refund' | 'used'>;
 
 /**
  * Keeps one limiter for each limit asked for, and tells both of its outcomes alike. Requests that come while it is asked are
@@ -24,7 +24,6 @@ export function limiters(make: (limit: RateLimit) => Limiter): Counts {
   };
   return {
     consume: (key, limit) => of(limit).count(key),
-    consumeLeased: (key, limit) => of(limit).leased(key),
     async refund(key, limit) {
       await of(limit).limiter.reward(key, 1);
     },

@@ -51,7 +51,6 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
   return {
     kind: 'redis',
     consume: (key, limit) => limits.consume(key, limit),
-    consumeLeased: (key, limit) => limits.consumeLeased(key, limit),
     refund: (key, limit) => limits.refund(key, limit),
     used: (key, limit) => limits.used(key, limit),
     async ping() {

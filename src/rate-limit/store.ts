@@ -6,8 +6,6 @@ export interface RateLimitStore {
    * Whether a shared store answers or has lost its counts, this node alone lets no more than the limit through.
    */
   consume(key: string, limit: RateLimit): Promise<Consumed>;
-  /** The same, where that was counted ahead of its coming (`mayLease`); undefined: it is to be counted. */
-  consumeLeased(key: string, limit: RateLimit): Consumed | undefined;
   /** Takes one request of `key` back that `consume` has counted. */
   refund(key: string, limit: RateLimit): Promise<void>;
   /** How many requests of `key` are counted in its current window, as `consume` counts them. */

@@ -48,6 +48,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
     throw new ApiError('not_found');
   });
   const metrics = openMetrics();
+  metrics.observeResponses(app);
   registerStateMetrics(metrics.registry, { db, clock, log: app.log });
   const checks = dependencyChecks(
     () => pingDatabase(db),
@@ -55,6 +56,6 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
     async () => (await deps.database.diskProblem()) !== null,
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
-  metrics.register(app, deps.metricsToken);
+  metrics.serve(app, deps.metricsToken);
   return app;
 }

@@ -123,7 +123,6 @@ onEveryEngine((engine) => {
       const kv = {
         kind: 'redis' as const,
         consume: async () => ({ consumed: 1, msBeforeNext: 1 }),
-        consumeLeased: () => undefined,
         refund: async () => {},
         used: async () => 0,
         ping: () => Promise.reject(new Error('secret host')),

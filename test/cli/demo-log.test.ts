@@ -12,9 +12,9 @@ describe('the log of the demo', () => {
   it('goes to a file in the data directory where a person watches', () => {
     const directory = join(temporaryDirectory(), 'new');
     const { logger, path } = openDemoLog('info', directory, true);
-    logger.info({ req: { method: 'GET', url: '/api/health' } }, 'incoming request');
+    logger.info({ req: { method: 'GET', url: '/api/health' } }, 'request completed');
     expect(path).toBe(join(directory, 'tipline.log'));
-    expect(JSON.parse(readFileSync(path ?? '', 'utf8'))).toMatchObject({ msg: 'incoming request' });
+    expect(JSON.parse(readFileSync(path ?? '', 'utf8'))).toMatchObject({ msg: 'request completed' });
   });
 
   it('begins anew at each start', () => {

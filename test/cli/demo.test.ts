@@ -97,7 +97,7 @@ describe('tipline demo', () => {
   });
 
   it('logs its requests to standard error where no terminal is', () => {
-    expect(first.stderr).toContain('"msg":"incoming request"');
+    expect(first.stderr).toContain('"msg":"request completed"');
   });
 
   it('has something in every list', () => {

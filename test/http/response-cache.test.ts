@@ -39,11 +39,14 @@ describe('kept answers', () => {
   const find = async (now = NOW, read = compute()) =>
     (await answers.getOrCompute('q', now, read)).body.toString();
 
+  /** What is cached, without computing anything; undefined: this request is to compute it. */
+  const cached = (now = NOW, question = 'q') => answers.findCached(question, now.getTime())?.body.toString();
+
   it('are computed once for as long as they hold', async () => {
     expect([await find(), await find(), computed]).toEqual(['of 1', 'of 1', 1]);
-    expect(answers.getStale('q', NOW.getTime())?.body.toString()).toBe('of 1');
+    expect(cached()).toBe('of 1');
     [latest, oldest] = [2, 2];
-    expect(answers.getStale('q', NOW.getTime())).toBeUndefined();
+    expect(cached()).toBeUndefined();
     expect([await find(), computed]).toEqual(['of 2', 2]);
   });
 
@@ -76,7 +79,7 @@ describe('kept answers', () => {
     expect(await first).toBe('of 1');
     // The one that came late is not kept in place of the newer one.
     oldest = 2;
-    expect(answers.getStale('q', NOW.getTime())?.body.toString()).toBe('of 2');
+    expect(cached()).toBe('of 2');
 
     [latest, oldest] = [3, 3];
     const long = find(NOW, slow);
@@ -88,9 +91,9 @@ describe('kept answers', () => {
 
   it('end with the instant at which time alone makes them others', async () => {
     await find(NOW, compute({ validUntil: at(10) }));
-    expect(answers.getStale('q', at(9).getTime())).toBeDefined();
-    expect(answers.getStale('q', at(10).getTime())).toBeUndefined();
-    expect(answers.getStale('q', at(-1).getTime())).toBeUndefined();
+    expect(cached(at(9))).toBeDefined();
+    expect(cached(at(10))).toBeUndefined();
+    expect(cached(at(-1))).toBeUndefined();
     await find(at(10));
     expect(computed).toBe(2);
   });
@@ -138,11 +141,8 @@ describe('kept answers', () => {
     [latest, oldest, epoch] = [5, 5, 1];
     finish({ payload: 'of 9', revision: 9, validUntil: null });
     await late;
-    expect([answers.getStale('q', NOW.getTime()), answers.getStale('other', NOW.getTime())]).toEqual([
-      undefined,
-      undefined,
-    ]);
-    expect([await find(), answers.getStale('q', NOW.getTime())?.revision]).toEqual(['of 5', 5]);
+    expect([cached(), cached(NOW, 'other')]).toEqual([undefined, undefined]);
+    expect([await find(), cached()]).toEqual(['of 5', 'of 5']);
   });
 
   it('a failure is told to all who joined', async () => {
@@ -160,19 +160,17 @@ describe('kept answers', () => {
   it('one of those who ask renews what is no longer the latest, the others go on with it', async () => {
     await find();
     latest = 2;
-    const seen = () => answers.getStale('q', NOW.getTime())?.body.toString();
-    expect([seen(), seen(), seen()]).toEqual([undefined, 'of 1', 'of 1']);
+    expect([cached(), cached(), cached()]).toEqual([undefined, 'of 1', 'of 1']);
     await find();
-    expect(seen()).toBe('of 2');
+    expect(cached()).toBe('of 2');
   });
 
   it('sends another when the one who was to renew it does not', async () => {
     await find();
     latest = 2;
-    const seen = () => answers.getStale('q', NOW.getTime())?.body.toString();
-    expect([seen(), seen()]).toEqual([undefined, 'of 1']);
+    expect([cached(), cached()]).toEqual([undefined, 'of 1']);
     clock += 501;
-    expect([seen(), seen()]).toEqual([undefined, 'of 1']);
+    expect([cached(), cached()]).toEqual([undefined, 'of 1']);
   });
 
   it('a failure is told, and the next one asks again', async () => {

@@ -14,7 +14,7 @@ export interface Computed {
 }
 
 /** An answer that is given out again while it is the right one. */
-interface CachedResponse {
+export interface CachedResponse {
   body: Buffer;
   /** Strong, over the content (RFC 9110 §8.8.3). */
   etag: string;
@@ -26,13 +26,13 @@ interface CachedResponse {
 }
 
 export interface ResponseCache {
-  /** The answer to a question: kept, or computed once for all who ask meanwhile. */
-  getOrCompute(question: string, now: Date, compute: () => Promise<Computed>): Promise<CachedResponse>;
   /**
-   * The answer kept, when it may be given out now. Once it is no longer the latest, the first who asks gets none and
-   * is to `find` it, while the others go on with the one before for as long as it holds.
+   * The response to a question: cached, or computed once for all who ask meanwhile. Once the cached one is no longer the latest,
+   * the first who asks computes the next, while the others get the one before for as long as it is fresh.
    */
-  getStale(question: string, now: number): CachedResponse | undefined;
+  getOrCompute(question: string, now: Date, compute: () => Promise<Computed>): Promise<CachedResponse>;
+  /** The cached one, at `now` in Unix time in milliseconds; undefined: this request is to compute it. */
+  findCached(question: string, now: number): CachedResponse | undefined;
 }
 
 /** Bytes of all bodies together. */
@@ -63,10 +63,23 @@ export function createResponseCache(
   const inFlight = new Map<string, Computing>();
 
   const isRight = (answer: CachedResponse, now: number) => now >= answer.asOf && now < answer.validUntil;
-  const latest = (question: string, now: number) => {
+  const findFresh = (question: string, now: number) => {
     const answer = kept.get(question);
-    if (!answer || !isRight(answer, now) || !watch.isFresh('answers', answer.revision)) return undefined;
-    return watch.isLatest('answers', answer.revision) ? answer : undefined;
+    const isFresh = answer && isRight(answer, now) && watch.isFresh('answers', answer.revision);
+    return isFresh ? answer : undefined;
+  };
+  const findLatest = (question: string, now: number) => {
+    const answer = findFresh(question, now);
+    return answer && watch.isLatest('answers', answer.revision) ? answer : undefined;
+  };
+  /** The fresh one, unless this request is to renew it. */
+  const findCached = (question: string, now: number) => {
+    const answer = findFresh(question, now);
+    if (!answer || watch.isLatest('answers', answer.revision)) return answer;
+    const at = clock();
+    if (at - (renewedAt.get(answer) ?? Number.NEGATIVE_INFINITY) <= RENEWAL_MS) return answer;
+    renewedAt.set(answer, at);
+    return undefined;
   };
   const keep = (
     question: string,
@@ -100,10 +113,11 @@ export function createResponseCache(
   const isRecent = ({ mayLag, revision }: CachedResponse) => !mayLag || watch.isFresh('answers', revision);
 
   return {
+    findCached,
     async getOrCompute(question, now, compute) {
       // Who joined one that is not for him looks again: the first of them begins another, which the others join.
       for (;;) {
-        const known = latest(question, now.getTime());
+        const known = findLatest(question, now.getTime());
         if (known) return known;
         const other = findShareable(question);
         if (!other) break;
@@ -122,17 +136,6 @@ export function createResponseCache(
       };
       inFlight.set(question, own);
       return own.answer;
-    },
-    getStale(question, now) {
-      const answer = kept.get(question);
-      if (!answer || !isRight(answer, now) || !watch.isFresh('answers', answer.revision)) return undefined;
-      if (watch.isLatest('answers', answer.revision)) return answer;
-      const at = clock();
-      if (at - (renewedAt.get(answer) ?? Number.NEGATIVE_INFINITY) > RENEWAL_MS) {
-        renewedAt.set(answer, at);
-        return undefined;
-      }
-      return answer;
     },
   };
 }

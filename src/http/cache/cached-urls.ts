@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { isKnownToClient, isSentWith304 } from '../etag.ts';
+import { SECURITY_HEADERS } from '../security-headers.ts';
+import { atTurnEnd } from '../turn-end.ts';
+import type { CachedResponse, ResponseCache } from './response-cache.ts';
+
+/** Responses by the URL of their request, which need neither be parsed nor validated again. */
+export interface CachedUrls {
+  /** This URL asks that question, and has a response with these headers. */
+  remember(request: FastifyRequest, reply: FastifyReply, question: string): void;
+  /** Sends the cached response to the URL of a request that was admitted. @returns false: there is none */
+  send(request: FastifyRequest, reply: FastifyReply): boolean;
+}
+
+interface Entry {
+  question: string;
+  /** Names and values in turn: those that are the same in every response. */
+  headers: string[];
+  headersOf304: string[];
+}
+
+/** Others in each response. */
+const OWN_HEADERS = ['x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+const NOT_KEPT = new Set([...OWN_HEADERS, 'etag', 'content-length']);
+const MAX_ENTRIES = 10_000;
+const MAX_URL_LENGTH = 500;
+
+export function cachedUrls(responses: Pick<ResponseCache, 'findCached'>): CachedUrls {
+  const entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
+  const keyOf = ({ principal, originalUrl }: FastifyRequest) => `${principal.tlpCeiling} ${originalUrl}`;
+  return {
+    remember(request, reply, question) {
+      if (request.originalUrl.length > MAX_URL_LENGTH) return;
+      const kept = Object.entries({ ...SECURITY_HEADERS, ...reply.getHeaders() }).filter(
+        ([name]) => !NOT_KEPT.has(name),
+      );
+      const flat = (pairs: typeof kept) => pairs.flatMap(([name, value]) => [name, String(value)]);
+      entries.set(keyOf(request), {
+        question,
+        headers: flat(kept),
+        headersOf304: flat(kept.filter(([name]) => isSentWith304(name))),
+      });
+    },
+    send(request, reply) {
+      if (request.method !== 'GET') return false;
+      const entry = entries.get(keyOf(request));
+      const cached = entry && responses.findCached(entry.question, request.principal.now.getTime());
+      if (!cached) return false;
+      write(request, reply, entry, cached);
+      return true;
+    },
+  };
+}
+
+function write(request: FastifyRequest, reply: FastifyReply, entry: Entry, cached: CachedResponse): void {
+  const own = ['etag', cached.etag];
+  for (const name of OWN_HEADERS) own.push(name, reply.getHeader(name) as string);
+  const { raw } = reply.hijack();
+  if (isKnownToClient(request, cached.etag)) {
+    raw.writeHead(304, [...entry.headersOf304, ...own]);
+    atTurnEnd(() => raw.end());
+  } else {
+    raw.writeHead(200, [...entry.headers, ...own, 'content-length', String(cached.body.length)]);
+    atTurnEnd(() => raw.end(cached.body));
+  }
+}
