@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
-import { nodeSettings } from '../support/postgres-nodes.ts';
+import { hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
 import { run, tipline, until } from '../support/processes.ts';
+import { type ServerProcess, startPostgres, stop } from '../support/servers.ts';
 import { createKey, emptyStore, type Service, serve } from '../support/service.ts';
 
 /** More than there is of any disk: it is as if it were nearly full. */
@@ -97,13 +97,14 @@ async function hasAppliedLists(connectionString: string): Promise<boolean> {
   return rows[0]?.applied === true;
 }
 
-const postgresUrl = inject('postgresUrl');
-const disk = postgresUrl ? smallDisk() : null;
+const disk = hasPostgres ? smallDisk() : null;
 
 describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
-  const name = `full_${randomUUID().replaceAll('-', '')}`;
+  const name = 'full_disk';
+  /** Of this test alone: while the disk is full no checkpoint of the whole server succeeds. */
+  let postgres: ServerProcess;
   const admin = async (...statements: string[]) => {
-    const client = new pg.Client({ connectionString: postgresUrl ?? '' });
+    const client = new pg.Client({ connectionString: postgres.url });
     await client.connect();
     for (const statement of statements) await client.query(statement);
     await client.end();
@@ -124,6 +125,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
     sendList = resolve;
   });
   beforeAll(async () => {
+    postgres = (await startPostgres(join(temporaryDirectory(), 'postgres'))) as ServerProcess;
     const space = join(directory, 'space');
     mkdirSync(space);
     chownSync(space, NOBODY, NOBODY);
@@ -131,7 +133,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
       `create tablespace ${name} location '${space}'`,
       `create database ${name} tablespace ${name}`,
     );
-    const url = (postgresUrl ?? '').replace(/\/[^/]*$/, `/${name}`);
+    const url = postgres.url.replace(/\/[^/]*$/, `/${name}`);
     const env = { ...nodeSettings(url), OUTBOUND_NETWORKS: '127.0.0.1/32' };
     const command = (...args: string[]) => run(args, { env });
     expect((await command('migrate')).code).toBe(0);
@@ -150,7 +152,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
   afterAll(async () => {
     await service?.stop();
     await feed?.close();
-    await admin(`drop database if exists ${name} with (force)`, `drop tablespace if exists ${name}`);
+    await stop(postgres?.process, 'SIGINT');
     disk?.remove();
   });
 
