@@ -14,7 +14,7 @@ export const PLURALS: Record<Counted, string> = {
 export function summaryObject({ kinds, hidden }: ImportCounts): Record<string, unknown> {
   const others = [...kinds]
     .filter(([kind]) => kind !== 'indicator')
-    .map(([kind, tally]) => [PLURALS[kind], tally]);
+    .map(([kind, counts]) => [PLURALS[kind], counts]);
   return { ...(kinds.get('indicator') ?? emptyCounts()), hidden, ...Object.fromEntries(others) };
 }
 
@@ -22,9 +22,9 @@ export function summaryLines({ kinds, examples, hidden }: ImportCounts): string[
   const columns = ['read', 'new', 'updated', 'unchanged', 'rejected'] as const;
   const lines = [''.padEnd(15) + columns.map((column) => column.padStart(11)).join('')];
   for (const kind of Object.keys(PLURALS) as Counted[]) {
-    const tally = kinds.get(kind);
-    if (!tally && kind !== 'indicator') continue;
-    const numbers = columns.map((column) => String((tally ?? emptyCounts())[column]).padStart(11));
+    const counts = kinds.get(kind);
+    if (!counts && kind !== 'indicator') continue;
+    const numbers = columns.map((column) => String((counts ?? emptyCounts())[column]).padStart(11));
     lines.push(PLURALS[kind].padEnd(15) + numbers.join(''));
   }
   if (hidden > 0) lines.push('', `Of the new and updated indicators the whitelist hides ${hidden}.`);

@@ -69,7 +69,7 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
   // On a machine that does both, whoever reads goes first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const inputs = await collectInputs(paths);
-  const tally = createCounts();
+  const counts = createCounts();
   const interrupted = new AbortController();
   const interrupt = () => {
     process.stderr.write('Stopping after the current batch; a second signal stops at once.\n');
@@ -80,11 +80,11 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
     const problems = await withDatabase(
       async (database) => {
         await refuseOtherDefaults(database.db, options, command);
-        return importInputs(database, inputs.files, options, tally, interrupted.signal);
+        return importInputs(database, inputs.files, options, counts, interrupted.signal);
       },
       { creates: true },
     );
-    report(tally, problems, options);
+    report(counts, problems, options);
     if (problems.length > 0) process.exitCode = 1;
   } finally {
     for (const signal of END_SIGNALS) process.off(signal, interrupt);
@@ -109,7 +109,7 @@ async function importInputs(
   { db, kind, shared }: Pick<Database, 'db' | 'kind' | 'shared'>,
   files: InputFile[],
   options: ImportOptions,
-  tally: ImportCounts,
+  counts: ImportCounts,
   interrupted: AbortSignal,
 ) {
   const now = new Date();
@@ -119,7 +119,7 @@ async function importInputs(
     severity: options.severity,
   };
   const known = await findSource(db, options.source);
-  const run = options.dryRun ? null : await recorded(db, files, options, tally, now);
+  const run = options.dryRun ? null : await recorded(db, files, options, counts, now);
   const source: Source = options.dryRun
     ? (known ?? newSource(randomUUID(), options.source, defaults))
     : await ensureSource(db, options.source, 'import', defaults, now);
@@ -131,7 +131,7 @@ async function importInputs(
     tlpCeiling: 'RED' as const,
     // No server can open an embedded database that this process holds.
     alone: kind === 'embedded' && !shared,
-    tally,
+    counts,
     signal: run ? AbortSignal.any([run.signal, interrupted]) : interrupted,
     ...(run && { writer: { ...NO_LEASE, runId: run.id } }),
   };
@@ -160,14 +160,14 @@ function recorded(
   db: Db,
   files: InputFile[],
   { source, format }: ImportOptions,
-  tally: ImportCounts,
+  counts: ImportCounts,
   now: Date,
 ) {
   const [first, ...others] = files.map(({ fileName }) => basename(fileName));
   const fileBytes = files.reduce((sum, { size }) => sum + size, 0);
   const fileName = others.length > 0 ? `${first} and ${others.length} more` : (first ?? 'no file');
   const wanted = { source, fileName, fileBytes, format, dryRun: false };
-  return recordRun(db, wanted, tally, byWhoRunsThis(now), () => {});
+  return recordRun(db, wanted, counts, byWhoRunsThis(now), () => {});
 }
 
 const EMPTY = 'empty, or not of a format that can be recognized: see --format';
@@ -211,16 +211,16 @@ async function importerFor(file: InputFile, format: ImportOptions['format']): Pr
   }
 }
 
-function report(tally: ImportCounts, problems: Interruption[], { json, dryRun }: ImportOptions): void {
+function report(counts: ImportCounts, problems: Interruption[], { json, dryRun }: ImportOptions): void {
   for (const { fileName, message } of problems) {
     process.stderr.write(`${fileName}: ${message}\n`);
   }
   if (json) {
-    print(JSON.stringify(summaryObject(tally)));
+    print(JSON.stringify(summaryObject(counts)));
     return;
   }
   if (dryRun) print('Dry run: nothing was written.');
-  for (const line of summaryLines(tally)) print(line);
-  const kept = [...tally.kinds.values()].some((kind) => kind.new + kind.updated > 0);
+  for (const line of summaryLines(counts)) print(line);
+  const kept = [...counts.kinds.values()].some((kind) => kind.new + kind.updated > 0);
   if (problems.length > 0 && kept && !dryRun) print('What was read whole before the trouble was kept.');
 }

@@ -32,9 +32,9 @@ export interface ImportCounts {
 export function createCounts(mostExamples = FEW_EXAMPLES): ImportCounts {
   const kinds = new Map<Counted, KindCounts>();
   const of = (kind: Counted): KindCounts => {
-    const tally = kinds.get(kind) ?? emptyCounts();
-    kinds.set(kind, tally);
-    return tally;
+    const counts = kinds.get(kind) ?? emptyCounts();
+    kinds.set(kind, counts);
+    return counts;
   };
   const examples: ImportCounts['examples'] = [];
   return {
@@ -42,15 +42,15 @@ export function createCounts(mostExamples = FEW_EXAMPLES): ImportCounts {
     examples,
     hidden: 0,
     count(kind, outcome) {
-      const tally = of(kind);
-      tally.read++;
-      tally[outcome]++;
+      const counts = of(kind);
+      counts.read++;
+      counts[outcome]++;
     },
     reject(kind, reason, where) {
-      const tally = of(kind);
-      tally.read++;
-      tally.rejected++;
-      const { reasons } = tally;
+      const counts = of(kind);
+      counts.read++;
+      counts.rejected++;
+      const { reasons } = counts;
       const name = reason in reasons || Object.keys(reasons).length < MAX_REASONS ? reason : 'other reasons';
       reasons[name] = (reasons[name] ?? 0) + 1;
       if (examples.length < mostExamples) examples.push({ where, reason });

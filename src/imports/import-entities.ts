@@ -22,7 +22,7 @@ export async function importEntities(
   kind: EntityRecord['kind'],
   records: readonly EntityRecord[],
   now: Date,
-  tally: ImportCounts,
+  counts: ImportCounts,
   dryRun: boolean,
   tlpCeiling: Tlp,
   writer: LeaseHolder = NO_LEASE,
@@ -41,7 +41,7 @@ export async function importEntities(
       await commitRevision(trx, lock);
     });
   }
-  for (const outcome of plan.outcomes) tally.count(kind, outcome);
+  for (const outcome of plan.outcomes) counts.count(kind, outcome);
 }
 
 /** Writes what a plan changes of one kind, under the revision's lock. */

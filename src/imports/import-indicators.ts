@@ -59,7 +59,7 @@ export async function importIndicators(
   source: Source,
   records: readonly IndicatorRecord[],
   now: Date,
-  tally: ImportCounts,
+  counts: ImportCounts,
   tlpCeiling: Tlp,
   writer: LeaseHolder = NO_LEASE,
 ): Promise<void> {
@@ -74,8 +74,8 @@ export async function importIndicators(
       if (changesAnything(plan)) await write(trx, plan, lock, now);
     });
   }
-  for (const outcome of plan.outcomes) tally.count('indicator', outcome);
-  tally.hidden += plan.indicators.filter(({ shown }) => shown.hiddenBy !== null).length;
+  for (const outcome of plan.outcomes) counts.count('indicator', outcome);
+  counts.hidden += plan.indicators.filter(({ shown }) => shown.suppressedBy !== null).length;
 }
 
 export async function dryRunIndicators(
@@ -83,12 +83,12 @@ export async function dryRunIndicators(
   source: Source,
   records: readonly IndicatorRecord[],
   now: Date,
-  tally: ImportCounts,
-  rehearsal: DryRun,
+  counts: ImportCounts,
+  dryRunState: DryRun,
   tlpCeiling: Tlp,
 ): Promise<void> {
-  const plan = await planBatch(db, source, records, now, tlpCeiling, rehearsal);
-  for (const outcome of plan.outcomes) tally.count('indicator', outcome);
+  const plan = await planBatch(db, source, records, now, tlpCeiling, dryRunState);
+  for (const outcome of plan.outcomes) counts.count('indicator', outcome);
 }
 
 async function planBatch(
@@ -97,7 +97,7 @@ async function planBatch(
   records: readonly IndicatorRecord[],
   now: Date,
   tlpCeiling: Tlp,
-  rehearsal?: DryRun,
+  dryRunState?: DryRun,
 ): Promise<Plan> {
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
   const revision = await readRevision(db);
@@ -106,7 +106,7 @@ async function planBatch(
   const source = (await loadSources(db, [given.id])).get(given.id) ?? given;
   const byId = new Map(records.map((record) => [indicatorId(record.type, record.normalized), record]));
   const known = await loadIndicators(db, [...byId.keys()]);
-  rehearsal?.recall(byId.keys(), known);
+  dryRunState?.recall(byId.keys(), known);
   const fresh = new Set([...byId.keys()].filter((id) => !known.has(id)));
   const changed = new Set<string>();
   const externalIds: ExternalIdWrite[] = [];
@@ -133,7 +133,7 @@ async function planBatch(
     if (!sameValue) current.value = record.value;
     current.statements.set(source.id, { ...after, source });
     known.set(id, current);
-    rehearsal?.keep(id, current);
+    dryRunState?.keep(id, current);
     changed.add(id);
     return isNew ? 'new' : 'updated';
   });
@@ -176,7 +176,7 @@ function writesFor(
     if (!entry || !statement) continue;
     const { type, value, normalized, stored } = entry;
     const shown = recompute(entry, matcher, now);
-    const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
+    const hitChanges = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
     // The number's place is held by a 0 until it is given out under the lock.
     indicators.push({ id, number: fresh.has(id) ? 0 : null, type, value, normalized, shown, hitChanges });
     statements.push({ indicatorId: id, sourceId: source.id, statement });

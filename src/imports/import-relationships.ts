@@ -52,14 +52,14 @@ export async function importRelationships(
   db: Db,
   source: Source,
   records: readonly RelationshipRecord[],
-  tally: ImportCounts,
+  counts: ImportCounts,
   tlpCeiling: Tlp,
   writer: LeaseHolder = NO_LEASE,
 ): Promise<RelationshipRecord[]> {
   const waiting: RelationshipRecord[] = [];
   let pairs: Relationship[] = [];
   const write = async () => {
-    await writePairs(db, source, pairs, tally, writer, tlpCeiling);
+    await writePairs(db, source, pairs, counts, writer, tlpCeiling);
     pairs = [];
   };
   for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
@@ -76,7 +76,7 @@ export async function importRelationships(
       const joins = isTooMany ? [] : joinsOf(record, from, to, source);
       if (joins.length === 0) {
         const reason = isTooMany ? TOO_MANY : NOT_KEPT;
-        tally.reject('relationship', reason, `${record.from} ${record.type} ${record.to}`);
+        counts.reject('relationship', reason, `${record.from} ${record.type} ${record.to}`);
       }
       pairs.push(...joins);
       if (pairs.length >= PAIRS_AT_ONCE) await write();
@@ -90,7 +90,7 @@ async function writePairs(
   db: Db,
   source: Source,
   pairs: readonly Relationship[],
-  tally: ImportCounts,
+  counts: ImportCounts,
   writer: LeaseHolder,
   tlpCeiling: Tlp,
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function writePairs(
       await commitRevision(trx, lock);
     });
   }
-  for (const outcome of plan.outcomes) tally.count('relationship', outcome);
+  for (const outcome of plan.outcomes) counts.count('relationship', outcome);
 }
 
 function joinsOf(

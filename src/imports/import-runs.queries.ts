@@ -52,11 +52,11 @@ export async function noteProgress(
   db: Db,
   id: string,
   readBytes: number,
-  tally: ImportCounts,
+  counts: ImportCounts,
 ): Promise<string | null> {
   const row = await db
     .updateTable('import_run')
-    .set({ read_bytes: readBytes, heard_at: sql`clock_timestamp()`, ...countsOf(tally) })
+    .set({ read_bytes: readBytes, heard_at: sql`clock_timestamp()`, ...countsOf(counts) })
     .where('id', '=', id)
     .where('state', '=', 'running')
     .returning('stop_wanted_by')
@@ -79,13 +79,13 @@ export async function writeEnd(
   trx: Transaction<Tables>,
   id: string,
   end: { state: Exclude<RunState, 'running'>; readBytes: number; problem: string | null; at: Date },
-  tally: ImportCounts,
+  counts: ImportCounts,
 ): Promise<void> {
   const { state, readBytes, problem, at } = end;
   await trx
     .updateTable('import_run')
-    .set({ state, problem, ended_at: at, read_bytes: readBytes, ...countsOf(tally) })
-    .set({ rejected: JSON.stringify(tally.examples) })
+    .set({ state, problem, ended_at: at, read_bytes: readBytes, ...countsOf(counts) })
+    .set({ rejected: JSON.stringify(counts.examples) })
     .where('id', '=', id)
     .execute();
 }

@@ -34,7 +34,7 @@ export interface RecordedRun {
 export async function recordRun(
   db: Db,
   wanted: Omit<NewRun, 'id'>,
-  tally: ImportCounts,
+  counts: ImportCounts,
   by: By,
   onError: (error: unknown) => void,
 ): Promise<RecordedRun> {
@@ -51,7 +51,7 @@ export async function recordRun(
   const stopping = new AbortController();
   let noting: Promise<void> | null = null;
   const note = () => {
-    noting ??= noteProgress(db, id, run.readBytes, tally)
+    noting ??= noteProgress(db, id, run.readBytes, counts)
       .then((who) => {
         if (who !== null)
           stopping.abort(new ImportStopped(`${who} stopped it. What was read whole was kept.`));
@@ -71,13 +71,13 @@ export async function recordRun(
       clearInterval(timer);
       await noting;
       const { readBytes } = run;
-      const counts = Object.fromEntries(
-        [...tally.kinds].map(([kind, { reasons, ...counts }]) => [kind, counts]),
+      const byKind = Object.fromEntries(
+        [...counts.kinds].map(([kind, { reasons, ...numbers }]) => [kind, numbers]),
       );
       await db.transaction().execute(async (trx) => {
-        await writeEnd(trx, id, { state, readBytes, problem, at }, tally);
+        await writeEnd(trx, id, { state, readBytes, problem, at }, counts);
         if (wanted.dryRun) return;
-        const after = { state, problem, counts };
+        const after = { state, problem, counts: byKind };
         await writeAudit(trx, { ...by, now: at }, { ...audit, action: 'import.end', before: null, after });
       });
     },

@@ -92,15 +92,15 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       const importer = deps.openImporter(await formatOf(file, query));
       const { source, fileName, dryRun, format: __, ...defaults } = query;
       const wanted = { source, fileName, fileBytes: file.bytes, format: importer.name, dryRun };
-      const tally = createCounts(MOST_REJECTED);
+      const counts = createCounts(MOST_REJECTED);
       const log = (err: unknown) => request.log.error({ err }, 'import');
-      const run = await recordRun(db, wanted, tally, deps.by(request), log);
+      const run = await recordRun(db, wanted, counts, deps.by(request), log);
       const tlpCeiling = request.principal.tlpCeiling;
       // Files that arrived at the same time may be more than run at once: the last of them wait.
       const work = turns.execute(() =>
         runUpload(
           { ...deps, signal: stopping.signal, log },
-          { ...wanted, file, importer, defaults, tally, run, tlpCeiling },
+          { ...wanted, file, importer, defaults, counts, run, tlpCeiling },
         ),
       );
       running.add(work);

@@ -40,7 +40,7 @@ export interface ImportOptions {
   now: Date;
   /** Tells what would happen and writes nothing. Relationships are not counted then. */
   dryRun: boolean;
-  tally: ImportCounts;
+  counts: ImportCounts;
   /**
    * Of whoever imports: a record that is marked above it is rejected, and the counts tell nothing of what is known above
    * it, which counts as new.
@@ -97,10 +97,10 @@ export async function importFiles(
   const oneConnection = await hasOneConnection(db);
   const batchMs = oneConnection && !options.alone ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
   const statistics = statisticsOf(db, options, oneConnection);
-  const rehearsal = createDryRun(options.source);
+  const dryRunState = createDryRun(options.source);
   try {
     for await (const { importer, input } of files) {
-      const write = batchWriter(db, options, { batchMs, rehearsal, waiting, statistics });
+      const write = batchWriter(db, options, { batchMs, dryRunState, waiting, statistics });
       try {
         for await (const record of importer.read(input)) {
           // What is rejected fills no batch.
@@ -127,11 +127,11 @@ export async function importFiles(
  * Updates the planner's statistics each time an import has changed as many records as the planner knows of indicators. The embedded
  * database has no autovacuum, and that of PostgreSQL comes once a minute, in which an empty table can grow to tens of thousands of rows.
  */
-function statisticsOf(db: Db, { tally, dryRun }: ImportOptions, readersWait: boolean) {
-  let before = changedRecords(tally);
+function statisticsOf(db: Db, { counts, dryRun }: ImportOptions, readersWait: boolean) {
+  let before = changedRecords(counts);
   let known: number | undefined;
   const updateAfter = async (share: number) => {
-    const changed = changedRecords(tally) - before;
+    const changed = changedRecords(counts) - before;
     if (dryRun || changed < FIRST_STATISTICS) return;
     known ??= await knownIndicators(db);
     if (changed < known * share) return;
@@ -150,7 +150,7 @@ const changedRecords = ({ kinds }: ImportCounts) =>
 
 interface WriterParts {
   batchMs: number;
-  rehearsal: DryRun;
+  dryRunState: DryRun;
   waiting: PendingRelationships;
   statistics: ReturnType<typeof statisticsOf>;
 }
@@ -159,7 +159,7 @@ interface WriterParts {
 function batchWriter(
   db: Db,
   options: ImportOptions,
-  { batchMs, rehearsal, waiting, statistics }: WriterParts,
+  { batchMs, dryRunState, waiting, statistics }: WriterParts,
 ) {
   const { readers = { areServed: () => hasActiveReaders(db), yieldToReaders: delay } } = options;
   let batch = newBatch();
@@ -167,14 +167,14 @@ function batchWriter(
   let writing = Promise.resolve();
   async function write(full: Batch): Promise<void> {
     const start = performance.now();
-    await importBatch(db, full, options, rehearsal);
+    await importBatch(db, full, options, dryRunState);
     if (!options.dryRun) {
       await waiting.add(
         await importRelationships(
           db,
           options.source,
           full.relationships,
-          options.tally,
+          options.counts,
           options.tlpCeiling,
           options.writer,
         ),
@@ -214,18 +214,18 @@ function batchWriter(
 async function resolvePending(
   db: Db,
   waiting: PendingRelationships,
-  { source, tally, writer, tlpCeiling }: ImportOptions,
+  { source, counts, writer, tlpCeiling }: ImportOptions,
 ): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
     for (const { type, from, to } of await importRelationships(
       db,
       source,
       group,
-      tally,
+      counts,
       tlpCeiling,
       writer,
     )) {
-      tally.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
+      counts.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
     }
   }
 }
@@ -241,14 +241,14 @@ function newBatch(): Batch {
 }
 
 function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileName: string): void {
-  const { tally, source, tlpCeiling } = options;
+  const { counts, source, tlpCeiling } = options;
   if (record.kind === 'rejected') {
-    tally.reject(record.of, record.reason, `${fileName}, ${record.where}`);
+    counts.reject(record.of, record.reason, `${fileName}, ${record.where}`);
     return;
   }
   // Whoever imported it could never see it again, nor could others who saw it until now. Its value is nobody's to read.
   if (compareTlp(record.tlp ?? source.defaults.tlp, tlpCeiling) > 0) {
-    tally.reject(record.kind, 'marked above what the role sees', fileName);
+    counts.reject(record.kind, 'marked above what the role sees', fileName);
     return;
   }
   batch.size++;
@@ -261,11 +261,11 @@ function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileNa
   }
 }
 
-async function importBatch(db: Db, batch: Batch, options: ImportOptions, rehearsal: DryRun): Promise<void> {
-  const { source, now, dryRun, tally, writer, tlpCeiling } = options;
+async function importBatch(db: Db, batch: Batch, options: ImportOptions, dryRunState: DryRun): Promise<void> {
+  const { source, now, dryRun, counts, writer, tlpCeiling } = options;
   for (const [kind, records] of batch.entities)
-    await importEntities(db, source, kind, records, now, tally, dryRun, tlpCeiling, writer);
+    await importEntities(db, source, kind, records, now, counts, dryRun, tlpCeiling, writer);
   if (batch.indicators.length === 0) return;
-  if (dryRun) await dryRunIndicators(db, source, batch.indicators, now, tally, rehearsal, tlpCeiling);
-  else await importIndicators(db, source, batch.indicators, now, tally, tlpCeiling, writer);
+  if (dryRun) await dryRunIndicators(db, source, batch.indicators, now, counts, dryRunState, tlpCeiling);
+  else await importIndicators(db, source, batch.indicators, now, counts, tlpCeiling, writer);
 }

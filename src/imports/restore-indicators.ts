@@ -71,7 +71,7 @@ export async function planRestoredIndicators(
 }
 
 const isShown = (row: StoredState | null, now: Date) =>
-  Number(row !== null && row.hiddenBy === null && (row.expiresAt === null || row.expiresAt > now));
+  Number(row !== null && row.suppressedBy === null && (row.expiresAt === null || row.expiresAt > now));
 
 /** Under the revision's lock, which the caller commits. */
 export async function writeRestoredIndicators(

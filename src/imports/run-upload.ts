@@ -33,7 +33,7 @@ interface Work {
   dryRun: boolean;
   /** Of the source, when it is new. */
   defaults: SourceDefaults;
-  tally: ImportCounts;
+  counts: ImportCounts;
   run: RecordedRun;
   /** Of whoever imports. */
   tlpCeiling: Tlp;
@@ -69,7 +69,7 @@ async function read(
   { db }: Deps['database'],
   now: Date,
   signal: AbortSignal,
-  { file, fileName, importer, source: name, dryRun, defaults, tally, run, tlpCeiling }: Work,
+  { file, fileName, importer, source: name, dryRun, defaults, counts, run, tlpCeiling }: Work,
 ): Promise<string | null> {
   const known = await findSource(db, name);
   const source = dryRun
@@ -84,7 +84,7 @@ async function read(
       source,
       now,
       dryRun,
-      tally,
+      counts,
       signal,
       tlpCeiling,
       writer: { ...NO_LEASE, runId: run.id },

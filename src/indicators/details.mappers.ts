@@ -20,7 +20,7 @@ interface Parts {
   known: KnownIndicator;
   more: Awaited<ReturnType<typeof findMore>>;
   hider: Awaited<ReturnType<typeof findHider>>;
-  waitingFor: string[];
+  pendingProviders: string[];
 }
 
 export function toDetail(parts: Parts, principal: Principal): Detail {
@@ -34,16 +34,23 @@ export function toDetail(parts: Parts, principal: Principal): Detail {
     forDetection: statements.some(({ forDetection }) => forDetection),
     externalIds: [...known.externalIds].sort(),
     // The marking of the whole is that of its most restricted part: each of them may be shown.
-    said: statements.filter(({ tlp }) => compareTlp(tlp, principal.tlpCeiling) <= 0).map(toSaid),
-    decides: deciding(context, known, statements),
+    sources: statements
+      .filter(({ tlp }) => compareTlp(tlp, principal.tlpCeiling) <= 0)
+      .map(toSourceStatement),
+    confidenceOrigin: deciding(context, known, statements),
     expired: parts.context.expires_at !== null && parts.context.expires_at <= principal.now,
-    hiddenBy: hider ?? null,
-    waitingFor: parts.waitingFor,
+    suppressedBy: hider ?? null,
+    pendingProviders: parts.pendingProviders,
   };
 }
 
-function toSaid({ source, ...said }: SourceStatement): Detail['said'][number] {
-  return { sourceId: source.id, source: source.name, defaultConfidence: source.defaults.confidence, ...said };
+function toSourceStatement({ source, ...stated }: SourceStatement): Detail['sources'][number] {
+  return {
+    sourceId: source.id,
+    source: source.name,
+    defaultConfidence: source.defaults.confidence,
+    ...stated,
+  };
 }
 
 /** As `confidenceShown` decides, with names. */
@@ -51,7 +58,7 @@ function deciding(
   { enrichments }: Pick<Detail, 'enrichments'>,
   { pinned, stored }: Pick<KnownIndicator, 'pinned' | 'stored'>,
   statements: readonly SourceStatement[],
-): Detail['decides'] {
+): Detail['confidenceOrigin'] {
   const judged = enrichments.filter(({ score, error }) => score !== null && error === null);
   const [best] = judged.sort((a, b) => (b.score ?? 0) - (a.score ?? 0));
   // Of what no source says any more the last word stands.

@@ -88,6 +88,6 @@ async function readParts(db: Db, principal: Principal, id: string, seesHidden: b
     known,
     more: await findMore(db, id),
     hider: await findHider(db, id, principal),
-    waitingFor: await findWaiting(db, id),
+    pendingProviders: await findWaiting(db, id),
   };
 }

@@ -73,7 +73,7 @@ export const exportIndicators = operation('GET /app/indicators/export', {
   answer: Type.String(),
 });
 
-const Said = Type.Object({
+const StatedBySource = Type.Object({
   sourceId: Type.String(),
   source: Type.String(),
   /** What it says itself; null: its default holds. */
@@ -113,9 +113,9 @@ export const readIndicator = operation('GET /app/indicators/:id', {
       modifiedAt: momentOrNull,
       forDetection: Type.Boolean(),
       externalIds: Type.Array(Type.String()),
-      said: Type.Array(Said),
-      /** What the confidence is, and would be if it were not pinned, with who decides. */
-      decides: Type.Object({
+      sources: Type.Array(StatedBySource),
+      /** What the confidence is, and would be if it were not pinned, with who confidenceOrigin. */
+      confidenceOrigin: Type.Object({
         pinned: nullable(score()),
         by: stringEnum(['analyst', 'provider', 'source']),
         name: nullable(Type.String()),
@@ -125,9 +125,9 @@ export const readIndicator = operation('GET /app/indicators/:id', {
       }),
       expired: Type.Boolean(),
       /** null: the whitelist does not hide it. */
-      hiddenBy: Type.Union([Hider, Type.Null()]),
+      suppressedBy: Type.Union([Hider, Type.Null()]),
       /** Providers that are yet to be asked. */
-      waitingFor: Type.Array(Type.String()),
+      pendingProviders: Type.Array(Type.String()),
     }),
   }),
 });

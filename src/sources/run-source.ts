@@ -196,17 +196,17 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
   await readThrough(importer, fetched, copy, signal);
   const present = source.membership && copy ? copy.ids : null;
   if (present && !run.allowShrink) await refuseShrink(db, source, present);
-  const tally = createCounts();
+  const counts = createCounts();
   const files = fetched.files.map((file) => ({
     importer: copy ? saidOnce(importer, copy) : importer,
     input: inputOf(file),
   }));
-  for (const { reason, where } of fetched.skipped ?? []) tally.reject('report', reason, where);
+  for (const { reason, where } of fetched.skipped ?? []) counts.reject('report', reason, where);
   const broken = await importFiles(db, files, {
     source,
     now,
     dryRun: false,
-    tally,
+    counts,
     tlpCeiling: 'RED',
     writer: { guard, runId: null },
     signal,
@@ -215,7 +215,7 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
   const left = present
     ? await delistMissing(db, source.id, present, source.health.lastSuccessAt, now, guard)
     : 0;
-  return { ...countsOf(tally), left };
+  return { ...countsOf(counts), left };
 }
 
 /** The whole of what a source says now. */
@@ -304,10 +304,10 @@ function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }
 
 function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, 'left'> {
   const counts = { ...none(), hidden, others: none(), reasons: {} as Record<string, number> };
-  for (const [kind, tally] of kinds) {
+  for (const [kind, ofKind] of kinds) {
     const sum = kind === 'indicator' ? counts : counts.others;
-    for (const key of ['read', 'new', 'updated', 'unchanged', 'rejected'] as const) sum[key] += tally[key];
-    for (const [reason, count] of Object.entries(tally.reasons)) {
+    for (const key of ['read', 'new', 'updated', 'unchanged', 'rejected'] as const) sum[key] += ofKind[key];
+    for (const [reason, count] of Object.entries(ofKind.reasons)) {
       counts.reasons[reason] = (counts.reasons[reason] ?? 0) + count;
     }
   }

@@ -70,13 +70,13 @@ async function readImports(db: Db, now: Date) {
   `.execute(db);
   const records = await sql<Record<(typeof IMPORT_OUTCOMES)[number], number>>`
     select ${sql.join(IMPORT_OUTCOMES.map(sumOf))}
-    from import_run cross join jsonb_each(counts) as kind(name, tally) where ${since}
+    from import_run cross join jsonb_each(counts) as kind(name, outcomes) where ${since}
   `.execute(db);
   return { runs: runs.rows, records: records.rows[0] };
 }
 
 const sumOf = (outcome: string) =>
-  sql`coalesce(sum((tally->>${outcome}::text)::bigint), 0)::bigint as ${sql.ref(outcome)}`;
+  sql`coalesce(sum((outcomes->>${outcome}::text)::bigint), 0)::bigint as ${sql.ref(outcome)}`;
 
 /** Returns the state of the store at an instant, in statements that cost the same however much it holds. */
 export async function readState(db: Db, now: Date) {

@@ -231,7 +231,7 @@ export async function indicatorsAfter(db: Db, id: string, most: number): Promise
 }
 
 /** Those that this list or entry hides. */
-export async function hiddenBy(db: Db, listId: string, after: string, most: number): Promise<string[]> {
+export async function hiddenByList(db: Db, listId: string, after: string, most: number): Promise<string[]> {
   const rows = await db
     .selectFrom('whitelist_hit')
     .select('indicator_id')

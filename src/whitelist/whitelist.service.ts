@@ -17,7 +17,7 @@ import {
   deleteList,
   findEntries,
   findLists,
-  hiddenBy,
+  hiddenByList,
   markApplied,
   markingOf,
   newEdition,
@@ -125,7 +125,7 @@ export async function removeEntry(
   });
   const free = () =>
     everyPage(
-      (after) => hiddenBy(db, entry.id, after, PAGE),
+      (after) => hiddenByList(db, entry.id, after, PAGE),
       (ids) => rewriteInBatches(db, ids, by.now),
     );
   return { entry, changed: await applyTo(db, before, free, by.now) };

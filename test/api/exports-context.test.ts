@@ -74,7 +74,7 @@ onEveryEngine((engine) => {
       indicatorRecord('DOMAIN', 'guess.example', { externalIds: ['g'] }),
       relationshipRecord('g', 'indicates', 'secret-actor'),
     ];
-    const tally = await tipline.load(link, 'Guess', { tlp: 'CLEAR' }, 'GREEN');
-    expect(tally.kinds.get('relationship')).toMatchObject({ new: 0, rejected: 1 });
+    const counts = await tipline.load(link, 'Guess', { tlp: 'CLEAR' }, 'GREEN');
+    expect(counts.kinds.get('relationship')).toMatchObject({ new: 0, rejected: 1 });
   });
 });

@@ -25,16 +25,16 @@ async function importText(tipline: Harness, text: string, given: Given = {}) {
   const input = { fileName: 'file', open: () => Readable.from([Buffer.from(text)]) };
   const importer = await recognizeFormat(input);
   if (!importer) throw new Error('not recognized');
-  const tally = createCounts();
+  const counts = createCounts();
   const [interruption = null] = await importFiles(tipline.db, [{ importer, input }], {
     source,
     now: NOW,
     dryRun,
-    tally,
+    counts,
     tlpCeiling: 'RED',
     readers,
   });
-  return { tally, indicators: tally.kinds.get('indicator'), interruption };
+  return { counts, indicators: counts.kinds.get('indicator'), interruption };
 }
 
 const indicator = (n: number, value: string) => ({
@@ -80,24 +80,24 @@ onEveryEngine((engine) => {
       );
       const first = await importText(tipline, text);
       expect(first.indicators).toMatchObject({ read: 2, new: 2, updated: 0, unchanged: 0, rejected: 0 });
-      expect(first.tally.kinds.get('relationship')).toMatchObject({ read: 1, new: 1 });
+      expect(first.counts.kinds.get('relationship')).toMatchObject({ read: 1, new: 1 });
       const before = await revision(tipline);
       const second = await importText(tipline, text);
       expect(second.indicators).toMatchObject({ read: 2, new: 0, updated: 0, unchanged: 2, rejected: 0 });
-      for (const tally of second.tally.kinds.values()) expect(tally.unchanged).toBe(tally.read);
+      for (const counts of second.counts.kinds.values()) expect(counts.unchanged).toBe(counts.read);
       expect(await revision(tipline)).toBe(before);
       await tipline.close();
     });
 
     it('counts a repeat in the file as unchanged or updated, and gives numbers to new ones only', async () => {
       const tipline = await startHarness(engine);
-      const tally = await tipline.load([
+      const counts = await tipline.load([
         indicatorRecord('DOMAIN', 'a.example.com'),
         indicatorRecord('DOMAIN', 'A.example.com'),
         indicatorRecord('DOMAIN', 'a.example.com', { tags: ['x'] }),
         indicatorRecord('DOMAIN', 'b.example.com'),
       ]);
-      expect(tally.kinds.get('indicator')).toMatchObject({ read: 4, new: 2, updated: 1, unchanged: 1 });
+      expect(counts.kinds.get('indicator')).toMatchObject({ read: 4, new: 2, updated: 1, unchanged: 1 });
       await tipline.load([indicatorRecord('DOMAIN', 'a.example.com', { tags: ['y'] })]);
       await tipline.load([indicatorRecord('DOMAIN', 'c.example.com')], 'Another');
       const numbers = await tipline.db.selectFrom('indicator').select('number').orderBy('number').execute();
@@ -147,20 +147,20 @@ onEveryEngine((engine) => {
       expect(indicators).toMatchObject({ new: 2 });
       expect((await tipline.get('/api/v1/indicators')).json().total).toBe(2);
       expect(await tipline.db.selectFrom('relationship').selectAll().execute()).toEqual([]);
-      const { tally } = await importText(tipline, text);
-      expect(tally.kinds.get('relationship')).toMatchObject({ new: 1 });
+      const { counts } = await importText(tipline, text);
+      expect(counts.kinds.get('relationship')).toMatchObject({ new: 1 });
       await tipline.close();
     });
 
     it('takes nothing from a broken record, and says which it was', async () => {
       const tipline = await startHarness(engine);
       const broken = { ...indicator(2, 'two.example.com'), valid_from: 'whenever' };
-      const { tally, indicators } = await importText(
+      const { counts, indicators } = await importText(
         tipline,
         bundle(indicator(1, 'one.example.com'), broken),
       );
       expect(indicators).toMatchObject({ read: 2, new: 1, rejected: 1 });
-      expect(tally.examples[0]?.where).toContain(broken.id);
+      expect(counts.examples[0]?.where).toContain(broken.id);
       expect((await tipline.get('/api/v1/indicators')).json().total).toBe(1);
       await tipline.close();
     });
@@ -267,14 +267,14 @@ onEveryEngine((engine) => {
         actorRecord('Bear', { externalIds: ['a'] }),
         campaignRecord('Honey', { externalIds: ['c'] }),
       ]);
-      const tally = await tipline.load([
+      const counts = await tipline.load([
         relationshipRecord('i', 'indicates', 'a'),
         relationshipRecord('i', 'indicates', 'nobody'),
         relationshipRecord('a', 'indicates', 'c'),
         indicatorRecord('DOMAIN', 'x.example.com', { externalIds: ['i'] }),
         indicatorRecord('DOMAIN', 'y.example.com', { externalIds: ['i'] }),
       ]);
-      expect(tally.kinds.get('relationship')).toMatchObject({ read: 4, new: 2, rejected: 2 });
+      expect(counts.kinds.get('relationship')).toMatchObject({ read: 4, new: 2, rejected: 2 });
       const { id } = (await tipline.get('/api/v1/actors')).json().data[0];
       expect((await tipline.get(`/api/v1/indicators?actorId=${id}`)).json().total).toBe(2);
       await tipline.close();
@@ -289,7 +289,7 @@ onEveryEngine((engine) => {
       const actors = Array.from({ length: 12 }, (_, i) =>
         actorRecord(`Bear ${i}`, { externalIds: [`a${i}`] }),
       );
-      const tally = await tipline.load([
+      const counts = await tipline.load([
         ...pattern('wide', 1_001),
         ...pattern('narrow', 1_000),
         ...actors,
@@ -298,7 +298,7 @@ onEveryEngine((engine) => {
           relationshipRecord('narrow', 'indicates', `a${i}`),
         ]),
       ]);
-      expect(tally.kinds.get('relationship')).toMatchObject({
+      expect(counts.kinds.get('relationship')).toMatchObject({
         new: 12_000,
         rejected: 12,
         reasons: { 'its ends stand for more than 1000 pairs of objects': 12 },
@@ -337,8 +337,8 @@ onEveryEngine((engine) => {
       const tipline = await startHarness(engine);
       const uuid = '00000000-0000-4000-8000-000000000001';
       await tipline.load([reportRecord('One', { externalIds: [`report--${uuid}`] })]);
-      const tally = await tipline.load([reportRecord('One', { externalIds: [`x-report--${uuid}`] })]);
-      expect(tally.kinds.get('report')).toMatchObject({ read: 1, updated: 1 });
+      const counts = await tipline.load([reportRecord('One', { externalIds: [`x-report--${uuid}`] })]);
+      expect(counts.kinds.get('report')).toMatchObject({ read: 1, updated: 1 });
       await tipline.close();
     });
 
@@ -346,15 +346,15 @@ onEveryEngine((engine) => {
       const tipline = await startHarness(engine);
       const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
       const source = await ensureSource(tipline.db, 'Files', 'import', defaults, NOW);
-      const tally = createCounts();
+      const counts = createCounts();
       const files = [bundle(indicates), bundle(malware), bundle(indicator(1, 'one.example.com'))].map(
         (text, i) => ({
           importer: stixImporter,
           input: { fileName: `file ${i}`, open: () => Readable.from([Buffer.from(text)]) },
         }),
       );
-      await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, tlpCeiling: 'RED', tally });
-      expect(tally.kinds.get('relationship')).toMatchObject({ read: 1, new: 1, rejected: 0 });
+      await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, tlpCeiling: 'RED', counts });
+      expect(counts.kinds.get('relationship')).toMatchObject({ read: 1, new: 1, rejected: 0 });
       await tipline.close();
     });
 
@@ -433,7 +433,7 @@ describe('a database that fails', () => {
       now: NOW,
       dryRun: false,
       tlpCeiling: 'RED' as const,
-      tally: createCounts(),
+      counts: createCounts(),
     };
     const importing = importFiles(
       new Proxy({}, { get }) as never,

@@ -145,7 +145,7 @@ onEveryEngine((engine) => {
     expect((await analyst.send('GET', '/app/whitelist')).json().data).toEqual([]);
     const below = indicatorId('DOMAIN', 'www.secret.test-feed.net');
     const page = await analyst.send('GET', `/app/indicators/${below}`);
-    expect(page.json().data.hiddenBy).toEqual({
+    expect(page.json().data.suppressedBy).toEqual({
       entry: null,
       list: null,
       entryId: null,

@@ -183,17 +183,17 @@ onEveryEngine((engine) => {
         defanged: 'bad[.]test-feed[.]net',
         confidence: 60,
         tags: ['c2', 'phish'],
-        decides: { pinned: null, by: 'source', name: 'Test', unpinned: 60 },
+        confidenceOrigin: { pinned: null, by: 'source', name: 'Test', unpinned: 60 },
         expired: false,
-        hiddenBy: null,
-        waitingFor: [],
+        suppressedBy: null,
+        pendingProviders: [],
       });
-      const said = data.said.map(({ source, confidence, tags }: Record<string, unknown>) => [
+      const stated = data.sources.map(({ source, confidence, tags }: Record<string, unknown>) => [
         source,
         confidence,
         tags,
       ]);
-      expect(said.sort()).toEqual([
+      expect(stated.sort()).toEqual([
         ['Other', 20, ['phish']],
         ['Test', 60, ['c2']],
       ]);
@@ -203,13 +203,19 @@ onEveryEngine((engine) => {
       await analyst.send('POST', `/app/indicators/${BAD}/pin`, { confidence: 5, reason: 'known' });
       expect((await read(`/app/indicators/${BAD}`)).data).toMatchObject({
         confidence: 5,
-        decides: { pinned: 5, by: 'analyst', unpinned: 60, unpinnedBy: 'source', unpinnedName: 'Test' },
+        confidenceOrigin: {
+          pinned: 5,
+          by: 'analyst',
+          unpinned: 60,
+          unpinnedBy: 'source',
+          unpinnedName: 'Test',
+        },
       });
     });
 
     it('tells analysts what hides it, and nobody else that it is there', async () => {
       await analyst.send('POST', `/app/indicators/${BAD}/whitelist`, { reason: 'our own' });
-      expect((await read(`/app/indicators/${BAD}`, analyst)).data.hiddenBy).toMatchObject({
+      expect((await read(`/app/indicators/${BAD}`, analyst)).data.suppressedBy).toMatchObject({
         entry: 'bad.test-feed.net',
         list: null,
         reason: 'our own',

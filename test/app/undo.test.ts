@@ -89,6 +89,6 @@ onEveryEngine((engine) => {
     await vi.waitFor(async () => expect((await read(`/app/imports/${id}`)).data.undo).toBe('done'), 60_000);
     const [row] = (await read('/app/indicators?state=expired')).data;
     const { data } = await read(`/app/indicators/${row.id}`);
-    expect(data).toMatchObject({ expired: true, said: [], decides: { unpinned: 50 } });
+    expect(data).toMatchObject({ expired: true, sources: [], confidenceOrigin: { unpinned: 50 } });
   });
 });

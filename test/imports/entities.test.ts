@@ -212,11 +212,11 @@ onEveryEngine((engine) => {
         select id from actor union select id from software)`.execute(harness.db);
       expect(rows).toEqual([]);
       // What names the old object still means it.
-      const tally = await harness.load(
+      const counts = await harness.load(
         [relationshipRecord('i', 'indicates', 'label', { tlp: 'GREEN' })],
         'Vendor',
       );
-      expect(tally.kinds.get('relationship')).toMatchObject({ unchanged: 1 });
+      expect(counts.kinds.get('relationship')).toMatchObject({ unchanged: 1 });
     });
 
     it('keep the status that an analyst set', async () => {
@@ -277,12 +277,12 @@ onEveryEngine((engine) => {
   });
 
   it('takes two techniques or programs of one ATT&CK number for one, whatever ids a producer mints', async () => {
-    const tally = await harness.load([
+    const counts = await harness.load([
       softwareRecord('PlugX', { externalIds: [`malware--${uuid(1)}`], attackId: 'S0013' }),
       softwareRecord('Korplug', { externalIds: [`malware--${uuid(2)}`], attackId: 'S0013' }),
       softwareRecord('PlugX', { externalIds: [`malware--${uuid(3)}`] }),
     ]);
-    expect(tally.kinds.get('software')).toMatchObject({ new: 2, updated: 1 });
+    expect(counts.kinds.get('software')).toMatchObject({ new: 2, updated: 1 });
   });
 
   it('holds a name for no sign that a crowd bears, and takes it for none of them', async () => {

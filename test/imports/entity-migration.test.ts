@@ -70,7 +70,7 @@ async function load(db: Db, source: string, records: ImportRecord[]) {
       yield* records;
     },
   };
-  const tally = createCounts();
+  const counts = createCounts();
   const input = { fileName: 'test', open: () => Promise.reject(new Error('not opened')) as never };
   const from = await ensureSource(db, source, 'import', DEFAULTS, NOW);
   await importFiles(db, [{ importer, input }], {
@@ -78,9 +78,9 @@ async function load(db: Db, source: string, records: ImportRecord[]) {
     now: NOW,
     dryRun: false,
     tlpCeiling: 'RED',
-    tally,
+    counts,
   });
-  return tally;
+  return counts;
 }
 
 describe.each(engines)('on %s, what was imported before there were statements', (_, open) => {
@@ -111,9 +111,9 @@ describe.each(engines)('on %s, what was imported before there were statements', 
       await insertAsBefore(db);
       await migrate(db);
       const before = await db.selectFrom('revision').select('value').executeTakeFirstOrThrow();
-      const tally = await load(db, 'Files', records);
-      for (const [kind, counts] of tally.kinds)
-        expect([kind, counts]).toMatchObject([kind, { unchanged: 1 }]);
+      const counts = await load(db, 'Files', records);
+      for (const [kind, numbers] of counts.kinds)
+        expect([kind, numbers]).toMatchObject([kind, { unchanged: 1 }]);
       expect(await db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).toEqual(before);
       const { rows } = await sql<{
         key: string;

@@ -22,9 +22,9 @@ const filesIn = (folder: string): string[] =>
 function countsOf({ kinds }: ImportCounts) {
   const counts = { read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0 };
   const reasons: Record<string, number> = {};
-  for (const tally of kinds.values()) {
-    for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += tally[key];
-    for (const [reason, count] of Object.entries(tally.reasons))
+  for (const ofKind of kinds.values()) {
+    for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += ofKind[key];
+    for (const [reason, count] of Object.entries(ofKind.reasons))
       reasons[reason] = (reasons[reason] ?? 0) + count;
   }
   return { ...counts, reasons };
@@ -36,7 +36,7 @@ onEveryEngine((engine) => {
     'each real file, imported alone into an empty store',
     () => {
       it('gives what it gave, with a reason for every rejection', async () => {
-        const counts: Record<string, ReturnType<typeof countsOf>> = {};
+        const byFile: Record<string, ReturnType<typeof countsOf>> = {};
         for (const file of IMPORTED.flatMap(filesIn).filter((name) => !(name in REFUSED))) {
           const database = await engine.open();
           const input = { fileName: file, open: () => createReadStream(`${REAL_DATA}/${file}`) };
@@ -45,19 +45,19 @@ onEveryEngine((engine) => {
           if (!importer) throw new Error(`not recognized: ${file}`);
           const defaults = { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' } as const;
           const source = await ensureSource(database.db, 'Files', 'import', defaults, NOW);
-          const tally = createCounts();
+          const counts = createCounts();
           const broken = await importFiles(database.db, [{ importer, input }], {
             source,
             now: NOW,
             dryRun: false,
             tlpCeiling: 'RED',
-            tally,
+            counts,
           });
           expect(broken).toEqual([]);
-          counts[file] = countsOf(tally);
+          byFile[file] = countsOf(counts);
           await database.close();
         }
-        await expect(`${JSON.stringify(counts, null, 2)}\n`).toMatchFileSnapshot(COUNTS_FILE);
+        await expect(`${JSON.stringify(byFile, null, 2)}\n`).toMatchFileSnapshot(COUNTS_FILE);
       });
     },
   );

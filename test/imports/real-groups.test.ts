@@ -38,15 +38,15 @@ onEveryEngine((engine) => {
     if (!importer) throw new Error(`${file} is not recognized`);
     const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
     const source = await ensureSource(harness.db, name, 'import', defaults, NOW);
-    const tally = createCounts();
+    const counts = createCounts();
     await importFiles(harness.db, [{ importer: actorsOf(importer), input }], {
       source,
       now: NOW,
       dryRun: false,
       tlpCeiling: 'RED',
-      tally,
+      counts,
     });
-    return tally.kinds.get('actor');
+    return counts.kinds.get('actor');
   }
 
   /** How many entities the sources named speak of together, by their names. */

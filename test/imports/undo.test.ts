@@ -126,9 +126,9 @@ onEveryEngine((engine) => {
     const before = await row();
     await undo(id);
     expect(await totals()).toMatchObject({ indicators: 0, campaigns: 0 });
-    const tally = await tipline.load([...rowsOf('wrong', 1), campaignRecord('Wrong one')]);
-    expect(tally.kinds.get('indicator')).toMatchObject({ new: 1 });
-    expect(tally.kinds.get('campaign')).toMatchObject({ new: 1 });
+    const counts = await tipline.load([...rowsOf('wrong', 1), campaignRecord('Wrong one')]);
+    expect(counts.kinds.get('indicator')).toMatchObject({ new: 1 });
+    expect(counts.kinds.get('campaign')).toMatchObject({ new: 1 });
     expect(await row()).toEqual(before);
     const [campaign] = (await tipline.get('/api/v1/campaigns')).json().data;
     expect(campaign).toMatchObject({ name: 'Wrong one', status: 'CONCLUDED' });

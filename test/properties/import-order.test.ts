@@ -214,7 +214,7 @@ onEveryEngine((engine) => {
         const before = await revision();
         const kinds = await load(filesOf([...things, ...links], again));
         expect(await revision()).toBe(before);
-        for (const tally of kinds) expect(tally).toMatchObject({ new: 0, updated: 0 });
+        for (const counts of kinds) expect(counts).toMatchObject({ new: 0, updated: 0 });
       },
     );
     await fc.assert(property, runs(6));
@@ -295,8 +295,8 @@ onEveryEngine((engine) => {
         from,
         SOURCES[from],
       );
-      for (const tally of kinds.values()) {
-        expect(tally.read).toBe(tally.new + tally.updated + tally.unchanged + tally.rejected);
+      for (const counts of kinds.values()) {
+        expect(counts.read).toBe(counts.new + counts.updated + counts.unchanged + counts.rejected);
       }
       const read = ['indicator', 'actor', 'campaign', 'report'].map(
         (kind) => kinds.get(kind as 'indicator')?.read ?? 0,

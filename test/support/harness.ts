@@ -107,7 +107,7 @@ export async function startHarness(
     records: ImportRecord[],
     sourceName: string,
     defaults: Partial<SourceDefaults>,
-    tally: ImportCounts,
+    counts: ImportCounts,
     runId: string | null,
     tlpCeiling: Tlp = 'RED',
   ): Promise<void> {
@@ -125,7 +125,7 @@ export async function startHarness(
       now: clock.now,
       dryRun: false,
       tlpCeiling,
-      tally,
+      counts,
       writer: { ...NO_LEASE, runId },
     });
   }
@@ -142,15 +142,15 @@ export async function startHarness(
         ...options,
       }),
     async load(records, sourceName = 'Test', defaults = {}, tlpCeiling) {
-      const tally = createCounts();
-      await importRecords(records, sourceName, defaults, tally, null, tlpCeiling);
-      return tally;
+      const counts = createCounts();
+      await importRecords(records, sourceName, defaults, counts, null, tlpCeiling);
+      return counts;
     },
     async loadRun(records, source = 'Test', defaults = {}) {
-      const tally = createCounts();
+      const counts = createCounts();
       const wanted = { source, fileName: 'test', fileBytes: 0, format: 'stix', dryRun: false };
-      const run = await recordRun(db, wanted, tally, { who: 'cli:test', now: clock.now }, () => {});
-      await importRecords(records, source, defaults, tally, run.id);
+      const run = await recordRun(db, wanted, counts, { who: 'cli:test', now: clock.now }, () => {});
+      await importRecords(records, source, defaults, counts, run.id);
       await run.end({ state: 'done', problem: null, at: clock.now });
       return run.id;
     },

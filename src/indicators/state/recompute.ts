@@ -17,15 +17,15 @@ import {
  */
 export function recompute(known: KnownIndicator, matcher: WhitelistMatcher, now: Date): StoredState {
   const { type, normalized, statements, scores, pinned, stored } = known;
-  const hiddenBy = matcher.match(type, normalized);
+  const suppressedBy = matcher.match(type, normalized);
   if (statements.size > 0 || !stored)
-    return { ...resolve(type, [...statements.values()], scores, pinned), hiddenBy };
+    return { ...resolve(type, [...statements.values()], scores, pinned), suppressedBy };
   const { confidence, expiresAt } = stored;
   return {
     ...stored,
     confidence: pinned ?? confidence,
     expiresAt: expiresAt && expiresAt < now ? expiresAt : now,
-    hiddenBy,
+    suppressedBy,
   };
 }
 
@@ -58,7 +58,7 @@ export function changedRow(
   shown: StoredState,
 ): IndicatorWrite | null {
   if (stored && sameStored(stored, shown)) return null;
-  const hitChanges = !sameHit(stored?.hiddenBy ?? null, shown.hiddenBy);
+  const hitChanges = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
   return { id, number: null, type, value, normalized, shown, hitChanges };
 }
 
@@ -78,6 +78,6 @@ function sameStored(a: StoredState, b: StoredState): boolean {
     a.forDetection === b.forDetection &&
     a.tags.length === b.tags.length &&
     a.tags.every((tag, i) => tag === b.tags[i]) &&
-    sameHit(a.hiddenBy, b.hiddenBy)
+    sameHit(a.suppressedBy, b.suppressedBy)
   );
 }

@@ -27,7 +27,7 @@ export interface KnownIndicator {
 /** What follows from the rest. */
 export interface StoredState extends ResolvedIndicator {
   /** The whitelist entry that hides it. */
-  hiddenBy: WhitelistHit | null;
+  suppressedBy: WhitelistHit | null;
 }
 
 export interface IndicatorWrite extends Pick<KnownIndicator, 'type' | 'value' | 'normalized'> {
@@ -87,7 +87,7 @@ function knownOf(row: IndicatorRow): KnownIndicator {
       lastSeen: row.last_seen,
       expiresAt: row.expires_at,
       forDetection: row.for_detection,
-      hiddenBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
+      suppressedBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
     },
   };
 }
@@ -178,7 +178,7 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
       last_seen: shown.lastSeen,
       expires_at: shown.expiresAt,
       for_detection: shown.forDetection,
-      whitelisted: shown.hiddenBy !== null,
+      whitelisted: shown.suppressedBy !== null,
     }))
     .sort(byKey('id'));
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
@@ -227,8 +227,8 @@ async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWri
   if (changing.length === 0) return;
   const ids = changing.map(({ id }) => id);
   await trx.deleteFrom('whitelist_hit').where(isOneOf('indicator_id', ids)).execute();
-  const hits = changing.flatMap(({ id, shown: { hiddenBy } }) =>
-    hiddenBy ? [{ indicator_id: id, list_id: hiddenBy.listId, entry: hiddenBy.entry }] : [],
+  const hits = changing.flatMap(({ id, shown: { suppressedBy } }) =>
+    suppressedBy ? [{ indicator_id: id, list_id: suppressedBy.listId, entry: suppressedBy.entry }] : [],
   );
   await sql`
     insert into whitelist_hit

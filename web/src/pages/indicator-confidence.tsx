@@ -15,7 +15,7 @@ function colorOf(confidence: number): string {
 
 /** The confidence, who decides it, and the lock. */
 export function Confidence({ indicator, canPin }: { indicator: Detail; canPin: boolean }) {
-  const { decides, confidence, said } = indicator;
+  const { confidenceOrigin, confidence, sources } = indicator;
   return (
     <Section title="Confidence" actions={canPin && <Lock indicator={indicator} />}>
       <Group align="flex-start" wrap="nowrap" gap="lg">
@@ -34,17 +34,18 @@ export function Confidence({ indicator, canPin }: { indicator: Detail; canPin: b
         />
         <Stack gap={4} miw={0}>
           <Text size="sm" fw={600}>
-            {decides.by === 'analyst' && 'Pinned by an analyst: overrides providers and sources.'}
-            {decides.by === 'provider' && `Set by the highest provider score: ${decides.name}`}
-            {decides.by === 'source' &&
-              said.length > 0 &&
-              `Set by source ${visibleText(decides.name ?? '')} (no provider score)`}
-            {said.length === 0 && 'No source reports it any more: hidden until one does again.'}
+            {confidenceOrigin.by === 'analyst' && 'Pinned by an analyst: overrides providers and sources.'}
+            {confidenceOrigin.by === 'provider' &&
+              `Set by the highest provider score: ${confidenceOrigin.name}`}
+            {confidenceOrigin.by === 'source' &&
+              sources.length > 0 &&
+              `Set by source ${visibleText(confidenceOrigin.name ?? '')} (no provider score)`}
+            {sources.length === 0 && 'No source reports it any more: hidden until one does again.'}
           </Text>
-          {decides.by === 'analyst' && (
+          {confidenceOrigin.by === 'analyst' && (
             <Text size="sm">
-              Without the pin it would be {decides.unpinned}, by the {decides.unpinnedBy}{' '}
-              {visibleText(decides.unpinnedName)}.
+              Without the pin it would be {confidenceOrigin.unpinned}, by the {confidenceOrigin.unpinnedBy}{' '}
+              {visibleText(confidenceOrigin.unpinnedName)}.
             </Text>
           )}
           <Grounds indicator={indicator} />
@@ -55,7 +56,7 @@ export function Confidence({ indicator, canPin }: { indicator: Detail; canPin: b
 }
 
 /** All that speaks for a value. */
-function Grounds({ indicator: { enrichments, said } }: { indicator: Detail }) {
+function Grounds({ indicator: { enrichments, sources } }: { indicator: Detail }) {
   const scores = enrichments.filter(({ score, error }) => score !== null && error === null);
   return (
     <Text size="sm" component="ul" m={0} pl="md" c="dimmed">
@@ -64,7 +65,7 @@ function Grounds({ indicator: { enrichments, said } }: { indicator: Detail }) {
           {provider} scores {score}
         </li>
       ))}
-      {said.map(({ sourceId, source, confidence, defaultConfidence }) => (
+      {sources.map(({ sourceId, source, confidence, defaultConfidence }) => (
         <li key={sourceId}>
           {visibleText(source)} says {confidence ?? `${defaultConfidence} (source default)`}
         </li>
@@ -73,10 +74,10 @@ function Grounds({ indicator: { enrichments, said } }: { indicator: Detail }) {
   );
 }
 
-function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail }) {
+function Lock({ indicator: { id, confidenceOrigin, confidence } }: { indicator: Detail }) {
   const [pinning, pinModal] = useDisclosure(false);
   const [unpinning, unpinModal] = useDisclosure(false);
-  const [value, setValue] = useState<number | string>(decides.pinned ?? confidence);
+  const [value, setValue] = useState<number | string>(confidenceOrigin.pinned ?? confidence);
   const pin = useChange('POST /app/indicators/:id/pin', ({ after }) => {
     pinModal.close();
     return `Pinned at ${after.confidence}.`;
@@ -85,9 +86,9 @@ function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail })
     unpinModal.close();
     return `Unpinned: it is ${after.confidence} now.`;
   });
-  const isPinned = decides.pinned !== null;
+  const isPinned = confidenceOrigin.pinned !== null;
   const openPin = () => {
-    setValue(decides.pinned ?? confidence);
+    setValue(confidenceOrigin.pinned ?? confidence);
     pinModal.open();
   };
   return (
@@ -134,8 +135,8 @@ function Lock({ indicator: { id, decides, confidence } }: { indicator: Detail })
         onConfirm={(reason) => unpin.mutate({ params: { id }, body: { reason } })}
       >
         <Text size="sm">
-          It becomes {decides.unpinned} at once, as the {decides.unpinnedBy}{' '}
-          {visibleText(decides.unpinnedName)} says.
+          It becomes {confidenceOrigin.unpinned} at once, as the {confidenceOrigin.unpinnedBy}{' '}
+          {visibleText(confidenceOrigin.unpinnedName)} says.
         </Text>
       </ReasonModal>
     </Group>

@@ -7,7 +7,7 @@ import { plural, visibleText } from '../parts/words.tsx';
 import type { Detail } from './indicator.tsx';
 
 /** Puts its value on the whitelist, or takes the operator's entry back that hides it. */
-export function Hiding({ indicator: { id, hiddenBy, defanged } }: { indicator: Detail }) {
+export function Hiding({ indicator: { id, suppressedBy, defanged } }: { indicator: Detail }) {
   const [opened, { open, close }] = useDisclosure(false);
   const hide = useChange('POST /app/indicators/:id/whitelist', ({ changed }) => {
     close();
@@ -17,8 +17,8 @@ export function Hiding({ indicator: { id, hiddenBy, defanged } }: { indicator: D
     close();
     return `Taken back: ${plural(changed, 'indicator')} shown again.`;
   });
-  if (hiddenBy && hiddenBy.entryId === null) return null;
-  const entryId = hiddenBy?.entryId;
+  if (suppressedBy && suppressedBy.entryId === null) return null;
+  const entryId = suppressedBy?.entryId;
   return (
     <>
       <Button
@@ -45,8 +45,8 @@ export function Hiding({ indicator: { id, hiddenBy, defanged } }: { indicator: D
         <Text size="sm">
           {entryId ? (
             <>
-              What the entry <Code className="value">{visibleText(hiddenBy?.entry ?? '')}</Code> alone hides
-              is given out again at once, unless it has expired.
+              What the entry <Code className="value">{visibleText(suppressedBy?.entry ?? '')}</Code> alone
+              hides is given out again at once, unless it has expired.
             </>
           ) : (
             <>

@@ -49,7 +49,7 @@ const LOOK_AGAIN_MS = 3_000;
 export function Indicator() {
   const { id } = useParams({ from: '/shell/indicators/$id' });
   const query = useAnswer('GET /app/indicators/:id', { params: { id } }, (answer) =>
-    answer && answer.data.waitingFor.length > 0 ? LOOK_AGAIN_MS : false,
+    answer && answer.data.pendingProviders.length > 0 ? LOOK_AGAIN_MS : false,
   );
   return (
     <Answered query={query} page="Indicator">
@@ -91,7 +91,7 @@ function Known({ indicator }: { indicator: Detail }) {
         <Linked indicator={indicator} />
         <Seen indicator={indicator} />
       </SimpleGrid>
-      <Said indicator={indicator} />
+      <SourceTable indicator={indicator} />
       {isAnalyst && (
         <Section title="History">
           <History indicatorId={indicator.id} />
@@ -101,17 +101,19 @@ function Known({ indicator }: { indicator: Detail }) {
   );
 }
 
-function Hidden({ indicator: { hiddenBy, expired, expiresAt } }: { indicator: Detail }) {
-  if (!hiddenBy && !expired) return null;
+function Hidden({ indicator: { suppressedBy, expired, expiresAt } }: { indicator: Detail }) {
+  if (!suppressedBy && !expired) return null;
   return (
     <Alert color="yellow" icon={<IconEyeOff />} title="Hidden from API, exports and rules">
-      {hiddenBy?.entry === null && <Text size="sm">Hidden by a whitelist entry above your TLP ceiling.</Text>}
-      {hiddenBy && hiddenBy.entry !== null && (
+      {suppressedBy?.entry === null && (
+        <Text size="sm">Hidden by a whitelist entry above your TLP ceiling.</Text>
+      )}
+      {suppressedBy && suppressedBy.entry !== null && (
         <Text size="sm">
-          The whitelist entry <Code className="value">{visibleText(hiddenBy.entry)}</Code>{' '}
-          {hiddenBy.list === null
-            ? `hides it, added by ${hiddenBy.addedBy ?? 'somebody'}: ${visibleText(hiddenBy.reason ?? '')}`
-            : `of the list “${visibleText(hiddenBy.list)}” hides it. An operator switches a list off with “tipline whitelist disable”.`}
+          The whitelist entry <Code className="value">{visibleText(suppressedBy.entry)}</Code>{' '}
+          {suppressedBy.list === null
+            ? `hides it, added by ${suppressedBy.addedBy ?? 'somebody'}: ${visibleText(suppressedBy.reason ?? '')}`
+            : `of the list “${visibleText(suppressedBy.list)}” hides it. An operator switches a list off with “tipline whitelist disable”.`}
         </Text>
       )}
       {expired && expiresAt && <Text size="sm">Expired {relative(expiresAt)}.</Text>}
@@ -164,9 +166,9 @@ function Details({ indicator }: { indicator: Detail }) {
 }
 
 /** Why nobody was asked. */
-function refusal({ hiddenBy, expired, waitingFor }: Detail): string {
-  if (hiddenBy || expired) return 'Not sent: hidden indicators are never shared with providers.';
-  if (waitingFor.length > 0) return `Already queued: ${waitingFor.join(', ')}.`;
+function refusal({ suppressedBy, expired, pendingProviders }: Detail): string {
+  if (suppressedBy || expired) return 'Not sent: hidden indicators are never shared with providers.';
+  if (pendingProviders.length > 0) return `Already queued: ${pendingProviders.join(', ')}.`;
   return 'No provider supports this type or TLP.';
 }
 
@@ -199,9 +201,9 @@ function Enrichments({ indicator, canAsk }: { indicator: Detail; canAsk: boolean
             ? 'No verdict yet'
             : `Highest score ${maxScore} (${plural(providerCount, 'provider')} responded)`}
         </Text>
-        {indicator.waitingFor.length > 0 && (
+        {indicator.pendingProviders.length > 0 && (
           <Text size="sm" c="dimmed" role="status">
-            Queued: {indicator.waitingFor.join(', ')}…
+            Queued: {indicator.pendingProviders.join(', ')}…
           </Text>
         )}
       </Group>
@@ -305,17 +307,17 @@ function Linked({ indicator: { actors, campaigns, reports } }: { indicator: Deta
 }
 
 /** What happened to it, in order. */
-function momentsOf({ said, enrichments, firstSeen, lastSeen, expiresAt, createdAt }: Detail) {
+function eventsOf({ sources, enrichments, firstSeen, lastSeen, expiresAt, createdAt }: Detail) {
   const moments = [
     { at: firstSeen, what: 'First seen' },
     { at: lastSeen, what: 'Last seen' },
     { at: createdAt, what: 'Added' },
     ...(expiresAt ? [{ at: expiresAt, what: 'Expires' }] : []),
-    ...said.map(({ importedAt, source }) => ({
+    ...sources.map(({ importedAt, source }) => ({
       at: importedAt,
       what: `First reported by ${visibleText(source)}`,
     })),
-    ...said.flatMap(({ leftAt, source }) =>
+    ...sources.flatMap(({ leftAt, source }) =>
       leftAt ? [{ at: leftAt, what: `Removed from feed ${visibleText(source)}` }] : [],
     ),
     ...enrichments.map(({ fetchedAt, provider, verdict, error }) => ({
@@ -330,7 +332,7 @@ function Seen({ indicator }: { indicator: Detail }) {
   return (
     <Section title="Activity">
       <Timeline bulletSize={12} lineWidth={2}>
-        {momentsOf(indicator).map(({ at, what }) => (
+        {eventsOf(indicator).map(({ at, what }) => (
           <Timeline.Item key={`${at} ${what}`} title={<Text size="sm">{what}</Text>}>
             <Text size="xs" c="dimmed">
               {fullTime(at)} · {relative(at)}
@@ -342,10 +344,10 @@ function Seen({ indicator }: { indicator: Detail }) {
   );
 }
 
-function Said({ indicator: { said } }: { indicator: Detail }) {
+function SourceTable({ indicator: { sources } }: { indicator: Detail }) {
   return (
     <Section title="Sources">
-      {said.length === 0 ? (
+      {sources.length === 0 ? (
         <Nothing title="No visible source reports this indicator" />
       ) : (
         <ScrollTable label="Sources" minWidth={700}>
@@ -363,7 +365,7 @@ function Said({ indicator: { said } }: { indicator: Detail }) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {said.map((one) => (
+              {sources.map((one) => (
                 <Table.Tr key={one.sourceId}>
                   <Table.Td>
                     <PageLink to="/indicators" search={{ sourceId: one.sourceId }} fz="sm">
