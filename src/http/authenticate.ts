@@ -59,14 +59,15 @@ export function authenticator(options: KeyAuthenticationOptions) {
     reply: FastifyReply,
     { access = 'public', allowBasicAuth }: FastifyContextConfig,
   ): Promise<void> => {
-    const now = options.clock();
-    const key = await resolveApiKey(request, options, now, allowBasicAuth?.(request) ?? false);
+    const arrivedAt = options.clock();
+    const key = await resolveApiKey(request, options, arrivedAt, allowBasicAuth?.(request) ?? false);
     // Also where the request is refused further on; a name may hold what looks like a key.
     request.keyName = redactKeys(key.name);
-    options.noteUse(key.id, now);
+    options.noteUse(key.id, arrivedAt);
     const consumed = await options.kv.consume(`key:${key.id}`, options.rateLimit);
-    // Reckoned from after the count: the window never ends later than was said.
-    reply.headers(rateHeaders(options.rateLimit, consumed, options.clock()));
+    // After the count, which may have taken a while: the window ends no later, and the response holds nothing expired by now.
+    const now = options.clock();
+    reply.headers(rateHeaders(options.rateLimit, consumed, now));
     if (consumed.consumed > options.rateLimit.limit) throw tooManyRequests(consumed);
     if (key.networks.length > 0 && !inNetworks(addressOf(request, options), key.networks))
       throw new ApiError('network_not_allowed');

@@ -55,7 +55,10 @@ export function cachedUrls(responses: Pick<ResponseCache, 'findCached'>): Cached
 
 function write(request: FastifyRequest, reply: FastifyReply, entry: Entry, cached: CachedResponse): void {
   const own = ['etag', cached.etag];
-  for (const name of OWN_HEADERS) own.push(name, reply.getHeader(name) as string);
+  for (const name of OWN_HEADERS) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) own.push(name, String(value));
+  }
   const { raw } = reply.hijack();
   if (isKnownToClient(request, cached.etag)) {
     raw.writeHead(304, [...entry.headersOf304, ...own]);
