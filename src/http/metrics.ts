@@ -3,6 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { ApiError } from './errors.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** As it was declared, read once: each access to `routeOptions` makes an object. */
+    routeUrl?: string;
+  }
+}
+
 /** Prometheus metrics. */
 export interface Metrics {
   /** Those of this process; features add theirs. */
@@ -62,7 +69,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
     registry,
     observeResponses(app) {
       app.addHook('onResponse', (request, reply, done) => {
-        const route = request.routeOptions.url ?? 'none';
+        const route = request.routeUrl ?? request.routeOptions.url ?? 'none';
         observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000);
         done();
       });

@@ -35,6 +35,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
     // Authenticate and admit: session, origin and role, or key, rate, network and scope.
     const { config } = request.routeOptions;
     const { access, allowSession } = config;
+    request.routeUrl = config.url;
     if (isAppAccess(access)) return requireAccount(request, reply, access);
     const scope = access === undefined || access === 'public' ? null : access;
     const hasAccount = allowSession && (await tryAccount(request, reply));
