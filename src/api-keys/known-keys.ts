@@ -9,8 +9,6 @@ const MOST = 10_000;
 export interface KnownKeys {
   /** The key with this hash as it holds now; null: there is none that is good. */
   find(hash: string, now: Date): Promise<ApiKey | null>;
-  /** The same of what is known without asking; undefined: that has to be asked for. */
-  peek(hash: string, now: Date): ApiKey | undefined;
 }
 
 /** Keys that were looked up, for as long as nothing changes of keys, of the accounts that own them, and of roles. */
@@ -19,17 +17,16 @@ export function knownKeys(db: Db, revisions: RevisionWatch): KnownKeys {
     revisions,
     new LRUCache<string, { key: ApiKey; access: number }>({ max: MOST }),
   );
-  const peek: KnownKeys['peek'] = (hash, now) => {
+  const findCached = (hash: string, now: Date): ApiKey | undefined => {
     const entry = known.get(hash);
     return entry && revisions.isFresh('access', entry.access) && isUsable(entry.key, now)
       ? entry.key
       : undefined;
   };
   return {
-    peek,
     async find(hash, now) {
-      const kept = peek(hash, now);
-      if (kept) return kept;
+      const cached = findCached(hash, now);
+      if (cached) return cached;
       const epoch = revisions.epoch();
       const found = await findKeyByHash(db, hash);
       if (!found || !isUsable(found.key, now)) return null;

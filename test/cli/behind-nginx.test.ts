@@ -3,13 +3,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../properties/runs.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { freshDatabase, hasPostgres, nodeSettings } from '../support/postgres-nodes.ts';
 import { type Running, run, start, tipline, until } from '../support/processes.ts';
 
 const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx'].find((path) => existsSync(path));
-const STOPS = runs(20).numRuns ?? 0;
+const STOPS = 50;
 const CLIENTS = 4;
 /** Between the requests of a client: nodes that start need the machine, too. */
 const PAUSE_MS = 4;
