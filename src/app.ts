@@ -157,7 +157,14 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   registerErrorHandler(app);
   requireDeclaredAccess(app, [DOCS_PREFIX, ASSETS_PREFIX]);
   await app.register(accepts);
-  const accounts = authentication({ ...deps, db: deps.database.db, secret: deps.sessionSecret });
+  const accounts = authentication({
+    db: deps.database.db,
+    kv: deps.kv,
+    clock: deps.clock,
+    trustedProxies: deps.trustedProxies,
+    secret: deps.sessionSecret,
+    oidc: deps.oidc,
+  });
   const pages = openPages(deps.webDirectory);
   const { db, revisions } = deps.database;
   const metrics = openMetrics(deps.collectMetrics);
@@ -170,8 +177,12 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const responses = createResponseCache(revisions);
   const urls = cachedUrls(responses);
   registerPipeline(app, {
-    ...deps,
-    sessions: accounts,
+    clock: deps.clock,
+    kv: deps.kv,
+    rateLimit: deps.rateLimit,
+    trustedProxies: deps.trustedProxies,
+    stopping: deps.stopping,
+    sessions: { clock: deps.clock, findAccount: accounts.findAccount },
     findKey: knownKeys(db, revisions).find,
     noteUse: deps.lastUsed.note,
     routes,
@@ -216,12 +227,14 @@ async function registerFeatures(
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read });
   await app.register(campaignRoutes, { read });
-  await app.register(accountRoutes, accounts);
+  await app.register(accountRoutes, { db, kv, clock, auth: accounts });
   await app.register(indicatorPageRoutes, { db, exporter: exports });
   await app.register(actorPageRoutes, { db });
   await app.register(campaignPageRoutes, { db });
   await app.register(importRoutes, {
-    ...deps,
+    database: deps.database,
+    clock,
+    openImporter: deps.openImporter,
     by: accounts.by,
     directory: deps.uploadDirectory,
     maxBytes: deps.uploadBytes,

@@ -4,7 +4,7 @@ import { fileProblem } from './cli/file-problem.ts';
 import { buildProgram } from './cli/program.ts';
 import { watchStandardOutput } from './cli/standard-output.ts';
 import { UsageError } from './cli/usage-error.ts';
-import { ConfigError } from './config.ts';
+import { ConfigError } from './config/config.ts';
 
 /** 0: done; 1: it could not be done, or not wholly; 2: the command or the configuration is wrong. */
 const FAILED = 1;

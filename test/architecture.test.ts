@@ -38,7 +38,7 @@ const ORDER = [
   'root.ts',
   'version.ts',
   'model',
-  'config.ts',
+  'config',
   'secrets',
   'outbound',
   'rate-limit',
@@ -107,9 +107,14 @@ describe('imports', () => {
 });
 
 describe('the source code', () => {
-  it('keeps the environment in config.ts', () => {
+  it('reads the environment in one place', () => {
     const readers = files.filter(({ text }) => /process\.env\b/.test(text)).map(({ file }) => file);
-    expect(readers).toEqual(['config.ts']);
+    expect(readers).toEqual(['config/config.ts']);
+  });
+
+  it('hands settings and dependencies on by name: a secret goes only where it is named', () => {
+    const spreads = files.filter(({ text }) => /\.\.\.(deps|config)\b/.test(text)).map(({ file }) => file);
+    expect(spreads.filter((file) => !file.startsWith('cli/'))).toEqual([]);
   });
 
   it('keeps SQL in queries and in db/', () => {

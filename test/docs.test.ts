@@ -1,7 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../src/cli/program.ts';
+import { readConfig } from '../src/config/config.ts';
+import { settingsFile, settingsTable } from '../src/config/settings-text.ts';
+import { temporaryDirectory } from './support/directories.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const readme = read('README.md');
@@ -12,18 +15,18 @@ function firstColumn(heading: string): string[] {
   return [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, word]) => String(word));
 }
 
-describe('the README', () => {
-  it('names every setting that is read, and no other', () => {
-    const settings = [
-      ...read('src/config.ts').matchAll(/(?:text|integer|urls?|networks|directory|onOrOff)\('([A-Z_]+)'/g),
-    ];
-    const known = new Set(settings.map(([, name]) => String(name)));
-    expect(firstColumn('Configuration').sort()).toEqual([...known].sort());
-  });
+/** The table under a heading. */
+function tableUnder(heading: string): string {
+  const section = readme.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
+  return `${section
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .join('\n')}\n`;
+}
 
-  it('names no setting that tipline --help leaves out', () => {
-    const help = read('src/cli/program.ts');
-    expect(firstColumn('Configuration').filter((name) => !help.includes(name))).toEqual([]);
+describe('the README', () => {
+  it('has the table of settings that follows from their schema', () => {
+    expect(tableUnder('Configuration')).toBe(settingsTable());
   });
 
   it('names every endpoint of the description, and no other', () => {
@@ -42,6 +45,23 @@ describe('the README', () => {
     const words = firstColumn('Commands').map((command) => command.split(' ')[0]);
     const { commands } = await buildProgram(undefined);
     expect(words.sort()).toEqual(commands.map((command) => command.name()).sort());
+  });
+});
+
+describe('.env.example', () => {
+  const example = read('.env.example');
+
+  it('is written from the schema of the settings', async () => {
+    await expect(settingsFile()).toMatchFileSnapshot('../.env.example');
+  });
+
+  it('is accepted with every setting in it', () => {
+    const envFile = join(temporaryDirectory(), '.env');
+    const enabled = example.replace(/^#(?=[A-Z_]+=)/gm, '').replace(/=$/gm, `=${'x'.repeat(32)}`);
+    // This directory exists on every machine.
+    writeFileSync(envFile, enabled.replace('./sigma-rules', '.'));
+    const values = Object.entries(readConfig({ env: {}, envFile }));
+    expect(values.filter(([, value]) => value === undefined)).toEqual([]);
   });
 });
 

@@ -1,9 +1,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
 import { ROLES } from '../model/account.ts';
 import { ownPath } from '../model/own-path.ts';
+import type { RateLimitStore } from '../rate-limit/store.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
 import {
@@ -29,16 +32,23 @@ import {
 
 const DONE = { done: true } as const;
 
+interface Deps {
+  db: Db;
+  kv: RateLimitStore;
+  clock: Clock;
+  auth: Authentication;
+}
+
 /** Signing in and out, one's own account, and, for administrators, the accounts of all. */
-export async function accountRoutes(instance: FastifyInstance, auth: Authentication): Promise<void> {
+export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, auth }: Deps): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
-  const { db, clock, by } = auth;
+  const { by } = auth;
   app.route({
     ...routeOf(operations.readSession, 'public'),
     handler: async (request, reply) => ({
       account: await auth.findAccount(request, reply),
       firstStart: !(await accounts.isAnybodyThere(db)),
-      signInWith: auth.oidc?.name ?? null,
+      signInWith: auth.signInWith,
     }),
   });
 
@@ -87,7 +97,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   });
 
   app.get('/app/oidc/start', redirecting(routeOf(operations.startOidc, 'public')), async (request, reply) => {
-    if (!auth.oidc) throw new ApiError('not_found');
+    if (auth.signInWith === null) throw new ApiError('not_found');
     // A page elsewhere can have it asked for as often as it likes; only a person goes there.
     if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('cross_origin');
     const from = auth.fromOf(request);
@@ -104,7 +114,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     '/app/oidc/callback',
     redirecting(routeOf(operations.finishOidc, 'public')),
     async (request, reply) => {
-      if (!auth.oidc) throw new ApiError('not_found');
+      if (auth.signInWith === null) throw new ApiError('not_found');
       await auth.limitAddress(request);
       const query = new URLSearchParams(request.query as Record<string, string>);
       const result = await finishOidc(auth.oidcDeps(request), query, auth.fromOf(request)).catch((err) => {
@@ -181,12 +191,12 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
   async function requirePassword(request: FastifyRequest, password: string): Promise<string> {
     const { email, id } = request.account;
     const [key, rateLimit] = [`password:${id}`, { limit: 10, windowSeconds: 900 }];
-    const { consumed, msBeforeNext } = await auth.kv.consume(key, rateLimit);
+    const { consumed, msBeforeNext } = await kv.consume(key, rateLimit);
     if (consumed > rateLimit.limit) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
     const hash = await accounts.findPasswordHash(db, email);
     if (hash === null || !(await verifyPassword(password, hash)))
       throw new ApiError('invalid_parameter', 'The password is wrong.');
-    await auth.kv.refund(key, rateLimit);
+    await kv.refund(key, rateLimit);
     return hash;
   }
 

@@ -23,7 +23,9 @@ export interface AuthenticationDeps {
 }
 
 /** Who is signed in, and the ways to better-auth, for one request. */
-export interface Authentication extends AuthenticationDeps {
+export interface Authentication {
+  /** The OpenID provider's name; null: there is none. */
+  signInWith: string | null;
   addressOf(request: FastifyRequest): string;
   /** Whoever is signed in, as what changes something writes it down. */
   by(request: FastifyRequest): By;
@@ -49,7 +51,7 @@ export interface Authentication extends AuthenticationDeps {
 }
 
 export function authentication(deps: AuthenticationDeps): Authentication {
-  const { db, trustedProxies, secret, oidc } = deps;
+  const { db, kv, clock, trustedProxies, secret, oidc } = deps;
   const secure = (request: FastifyRequest) => isSecure(request, trustedProxies);
   /** Who signs in with a password, or is signed in, waits for no provider. */
   const settings = (request: FastifyRequest) => ({ secret, secure: secure(request), oidc: null });
@@ -70,17 +72,17 @@ export function authentication(deps: AuthenticationDeps): Authentication {
   /** Counted apart: what a provider is asked for keeps nobody from using a password. */
   const providerAttempt = (request: FastifyRequest) => `provider:${networkOf(addressOf(request))}`;
   return {
-    ...deps,
+    signInWith: oidc?.name ?? null,
     addressOf,
-    by: (request) => ({ who: request.account.email, address: addressOf(request), now: deps.clock() }),
+    by: (request) => ({ who: request.account.email, address: addressOf(request), now: clock() }),
     fromOf,
-    signInDeps: (request) => ({ ...deps, settings: settings(request) }),
+    signInDeps: (request) => ({ db, kv, clock, settings: settings(request) }),
     async limitAddress(request) {
-      const seconds = await checkAttempts(deps, [providerAttempt(request)]);
+      const seconds = await checkAttempts({ kv }, [providerAttempt(request)]);
       if (seconds !== null) throw tooManyAttempts(seconds);
     },
-    resetAttempts: (request) => refundAttempts(deps, [providerAttempt(request), providerAttempt(request)]),
-    oidcDeps: (request) => ({ ...deps, settings: { secret, secure: secure(request), oidc } }),
+    resetAttempts: (request) => refundAttempts({ kv }, [providerAttempt(request), providerAttempt(request)]),
+    oidcDeps: (request) => ({ db, kv, clock, settings: { secret, secure: secure(request), oidc } }),
     async findAccount(request, reply) {
       const found = await findAccount(db, await authOf(request), request.headers.cookie);
       if (found && found.cookies.length > 0) reply.header('set-cookie', found.cookies);

@@ -173,7 +173,11 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
     throw error;
   });
   if (identity instanceof OidcError) return { outcome: 'refused', why: identity.message };
-  const settings = { ...deps.settings, oidc: { ...oidc, exchange: async () => identity } };
+  const settings = {
+    secret: deps.settings.secret,
+    secure: deps.settings.secure,
+    oidc: { ...oidc, exchange: async () => identity },
+  };
   return deps.db.transaction().execute(async (trx) => {
     const auth = await openAuth(trx, settings);
     const response = await auth.handler(authRequest(path, from, null));

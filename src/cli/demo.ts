@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { findKeyByHash } from '../api-keys/api-keys.queries.ts';
 import { createKey } from '../api-keys/api-keys.service.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import type { Database, Db } from '../db/database.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { findExample } from '../sample/sample.queries.ts';

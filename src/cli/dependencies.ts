@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Config, readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
@@ -15,9 +16,14 @@ const shippedLists = new URL('whitelist/', ROOT);
 /** The importers of this process, on threads of their own. */
 export const openImporter = importersInThreads(new URL('parser-thread.js', CODE));
 
+type StoreSettings = Pick<
+  Config,
+  'databaseUrl' | 'databaseReplicaUrls' | 'dataDirectory' | 'diskReserveBytes'
+>;
+
 /** The database, brought up to date with this version: its tables, and the lists that come with it. */
 export async function openStore(
-  config: Config,
+  config: StoreSettings,
   {
     warn,
     ...options
@@ -81,7 +87,7 @@ export async function withDatabase<T>(
 }
 
 /** @throws {UsageError} where there is no embedded database, and none elsewhere is named */
-export function requireStore({ databaseUrl, dataDirectory }: Config): void {
+export function requireStore({ databaseUrl, dataDirectory }: StoreSettings): void {
   if (databaseUrl !== undefined) return;
   try {
     statSync(join(dataDirectory, PGDATA));
@@ -97,7 +103,7 @@ export function requireStore({ databaseUrl, dataDirectory }: Config): void {
 }
 
 /** Without its password. */
-function storeName({ databaseUrl, dataDirectory }: Config): string {
+function storeName({ databaseUrl, dataDirectory }: StoreSettings): string {
   if (databaseUrl === undefined) return resolve(dataDirectory);
   const { host, pathname } = new URL(databaseUrl);
   return `PostgreSQL at ${host}${pathname}`;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Database, Db } from '../db/database.ts';
 import { drainRequests } from '../enrichment/drain.ts';
 import { findAnswers } from '../enrichment/enrichments.queries.ts';
@@ -13,6 +13,7 @@ import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
 import { duration } from './options.ts';
 import { openOutside, openSecrets } from './outbound-client.ts';
+import type { SecretSettings } from './secret.ts';
 
 interface Options {
   type?: string;
@@ -84,10 +85,12 @@ async function chosen(db: Db, names: readonly string[] | undefined): Promise<Rea
   return names ? ready.filter(({ provider }) => names.includes(provider.name)) : ready;
 }
 
+type EnrichSettings = SecretSettings & Pick<Config, 'redisUrl' | 'outboundNetworks'>;
+
 /** Through the server that holds the store, whose worker does it; else here. */
 async function answered(
   { db, shared }: Database,
-  config: Config,
+  config: EnrichSettings,
   providers: readonly ReadyProvider[],
   ids: readonly string[],
   waitMs: number,
@@ -105,7 +108,7 @@ async function answered(
 
 async function askHere(
   db: Db,
-  config: Config,
+  config: EnrichSettings,
   only: readonly string[],
   stopped: () => Promise<boolean>,
 ): Promise<void> {

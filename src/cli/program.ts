@@ -1,32 +1,8 @@
 import { Command } from 'commander';
+import { settingsHelp } from '../config/settings-text.ts';
 import { VERSION } from '../version.ts';
 
-const EPILOGUE = `
-Settings come from the environment or from .env in the working directory:
-  HOST, PORT                                where to listen (127.0.0.1, 8080)
-  TIPLINE_DATA_DIR                          directory of the embedded database (./data)
-  DATABASE_URL, REDIS_URL                   PostgreSQL and Redis (embedded)
-  DATABASE_REPLICA_URLS                     streaming replicas that serve reads (none)
-  TIPLINE_SECRET                            signs sessions, encrypts credentials; required with DATABASE_URL
-  PUBLIC_API_RATE_LIMIT_PER_WINDOW          requests per key and window (120)
-  PUBLIC_API_RATE_LIMIT_WINDOW_SECONDS      length of the window (60)
-  TRUSTED_PROXIES                           networks whose X-Forwarded-For is trusted (none)
-  METRICS_TOKEN                             bearer token for /metrics (closed)
-  TIPLINE_SPOOL_MB                          disk space for exports, under the data directory (4096)
-  TIPLINE_DISK_RESERVE_MB                   free disk space below which it is read-only (256)
-  TIPLINE_SHUTDOWN_DELAY_SECONDS            seconds from SIGTERM to closing the port (0)
-  TIPLINE_PROCESSES                         processes behind one port; more than one requires both stores (1)
-  TIPLINE_WORKER                            off: no background jobs in this process (on)
-  WORKER_PORT                               port for health and metrics of tipline worker (none)
-  TIPLINE_UPLOAD_MB                         largest upload in the application (512)
-  TIPLINE_PUBLIC_ADDRESS                    public URL; required by OIDC_ISSUER (none)
-  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME, OIDC_TRUST_EMAIL
-                                            OpenID provider for sign-in (none)
-  TIPLINE_FEED_MB                           most that one run of a feed may fetch (1024)
-  OUTBOUND_NETWORKS                         private networks that feeds and providers may be in (none)
-  TIPLINE_SIGMA_RULES                       a checkout of community Sigma rules (none)
-  LOG_LEVEL                                 fatal, error, warn, info, debug, trace or silent (info)
-
+const EXAMPLES = `
 Examples:
   tipline serve
   tipline keys create --name soar --scope indicators:read --expires 90d
@@ -63,12 +39,20 @@ export async function buildProgram(asked: string | undefined): Promise<Command> 
     .description('Threat intelligence for scripts, playbooks, firewalls, sensors and SIEMs.')
     .version(VERSION)
     .showHelpAfterError('(see --help)')
-    .addHelpText('after', EPILOGUE)
+    .addHelpText('after', (context) => settingsSection(context.command) + EXAMPLES)
     .exitOverride();
   const builders = Object.entries(COMMANDS);
   const one = builders.filter(([name]) => name === asked);
   for (const [, build] of one.length > 0 ? one : builders) program.addCommand(strict(await build()));
   return program;
+}
+
+function settingsSection(program: Command): string {
+  const help = program.createHelp();
+  const settings = settingsHelp();
+  const width = Math.max(...settings.map(({ name }) => name.length));
+  const lines = settings.map(({ name, meaning }) => help.formatItem(name, width, meaning, help));
+  return `\nSettings come from the environment or from .env in the working directory:\n${lines.join('\n')}\n`;
 }
 
 /** Settings of the program that commands made apart do not inherit. */

@@ -2,16 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
+
+export type SecretSettings = Pick<Config, 'secret' | 'databaseUrl' | 'dataDirectory'>;
 
 /**
  * What signs and encrypts: TIPLINE_SECRET, or, with the embedded database, one that is made beside it at first need,
  * for this user alone.
  * @throws {ConfigError} with PostgreSQL, where all nodes must have the same one
  */
-export async function readSecret(
-  config: Pick<Config, 'secret' | 'databaseUrl' | 'dataDirectory'>,
-): Promise<string> {
+export async function readSecret(config: SecretSettings): Promise<string> {
   if (config.secret) return config.secret;
   if (config.databaseUrl) throw new ConfigError('TIPLINE_SECRET must be set when DATABASE_URL is');
   const path = join(config.dataDirectory, 'secret');

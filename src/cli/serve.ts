@@ -9,7 +9,8 @@ import { openOidc } from '../accounts/oidc.ts';
 import { trackLastUsed } from '../api-keys/last-used.ts';
 import { type AppDeps, buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
-import { type Config, type OidcConfig, readConfig } from '../config.ts';
+import { oidcConfig, readConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { trackInterest } from '../enrichment/access-tracker.ts';
 import { openSpool } from '../exports/spool.ts';
@@ -59,7 +60,7 @@ function shareOf(config: Config, secondary: boolean): Config {
 }
 
 /** Said when a process has ended by itself: another takes its place. */
-function logExit({ logLevel }: Config) {
+function logExit({ logLevel }: Pick<Config, 'logLevel'>) {
   const log = openLog(logLevel);
   return (details: object) => log.error(details, 'a process ended: another is started');
 }
@@ -121,11 +122,19 @@ export async function startServer(
     const spool = openSpool(join(config.dataDirectory, 'spool'), config.spoolBytes);
     open.unshift(spool.close);
     const community = readCommunityRules(config.sigmaRules, logger);
-    const oidc = config.oidc && openIdentities(config, config.oidc, open);
+    const provider = oidcConfig(config);
+    const outbound = provider && openOutside(config);
+    if (outbound) open.unshift(outbound.close);
     const app = await buildApp({
-      ...config,
-      rateLimit: { ...config.rateLimit, mayLease: true },
-      oidc,
+      rateLimit: {
+        limit: config.rateLimit,
+        windowSeconds: config.rateLimitWindowSeconds,
+        mayLease: true,
+      },
+      trustedProxies: config.trustedProxies,
+      metricsToken: config.metricsToken,
+      uploadBytes: config.uploadBytes,
+      oidc: provider && outbound && openOidc(provider, outbound, systemClock),
       database,
       spool,
       communityRules: community,
@@ -171,13 +180,6 @@ export async function startServer(
     await close();
     throw error;
   }
-}
-
-/** The way to whoever signs people in, under the operator's rules. */
-function openIdentities(config: Config, oidc: OidcConfig, open: (() => Promise<void>)[]) {
-  const outbound = openOutside(config);
-  open.unshift(outbound.close);
-  return openOidc(oidc, outbound, systemClock);
 }
 
 /** Thousands of files: read while the first requests are answered. */

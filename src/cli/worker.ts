@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { systemClock } from '../clock.ts';
-import { type Config, readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
+import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { openProviderClient } from '../enrichment/providers/provider-client.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
@@ -14,6 +15,7 @@ import { openImporter, openStore, print, requireStore } from './dependencies.ts'
 import { listen } from './listen.ts';
 import { openLog } from './log.ts';
 import { openOutside, openSecrets } from './outbound-client.ts';
+import type { SecretSettings } from './secret.ts';
 import { stopOnSignals } from './signals.ts';
 
 export function workerCommand(): Command {
@@ -42,7 +44,14 @@ async function work(): Promise<void> {
     const kv = await openRateLimitStore(config.redisUrl, onError);
     open.unshift(kv.close);
     const stopping = new AbortController();
-    const deps = { database, kv, clock: systemClock, logger: log, stopping: stopping.signal };
+    const deps = {
+      database,
+      kv,
+      clock: systemClock,
+      metricsToken: config.metricsToken,
+      logger: log,
+      stopping: stopping.signal,
+    };
     const address = await openWorkerApp(config, deps, open);
     const worker = await openWorker(config, database, kv, log);
     open.unshift(worker.stop);
@@ -61,12 +70,12 @@ async function work(): Promise<void> {
 
 /** Serves the worker's health and metrics where a port is set. */
 async function openWorkerApp(
-  { host, workerPort: port, metricsToken }: Config,
-  deps: Omit<WorkerAppDeps, 'metricsToken'>,
+  { host, workerPort: port }: Pick<Config, 'host' | 'workerPort'>,
+  deps: WorkerAppDeps,
   open: (() => Promise<void>)[],
 ): Promise<string | null> {
-  if (port === null) return null;
-  const app = await buildWorkerApp({ ...deps, metricsToken });
+  if (port === undefined) return null;
+  const app = await buildWorkerApp(deps);
   open.unshift(() => app.close());
   return listen(app, { host, port, setting: 'WORKER_PORT' });
 }
@@ -102,7 +111,7 @@ export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log'])
 
 /** The worker with what it needs; `stop` closes that too. */
 export async function openWorker(
-  config: Config,
+  config: SecretSettings & Pick<Config, 'outboundNetworks' | 'feedBytes'>,
   database: Database,
   kv: RateLimitStore,
   log: WorkerDeps['log'],

@@ -99,7 +99,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       // Files that arrived at the same time may be more than run at once: the last of them wait.
       const work = turns.execute(() =>
         runUpload(
-          { ...deps, signal: stopping.signal, log },
+          { database: deps.database, clock: deps.clock, signal: stopping.signal, log },
           { ...wanted, file, importer, defaults, counts, run, tlpCeiling },
         ),
       );

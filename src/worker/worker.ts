@@ -75,7 +75,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),
     reckon: (stopped) => reckonSources(db, clock(), stopped),
     enrich: (stopped) =>
-      runEnrichmentQueue({ ...deps, secrets: deps.providerSecrets, stopped }, stopping.signal),
+      runEnrichmentQueue(
+        { db, asker: deps.asker, secrets: deps.providerSecrets, clock, stopped },
+        stopping.signal,
+      ),
     undo: async (stopped) => {
       await carryOutUndos(db, { now: clock, stopped });
       await carryOutRemovals(db, { now: clock, stopped });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { oidcConfig, readConfig } from '../../src/config/config.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { run, start } from '../support/processes.ts';
 import { freePort } from '../support/servers.ts';
@@ -127,7 +127,7 @@ describe('a provider of identities', () => {
   });
 
   it('is read as it is meant', () => {
-    expect(readConfig({ env: whole, envFile: '' }).oidc).toEqual({
+    expect(oidcConfig(readConfig({ env: whole, envFile: '' }))).toEqual({
       issuer: 'https://id.example.org',
       clientId: 'tipline',
       clientSecret: PASSWORD,
@@ -135,7 +135,7 @@ describe('a provider of identities', () => {
       name: 'single sign-on',
       trustEmail: false,
     });
-    expect(readConfig({ env: {}, envFile: '' }).oidc).toBeNull();
+    expect(oidcConfig(readConfig({ env: {}, envFile: '' }))).toBeNull();
   });
 });
 

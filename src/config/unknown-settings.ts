@@ -1,4 +1,4 @@
-import { closestName } from './closest-name.ts';
+import { closestName } from '../model/closest-name.ts';
 
 const PREFIX = 'TIPLINE_';
 /** Variables of this prefix that clients read: they may stand in the same shell. */

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { type Config, SETTINGS, type Setting } from './settings.ts';
+import { unknownSettings } from './unknown-settings.ts';
+
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/**
+ * The settings, from the environment and, for what it does not set, from `.env` in the working directory.
+ * A server needs more of them than a command does.
+ * @throws {ConfigError} naming every wrong setting and what is allowed
+ */
+export function readConfig({ serving = false, env = process.env, envFile = '.env' } = {}): Config {
+  const variables = { ...(existsSync(envFile) && parseEnv(readFileSync(envFile, 'utf8'))), ...env };
+  const problems: string[] = [];
+  const read = ({ name, kind, default: fallback }: Setting): unknown => {
+    const text = variables[name]?.trim() || fallback;
+    if (text === undefined) return undefined;
+    const value = kind.parse(text);
+    if (value === null)
+      problems.push(`${name} must be ${kind.allowed}${kind.isSecret ? '' : `; it is "${text}"`}`);
+    return value ?? undefined;
+  };
+  const entries = Object.entries(SETTINGS).map(([key, setting]) => [key, read(setting)]);
+  // Each value is of the type of its own setting, or there is a problem.
+  const config = Object.fromEntries(entries) as Config;
+  problems.push(...missingSettings(config, (name) => Boolean(variables[name]?.trim()), serving));
+  problems.push(...unknownSettings(variables, new Set(Object.values(SETTINGS).map(({ name }) => name))));
+  if (problems.length > 0) throw new ConfigError(`The configuration is wrong:\n  ${problems.join('\n  ')}`);
+  return config;
+}
+
+/** @param isSet rightly or not: a setting that is wrong is not missing too */
+function missingSettings(config: Config, isSet: (name: string) => boolean, serving: boolean): string[] {
+  const rules: { of: string; when: boolean; needs: string[] }[] = [
+    {
+      of: 'OIDC_CLIENT_ID or OIDC_CLIENT_SECRET is',
+      when: isSet('OIDC_CLIENT_ID') || isSet('OIDC_CLIENT_SECRET'),
+      needs: ['OIDC_ISSUER'],
+    },
+    {
+      of: 'OIDC_ISSUER is',
+      when: isSet('OIDC_ISSUER'),
+      needs: ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'TIPLINE_PUBLIC_ADDRESS'],
+    },
+    { of: 'DATABASE_REPLICA_URLS is', when: isSet('DATABASE_REPLICA_URLS'), needs: ['DATABASE_URL'] },
+    {
+      of: 'TIPLINE_PROCESSES is more than 1',
+      when: config.processes > 1,
+      needs: ['DATABASE_URL', 'REDIS_URL'],
+    },
+    { of: 'DATABASE_URL is', when: serving && isSet('DATABASE_URL'), needs: ['TIPLINE_SECRET'] },
+  ];
+  return rules
+    .filter(({ when, needs }) => when && !needs.every(isSet))
+    .map(({ of, needs }) => `${listed(needs)} must be set when ${of}`);
+}
+
+const listed = (names: string[]) =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+
+export interface OidcConfig {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  name: string;
+  publicAddress: string;
+  trustEmail: boolean;
+}
+
+/** @returns the OpenID provider that users sign in with; null: there is none */
+export function oidcConfig(config: Config): OidcConfig | null {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = config;
+  const publicAddress = config.publicAddress?.replace(/\/$/, '');
+  if (!issuer || !clientId || !clientSecret || !publicAddress) return null;
+  return {
+    issuer,
+    clientId,
+    clientSecret,
+    publicAddress,
+    name: config.oidcName,
+    trustEmail: config.oidcTrustEmail,
+  };
+}
