@@ -12,6 +12,7 @@ import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { knownKeys } from './api-keys/known-keys.ts';
 import type { LastUsed } from './api-keys/last-used.ts';
 import { auditRoutes } from './audit/audit.routes.ts';
+import { catalogueRoutes } from './catalogues/catalogues.routes.ts';
 import type { Clock } from './clock.ts';
 import type { Database } from './db/database.ts';
 import { pingDatabase } from './db/ping.ts';
@@ -247,6 +248,7 @@ async function registerFeatures(
   await app.register(overviewRoutes, { db });
   await app.register(reportRoutes, { db });
   await app.register(searchRoutes, { db });
+  await app.register(catalogueRoutes);
   await app.register(apiKeyRoutes, { db, kv, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);
   await app.register(pageRoutes, { pages });

@@ -66,6 +66,7 @@ const ORDER = [
   'health',
   'overview',
   'search',
+  'catalogues',
   'state-metrics',
   'web-app',
   'sample',

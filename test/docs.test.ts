@@ -3,8 +3,15 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../src/cli/program.ts';
 import { readConfig } from '../src/config/config.ts';
-import { settingsFile, settingsTable } from '../src/config/settings-text.ts';
 import { temporaryDirectory } from './support/directories.ts';
+import {
+  feedKindsTable,
+  formatsTable,
+  importersTable,
+  providersTable,
+  settingsFile,
+  settingsTable,
+} from './support/docs-tables.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const readme = read('README.md');
@@ -15,20 +22,28 @@ function firstColumn(heading: string): string[] {
   return [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, word]) => String(word));
 }
 
-/** The table under a heading. */
-function tableUnder(heading: string): string {
-  const section = readme.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
-  return `${section
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .join('\n')}\n`;
-}
+describe('the documentation', () => {
+  it.each([
+    ['README.md', settingsTable()],
+    ['README.md', formatsTable()],
+    ['docs/importing.md', importersTable()],
+    ['docs/intake.md', feedKindsTable()],
+    ['docs/intake.md', providersTable()],
+  ])('in %s has this table of the code; WRITE_DOCS=1 writes it: %#', (path, table) => {
+    const [head = ''] = table.split('\n');
+    const before = read(path);
+    const start = before.indexOf(`${head}\n`);
+    const end = before.indexOf('\n\n', start) + 1;
+    if (process.env.WRITE_DOCS)
+      writeFileSync(
+        new URL(`../${path}`, import.meta.url),
+        before.slice(0, start) + table + before.slice(end),
+      );
+    expect(read(path)).toContain(table);
+  });
+});
 
 describe('the README', () => {
-  it('has the table of settings that follows from their schema', () => {
-    expect(tableUnder('Configuration')).toBe(settingsTable());
-  });
-
   it('names every endpoint of the description, and no other', () => {
     const { paths } = JSON.parse(read('openapi/openapi.json')) as { paths: Record<string, unknown> };
     expect(firstColumn('Endpoints').sort()).toEqual(Object.keys(paths).sort());

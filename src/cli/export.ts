@@ -4,7 +4,7 @@ import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { exportRequest } from '../exports/export-request.ts';
 import { openSnapshot, type Snapshot } from '../exports/snapshot.ts';
-import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
+import { FORMAT_NAMES, FORMATS, type FormatName } from '../formats/catalogue.ts';
 import {
   type ExportFormat,
   LIMIT_ORDERS,
@@ -49,9 +49,14 @@ interface ExportCommandOptions {
 }
 
 export function exportCommand(): Command {
+  const formats = FORMAT_NAMES.map((name) => `${name} (${FORMATS[name].label})`).join(', ');
   return new Command('export')
     .description('export indicators in a format')
-    .addOption(new Option('--format <format>', 'export format').choices(FORMAT_NAMES).makeOptionMandatory())
+    .addOption(
+      new Option('--format <format>', `export format: ${formats}`)
+        .choices(FORMAT_NAMES)
+        .makeOptionMandatory(),
+    )
     .option(
       '-o, --output <file>',
       'output file (default: standard output); created when it is complete',

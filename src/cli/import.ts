@@ -29,7 +29,7 @@ import { END_SIGNALS } from './signals.ts';
 
 interface ImportOptions {
   source: string;
-  format: 'auto' | Importer['name'];
+  format: string;
   dryRun?: boolean;
   tlp: Tlp;
   confidence: number;

@@ -55,7 +55,7 @@ export function providersCommand(): Command {
   return providers;
 }
 
-const oneOfThem = () => new Argument('<name>').choices(ASKABLE_PROVIDERS.map(({ name }) => name));
+const oneOfThem = () => new Argument('<name>', 'provider').choices(ASKABLE_PROVIDERS.map(({ name }) => name));
 
 const collect = (text: string, before: string[] = []) => [...before, filled(text)];
 

@@ -4,16 +4,11 @@ import { Command, Option } from 'commander';
 import type { Lifetimes } from '../model/statement.ts';
 import { systemReason } from '../model/system-error.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
-import { FEED_RULES } from '../sources/feed-kinds.ts';
+import { FEED_KINDS, feedRulesOf } from '../sources/feed-kinds.ts';
 import { findSources, findStoredSource } from '../sources/feeds.queries.ts';
 import { carryOutRemovals, previewRemoval, startRemoval } from '../sources/remove-source.ts';
 import { runSource } from '../sources/run-source.ts';
-import {
-  FEED_KINDS,
-  type FeedKind,
-  type SourceSettings,
-  type StoredSource,
-} from '../sources/source-settings.ts';
+import type { SourceSettings, StoredSource } from '../sources/source-settings.ts';
 import { type Change, requireSource, SourceError, saveSource } from '../sources/sources.service.ts';
 import { VERSION } from '../version.ts';
 import { readCredentials } from './credentials.ts';
@@ -26,7 +21,7 @@ import { countsLine, sourceLines } from './source-lines.ts';
 import { UsageError } from './usage-error.ts';
 
 interface SetOptions {
-  kind?: FeedKind;
+  kind?: string;
   address?: string;
   /** 0: never. */
   interval?: number;
@@ -81,7 +76,9 @@ export function sourcesCommand(): Command {
 }
 
 function settings(command: Command): Command {
-  const kinds = FEED_KINDS.map((kind) => `${kind} (${FEED_RULES[kind].title})`).join(', ');
+  const kinds = FEED_KINDS.map((kind) => `${kind} (${feedRulesOf(kind)?.title.replaceAll('`', '')})`).join(
+    ', ',
+  );
   return command
     .argument('<name>', 'name', label)
     .addOption(new Option('--kind <kind>', `kind of feed: ${kinds}`).choices(FEED_KINDS))
@@ -113,18 +110,12 @@ const collect = (text: string, before: string[] = []) => [...before, text];
 
 async function add(name: string, options: SetOptions): Promise<void> {
   if (!options.kind) throw new UsageError(`--kind must say what it is: ${FEED_KINDS.join(', ')}`);
-  const { kind } = options;
-  const rules = FEED_RULES[kind];
   const initial: SourceSettings = {
+    ...asOfKind(options.kind),
     name,
-    kind,
-    address: rules.address ?? '',
-    options: {},
-    everySeconds: rules.everySeconds,
     enabled: true,
     defaults: { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' },
     lifetimes: {},
-    membership: rules.membership,
   };
   await save(name, options, async (known) => {
     if (known)
@@ -140,11 +131,10 @@ async function add(name: string, options: SetOptions): Promise<void> {
 async function change(name: string, options: SetOptions, enabled?: boolean): Promise<void> {
   await save(name, options, async (known, refuse) => {
     if (!known) return refuse();
-    if (!FEED_KINDS.some((kind) => kind === known.kind) && !options.kind)
+    if (!feedRulesOf(known.kind) && !options.kind)
       throw new SourceError(`"${name}" is imported by hand; --kind makes a feed of it`);
     return {
       ...known,
-      kind: known.kind as FeedKind,
       ...(typeof enabled === 'boolean' && { enabled }),
     };
   });
@@ -164,7 +154,7 @@ async function save(
     const before = await from(await findStoredSource(db, name), refuse);
     const wanted = withOptions(before, options, given);
     if (options.address !== undefined) await requireReachable(wanted.address, config);
-    const credentials = await readCredentials(options, FEED_RULES[wanted.kind].keyHeader);
+    const credentials = await readCredentials(options, feedRulesOf(wanted.kind)?.keyHeader ?? null);
     const change: Change = {
       who: osUser(),
       now: new Date(),
@@ -184,9 +174,11 @@ function asUsage(error: unknown): never {
 
 /** What another kind needs is another: of what was set before, only what all kinds have stays. */
 function asOfKind(
-  kind: FeedKind,
+  kind: string,
 ): Pick<SourceSettings, 'kind' | 'address' | 'options' | 'everySeconds' | 'membership'> {
-  const { address, everySeconds, membership } = FEED_RULES[kind];
+  const rules = feedRulesOf(kind);
+  if (!rules) throw new UsageError(`There is no kind ${kind}; there are: ${FEED_KINDS.join(', ')}.`);
+  const { address, everySeconds, membership } = rules;
   return { kind, address: address ?? '', options: {}, everySeconds, membership };
 }
 

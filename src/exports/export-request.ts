@@ -1,5 +1,6 @@
 import type { PageRequest } from '../db/page.ts';
-import { type FormatName, formatOf, type GivenOptions, optionsFor, variantOf } from '../formats/catalogue.ts';
+import { type FormatName, formatOf, optionsFor, variantOf } from '../formats/catalogue.ts';
+import type { GivenOptions } from '../formats/format.ts';
 import { ApiError } from '../http/errors.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';

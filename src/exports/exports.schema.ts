@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DEFAULT_OPTIONS, FORMAT_NAMES, formatOf } from '../formats/catalogue.ts';
+import { DEFAULT_OPTIONS, FORMAT_NAMES, FORMATS } from '../formats/catalogue.ts';
 import { LIMIT_ORDERS, MOST_LINES, TXT_STYLES } from '../formats/format.ts';
 import { fileResponses } from '../http/api-route.ts';
 import { namedEnum, ref, stringEnum } from '../http/schema.ts';
@@ -8,8 +8,7 @@ import { MispEvent } from './misp-event.schema.ts';
 export const exportFormat = namedEnum(
   'ExportFormat',
   FORMAT_NAMES,
-  'Format of an export: CSV, STIX 2.1, a MISP event, rules for Snort 3, Zeek’s Intel framework, rules for Suricata 7, ' +
-    'a list of one value a line, a DNS response policy zone, JSON lines, Elastic Common Schema.',
+  `Format of an export: ${FORMAT_NAMES.map((name) => `${name} (${FORMATS[name].label})`).join(', ')}.`,
 );
 
 export const txtStyle = namedEnum(
@@ -91,33 +90,20 @@ export const StixBundle = Type.Object(
   },
 );
 
-const CSV_EXAMPLE = `type,value,confidence,id,severity,tlp,tags,source,firstSeen,lastSeen,expiresAt,forDetection
-IPV4,185.132.17.160,80,1574793d-629d-53da-872a-bf8eca156eef,HIGH,CLEAR,malicious-activity,Unit 42,2023-04-04T19:05:32.551Z,2026-08-23T00:00:00.000Z,,true
-`;
-const RPZ_EXAMPLE = `$TTL 300
-@ SOA localhost. hostmaster.localhost. 1795523179 3600 600 604800 300
-@ NS localhost.
-32.160.17.132.185.rpz-ip CNAME .
-`;
-const NDJSON_EXAMPLE = `{"id":"1574793d-629d-53da-872a-bf8eca156eef","type":"IPV4","value":"185.132.17.160","confidence":80,"severity":"HIGH","tlp":"CLEAR","tags":["malicious-activity"],"source":"Unit 42","firstSeen":"2023-04-04T19:05:32.551Z","lastSeen":"2026-08-23T00:00:00.000Z","expiresAt":null}
-`;
-
 /** Those that are not text. */
 const OBJECTS: Record<string, typeof StixBundle | typeof MispEvent> = {
   'application/stix+json': StixBundle,
   'application/json': MispEvent,
 };
-const TEXT_EXAMPLES: Record<string, string> = {
-  'text/csv': CSV_EXAMPLE,
-  'text/plain': '185.132.17.160\n',
-  'text/dns': RPZ_EXAMPLE,
-  'application/x-ndjson': NDJSON_EXAMPLE,
-};
-
-/** Of all formats, without their parameters, each once. */
-const MEDIA_TYPES = [
-  ...new Set(FORMAT_NAMES.map((name) => formatOf(name, DEFAULT_OPTIONS).mediaType.split(';')[0] ?? '')),
-];
+/** Of all formats, without their parameters, with the first example of each. */
+function mediaTypes(): Map<string, string | undefined> {
+  const examples = new Map<string, string | undefined>();
+  for (const { open, example } of Object.values(FORMATS)) {
+    const [type = ''] = open(DEFAULT_OPTIONS).mediaType.split(';');
+    examples.set(type, examples.get(type) ?? example);
+  }
+  return examples;
+}
 
 export const REFANGED_HEADER = {
   'X-Query-Refanged': {
@@ -138,13 +124,13 @@ export const EXPORT_HEADERS = {
 export const exportResponses = () =>
   fileResponses(
     Object.fromEntries(
-      MEDIA_TYPES.map((type) => {
+      [...mediaTypes()].map(([type, example]) => {
         const object = OBJECTS[type];
         return [
           type,
           object
             ? { schema: ref(object), example: (object as { examples?: unknown[] }).examples?.[0] }
-            : { schema: { type: 'string' }, example: TEXT_EXAMPLES[type] },
+            : { schema: { type: 'string' }, example },
         ];
       }),
     ),

@@ -1,30 +1,30 @@
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
-import { csvFormat } from './csv.ts';
-import { ecsFormat } from './ecs.ts';
-import type { ExportFormat, ExportOptions, LimitOrder, ListOptions, TxtStyle } from './format.ts';
-import { mispFormat } from './misp.ts';
-import { ndjsonFormat } from './ndjson.ts';
-import { rpzFormat } from './rpz.ts';
-import { snortFormat } from './snort.ts';
-import { stixFormat } from './stix.ts';
-import { suricataFormat } from './suricata.ts';
-import { txtFormat } from './txt.ts';
+import { csv } from './csv.ts';
+import { ecs } from './ecs.ts';
+import type { ExportFormat, ExportOptions, FormatEntry, GivenOptions, ListOptions } from './format.ts';
+import { misp } from './misp.ts';
+import { ndjson } from './ndjson.ts';
+import { rpz } from './rpz.ts';
+import { snort } from './snort.ts';
+import { stix } from './stix.ts';
+import { suricata } from './suricata.ts';
+import { txt } from './txt.ts';
 import { LIST_STYLES } from './txt-styles.ts';
-import { zeekFormat } from './zeek.ts';
+import { zeek } from './zeek.ts';
 
 /** The export formats by name: the contract's in its order, then ours. */
-const FORMATS = {
-  csv: csvFormat,
-  stix: stixFormat,
-  misp: mispFormat,
-  snort: snortFormat,
-  zeek: zeekFormat,
-  suricata: suricataFormat,
-  txt: txtFormat,
-  rpz: rpzFormat,
-  ndjson: ndjsonFormat,
-  ecs: ecsFormat,
-} satisfies Record<string, (options: ExportOptions) => ExportFormat>;
+export const FORMATS = {
+  csv,
+  stix,
+  misp,
+  snort,
+  zeek,
+  suricata,
+  txt,
+  rpz,
+  ndjson,
+  ecs,
+} satisfies Record<string, FormatEntry>;
 
 export type FormatName = keyof typeof FORMATS;
 
@@ -37,31 +37,12 @@ export const DEFAULT_OPTIONS: ExportOptions = {
 };
 
 export function formatOf(name: FormatName, options: ExportOptions): ExportFormat {
-  return FORMATS[name](options);
+  return FORMATS[name].open(options);
 }
 
 /** What tells it from other formats and other options. */
 export function variantOf(name: FormatName, options: ExportOptions): string {
   return JSON.stringify([name, options]);
-}
-
-/** Which formats an option means something to. */
-const OPTION_FORMATS: Record<keyof GivenOptions, readonly string[]> = {
-  csvGuard: ['csv'],
-  style: ['txt'],
-  limit: ['txt'],
-  order: ['txt'],
-  collapse: ['txt'],
-  include: ['stix', 'misp'],
-};
-
-export interface GivenOptions {
-  csvGuard?: 'on' | 'off' | undefined;
-  style?: TxtStyle | undefined;
-  limit?: number | undefined;
-  order?: LimitOrder | undefined;
-  collapse?: 'on' | 'off' | undefined;
-  include?: 'context' | undefined;
 }
 
 /**
@@ -74,13 +55,18 @@ export function optionsFor(
   types: readonly IndicatorType[] | undefined,
 ): ExportOptions | { wrong: string } {
   for (const [name, value] of Object.entries(given)) {
-    const formats = OPTION_FORMATS[name as keyof GivenOptions];
+    const formats = formatsWith(name);
     if (value === undefined || formats.includes(format)) continue;
     return { wrong: `${name} is for format ${formats.join(' or ')} only.` };
   }
   const list = format === 'txt' ? listOptions(given, types) : DEFAULT_OPTIONS.list;
   if ('wrong' in list) return list;
   return { csvGuard: given.csvGuard !== 'off', list, context: given.include === 'context' };
+}
+
+/** @returns the formats that take an option */
+function formatsWith(option: string): string[] {
+  return FORMAT_NAMES.filter((name) => FORMATS[name].options.some((one) => one === option));
 }
 
 function listOptions(

@@ -1,6 +1,6 @@
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import { csvFromCopy } from './csv-from-copy.ts';
-import type { ExportFormat, ExportIndicator, ExportOptions } from './format.ts';
+import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry } from './format.ts';
 
 /** Clients read the first three by their place; what is added comes after. */
 const COLUMNS = [
@@ -51,6 +51,16 @@ export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): Export
     },
   };
 }
+
+export const csv: FormatEntry = {
+  label: 'CSV',
+  purpose: 'spreadsheets; with `csvGuard=off`, programs',
+  options: ['csvGuard'],
+  example: `type,value,confidence,id,severity,tlp,tags,source,firstSeen,lastSeen,expiresAt,forDetection
+IPV4,185.132.17.160,80,1574793d-629d-53da-872a-bf8eca156eef,HIGH,CLEAR,malicious-activity,Unit 42,2023-04-04T19:05:32.551Z,2026-08-23T00:00:00.000Z,,true
+`,
+  open: csvFormat,
+};
 
 function rowLine(row: ExportIndicator, guard: boolean): string {
   const { id, type, confidence, severity, tlp } = row;

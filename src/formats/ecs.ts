@@ -1,6 +1,6 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { ecsObservable } from './ecs-observable.ts';
-import type { ExportFormat, ExportIndicator } from './format.ts';
+import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
 import { tlpName } from './tlp-name.ts';
 
 /** The first version with every field that is written, `threat.indicator.id` being the last to come. */
@@ -47,6 +47,13 @@ export function ecsFormat(): ExportFormat {
     },
   };
 }
+
+export const ecs: FormatEntry = {
+  label: 'Elastic Common Schema',
+  purpose: 'SIEMs: one document per line',
+  options: [],
+  open: ecsFormat,
+};
 
 function document(row: ExportIndicator) {
   return {

@@ -158,6 +158,29 @@ export interface ExportOptions {
   context: boolean;
 }
 
+/** What a request may choose beside the format. */
+export interface GivenOptions {
+  csvGuard?: 'on' | 'off' | undefined;
+  style?: TxtStyle | undefined;
+  limit?: number | undefined;
+  order?: LimitOrder | undefined;
+  collapse?: 'on' | 'off' | undefined;
+  include?: 'context' | undefined;
+}
+
+/** An entry of the catalogue. OpenAPI, `--help`, the pages' menu and the documentation say of a format what stands here. */
+export interface FormatEntry {
+  /** The name for people. */
+  label: string;
+  /** Which products read it; Markdown. */
+  purpose: string;
+  /** The options that it takes; any other is an error. */
+  options: readonly (keyof GivenOptions)[];
+  /** A short export, for the OpenAPI document; the first of a media type stands there. */
+  example?: string;
+  open(options: ExportOptions): ExportFormat;
+}
+
 /**
  * A format. `write` gets the rows in batches, in the format's order, only of its types and, for `detectionOnly`, only
  * those for detection. It yields the text in pieces of some kilobytes, holds a bounded number of rows at a time, and

@@ -1,7 +1,7 @@
 import { uuidv5 } from '../model/identity.ts';
 import { mostRestrictive } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
-import type { ExportFormat, ExportInfo, ExportOptions } from './format.ts';
+import type { ExportFormat, ExportInfo, ExportOptions, FormatEntry } from './format.ts';
 import { MISP_COLUMNS } from './misp/attribute.ts';
 import { type MispEvent, writeEvent } from './misp/event.ts';
 import { galaxyTags } from './misp/tags.ts';
@@ -28,6 +28,13 @@ export function mispFormat({ context }: Pick<ExportOptions, 'context'>): ExportF
     write: (batches, info) => writeEvent(eventOf(info), batches, galaxyTags(context ? info.entities : [])),
   };
 }
+
+export const misp: FormatEntry = {
+  label: 'MISP event',
+  purpose: 'MISP, as an event',
+  options: ['include'],
+  open: mispFormat,
+};
 
 function eventOf({ query, lastSeen, changedAt, tlps }: ExportInfo): MispEvent {
   return {

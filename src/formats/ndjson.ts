@@ -1,5 +1,5 @@
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
-import type { ExportFormat, ExportIndicator } from './format.ts';
+import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
 
 /** One Indicator a line, as a list of the JSON API holds it: the same fields in the same order. */
 export function ndjsonFormat(): ExportFormat {
@@ -18,6 +18,15 @@ export function ndjsonFormat(): ExportFormat {
     },
   };
 }
+
+export const ndjson: FormatEntry = {
+  label: 'JSON Lines',
+  purpose: 'pipelines: one indicator per line, as in the list',
+  options: [],
+  example: `{"id":"1574793d-629d-53da-872a-bf8eca156eef","type":"IPV4","value":"185.132.17.160","confidence":80,"severity":"HIGH","tlp":"CLEAR","tags":["malicious-activity"],"source":"Unit 42","firstSeen":"2023-04-04T19:05:32.551Z","lastSeen":"2026-08-23T00:00:00.000Z","expiresAt":null}
+`,
+  open: ndjsonFormat,
+};
 
 const COLUMNS = [
   ...(['id', 'type', 'value', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),

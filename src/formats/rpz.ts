@@ -1,5 +1,5 @@
 import { BACKSLASH, copiedRows, LAST_PRINTABLE, LF, placeOf, put, TAB } from './copied-rows.ts';
-import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
+import type { ExportFormat, ExportIndicator, ExportInfo, FormatEntry } from './format.ts';
 import { isPublicSuffix } from './public-suffix.ts';
 
 const NXDOMAIN = Buffer.from(' CNAME .\n');
@@ -51,6 +51,18 @@ export function rpzFormat(): ExportFormat {
     },
   };
 }
+
+export const rpz: FormatEntry = {
+  label: 'DNS RPZ',
+  purpose: 'DNS servers: a response policy zone (RPZ)',
+  options: [],
+  example: `$TTL 300
+@ SOA localhost. hostmaster.localhost. 1795523179 3600 600 604800 300
+@ NS localhost.
+32.160.17.132.185.rpz-ip CNAME .
+`,
+  open: rpzFormat,
+};
 
 function zoneWriter() {
   let leftOut = 0;

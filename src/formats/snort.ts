@@ -1,4 +1,4 @@
-import type { ExportFormat, ExportIndicator } from './format.ts';
+import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
 import { isPublicSuffix } from './public-suffix.ts';
 import { exactParts } from './rules/exact.ts';
 import { type RuleRequest, ruleRequest } from './rules/request.ts';
@@ -30,6 +30,13 @@ const SNORT: RuleLanguage = {
 export function snortFormat(): ExportFormat {
   return ruleFormat(SNORT);
 }
+
+export const snort: FormatEntry = {
+  label: 'Snort rules',
+  purpose: 'IDS sensors with Snort 3',
+  options: [],
+  open: snortFormat,
+};
 
 function header(service: string): string {
   return `alert ${service} $HOME_NET any -> any any`;

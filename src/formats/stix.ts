@@ -1,5 +1,5 @@
 import { INDICATOR_TYPES, TLPS } from '../model/vocabulary.ts';
-import type { ExportFormat, ExportIndicator, ExportInfo, ExportOptions } from './format.ts';
+import type { ExportFormat, ExportIndicator, ExportInfo, ExportOptions, FormatEntry } from './format.ts';
 import { type StixObject, TIPLINE_EXTENSION_DEFINITION, TIPLINE_IDENTITY } from './stix/common.ts';
 import { entityIds, entityObject } from './stix/entities.ts';
 import { bundleId } from './stix/ids.ts';
@@ -54,6 +54,13 @@ export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportF
     },
   };
 }
+
+export const stix: FormatEntry = {
+  label: 'STIX 2.1 bundle',
+  purpose: 'STIX 2.1 platforms; with `include=context` also actors, campaigns, malware and techniques',
+  options: ['include'],
+  open: stixFormat,
+};
 
 /** Each after a comma: the identity stands before them all. */
 function lines(objects: readonly StixObject[]): string {

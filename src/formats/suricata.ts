@@ -1,4 +1,4 @@
-import type { ExportFormat, ExportIndicator } from './format.ts';
+import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
 import { isPublicSuffix } from './public-suffix.ts';
 import { exactParts } from './rules/exact.ts';
 import { type RuleRequest, ruleRequest } from './rules/request.ts';
@@ -35,6 +35,13 @@ const SURICATA: RuleLanguage = {
 export function suricataFormat(): ExportFormat {
   return ruleFormat(SURICATA);
 }
+
+export const suricata: FormatEntry = {
+  label: 'Suricata rules',
+  purpose: 'IDS sensors with Suricata 7 or newer',
+  options: [],
+  open: suricataFormat,
+};
 
 function header(protocol: string): string {
   return `alert ${protocol} $HOME_NET any -> any any`;

@@ -1,7 +1,7 @@
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { addressCollapser } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
-import type { ExportFormat, ExportIndicator, ExportOptions, ListOptions } from './format.ts';
+import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry, ListOptions } from './format.ts';
 import { firstSeenLines } from './line-deduplicator.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 
@@ -37,6 +37,14 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
     }),
   };
 }
+
+export const txt: FormatEntry = {
+  label: 'Plain text list',
+  purpose: 'external block lists of firewalls: one value per line',
+  options: ['style', 'limit', 'order', 'collapse'],
+  example: '185.132.17.160\n',
+  open: txtFormat,
+};
 
 /** As they come, each a line of its own. */
 const notCollapsed = () => ({ add: (address: string) => [address], end: (): string[] => [] });

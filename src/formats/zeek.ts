@@ -1,6 +1,6 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { copiedRows } from './copied-rows.ts';
-import type { ExportFormat, ExportIndicator } from './format.ts';
+import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
 import { firstSeenLines } from './line-deduplicator.ts';
 import { tlpName } from './tlp-name.ts';
 import { zeekFromCopy } from './zeek-from-copy.ts';
@@ -53,6 +53,13 @@ export function zeekFormat(): ExportFormat {
     },
   };
 }
+
+export const zeek: FormatEntry = {
+  label: 'Zeek intel file',
+  purpose: 'Zeek’s intelligence framework',
+  options: [],
+  open: zeekFormat,
+};
 
 function linesOf(row: ExportIndicator, isFirst: (line: string) => boolean): string {
   return seenAs(row, isFirst)

@@ -14,7 +14,8 @@ const EMPTY_ANSWERS = new Set(['no_result', 'no_results']);
 const NO_FAMILY = new Set(['unknown', 'unknown malware', 'n/a', 'none']);
 
 interface AbuseChFeed {
-  name: Importer['name'];
+  name: string;
+  label: string;
   /** The member of the API's answer that holds the records. */
   list: string;
   /** Tells its JSON from that of its sisters. */
@@ -26,9 +27,10 @@ interface AbuseChFeed {
  * A feed of abuse.ch: the answer of its API (`{"query_status", LIST: […]}`), its export (`{"ID": [{…}]}`, or a list), or its
  * CSV, which is told by its column names like any other.
  */
-export function abuseChImporter({ name, list, recognizes, readRecord }: AbuseChFeed): Importer {
+export function abuseChImporter({ name, label, list, recognizes, readRecord }: AbuseChFeed): Importer {
   return {
     name,
+    label,
     recognizes: (head) => jsonShape(head) !== null && recognizes(head),
     async *read(input: ImportInput): AsyncGenerator<ImportRecord> {
       const head = await readHead(input);

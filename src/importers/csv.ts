@@ -18,6 +18,7 @@ export function csvImporter(map?: CsvMap): Importer {
   const layoutOf = (head: string) => (map === undefined ? readLayout(head) : mappedLayout(head, map));
   return {
     name: 'csv',
+    label: 'CSV',
 
     recognizes(head, fileName) {
       if (jsonShape(head) !== null || head.includes('\u0000')) return false;

@@ -8,6 +8,7 @@ import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 /** Feodo Tracker: the list `ipblocklist.json`, its CSV. */
 export const feodoImporter = abuseChImporter({
   name: 'feodo',
+  label: 'abuse.ch Feodo Tracker',
   list: 'data',
   recognizes: (head) => /"ip_address"\s*:/.test(head) && /"last_online"\s*:/.test(head),
   readRecord,

@@ -16,6 +16,7 @@ const LIMITS: JsonLimits = { lists: ['values'], maxBytes: 4 * 1024 * 1024, maxDe
  */
 export const galaxyImporter: Importer = {
   name: 'galaxy',
+  label: 'MISP galaxy cluster',
 
   recognizes(head) {
     const shape = jsonShape(head);

@@ -147,19 +147,10 @@ export class UnreadableInput extends Error {
 }
 
 export interface Importer {
-  name:
-    | 'stix'
-    | 'misp'
-    | 'csv'
-    | 'json'
-    | 'text'
-    | 'urlhaus'
-    | 'threatfox'
-    | 'malwarebazaar'
-    | 'feodo'
-    | 'kev'
-    | 'otx'
-    | 'galaxy';
+  /** What options, runs and sources call it. */
+  name: string;
+  /** The name for people. */
+  label: string;
   /** Judges by the first 64 KiB of the text (BOM removed) and the file's name. */
   recognizes(head: string, fileName: string): boolean;
   /** @throws {UnreadableInput} with a message that says what is wrong and where */

@@ -17,6 +17,7 @@ export function jsonImporter(map: JsonMap): Importer {
   const limits: JsonLimits = { ...CAPS, path };
   return {
     name: 'json',
+    label: 'JSON, by a map',
     recognizes: () => false,
     async *read(input: ImportInput) {
       const records = map.ndjson ? readNdjson(input, limits) : readJsonRecords(input, limits);

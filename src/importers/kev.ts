@@ -11,6 +11,7 @@ const LIMITS: JsonLimits = { lists: ['vulnerabilities'], maxBytes: 1024 * 1024, 
 /** CISA's catalogue of Known Exploited Vulnerabilities, as JSON. */
 export const kevImporter: Importer = {
   name: 'kev',
+  label: 'CISA KEV',
 
   recognizes(head) {
     return jsonShape(head)?.keys.has('vulnerabilities') === true && /"(cveID|catalogVersion)"\s*:/.test(head);

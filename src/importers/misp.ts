@@ -16,6 +16,7 @@ const MISP_LIMITS: JsonLimits = { lists: ['response'], maxBytes: 64 * 1024 * 102
 /** MISP core format: `{"Event"}`, `{"response":[{"Event"}]}`, an array of either, or an event itself. */
 export const mispImporter: Importer = {
   name: 'misp',
+  label: 'MISP event',
 
   recognizes(head) {
     const shape = jsonShape(head);

@@ -7,14 +7,12 @@ import { CsvMap, JsonMap, TextOptions } from './maps.ts';
 import { IMPORTERS } from './recognize.ts';
 import { textImporter } from './text.ts';
 
-export type ImporterKind = Importer['name'];
-
 /**
  * The importer of a kind, as a source's options set it: `map` is a `CsvMap` (may be left out) or a `JsonMap` (must be
  * there), `type` is that of `TextOptions`.
  * @throws {UnreadableInput} when the options are not of that form, naming the member
  */
-export function importerNamed(kind: ImporterKind, options: Readonly<Record<string, unknown>> = {}): Importer {
+export function importerNamed(kind: string, options: Readonly<Record<string, unknown>> = {}): Importer {
   const { map, type } = options;
   if (kind === 'csv') return csvImporter(map === undefined ? undefined : checked(CsvMap, map, 'map'));
   if (kind === 'json') return jsonImporter(checked(JsonMap, map, 'map'));

@@ -13,6 +13,7 @@ const CAPS = { maxBytes: 64 * 1024 * 1024, maxDepth: 32 };
 /** OTX: the answer of `pulses/subscribed` and its like (`{"results": […]}`), a list of pulses, or one pulse. */
 export const otxImporter: Importer = {
   name: 'otx',
+  label: 'OTX pulses',
 
   recognizes(head) {
     const shape = jsonShape(head);

@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FileInput } from './file-input.ts';
 import { type ImportRecord, UnreadableInput } from './importer.ts';
-import { type ImporterKind, importerNamed } from './named.ts';
+import { importerNamed } from './named.ts';
 
 export interface ParserTask {
-  kind: ImporterKind;
+  kind: string;
   options: Readonly<Record<string, unknown>>;
   fileName: string;
   path: string;

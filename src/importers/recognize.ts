@@ -13,7 +13,7 @@ import { readHead } from './text-input.ts';
 import { threatFoxImporter } from './threatfox.ts';
 import { urlhausImporter } from './urlhaus.ts';
 
-/** In this order they are asked: CSV last, for it is told by its column names alone. */
+/** Every format that is recognized, asked in this order: CSV last, for it is told by its column names alone. */
 export const IMPORTERS: readonly Importer[] = [
   stixImporter,
   mispImporter,

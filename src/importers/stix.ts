@@ -69,6 +69,7 @@ const IGNORED_TYPES = new Set([
  */
 export const stixImporter: Importer = {
   name: 'stix',
+  label: 'STIX 2.0 or 2.1',
 
   recognizes(head) {
     const shape = jsonShape(head);

@@ -14,6 +14,7 @@ const JUDGED_LINES = 200;
 export function textImporter({ type }: TextOptions = {}): Importer {
   return {
     name: 'text',
+    label: 'List, one value per line',
 
     /** Most of its first lines must hold an observable, each by itself. */
     recognizes(head, fileName) {

@@ -7,6 +7,7 @@ import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 /** ThreatFox: its JSON exports (`ioc_value`, dates in UTC), the answer of its API (`ioc`), its CSV. */
 export const threatFoxImporter = abuseChImporter({
   name: 'threatfox',
+  label: 'abuse.ch ThreatFox',
   list: 'data',
   recognizes: (head) =>
     (/"ioc_type"\s*:/.test(head) && /"ioc(_value)?"\s*:/.test(head)) ||

@@ -7,6 +7,7 @@ import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 /** URLhaus: the answer of `urls/recent` (`date_added`), its JSON exports (`dateadded`, `last_online`), its CSV. */
 export const urlhausImporter = abuseChImporter({
   name: 'urlhaus',
+  label: 'abuse.ch URLhaus',
   list: 'urls',
   recognizes: (head) => /"url_status"\s*:/.test(head) && /"(urlhaus_link|urlhaus_reference)"\s*:/.test(head),
   readRecord,

@@ -11,7 +11,6 @@ import { idOf, routeOf } from '../http/operation.ts';
 import { requireFullSight } from '../http/session-gate.ts';
 import { fileInput } from '../importers/file-input.ts';
 import { UnreadableInput } from '../importers/importer.ts';
-import type { ImporterKind } from '../importers/named.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
 import { compareTlp } from '../model/statement.ts';
@@ -183,7 +182,7 @@ function asApiError(error: unknown): never {
 type Query = Static<typeof operations.startImport.query>;
 
 /** @throws {ApiError} when it is of no format that is known */
-async function formatOf(file: Upload, { format, fileName }: Query): Promise<ImporterKind> {
+async function formatOf(file: Upload, { format, fileName }: Query): Promise<string> {
   const known = IMPORTERS.find(({ name }) => name === format);
   if (known) return known.name;
   const unknown = 'The file is not of a format that can be recognized; choose its format.';

@@ -6,7 +6,7 @@ import { SEVERITIES, TLPS } from '../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
 /** Without JSON of any form: that needs a map, which sources have. */
-const FORMATS = ['auto', ...IMPORTERS.flatMap(({ name }) => (name === 'json' ? [] : [name]))] as const;
+const FORMATS = ['auto', ...IMPORTERS.map(({ name }) => name)];
 
 const Kind = Type.Object({
   read: Type.Integer(),

@@ -77,7 +77,7 @@ interface Batch {
 }
 
 export interface ImportFile {
-  importer: Importer;
+  importer: Pick<Importer, 'name' | 'read'>;
   input: ImportInput;
 }
 

@@ -1,14 +1,12 @@
-import type { ImporterKind } from '../importers/named.ts';
 import { fetchFile } from './fetch-file.ts';
 import { fetchMispFeed } from './fetch-misp-feed.ts';
 import { fetchOtx } from './fetch-otx.ts';
 import { fetchTaxii } from './fetch-taxii.ts';
 import type { Fetcher } from './fetching.ts';
-import type { FeedKind } from './source-settings.ts';
 
 /** What is particular to a kind of feed. */
 export interface FeedRules {
-  /** For people. */
+  /** For people; Markdown. */
   title: string;
   /** null: the operator has to say. */
   address: string | null;
@@ -18,7 +16,10 @@ export interface FeedRules {
   everySeconds: number;
   /** It is a list without dates. */
   membership: boolean;
-  importer: ImporterKind;
+  /** The name of an importer. */
+  importer: string;
+  /** The members that its options may have: `map` and `type` for the importer, `days` for the query. */
+  options: readonly string[];
   fetch: Fetcher;
 }
 
@@ -31,14 +32,18 @@ const file = {
   keyNeeded: false,
   everySeconds: HOUR,
   membership: false,
+  options: [],
   fetch: fetchFile,
 };
 
-/** ThreatFox and MalwareBazaar answer a question that is posted (https://threatfox.abuse.ch/api, https://bazaar.abuse.ch/api). */
-export const FEED_RULES: Record<FeedKind, FeedRules> = {
+/**
+ * What a source can be fetched as, by the name of its kind. ThreatFox and MalwareBazaar take a query by POST
+ * (https://threatfox.abuse.ch/api, https://bazaar.abuse.ch/api).
+ */
+const FEED_RULES = {
   urlhaus: {
     ...file,
-    title: 'abuse.ch URLhaus, URLs of the last three days',
+    title: 'abuse.ch URLhaus: URLs of the last three days',
     address: 'https://urlhaus-api.abuse.ch/v1/urls/recent/',
     keyHeader: 'auth-key',
     keyNeeded: true,
@@ -47,11 +52,12 @@ export const FEED_RULES: Record<FeedKind, FeedRules> = {
   },
   threatfox: {
     ...file,
-    title: 'abuse.ch ThreatFox, indicators of the last days',
+    title: 'abuse.ch ThreatFox: indicators of the last days, 3 unless `days` says otherwise (1 to 7)',
     address: 'https://threatfox-api.abuse.ch/api/v1/',
     keyHeader: 'auth-key',
     keyNeeded: true,
     importer: 'threatfox',
+    options: ['days'],
     fetch: (context) =>
       fetchFile(context, {
         method: 'POST',
@@ -61,7 +67,7 @@ export const FEED_RULES: Record<FeedKind, FeedRules> = {
   },
   malwarebazaar: {
     ...file,
-    title: 'abuse.ch MalwareBazaar, samples of the last hour',
+    title: 'abuse.ch MalwareBazaar: samples of the last hour',
     address: 'https://mb-api.abuse.ch/api/v1/',
     keyHeader: 'auth-key',
     keyNeeded: true,
@@ -76,7 +82,7 @@ export const FEED_RULES: Record<FeedKind, FeedRules> = {
   },
   feodo: {
     ...file,
-    title: 'abuse.ch Feodo Tracker, botnet command-and-control servers',
+    title: 'abuse.ch Feodo Tracker: command-and-control servers, a complete list',
     address: 'https://feodotracker.abuse.ch/downloads/ipblocklist.json',
     keyHeader: 'auth-key',
     everySeconds: HOUR / 4,
@@ -92,17 +98,42 @@ export const FEED_RULES: Record<FeedKind, FeedRules> = {
   },
   otx: {
     ...file,
-    title: 'LevelBlue OTX, the pulses one is subscribed to',
+    title: 'LevelBlue OTX: subscribed pulses that have changed',
     address: 'https://otx.alienvault.com/api/v1/pulses/subscribed',
     keyHeader: 'x-otx-api-key',
     keyNeeded: true,
     importer: 'otx',
     fetch: fetchOtx,
   },
-  taxii: { ...file, title: 'a TAXII 2.1 collection', importer: 'stix', fetch: fetchTaxii },
-  misp: { ...file, title: 'a MISP feed', keyHeader: 'authorization', importer: 'misp', fetch: fetchMispFeed },
+  taxii: {
+    ...file,
+    title: 'a TAXII 2.1 collection, `…/collections/ID/`',
+    importer: 'stix',
+    fetch: fetchTaxii,
+  },
+  misp: {
+    ...file,
+    title: 'a MISP feed: its `manifest.json` or its directory; only changed events are fetched',
+    keyHeader: 'authorization',
+    importer: 'misp',
+    fetch: fetchMispFeed,
+  },
   stix: { ...file, title: 'a STIX 2.0 or 2.1 bundle', importer: 'stix' },
-  csv: { ...file, title: 'CSV', importer: 'csv' },
-  json: { ...file, title: 'JSON or a JSON object a line', importer: 'json' },
-  text: { ...file, title: 'a list, one value a line', membership: true, importer: 'text' },
-};
+  csv: { ...file, title: 'a CSV file', importer: 'csv', options: ['map'] },
+  json: { ...file, title: 'JSON or JSON Lines, read by a map', importer: 'json', options: ['map'] },
+  text: {
+    ...file,
+    title: 'a complete list, one value per line',
+    membership: true,
+    importer: 'text',
+    options: ['type'],
+  },
+} satisfies Record<string, FeedRules>;
+
+/** The kinds by name. */
+export const FEED_KINDS = Object.keys(FEED_RULES);
+
+/** @returns undefined for `import`, `sample` and whatever else is not fetched */
+export function feedRulesOf(kind: string): FeedRules | undefined {
+  return Object.hasOwn(FEED_RULES, kind) ? FEED_RULES[kind as keyof typeof FEED_RULES] : undefined;
+}

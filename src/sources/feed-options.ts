@@ -1,31 +1,26 @@
 import { UnreadableInput } from '../importers/importer.ts';
 import { importerNamed } from '../importers/named.ts';
-import { FEED_RULES } from './feed-kinds.ts';
-import type { FeedKind } from './source-settings.ts';
+import type { FeedRules } from './feed-kinds.ts';
 
-/** The members that a kind's options may have. */
-const ALLOWED: Partial<Record<FeedKind, readonly string[]>> = {
-  threatfox: ['days'],
-  csv: ['map'],
-  json: ['map'],
-  text: ['type'],
-};
 /** ThreatFox gives the last days, one to seven. */
 const MOST_DAYS = 7;
 
 /** What is wrong with the options of a source of this kind, for a person; null: nothing. */
-export function optionsProblem(kind: FeedKind, options: Readonly<Record<string, unknown>>): string | null {
-  const allowed = ALLOWED[kind] ?? [];
+export function optionsProblem(
+  kind: string,
+  { importer, options: allowed }: Pick<FeedRules, 'importer' | 'options'>,
+  options: Readonly<Record<string, unknown>>,
+): string | null {
   const unknown = Object.keys(options).find((name) => !allowed.includes(name));
   if (unknown !== undefined)
     return `${kind} has no option "${unknown}"; allowed: ${allowed.join(', ') || 'none'}`;
   const { days } = options;
   if (days !== undefined && !(Number.isInteger(days) && Number(days) >= 1 && Number(days) <= MOST_DAYS))
     return `the option "days" must be a whole number from 1 to ${MOST_DAYS}`;
-  if (kind === 'json' && options.map === undefined)
+  if (importer === 'json' && options.map === undefined)
     return 'json needs a path map: --options FILE with {"map": {"values": [{"path": "…"}]}}';
   try {
-    importerNamed(FEED_RULES[kind].importer, options);
+    importerNamed(importer, options);
     return null;
   } catch (error) {
     if (error instanceof UnreadableInput) return error.message;

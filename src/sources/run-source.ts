@@ -13,7 +13,7 @@ import type { Outbound } from '../outbound/outbound.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { delistMissing } from './delist-missing.ts';
-import { FEED_RULES } from './feed-kinds.ts';
+import { feedRulesOf } from './feed-kinds.ts';
 import {
   countMembers,
   dropLease,
@@ -24,14 +24,7 @@ import {
   writeOutcome,
 } from './feeds.queries.ts';
 import { FeedRunError, type Fetched, type FetchedFile } from './fetching.ts';
-import {
-  type Counts,
-  FEED_KINDS,
-  type FeedKind,
-  type Memory,
-  type RunCounts,
-  type StoredSource,
-} from './source-settings.ts';
+import type { Counts, Memory, RunCounts, StoredSource } from './source-settings.ts';
 
 export interface RunDeps {
   db: Db;
@@ -174,9 +167,9 @@ function openCredentials(secrets: SecretBox, sealed: string): Record<string, str
 }
 
 function rulesOf(source: Pick<StoredSource, 'kind'>) {
-  const kind = FEED_KINDS.find((known) => known === source.kind);
-  if (!kind) throw new FeedRunError('it is imported by hand, not fetched');
-  return FEED_RULES[kind satisfies FeedKind];
+  const rules = feedRulesOf(source.kind);
+  if (!rules) throw new FeedRunError('it is imported by hand, not fetched');
+  return rules;
 }
 
 interface Run {

@@ -1,26 +1,10 @@
 import type { Lifetimes, SourceDefaults } from '../model/statement.ts';
 
-/** What a source can be fetched as. */
-export const FEED_KINDS = [
-  'urlhaus',
-  'threatfox',
-  'malwarebazaar',
-  'feodo',
-  'kev',
-  'otx',
-  'taxii',
-  'misp',
-  'stix',
-  'csv',
-  'json',
-  'text',
-] as const;
-export type FeedKind = (typeof FEED_KINDS)[number];
-
 /** What an operator sets. */
 export interface SourceSettings {
   name: string;
-  kind: FeedKind;
+  /** One of `FEED_KINDS`; a stored source may also be `import` or `sample`, which are not fetched. */
+  kind: string;
   address: string;
   /** What its kind needs beyond that: a column map, how many days, … */
   options: Record<string, unknown>;
@@ -61,10 +45,8 @@ interface SourceHealth {
   lastCounts: RunCounts | null;
 }
 
-export interface StoredSource extends Omit<SourceSettings, 'kind'> {
+export interface StoredSource extends SourceSettings {
   id: string;
-  /** A feed kind, or `import`, `sample`: those are not fetched. */
-  kind: string;
   hasCredentials: boolean;
   health: SourceHealth;
 }

@@ -5,7 +5,7 @@ import { httpUrl } from '../model/http-url.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { rewriteInBatches } from '../whitelist/reevaluate.ts';
-import { FEED_RULES } from './feed-kinds.ts';
+import { FEED_KINDS, feedRulesOf } from './feed-kinds.ts';
 import { optionsProblem } from './feed-options.ts';
 import {
   findSources,
@@ -84,7 +84,8 @@ function forAudit(settings: SourceSettings | StoredSource, hasCredentials: boole
 
 function check(settings: SourceSettings, hasKey: boolean): void {
   const { name, kind, address, everySeconds, lifetimes } = settings;
-  const rules = FEED_RULES[kind];
+  const rules = feedRulesOf(kind);
+  if (!rules) throw new SourceError(`there is no kind "${kind}"; allowed: ${FEED_KINDS.join(', ')}`);
   if (name.trim() === '' || name.length > LONGEST_NAME)
     throw new SourceError(`the name must have 1 to ${LONGEST_NAME} characters`);
   const url = httpUrl(address);
@@ -99,7 +100,7 @@ function check(settings: SourceSettings, hasKey: boolean): void {
         `a lifetime is a number of seconds from 1 for one of ${INDICATOR_TYPES.join(', ')}`,
       );
   }
-  const problem = optionsProblem(kind, settings.options);
+  const problem = optionsProblem(kind, rules, settings.options);
   if (problem) throw new SourceError(problem);
   if (rules.keyNeeded && !hasKey)
     throw new SourceError(`${kind} needs a key (the header ${rules.keyHeader})`);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type GivenOptions, optionsFor } from '../../src/formats/catalogue.ts';
+import { optionsFor } from '../../src/formats/catalogue.ts';
 import { addressCollapser } from '../../src/formats/collapse-addresses.ts';
-import { type ListOptions, TXT_STYLES, type TxtStyle } from '../../src/formats/format.ts';
+import { type GivenOptions, type ListOptions, TXT_STYLES, type TxtStyle } from '../../src/formats/format.ts';
 import { txtFormat } from '../../src/formats/txt.ts';
 import { LIST_STYLES } from '../../src/formats/txt-styles.ts';
 import { normalize } from '../../src/model/normalize.ts';

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import type * as accounts from '../../../src/accounts/accounts.schema.ts';
 import type * as keys from '../../../src/api-keys/api-keys.schema.ts';
 import type * as audit from '../../../src/audit/audit.schema.ts';
+import type * as catalogues from '../../../src/catalogues/catalogues.schema.ts';
 import type * as enrichments from '../../../src/enrichment/enrichments.schema.ts';
 import type * as actors from '../../../src/entities/actors/actors.app.schema.ts';
 import type * as campaigns from '../../../src/entities/campaigns/campaigns.app.schema.ts';
@@ -23,6 +24,7 @@ type Known =
   | In<typeof actors>
   | In<typeof audit>
   | In<typeof campaigns>
+  | In<typeof catalogues>
   | In<typeof confidence>
   | In<typeof enrichments>
   | In<typeof imports>

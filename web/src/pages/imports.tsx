@@ -33,20 +33,6 @@ import type { Search } from '../router.tsx';
 import { may } from '../shell/shell.tsx';
 
 type StartQuery = Query<'POST /app/imports'>;
-const FORMATS: Record<NonNullable<StartQuery['format']>, string> = {
-  auto: 'Auto-detect',
-  stix: 'STIX 2.0 or 2.1',
-  misp: 'MISP event',
-  csv: 'CSV',
-  text: 'List, one value per line',
-  urlhaus: 'abuse.ch URLhaus',
-  threatfox: 'abuse.ch ThreatFox',
-  malwarebazaar: 'abuse.ch MalwareBazaar',
-  feodo: 'abuse.ch Feodo Tracker',
-  kev: 'CISA KEV',
-  otx: 'OTX pulses',
-  galaxy: 'MISP galaxy cluster',
-};
 
 export function Imports() {
   const account = useAccount();
@@ -74,6 +60,10 @@ function NewImport() {
   const known = useAnswer('GET /app/sources').data?.data ?? [];
   const mostBytes =
     useAnswer('GET /app/imports', { query: { pageSize: 1 } }).data?.mostBytes ?? Number.POSITIVE_INFINITY;
+  const formats = (useAnswer('GET /app/catalogues').data?.importFormats ?? []).map(({ name, label }) => ({
+    value: name,
+    label,
+  }));
   const isNew = source.trim() !== '' && !known.some(({ name }) => name === source.trim());
   const send = useMutation({
     mutationFn: async (dryRun: boolean) => {
@@ -138,7 +128,7 @@ function NewImport() {
               </datalist>
               <Select
                 label="Format"
-                data={Object.entries(FORMATS).map(([value, label]) => ({ value, label }))}
+                data={[{ value: 'auto', label: 'Auto-detect' }, ...formats]}
                 value={format}
                 onChange={(value) => changed(setFormat)(value ?? 'auto')}
                 allowDeselect={false}

@@ -3,26 +3,16 @@ import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { addressOf } from '../client/call.ts';
 import type { Query } from '../client/operations.ts';
+import { useAnswer } from '../client/queries.ts';
 import { number } from '../parts/words.tsx';
 import type { Search } from '../router.tsx';
 
 type ExportQuery = Query<'GET /app/indicators/export'>;
-const EXPORTS: Record<NonNullable<ExportQuery['format']>, string> = {
-  csv: 'CSV',
-  stix: 'STIX 2.1 bundle',
-  misp: 'MISP event',
-  snort: 'Snort rules',
-  suricata: 'Suricata rules',
-  zeek: 'Zeek intel file',
-  txt: 'Plain text list',
-  rpz: 'DNS RPZ',
-  ndjson: 'JSON Lines',
-  ecs: 'Elastic Common Schema',
-};
 
 /** Links of the browser: what comes is a file. */
 export function Export({ search, total }: { search: Search; total: number }) {
   const { page = '1', pageSize = '50', ...words } = search;
+  const formats = useAnswer('GET /app/catalogues').data?.exportFormats ?? [];
   const [scope, setScope] = useState<'all' | 'page'>('all');
   if (search.state === 'whitelisted' || search.state === 'expired')
     return (
@@ -58,9 +48,9 @@ export function Export({ search, total }: { search: Search; total: number }) {
           ]}
         />
         <Menu.Label maw={260}>Formats skip indicator types they do not support.</Menu.Label>
-        {Object.entries(EXPORTS).map(([format, name]) => (
-          <Menu.Item key={format} component="a" href={link(format)} download>
-            {name}
+        {formats.map(({ name, label }) => (
+          <Menu.Item key={name} component="a" href={link(name)} download>
+            {label}
           </Menu.Item>
         ))}
       </Menu.Dropdown>

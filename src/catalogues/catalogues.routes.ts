@@ -1,0 +1,16 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import { FORMATS } from '../formats/catalogue.ts';
+import { routeOf } from '../http/operation.ts';
+import { IMPORTERS } from '../importers/recognize.ts';
+import { readCatalogues } from './catalogues.schema.ts';
+
+export async function catalogueRoutes(instance: FastifyInstance): Promise<void> {
+  instance.withTypeProvider<TypeBoxTypeProvider>().route({
+    ...routeOf(readCatalogues, 'viewer'),
+    handler: async () => ({
+      exportFormats: Object.entries(FORMATS).map(([name, { label }]) => ({ name, label })),
+      importFormats: IMPORTERS.map(({ name, label }) => ({ name, label })),
+    }),
+  });
+}

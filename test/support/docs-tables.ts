@@ -1,0 +1,96 @@
+import { SETTINGS, type Setting } from '../../src/config/settings.ts';
+import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
+import { FORMATS } from '../../src/formats/catalogue.ts';
+import type { FormatEntry } from '../../src/formats/format.ts';
+import { IMPORTERS } from '../../src/importers/recognize.ts';
+import { FEED_KINDS, feedRulesOf } from '../../src/sources/feed-kinds.ts';
+
+// The tables of the documentation that follow from the code.
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n');
+}
+
+const code = (text: string) => `\`${text}\``;
+
+export function settingsTable(): string {
+  const settings: Setting[] = Object.values(SETTINGS);
+  return table(
+    ['setting', 'default', 'meaning'],
+    settings.map(({ name, meaning, example, without = 'none', default: text }) => [
+      code(name),
+      text ? code(text) : without,
+      meaning + (example ? `; e.g. ${code(example)}` : ''),
+    ]),
+  );
+}
+
+/** `.env.example`: every setting, each commented out. */
+export function settingsFile(): string {
+  const settings: Setting[] = Object.values(SETTINGS);
+  const blocks = settings.map(({ name, meaning, default: text, without = 'none', example }) => {
+    const about = `# ${meaning.replaceAll('`', '')} (${text || without})`;
+    return `${about}\n#${name}=${text || example || ''}\n`;
+  });
+  const head = '# Settings of Tipline. Copy this file to .env and remove the # before those to change.\n';
+  return [head, ...blocks].join('\n');
+}
+
+export function formatsTable(formats: Record<string, FormatEntry> = FORMATS): string {
+  return table(
+    ['`format`', 'name', 'for', 'options'],
+    [
+      ['`json`', 'JSON', 'scripts: one page of the list', '–'],
+      ...Object.entries(formats).map(([name, { label, purpose, options }]) => [
+        code(name),
+        label,
+        purpose,
+        options.map(code).join(', ') || '–',
+      ]),
+    ],
+  );
+}
+
+export function importersTable(): string {
+  return table(
+    ['`--format`', 'name'],
+    IMPORTERS.map(({ name, label }) => [code(name), label]),
+  );
+}
+
+export function feedKindsTable(): string {
+  return table(
+    ['kind', 'source', 'address', 'key', 'options'],
+    FEED_KINDS.map((kind) => {
+      const rules = feedRulesOf(kind);
+      const key = rules?.keyHeader && `${code(rules.keyHeader)}${rules.keyNeeded ? '' : ', optional'}`;
+      return [
+        code(kind),
+        rules?.title ?? '',
+        rules?.address ? 'built in' : '`--address`',
+        key || '–',
+        rules?.options.map(code).join(', ') || '–',
+      ];
+    }),
+  );
+}
+
+export function providersTable(): string {
+  const quota = (perMinute: number | null, perDay: number | null, perSecond?: number) =>
+    [
+      perSecond && `${perSecond} a second`,
+      perMinute && `${perMinute} a minute`,
+      perDay && `${perDay.toLocaleString('en')} a day`,
+    ]
+      .filter(Boolean)
+      .join(', ') || '–';
+  return table(
+    ['provider', 'types', 'free plan, as the default'],
+    ASKABLE_PROVIDERS.map(({ name, accepts, quota: { perMinute, perDay }, perSecond }) => [
+      code(name),
+      accepts.join(' '),
+      quota(perMinute, perDay, perSecond),
+    ]),
+  );
+}
