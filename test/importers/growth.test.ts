@@ -8,7 +8,7 @@ import { IMPORTERS, recognizeFormat } from '../../src/importers/recognize.ts';
 import { parsePattern } from '../../src/importers/stix-pattern.ts';
 import { tokenize } from '../../src/importers/stix-pattern-tokens.ts';
 import { readTextLine } from '../../src/importers/text-line.ts';
-import { LONG, steepGrowth, steepOnes } from '../support/growth.ts';
+import { LONG, steepGrowth, steepOnes, upTo } from '../support/growth.ts';
 import { inputOf, runImporter } from './run-importer.ts';
 
 const ID = '11111111-1111-4111-8111-';
@@ -168,7 +168,7 @@ const DOCUMENTS: [string, string, (n: number) => unknown][] = [
     }),
   ],
 ];
-const COUNTS = [32, 256, 2_048, 16_384];
+const COUNTS = upTo(4_096);
 describe('a document takes time proportional to its size', LONG, () => {
   it.each(DOCUMENTS)('%s with many %s', async (name, _, of) => {
     const importer = IMPORTERS.find((one) => one.name === name) as Importer;
@@ -184,7 +184,7 @@ describe('a document takes time proportional to its size', LONG, () => {
 });
 
 describe('a file made of one thing again and again takes time proportional to its size', LONG, () => {
-  const FILE_SIZES = [512, 4_096, 32_768];
+  const FILE_SIZES = upTo(16_384);
   const NOTHING_AROUND = [['', '']] as const;
 
   it.each(IMPORTERS.map((importer) => [importer.name, importer] as const))(

@@ -1,8 +1,14 @@
 import { GCProfiler, getHeapStatistics } from 'node:v8';
 import { AROUND, hostileTexts } from './hostile-texts.ts';
 
+/** Sizes at night, when PROPERTY_RUNS asks for more, are so many times as large. */
+const FACTOR = Number(process.env.PROPERTY_RUNS ?? 1) > 1 ? 4 : 1;
+
+/** @param most the largest size of a usual run */
+export const upTo = (most: number) => [most / 64, most * FACTOR] as const;
+
 /** Characters, records or levels: the least and the most. */
-const SIZES = [512, 65_536] as const;
+const SIZES = upTo(32_768);
 /**
  * Of twice the input 2 is linear, 2.8 is n^1.5 and 4 is quadratic. While what is alive outgrows the young generation of the heap, some
  * doublings of linear work may take many times as much, but not each of them.

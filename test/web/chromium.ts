@@ -14,7 +14,7 @@ const CHROMIUM = process.env.CHROMIUM ?? CANDIDATES.find((path) => existsSync(pa
 /** Screenshots of a run, for people. */
 const ARTEFACTS = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
 
-export const WIDE = { width: 1280, height: 900 };
+const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
 let browser: Browser | undefined;
@@ -74,10 +74,13 @@ export async function openPage(
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
-/** Nothing on the page keeps anybody from using it (axe, "serious" and "critical"). */
-async function expectAccessible(page: Page, what: string): Promise<void> {
-  await page.evaluate(axe);
-  const violations = await page.evaluate(async () => {
+/**
+ * Nothing on the page keeps anybody from using it (axe, "serious" and "critical").
+ * @param rules the rules to check; undefined: all
+ */
+async function expectAccessible(page: Page, what: string, rules?: readonly string[]): Promise<void> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
+  const violations = await page.evaluate(async (values) => {
     const { axe } = globalThis as unknown as {
       axe: {
         run(
@@ -85,10 +88,11 @@ async function expectAccessible(page: Page, what: string): Promise<void> {
         ): Promise<{ violations: { impact: string; id: string; nodes: { html: string }[] }[] }>;
       };
     };
-    return (await axe.run({ resultTypes: ['violations'] })).violations.map(
+    const runOnly = values && { runOnly: { type: 'rule', values } };
+    return (await axe.run({ resultTypes: ['violations'], ...runOnly })).violations.map(
       ({ impact, id, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`,
     );
-  });
+  }, rules);
   expect(
     violations.filter((text) => /^(serious|critical)/.test(text)),
     what,
@@ -96,16 +100,26 @@ async function expectAccessible(page: Page, what: string): Promise<void> {
 }
 
 /** A page as it is at each width: accessible, no wider than the window, and as a screenshot for people. */
-export async function look(page: Page, name: string, sizes = [NARROW, WIDE]): Promise<void> {
+export async function look(page: Page, name: string): Promise<void> {
+  for (const size of [NARROW, WIDE]) await lookAt(page, name, size);
+}
+
+/** A page that was looked at, in its other colours: these alone are another. */
+export const lookAtColours = (page: Page, name: string) => lookAt(page, name, WIDE, ['color-contrast']);
+
+async function lookAt(
+  page: Page,
+  name: string,
+  size: { width: number; height: number },
+  rules?: readonly string[],
+): Promise<void> {
   mkdirSync(ARTEFACTS, { recursive: true });
-  for (const size of sizes) {
-    const here = `${name} at ${size.width}`;
-    await page.setViewportSize(size);
-    await page.waitForTimeout(150);
-    await page.screenshot({ path: join(ARTEFACTS, `${name}-${size.width}.png`), fullPage: true });
-    expect(await tooWide(page), here).toEqual([]);
-    await expectAccessible(page, here);
-  }
+  const here = `${name} at ${size.width}`;
+  await page.setViewportSize(size);
+  await page.waitForTimeout(150);
+  await page.screenshot({ path: join(ARTEFACTS, `${name}-${size.width}.png`), fullPage: true });
+  expect(await tooWide(page), here).toEqual([]);
+  await expectAccessible(page, here, rules);
 }
 
 /** What reaches out of the window on the right, and what it is in. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Service, serve } from '../support/service.ts';
 import { addUser, signedInAs } from './application.ts';
-import { describeInBrowser, look, openPage, WIDE } from './chromium.ts';
+import { describeInBrowser, look, lookAtColours, openPage } from './chromium.ts';
 
 /** Every page, as somebody meets it on the sample. */
 const PAGES: [string, string][] = [
@@ -45,10 +45,10 @@ describeInBrowser('every page', () => {
   it.each(PAGES)('%s is accessible in light and dark colours, and breaks no policy', async (name, path) => {
     const { page, complaints } = await open(path.replace(/[A-Z]{4,}$/, (word) => ids[word] ?? ''));
     await page.waitForLoadState('networkidle');
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await look(page, `${name}-${colorScheme}`, colorScheme === 'light' ? undefined : [WIDE]);
-    }
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await look(page, `${name}-light`);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await lookAtColours(page, `${name}-dark`);
     expect(complaints).toEqual([]);
   });
 
