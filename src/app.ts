@@ -56,6 +56,9 @@ import { exportRoutes } from './indicators/exports.routes.ts';
 import { indicatorPageRoutes } from './indicators/indicators.app.routes.ts';
 import { indicatorRoutes } from './indicators/indicators.routes.ts';
 import { Indicator, IndicatorContext, IndicatorItem, IndicatorList } from './indicators/indicators.schema.ts';
+import type { JobStats } from './metrics/job-stats.ts';
+import { registerServerMetrics, registerWorkerMetrics } from './metrics/process-metrics.ts';
+import { registerStateMetrics } from './metrics/state-metrics.ts';
 import { mispFeedRoutes } from './misp-feed/misp-feed.routes.ts';
 import { overviewRoutes } from './overview/overview.routes.ts';
 import type { RateLimit, RateLimitStore } from './rate-limit/store.ts';
@@ -63,7 +66,6 @@ import { searchRoutes } from './search/search.routes.ts';
 import type { CommunityRules } from './sigma/community-rules.ts';
 import { sigmaRoutes } from './sigma/sigma.routes.ts';
 import { sourceRoutes } from './sources/sources.routes.ts';
-import { registerStateMetrics } from './state-metrics/state-metrics.ts';
 import { VERSION } from './version.ts';
 import { ASSETS_PREFIX, isMistyped, openPages, type Pages, pageRoutes } from './web-app/web-app.routes.ts';
 import { whitelistRoutes } from './whitelist/whitelist.routes.ts';
@@ -71,7 +73,7 @@ import { whitelistRoutes } from './whitelist/whitelist.routes.ts';
 export interface AppDeps {
   database: Pick<
     Database,
-    'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'refreshStatistics' | 'revisions'
+    'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'readStats' | 'refreshStatistics' | 'revisions'
   >;
   spool: Spool;
   /** Sigma rules of others; null: there are none. */
@@ -87,6 +89,8 @@ export interface AppDeps {
   metricsToken: string | undefined;
   /** The metrics of all processes of this node; undefined: there is only this one. */
   collectMetrics?: CollectMetrics | undefined;
+  /** The counts of the worker in this process; undefined: there is none. */
+  jobStats?: JobStats | undefined;
   /** The application as it was built; null: there is none. */
   webDirectory: string | null;
   /** Where files are laid aside that are imported in the application, and the largest of them, in bytes. */
@@ -170,6 +174,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const { db, revisions } = deps.database;
   const metrics = openMetrics(deps.collectMetrics);
   registerStateMetrics(metrics.registry, { db, clock: deps.clock, log: app.log });
+  if (deps.jobStats) registerWorkerMetrics(metrics.registry, deps.jobStats);
   const routes = routeTable(app);
   // What a plugin's own route does not find.
   app.setNotFoundHandler((request) => {
@@ -177,6 +182,14 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   const responses = createResponseCache(revisions);
   const urls = cachedUrls(responses);
+  const keys = knownKeys(db, revisions);
+  registerServerMetrics(metrics.registry, {
+    responses,
+    keys,
+    kv: deps.kv,
+    readStats: deps.database.readStats,
+    spool: deps.spool,
+  });
   registerPipeline(app, {
     clock: deps.clock,
     kv: deps.kv,
@@ -184,7 +197,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     trustedProxies: deps.trustedProxies,
     stopping: deps.stopping,
     sessions: { clock: deps.clock, findAccount: accounts.findAccount },
-    findKey: knownKeys(db, revisions).find,
+    findKey: keys.find,
     noteUse: deps.lastUsed.note,
     routes,
     urls,

@@ -67,7 +67,7 @@ const ORDER = [
   'overview',
   'search',
   'catalogues',
-  'state-metrics',
+  'metrics',
   'web-app',
   'sample',
   'app.ts',

@@ -7,16 +7,17 @@ import { findKeyByHash } from './api-keys.queries.ts';
 const MOST = 10_000;
 
 export interface KnownKeys {
-  /** The key with this hash as it holds now; null: there is none that is good. */
+  /** Returns the usable key with this hash; null when there is none. */
   find(hash: string, now: Date): Promise<ApiKey | null>;
+  /** Look-ups since the start; keys that are cached now. */
+  stats(): { hits: number; misses: number; entries: number };
 }
 
-/** Keys that were looked up, for as long as nothing changes of keys, of the accounts that own them, and of roles. */
+/** Creates a cache of keys, valid as long as no key, owner's account or role changes. */
 export function knownKeys(db: Db, revisions: RevisionWatch): KnownKeys {
-  const known = epochScopedCache(
-    revisions,
-    new LRUCache<string, { key: ApiKey; access: number }>({ max: MOST }),
-  );
+  const entries = new LRUCache<string, { key: ApiKey; access: number }>({ max: MOST });
+  const known = epochScopedCache(revisions, entries);
+  const counts = { hits: 0, misses: 0 };
   const findCached = (hash: string, now: Date): ApiKey | undefined => {
     const entry = known.get(hash);
     return entry && revisions.isFresh('access', entry.access) && isUsable(entry.key, now)
@@ -24,9 +25,14 @@ export function knownKeys(db: Db, revisions: RevisionWatch): KnownKeys {
       : undefined;
   };
   return {
+    stats: () => ({ ...counts, entries: entries.size }),
     async find(hash, now) {
       const cached = findCached(hash, now);
-      if (cached) return cached;
+      if (cached) {
+        counts.hits++;
+        return cached;
+      }
+      counts.misses++;
       const epoch = revisions.epoch();
       const found = await findKeyByHash(db, hash);
       if (!found || !isUsable(found.key, now)) return null;

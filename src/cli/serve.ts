@@ -14,6 +14,7 @@ import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { trackInterest } from '../enrichment/access-tracker.ts';
 import { openSpool } from '../exports/spool.ts';
+import { createJobStats } from '../metrics/job-stats.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import { ROOT } from '../root.ts';
 import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
@@ -125,6 +126,7 @@ export async function startServer(
     const provider = oidcConfig(config);
     const outbound = provider && openOutside(config);
     if (outbound) open.unshift(outbound.close);
+    const jobStats = config.worker ? createJobStats() : undefined;
     const app = await buildApp({
       rateLimit: {
         limit: config.rateLimit,
@@ -147,14 +149,18 @@ export async function startServer(
       stopping: stopping.signal,
       uploadDirectory: join(config.dataDirectory, 'uploads'),
       sessionSecret: await sessionSecret(config),
+      jobStats,
       logger,
       collectMetrics,
     });
     open.unshift(() => closeApp(app));
     const address = await listen(app, { host: config.host, port: config.port, setting: 'PORT' });
-    if (config.worker) {
+    if (jobStats) {
       // Requests are answered whether its queue can be had or not.
-      const worker = keepOpening(() => openWorker(config, database, kv, logger), logger);
+      const worker = keepOpening(
+        () => openWorker(config, database, kv, { log: logger, stats: jobStats }),
+        logger,
+      );
       open.unshift(worker.stop);
     }
     const delayMs = config.shutdownDelaySeconds * 1000;

@@ -6,6 +6,7 @@ import { readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { openProviderClient } from '../enrichment/providers/provider-client.ts';
+import { countLookup, createJobStats } from '../metrics/job-stats.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
 import { VERSION } from '../version.ts';
@@ -49,11 +50,12 @@ async function work(): Promise<void> {
       kv,
       clock: systemClock,
       metricsToken: config.metricsToken,
+      jobStats: createJobStats(),
       logger: log,
       stopping: stopping.signal,
     };
     const address = await openWorkerApp(config, deps, open);
-    const worker = await openWorker(config, database, kv, log);
+    const worker = await openWorker(config, database, kv, { log, stats: deps.jobStats });
     open.unshift(worker.stop);
     stopOnSignals(() => {
       stopping.abort();
@@ -114,7 +116,7 @@ export async function openWorker(
   config: SecretSettings & Pick<Config, 'outboundNetworks' | 'feedBytes'>,
   database: Database,
   kv: RateLimitStore,
-  log: WorkerDeps['log'],
+  { log, stats }: Pick<WorkerDeps, 'log' | 'stats'>,
 ): Promise<Worker> {
   const { sources, providers } = await openSecrets(config);
   const outbound = openOutside(config);
@@ -128,10 +130,12 @@ export async function openWorker(
       outbound,
       kv,
       clock: systemClock,
+      onOutcome: (provider, outcome) => countLookup(stats, provider, outcome),
       onKeyRefused: (provider, place) => log.error({ provider, key: place + 1 }, 'a provider refuses a key'),
     }),
     clock: systemClock,
     log,
+    stats,
     directory: join(config.dataDirectory, 'fetched'),
     maxBytes: config.feedBytes,
     openImporter,

@@ -4,11 +4,11 @@ import type { Db } from './database.ts';
 import { type PreparedQuery, prepare } from './prepared-query.ts';
 import type { Principal } from './visibility.ts';
 
-/** They stand where the ids and the instant of a call belong. */
+/** Placeholders for the ids and the instant of a call. */
 const THE_IDS: readonly string[] = [];
 const AN_INSTANT = new Date(0);
 
-/** What is asked for while a statement is under way goes together with the next, which waits for it, but not for long. */
+/** Requests that arrive while a statement runs wait for the next one, but no longer than this. */
 const BATCH_WINDOW_MS = 10;
 const MOST_UNDER_WAY = 4;
 const MAX_BATCH = 64;
@@ -33,9 +33,9 @@ interface Queue<Row> {
 const whereIdIn: AmongThem = (column) => sql<SqlBool>`${sql.ref(column)} = any (${THE_IDS}::text[]::uuid[])`;
 
 /**
- * A statement for objects by their ids, which is written out once for each ceiling, and which PostgreSQL prepares and plans
- * once on each connection: to build and to plan it costs more than to run it, and whatever the ids are, indexes lead to
- * them. Those that are asked for at the same time are read by one statement, which begins after each of them was asked for.
+ * Returns a loader of objects by their ids. The statement is compiled once for each ceiling, and PostgreSQL
+ * prepares and plans it once on each connection: building and planning cost more than running it, and indexes
+ * serve any ids. Concurrent requests are read by one statement, which begins after each of them was made.
  * @param name of the prepared statement
  */
 export function batchLoader<Row extends { id: string }>(name: string, build: Build<Row>): FindOne<Row> {
@@ -44,7 +44,7 @@ export function batchLoader<Row extends { id: string }>(name: string, build: Bui
 
   const write = (db: Db, tlpCeiling: Tlp) => {
     const query = build(db, { tlpCeiling, now: AN_INSTANT }, whereIdIn).compile();
-    // What is reckoned from the instant has to be reckoned by the statement.
+    // Values derived from the instant must be computed by the statement.
     if (query.parameters.some((value) => value instanceof Date && value !== AN_INSTANT))
       throw new Error('a statement that is written once holds another instant');
     const prepared = prepare(query, { name, plan: 'generic' });
@@ -59,7 +59,7 @@ export function batchLoader<Row extends { id: string }>(name: string, build: Bui
   };
   const readTogether = async (db: Db, tlpCeiling: Tlp, asked: Waiting<Row>[]) => {
     const query = written.get(tlpCeiling) ?? write(db, tlpCeiling);
-    // The latest of them: nobody is told of what has ended before.
+    // The latest instant, so that no caller gets an object that has expired by then.
     const now = new Date(Math.max(...asked.map((one) => one.now.getTime())));
     const ids = asked.map(({ id }) => id);
     const parameters = query.parameters.map((value) =>

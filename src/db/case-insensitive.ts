@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
 /**
- * Names in order whatever the database's locale: by code point, with the case of ASCII letters let go. The
- * database's own lower() and its collation depend on the locale.
+ * Returns an expression that orders names in the same way under every locale of the database: by code point,
+ * regardless of the case of ASCII letters. The database's own lower() and its collation depend on the locale.
  */
 export function inOrder(column: string) {
   return sql`lower(${sql.ref(column)} collate "C")`;

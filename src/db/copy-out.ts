@@ -5,21 +5,25 @@ import type { Db } from './database.ts';
 import { writeTextArray } from './postgres/text-formats.ts';
 
 /**
- * The rows of a query by PostgreSQL's COPY, which costs a fraction of what fetching them does: no row is a message to be
- * taken apart by itself, and the next ones come while the last are worked on.
+ * Reads the rows of queries by PostgreSQL's COPY, at a fraction of the cost of fetching them: a row is no
+ * message that is parsed by itself, and the next rows arrive while the last ones are processed.
  */
 
-/** Bytes that are read ahead, and what Node reads at most at a time. */
+/** Bytes that are read ahead; also the most that Node reads at a time. */
 const AHEAD = 64 * 1024;
-/** PostgreSQL sends in pieces of 8 kB. Waking up for each costs both sides more than what is in it: what comes is waited for. */
+/**
+ * PostgreSQL sends pieces of 8 kB. Waking up for each costs both sides more than processing it, so reading
+ * pauses for this time to gather several.
+ */
 const GATHERED_MS = 2;
-/** pg would give up any statement that takes longer than those of a request may; this one takes what its reader takes. */
+/** Overrides pg's time limit of a request's statement: this statement takes as long as its reader. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * @param db a transaction: nothing else can be asked of its connection until the end, and one whose reader stops before that is
- * closed
- * @yields the rows of one query after the other: each begins as soon as PostgreSQL is done with the one before
+ * @param db a transaction: its connection is occupied until the end, and is closed if the reader stops
+ *   earlier
+ * @yields the rows of one query after the other: each begins as soon as PostgreSQL is done with the one
+ *   before
  */
 export async function* copyOut(db: Db, queries: readonly Compilable[]): AsyncGenerator<CopiedRows> {
   const statements = queries.map((query) => {
@@ -30,14 +34,16 @@ export async function* copyOut(db: Db, queries: readonly Compilable[]): AsyncGen
   for await (const { rows } of db.getExecutor().stream<CopiedRows>(statement, 1)) yield* rows;
 }
 
-/** Without their ends: see `copiedFields`. */
+/** Returns the lines without their ends; see `copiedFields`. */
 export function linesOf({ bytes, places }: CopiedRows): string[] {
   const lines: string[] = [];
   for (let i = 0; i < places.length; i += 2) lines.push(bytes.toString('utf8', places[i], places[i + 1]));
   return lines;
 }
 
-/** COPY takes no parameters. A literal is of as unknown a type as they are. */
+/**
+ * Replaces parameters by literals, because COPY takes none. Like a parameter, a literal is of unknown type.
+ */
 function withLiterals(text: string, parameters: readonly unknown[]): string {
   return text.replace(/\$(\d+)/g, (_, place) => literal(parameters[Number(place) - 1]));
 }
@@ -51,7 +57,7 @@ function literal(value: unknown): string {
   throw new TypeError(`COPY cannot be told a ${typeof value}`);
 }
 
-/** Of a line: null as `\N`. PostgreSQL's manual, COPY, "Text Format". */
+/** Returns the fields of a line, null as `\N` (PostgreSQL's manual, COPY, "Text Format"). */
 export function copiedFields(line: string): string[] {
   const fields = line.split('\t');
   return line.includes('\\') ? fields.map(unescaped) : fields;
@@ -64,29 +70,32 @@ function unescaped(field: string): string {
   return field.replace(/\\(.)/gs, (_, character: string) => ESCAPED[character] ?? character);
 }
 
-/** PostgreSQL's manual, "Message Formats": a letter, and the length of what follows, itself included, in four bytes. */
+/**
+ * A letter, and the length of what follows, itself included, in four bytes (PostgreSQL's manual, "Message
+ * Formats").
+ */
 const HEADER = 5;
 const COPY_DATA = 'd'.charCodeAt(0);
 
 type Listener = (bytes: Buffer) => void;
 
 /**
- * What Kysely streams by: a "row" is a piece of what COPY sends. It reads the connection while pg has it for the active query, and
- * leaves to pg's own reader each message that is no row, the end and errors above all: one that is taken apart there costs
- * several times what finding it does.
+ * The cursor that Kysely streams from; each of its "rows" is a piece of COPY's output. It reads the
+ * connection while pg has it as the active query, and passes each message that is not a row to pg's own
+ * reader, the end and errors above all: parsing a row there costs several times as much as locating it here.
  */
 export class CopyCursor {
   readonly query_timeout = NO_TIMEOUT_MS;
-  /** pg's timer ends with it. */
+  /** pg's timer ends when this is called. */
   callback: (() => void) | undefined;
   readonly #statement: string;
   #connection: pg.Connection | undefined;
   #others: Listener = () => {};
-  /** Of a message that is not whole. */
+  /** Bytes of an incomplete message. */
   #rest: Buffer = Buffer.alloc(0);
   readonly #pieces: CopiedRows[] = [];
   #bytes = 0;
-  /** Bytes of this turn of the event loop: with TLS they come in several pieces. */
+  /** Bytes received in this turn of the event loop: with TLS they arrive in several pieces. */
   #turn = 0;
   #isGathering = false;
   #isOver = false;
@@ -121,7 +130,7 @@ export class CopyCursor {
     return [];
   }
 
-  /** The rest of what is not read to its end can be stopped by ending the connection alone. */
+  /** Stops a COPY that was not read to its end, which only closing the connection can do. */
   async close(): Promise<void> {
     if (!this.#isOver) this.#connection?.stream.destroy();
   }
@@ -187,7 +196,7 @@ export class CopyCursor {
   }
 }
 
-/** Of the message that begins at `at`; beyond the bytes: it is not whole. */
+/** Returns the end of the message that begins at `at`; beyond the bytes if the message is incomplete. */
 function endOf(bytes: Buffer, at: number): number {
   return at + HEADER > bytes.length ? Number.POSITIVE_INFINITY : at + 1 + bytes.readUInt32BE(at + 1);
 }

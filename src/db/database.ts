@@ -5,27 +5,46 @@ import type { Tables } from './tables.ts';
 export type Db = Kysely<Tables>;
 
 /**
- * Reads from whatever is as recent as it has to be. `work` only reads, and may be done twice; `mayLag`: it is a replica,
- * which may lack what was committed elsewhere within the last MAX_STALE_MS.
+ * Reads from the primary or a sufficiently recent replica. `work` only reads, and may run twice; `mayLag`: it
+ * runs on a replica, which may lack commits of other nodes from the last MAX_STALE_MS.
  */
 export type Read = <T>(work: (db: Db, mayLag: boolean) => Promise<T>) => Promise<T>;
+
+/** How reads were served since the start. */
+export interface ReadStats {
+  primary: number;
+  replica: number;
+  /** Reads that failed on a replica and were done on the primary. */
+  failed: number;
+  /** Replicas that are configured, and those whose lag is within bounds now. */
+  replicas: number;
+  usable: number;
+}
 
 export interface Database {
   db: Db;
   kind: 'postgresql' | 'embedded';
-  /** Another process holds the store, and this one works through it. */
+  /** Whether another process holds the store and this one works through it. */
   shared: boolean;
-  /** Updates the planner's statistics after many rows have changed; on PostgreSQL autovacuum does it within a minute. */
+  /**
+   * Updates the planner's statistics after many rows have changed; on PostgreSQL autovacuum does it within a
+   * minute.
+   */
   refreshStatistics(): Promise<void>;
-  /** Which revisions are the latest; it looks while somebody wants to know. */
+  /** Watches the latest revisions; polls only while they are in demand. */
   revisions: RevisionWatch;
-  /** For what is answered: from a replica where there is one that is as recent as it has to be. */
+  /** Reads for responses: from a replica if one is recent enough. */
   read: Read;
-  /** Resolves with why nothing is written, for operators: the disk is full or nearly so; null while writing is allowed. */
+  /** null: there are no replicas. */
+  readStats: (() => ReadStats) | null;
+  /**
+   * Resolves with the reason why nothing is written, for operators: the disk is full or nearly full; null
+   * while writing is allowed.
+   */
   diskProblem(): Promise<string | null>;
   /** @throws {DiskFullError} when too little is free for temporary files */
   requireSpace(): void;
-  /** Before anything closes: another process that has the store and does nothing must not be waited for. */
+  /** Called before closing, which must not wait for another process that holds the store idly. */
   expediteClose?(): void;
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ import type { Engine, Lease } from './engine.ts';
 import type { PreparedQuery } from './prepared-query.ts';
 
 /**
- * Kysely over an engine.
+ * Returns Kysely's dialect for an engine.
  * @param onCommit called after the commit of each transaction that may write, before its caller continues
  */
 export function engineDialect(engine: Engine, onCommit: () => void = () => {}): Dialect {

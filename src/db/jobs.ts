@@ -3,26 +3,29 @@ import { CompiledQuery, sql } from 'kysely';
 import PgBoss from 'pg-boss';
 import type { Database } from './database.ts';
 
-/** Jobs that have ended are kept for an hour: what they did stands in the health of what they did it for. */
+/** Ended jobs are kept for an hour: their results are in the health of the object that they ran for. */
 const KEPT_HOURS = 1;
 const ARCHIVE_SECONDS = 3600;
-/** How often each queue is looked at. */
+/** Poll interval of each queue. */
 const POLL_MS = 2_000;
-/** Who ends does not wait longer for a database that does not answer. */
+/** Longest wait at the end for a database that does not answer. */
 const GIVE_UP_MS = 2_000;
 
-/** The embedded engine has no autovacuum; jobs come and go by the thousand a day. */
+/**
+ * Vacuums the tables of jobs: the embedded engine has no autovacuum, and thousands of jobs come and go every
+ * day.
+ */
 export async function vacuumJobs({ db, kind }: Pick<Database, 'db' | 'kind'>): Promise<void> {
   if (kind === 'embedded')
     await sql`vacuum pgboss.job, pgboss.archive, source, provider, enrichment_request`.execute(db);
 }
 
-/** Any number that nothing else in the database locks. */
+/** Key of the advisory lock: any number that nothing else in the database locks. */
 const SETTING_UP_QUEUES = 7_231_944;
 
 /**
- * Lets one node at a time set up its queues: pg-boss makes a table for each, and two nodes that do so at once wait for each
- * other in a circle. The embedded store has one holder.
+ * Runs `use` under a lock, so that one node at a time sets up its queues: pg-boss creates a table for each,
+ * and two nodes that do so at once deadlock. The embedded store has one holder.
  */
 async function withSetupLock(
   { db, kind }: Pick<Database, 'db' | 'kind'>,
@@ -39,7 +42,10 @@ async function withSetupLock(
   });
 }
 
-/** The queue of jobs, in the same database (schema `pgboss`) and, on the embedded engine, through the same lock. */
+/**
+ * Opens the queue of jobs, in the same database (schema `pgboss`) and, on the embedded engine, through the
+ * same lock.
+ */
 export async function openJobs(
   { db, kind }: Pick<Database, 'db' | 'kind'>,
   queues: readonly PgBoss.Queue[],
@@ -53,7 +59,8 @@ export async function openJobs(
             const { rows } = await connection.executeQuery(CompiledQuery.raw(text, values ?? []));
             return { rows: rows as unknown[] };
           } catch (error) {
-            // Its texts begin transactions of their own: one that failed must not stay open, with its locks, in the pool.
+            // pg-boss's statements begin transactions of their own: a failed one must not stay open, with its
+            // locks, in the pool.
             await connection.executeQuery(CompiledQuery.raw('rollback'));
             throw error;
           }
@@ -76,7 +83,7 @@ export async function openJobs(
       throw error;
     }
   });
-  // Nobody else can be at work on the embedded store: what is under way belongs to a process that was killed.
+  // No other worker can use the embedded store: active jobs belong to a process that was killed.
   if (kind === 'embedded') await sql`delete from pgboss.job where state = 'active'`.execute(db);
   return boss;
 }
@@ -84,22 +91,22 @@ export async function openJobs(
 interface Doing<T> {
   work(data: T): Promise<void>;
   onError(error: unknown): void;
-  /** Ends it once what is under way is done. */
+  /** Ends the loop once the current job is done. */
   signal: AbortSignal;
   pollMs?: number;
   giveUpMs?: number;
 }
 
 export interface JobRunner {
-  /** It has ended, with nothing under way. */
+  /** Resolves when the loop has ended, with no job in progress. */
   ended: Promise<void>;
-  /** What is under way is given up: another worker may do it, at the latest when the job expires. */
+  /** Gives up the job in progress: another worker may run it, at the latest when the job expires. */
   giveUp(): Promise<void>;
 }
 
 /**
- * Does the jobs of a queue, one after the other. What was done while the database was away is told once it is back;
- * pg-boss's own loop does not wait for that, and an error of it ends the process.
+ * Runs the jobs of a queue, one after the other. A job that ended while the database was unavailable is
+ * completed once it is back; pg-boss's own loop does not wait for that, and its errors end the process.
  */
 export function runJobLoop<T extends object>(
   boss: Pick<PgBoss, 'fetch' | 'complete' | 'fail'>,
@@ -121,7 +128,7 @@ export function runJobLoop<T extends object>(
   };
   const run = async () => {
     while (!signal.aborted) {
-      // It tells of no error: there is nothing to do then.
+      // `fetch` reports no errors: it then returns no job.
       const [job] = await boss.fetch<T>(name);
       underWay = job?.id;
       if (job) await work(job.data).then(() => complete(job.id));

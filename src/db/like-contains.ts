@@ -1,4 +1,4 @@
-/** The LIKE pattern of texts that hold this one; its wildcards stand for themselves. */
+/** Returns the LIKE pattern of texts that contain this one; its wildcards are escaped. */
 export function likeContains(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -18,8 +18,8 @@ async function sqlMigrations(): Promise<Record<string, Migration>> {
 }
 
 /**
- * Brings the database to this version's tables. All or nothing, in one transaction under an advisory lock, so
- * that two nodes may start at once.
+ * Migrates the database to this version's schema. All or nothing, in one transaction under an advisory lock,
+ * so that two nodes may start at once.
  * @returns the names of the migrations applied now
  * @throws when one fails, or the database is of a newer version
  */
@@ -30,7 +30,7 @@ export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   return (results ?? []).map((result) => result.migrationName);
 }
 
-/** Whether Tipline has set its tables up in this database. */
+/** Returns whether Tipline has created its tables in this database. */
 export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   try {
     const { rows } = await sql<{ there: boolean }>`
@@ -42,7 +42,7 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   }
 }
 
-/** Kysely's word for a migration that this version does not have. */
+/** Kysely's message for an applied migration that this version does not have. */
 const NEWER = /previously executed migration .* is missing/;
 
 function reason(error: unknown): string {

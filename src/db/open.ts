@@ -22,30 +22,35 @@ import { READ_REVISIONS } from './revision/revision.ts';
 import { type Revisions, watchRevisions } from './revision/watch.ts';
 import { updateStatistics } from './statistics.ts';
 
-/** Of the data directory: the files of the embedded database. */
+/** The part of the data directory with the files of the embedded database. */
 export const PGDATA = 'pgdata';
 
 /** How long a process that closes the store waits for others that use it. */
 const CLIENTS_MS = 5_000;
-/** Another process that has the store and says nothing for so long is taken for dead; a shorter while when we end. */
+/**
+ * Another process that holds the store and is silent for so long counts as dead; a shorter time applies when
+ * this process ends.
+ */
 const IDLE_MS = { usual: 30_000, ending: 2_000 };
-/** Of one node to one server of PostgreSQL; one more asks for the revision. */
+/** Connections of one node to one server of PostgreSQL; one more reads the revision. */
 const MAX_CONNECTIONS = 20;
 
-/** Of a database whose disk another process knows. */
+/** For a database whose disk this process does not check. */
 const NO_DISK = { diskProblem: async () => null, requireSpace: () => {} };
 
 export interface DatabaseOptions {
   /** Absent: the embedded database in `dataDirectory`. */
   url: string | undefined;
-  /** Streaming replicas of it that carry reads. */
+  /** Streaming replicas of it that serve reads. */
   replicaUrls?: readonly string[];
   dataDirectory: string;
-  /** Absent: true. False: a PostgreSQL database that Tipline has not been in stays as it is. */
+  /** Whether to create Tipline's tables in a PostgreSQL database without them. Absent: true. */
   creates?: boolean;
-  /** May use the store of a process that holds the directory already (commands do, a server does not). */
+  /**
+   * Whether to use the store of a process that holds the directory already (commands do, a server does not).
+   */
   allowRemote: boolean;
-  /** How much of its disk the embedded database leaves free: with less it only reads. Absent: nothing. */
+  /** Space of its disk that the embedded database leaves free: with less it is read-only. Absent: none. */
   diskReserve?: { bytes: number; disk?: Disk; changed(problem: string | null): void };
   /** The compiled store-thread.ts; absent: the embedded database runs on the calling thread. */
   storeThread?: URL;
@@ -54,7 +59,7 @@ export interface DatabaseOptions {
   log?: (event: LogEvent) => void;
 }
 
-/** Thrown for a PostgreSQL database without the tables of Tipline, by what does not create them. */
+/** Thrown for a PostgreSQL database without the tables of Tipline by commands that do not create them. */
 export class NoDatabaseError extends Error {
   override name = 'NoDatabaseError';
   constructor() {
@@ -65,9 +70,9 @@ export class NoDatabaseError extends Error {
 }
 
 /**
- * Opens the relational database and brings it up to date.
- * @throws when it cannot be reached, or the data directory is in use and `share` is false
- * @throws {NoDatabaseError} for an empty one, where `creates` is false
+ * Opens the relational database and migrates it.
+ * @throws when it cannot be reached, or the data directory is in use and `allowRemote` is false
+ * @throws {NoDatabaseError} for one without tables, where `creates` is false
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.url) return openPostgres({ ...options, url: options.url });
@@ -113,13 +118,15 @@ async function openPostgres({
     },
   });
   const replicas = replicaUrls.map((replicaUrl) => openReplica(replicaUrl, onIdleError));
+  const router = createReadRouter(db, replicas, revisions);
   return {
     db,
     kind: 'postgresql',
     shared: false,
     refreshStatistics: async () => {},
     revisions,
-    read: createReadRouter(db, replicas, revisions),
+    read: router.read,
+    readStats: replicas.length > 0 ? router.stats : null,
     ...NO_DISK,
     diskProblem: disk.problem,
     async close() {
@@ -131,7 +138,10 @@ async function openPostgres({
   };
 }
 
-/** It is connected to when it is read from: one that is down when the server starts is used once it is there. */
+/**
+ * Opens a replica, which is connected to at the first read: one that is down when the server starts is used
+ * once it is up.
+ */
 function openReplica(url: string, onIdleError: DatabaseOptions['onIdleError']) {
   const reader = revisionReader(url);
   const revisions = watchRevisions({ ask: reader.ask });
@@ -166,6 +176,7 @@ export async function openInMemory(
     refreshStatistics: () => updateStatistics(db, true),
     revisions,
     read: (work) => work(db, false),
+    readStats: null,
     ...NO_DISK,
     async close() {
       revisions.stop();
@@ -174,7 +185,7 @@ export async function openInMemory(
   };
 }
 
-/** Whatever is committed goes through the engine, for other processes too: nothing has to be looked for. */
+/** All commits go through the engine, also those of other processes, so that revisions need no polling. */
 function embedded(engine: OwnEngine, log?: DatabaseOptions['log']): Pick<Database, 'db' | 'revisions'> {
   const revisions = watchRevisions({ ask: () => readRevisions(db), soleWriter: true });
   engine.onCommit(revisions.invalidate);
@@ -238,16 +249,17 @@ async function openEmbedded({
     refreshStatistics: () => updateStatistics(db, true),
     revisions,
     read: (work) => work(db, false),
+    readStats: null,
     diskProblem: async () => guarded.problem(),
     requireSpace: () => requireSpace(disk),
     expediteClose() {
       idleMs = IDLE_MS.ending;
-      // One whose statement is under way has no time limit now, and gets this one after it.
+      // A client whose statement is in progress has no time limit now, and gets this one after it.
       for (const socket of clients.keys()) if (socket.timeout) socket.setTimeout(idleMs);
     },
     async close() {
       revisions.stop();
-      // Nobody new comes in; whoever is in the middle of something has a while to finish it.
+      // New clients are refused; those at work get some time to finish.
       serve = (socket) => void socket.destroy();
       await Promise.race([
         Promise.allSettled(clients.values()),
@@ -273,6 +285,7 @@ function openShared(directory: string): Database {
     refreshStatistics: () => updateStatistics(db, true),
     revisions: watchRevisions({ ask: () => readRevisions(db) }),
     read: (work) => work(db, false),
+    readStats: null,
     ...NO_DISK,
     close: () => db.destroy(),
   };

@@ -2,7 +2,9 @@ import type { CompiledQuery } from 'kysely';
 
 /** How PostgreSQL runs a statement that is sent often. The embedded database ignores it. */
 export interface Preparation {
-  /** Of the server's prepared statement (`pg_prepared_statements`); lower-case letters and underscores. */
+  /**
+   * Name of the server's prepared statement (`pg_prepared_statements`); lower-case letters and underscores.
+   */
   name: string;
   /** `generic`: planned once, for any parameters. `custom`: planned for the parameters of each execution. */
   plan: 'generic' | 'custom';
@@ -18,12 +20,15 @@ export function prepare<Row>(query: CompiledQuery<Row>, preparation: Preparation
   return { ...query, preparation };
 }
 
-/** A row as the texts that PostgreSQL sent, by the names of its columns: parsing one that nobody reads would cost more than reading it. */
+/**
+ * A row as the texts that PostgreSQL sent, by the names of its columns: parsing columns that are never read
+ * would cost more than reading the row.
+ */
 export class RawRow {
   readonly #texts: readonly (string | null)[];
   readonly #places: Readonly<Record<string, number>>;
 
-  /** @param places where the text of each column is */
+  /** @param places index of the text of each column */
   constructor(texts: readonly (string | null)[], places: Readonly<Record<string, number>>) {
     this.#texts = texts;
     this.#places = places;

@@ -14,8 +14,9 @@ const TABLES = [
 const QUICK_TARGET = 20;
 
 /**
- * Updates the planner's statistics of the tables that imports write, a table in a transaction.
- * @param readersWait of the embedded database, until a table is done: a smaller sample is taken
+ * Updates the planner's statistics of the tables that imports write, one table per transaction.
+ * @param readersWait whether readers wait until a table is done, as on the embedded database: a smaller
+ *   sample is taken
  */
 export async function updateStatistics(db: Db, readersWait: boolean): Promise<void> {
   for (const table of TABLES)
@@ -25,7 +26,7 @@ export async function updateStatistics(db: Db, readersWait: boolean): Promise<vo
     });
 }
 
-/** How many indicators the planner believes there are. */
+/** Returns the planner's estimate of the number of indicators. */
 export async function knownIndicators(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select greatest(reltuples, 0)::float8 as count from pg_class where oid = 'indicator'::regclass

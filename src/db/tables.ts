@@ -16,11 +16,11 @@ import type {
 /** jsonb goes in as text (both drivers take it alike) and comes out parsed. */
 type Jsonb<T> = ColumnType<T, string, string>;
 type NullableJsonb<T> = ColumnType<T | null, string | null | undefined, string | null>;
-/** Likewise, where the column has a default. */
+/** The same, where the column has a default. */
 type DefaultedJsonb<T> = ColumnType<T, string | undefined, string>;
 
 export interface Tables {
-  /** Counts changes of who may read what. */
+  /** Counts changes of access rights. */
   access_revision: { only_row: Generated<boolean>; value: number };
   revision: { only_row: Generated<boolean>; value: number; last_number: number };
   source: {
@@ -49,7 +49,9 @@ export interface Tables {
     settings_version: Generated<number>;
     run_token: string | null;
     running_until: Date | null;
-    /** `running`: what it said is being withdrawn; `done`: rows that it gave its name to are all that is left. */
+    /**
+     * `running`: its statements are being withdrawn; `done`: only rows that name it as their source are left.
+     */
     removal: 'running' | 'done' | null;
   };
   indicator: {
@@ -374,7 +376,7 @@ export interface Tables {
     revision: number;
   };
   external_id: { external_id: string; entity_id: string; entity_kind: EntityKind };
-  /** What one source says of one object, and which entity that object is now part of. */
+  /** A statement of one source about one object, with the entity that the object belongs to now. */
   entity_source: {
     entity_kind: EntityKind;
     object_id: string;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { CampaignStatus } from '../model/vocabulary.ts';
 
-/** Reckoned by the database: a statement is written once for every instant. */
+/** Computed by the database, so that one compiled statement serves every instant. */
 const daysBefore = (now: Date, days: number) =>
   sql`(${now}::timestamptz - ${sql.raw(`interval '${days * 24} hours'`)})`;
 
@@ -12,8 +12,8 @@ export function actorActive(now: Date) {
 }
 
 /**
- * A campaign's status, unless an analyst set it: without dates SUSPECTED; last seen within 90 days ACTIVE, within
- * a year DORMANT, longer ago CONCLUDED. A campaign without an end was last seen when it began.
+ * Returns a campaign's status, unless an analyst set it: without dates SUSPECTED; last seen within 90 days
+ * ACTIVE, within a year DORMANT, longer ago CONCLUDED. A campaign without an end was last seen when it began.
  */
 export function campaignStatus(now: Date) {
   const lastSeen = sql`coalesce(campaign.end_date, campaign.start_date)`;

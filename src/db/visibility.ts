@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Tlp } from '../model/vocabulary.ts';
 
-/** Who asks, and when: all that decides what may be seen. */
+/** The caller's TLP ceiling and the time of the request, which decide what the caller may see. */
 export interface Principal {
   tlpCeiling: Tlp;
   now: Date;
@@ -11,17 +11,17 @@ export type MarkedTable =
   | 'indicator'
   /** Sums of indicators that are not whitelisted and that no sweep has marked as expired. */
   | 'indicator_summary'
-  /** The same, of each tag. */
+  /** The same sums for each tag. */
   | 'indicator_tag_summary'
-  /** The same, of each campaign, by the marking that shows both the indicator and its link. */
+  /** The same sums for each campaign, by the marking that shows both the indicator and its link. */
   | 'campaign_summary'
-  /** That an indicator is linked to a campaign, by whatever relationships. */
+  /** Links of indicators to campaigns, by any kind of relationship. */
   | 'indicator_campaign'
-  /** Indicators that are not whitelisted, whose expiry and its mark differ. */
+  /** Indicators that are not whitelisted and whose expiry differs from their mark `expired`. */
   | 'indicator_drift'
-  /** What one source says of one indicator. */
+  /** Statements of one source about one indicator. */
   | 'indicator_source'
-  /** What one source says of one object of an entity, its ids there included. */
+  /** Statements of one source about one object of an entity, including its ids there. */
   | 'entity_source'
   | 'actor'
   | 'campaign'
@@ -34,8 +34,8 @@ const isEntityTable = (table: MarkedTable) =>
   ['actor', 'campaign', 'technique', 'software', 'report'].includes(table);
 
 /**
- * Returns the condition under which a row of `table` is visible to `principal`. Every query for a caller (lists, totals, counts,
- * joins) applies it to every marked table that it reads, relationships included.
+ * Returns the condition under which a row of `table` is visible to `principal`. Every query for a caller
+ * (lists, totals, counts, joins) applies it to every marked table that it reads, relationships included.
  * @param alias the name of the table in the query
  */
 export function visible(table: MarkedTable, principal: Principal, alias: string = table) {
@@ -47,19 +47,25 @@ export function visible(table: MarkedTable, principal: Principal, alias: string 
     and (${expiresAt} is null or ${expiresAt} > ${principal.now}::timestamptz))`;
 }
 
-/** When it expires, or has, as long as no sweep has marked it. Written as in its index. */
+/**
+ * The time at which an indicator expires, or has expired, until a sweep marks it. Must equal the expression
+ * of its index.
+ */
 export const PENDING_EXPIRY = sql`(case when not indicator.expired then indicator.expires_at end)`;
 
 /**
- * What the sums of indicators are off by for `principal`: those that have expired since the last sweep (`n` is -1), and those
- * that a sweep whose clock was ahead has marked too early (1).
+ * Returns the difference of the sums of indicators for `principal`: indicators that have expired since the
+ * last sweep (`n` is -1), and indicators that a sweep with a fast clock has marked too early (1).
  */
 export function summaryCorrection(principal: Principal) {
   return sql`(select * from indicator_drift(${principal.now}::timestamptz) as drifted
     where ${visibleToAnalyst('indicator_drift', principal, 'drifted')}) as indicator`;
 }
 
-/** What an analyst works on: also what is whitelisted or has expired, up to the ceiling of the role. */
+/**
+ * Returns the condition for analysts, who also see whitelisted and expired rows, up to the ceiling of the
+ * role.
+ */
 export function visibleToAnalyst(table: MarkedTable, { tlpCeiling }: Principal, alias: string = table) {
   return sql<SqlBool>`${sql.ref(`${alias}.tlp`)} <= ${tlpCeiling}::tlp`;
 }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
 import { createSpoolFile, type SpoolFile } from './spool-file.ts';
 
-/** Of Node 22.15, 23.8 and later. */
+/** Available in Node 22.15, 23.8 and later. */
 const { createZstdCompress } = zlib as { createZstdCompress?: () => Transform };
 
 const COMPRESSORS = {
@@ -12,47 +12,66 @@ const COMPRESSORS = {
 };
 export type Encoding = 'identity' | keyof typeof COMPRESSORS;
 
-/** What this runtime can compress with, the best first. */
+/** Encodings that this runtime can compress with, the best first. */
 export const ENCODINGS: readonly Exclude<Encoding, 'identity'>[] = COMPRESSORS.zstd
   ? ['zstd', 'gzip']
   : ['gzip'];
 
-/** A text, plain and compressed, as far as somebody has asked for it. */
+/** A spooled text, plain and in the encodings requested so far. */
 export interface Spooled {
-  /** The file in an encoding: made from the plain one, while that is written, when it is first asked for. */
+  /**
+   * Returns the file in an encoding. On the first request, it is made from the plain file while that is
+   * written.
+   */
   file(encoding: Encoding): SpoolFile;
-  /** It cannot be read, or no longer: `file` must not be asked for. */
+  /** Whether it has failed or been dropped: then `file` must not be called. */
   readonly failed: boolean;
 }
 
+export interface SpoolUsage {
+  files: number;
+  bytes: number;
+  maxBytes: number;
+  /** Exports that were not written to their end since the start. */
+  failures: number;
+}
+
 export interface Spool {
-  /** Lays aside what `pieces` yields, text in UTF-8; returns at once. An error of it fails the file. */
+  /**
+   * Writes what `pieces` yields to a spool file, text in UTF-8; returns at once. An error of `pieces` fails
+   * the file.
+   */
   fill(pieces: AsyncIterable<string | Uint8Array>, onError: (error: Error) => void): Spooled;
-  /** What is being sent takes all the space there is: nothing more can be laid aside now. */
+  /** Returns whether the files in use take all of the space, so that nothing more can be spooled. */
   isFull(): boolean;
-  /** It is being written, or read by somebody. */
+  /** Returns whether it is being written or read. */
   isInUse(spooled: Spooled): boolean;
-  /** It will not be asked for again: its space is free when the last reader is done. */
+  /** Removes it: its space is freed when the last reader is done. */
   drop(spooled: Spooled): void;
+  usage(): SpoolUsage;
   close(): Promise<void>;
 }
 
-/** Of what is written at once, in bytes. */
+/** Size of a write, in bytes. */
 const WRITE_SIZE = 256 * 1024;
 const MAX_BYTES_A_UNIT = 3;
 const ABANDONED_MS = 10_000;
 
 /**
- * Keeps what is sent in files, so that a slow client holds nothing but a file.
- * @param maxBytes of all files together; what has not been asked for the longest goes first
- * @param abandonedMs what no client has read for so long is not written to its end
+ * Opens a spool of responses in files, so that a slow client occupies nothing but a file.
+ * @param maxBytes of all files together; the least recently used go first
+ * @param abandonedMs a file that no client has read for so long is aborted
  */
 export function openSpool(directory: string, maxBytes: number, abandonedMs = ABANDONED_MS): Spool {
-  /** The one that was asked for last stands last. */
+  /** In the order of their last use, the latest last. */
   const kept = new Map<Spooled, SpoolFile[]>();
   let closed = false;
+  let failures = 0;
 
-  /** @returns how much is taken after what could go has gone */
+  /**
+   * Drops the least recently used files that are not in use, as far as necessary.
+   * @returns the bytes that are still taken
+   */
   const makeRoom = () => {
     let total = 0;
     for (const file of [...kept.values()].flat()) total += file.size;
@@ -122,6 +141,7 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
           await append(plain, bytes);
         }
       }).catch((error) => {
+        failures++;
         drop(spooled);
         onError(error);
       });
@@ -130,6 +150,15 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
     isFull() {
       const used = [...kept.values()].filter(isInUse).flat();
       return used.reduce((total, { size }) => total + size, 0) >= maxBytes;
+    },
+    usage() {
+      const files = [...kept.values()].flat();
+      return {
+        files: files.length,
+        bytes: files.reduce((total, { size }) => total + size, 0),
+        maxBytes,
+        failures,
+      };
     },
     isInUse: (spooled) => isInUse(kept.get(spooled) ?? []),
     drop,
@@ -145,8 +174,8 @@ function isInUse(files: readonly SpoolFile[]): boolean {
 }
 
 /**
- * UTF-8 in pieces of a good size to write. All but the longest come in one and the same buffer: it is to be done with before the
- * next is asked for.
+ * Yields UTF-8 in pieces of a good size to write. All but the longest share one buffer, so each piece must be
+ * consumed before the next is requested.
  */
 async function* utf8(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(WRITE_SIZE);
@@ -165,7 +194,7 @@ async function* utf8(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator
       buffer.set(piece, used);
       used += piece.length;
     }
-    // Somebody waits for the first.
+    // The first piece is not delayed: a client waits for it.
     if (isFirst && used > 0) {
       yield buffer.subarray(0, used);
       used = 0;

@@ -1,6 +1,6 @@
 import type { Consumed } from './store.ts';
 
-/** Counts `points` requests of a key at once; tells how many there are with them. */
+/** Counts `points` requests of a key at once; resolves to the count with them. */
 type CountMany = (key: string, points: number) => Promise<Consumed>;
 
 export interface BatchedCounter {
@@ -13,51 +13,60 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Requests that are counted already, of the window that they were counted in. */
+/** Requests counted in advance, for the window that they were counted in. */
 interface Lease {
   left: number;
-  /** With all of them. */
+  /** The count with all of them. */
   consumed: number;
-  /** Of `clock`: when the store was asked. */
+  /** When the store was asked, by `clock`. */
   askedAt: number;
-  /** The window ends no earlier; what was leased is good until then. */
+  /** The window ends no earlier; the leased requests are valid until then. */
   goodUntil: number;
   /** The window ends no later. */
   endsAt: number;
 }
 
 interface LeaseOptions {
-  /** What the store counts up to: requests are leased of what remains of it. */
+  /** The limit of the store; requests are leased from what remains of it. */
   limit: number;
-  /** Milliseconds that only go up. */
+  /** Monotonic milliseconds. */
   clock?: () => number;
+  /** Called for each request that a lease counts. */
+  onLeased?: () => void;
 }
 
-/** A lease is so small a part of what remains: near the limit nothing is leased, and each request is counted by itself. */
+/**
+ * A lease is what remains, divided by this: near the limit nothing is leased, and each request is counted by
+ * itself.
+ */
 const LEASE_FRACTION = 300;
 const LARGEST_LEASE = 1_000;
-/** With so much of the next lease left, that is asked for: what comes meanwhile need not wait. */
+/**
+ * The next lease is requested when less than this share of it is left, so that requests need not wait
+ * meanwhile.
+ */
 const REFILL_AT = 1 / 2;
-/** Stores tell whole milliseconds. */
+/** Stores return whole milliseconds. */
 const ROUNDING_MS = 2;
-/** What other nodes count is not known before the store is asked again: not later than after this. */
+/** The store is asked again no later than after this time, because only it has the counts of other nodes. */
 const MAX_LEASE_AGE_MS = 1_000;
 
 /**
- * Counts one by one, and asks the store for many at once: what comes for a key while it is being asked waits, and goes
- * together. Each is told its own place in the count, as if it had been asked for alone.
+ * Counts single requests and batches them to the store: requests of a key that arrive while the store is
+ * asked wait and are counted together. Each resolves to its own place in the count, as if it had been counted
+ * alone.
  *
- * With leases some more are counted than have come, which those that come next need not ask for; all of them are told the
- * count with the whole lease. The next lease is asked for before one is used up, and the count once a second. What is not needed
- * until the window ends is lost to the key.
+ * With leases, more requests are counted than have arrived, so that the next ones need not ask the store; all
+ * of them resolve to the count with the whole lease. The next lease is requested before one is used up, and
+ * the count once a second. Leased requests that are unused when the window ends are lost to the key.
  */
 export function batchedCounter(countMany: CountMany, lease?: LeaseOptions): BatchedCounter {
-  /** Of the keys that are being asked for now: what waits for the answer. */
+  /** Requests that wait for the store, by the keys for which it is being asked. */
   const busy = new Map<string, Waiting[]>();
   const leases = new Map<string, Lease>();
   const clock = lease?.clock ?? (() => performance.now());
 
-  /** What was counted last, if that window has not ended. */
+  /** Returns the last count if its window has not ended. */
   const known = (key: string): Lease | undefined => {
     const last = leases.get(key);
     if (!last || clock() < last.endsAt) return last;
@@ -75,14 +84,18 @@ export function batchedCounter(countMany: CountMany, lease?: LeaseOptions): Batc
     if (!lease || !last || last.left === 0 || now >= last.goodUntil) return undefined;
     if (now - last.askedAt > MAX_LEASE_AGE_MS) return undefined;
     last.left--;
+    lease.onLeased?.();
     if (!isEnough(key) && !busy.has(key)) {
       busy.set(key, []);
       void ask(key, []);
     }
-    // Others may have gone beyond the limit since: this one was counted within it.
+    // Other nodes may have exceeded the limit since: this request was counted within it.
     return { consumed: Math.min(last.consumed, lease.limit), msBeforeNext: last.endsAt - now };
   };
-  /** What was left when this was asked for and still is: of the same window, which never ends later than was thought. */
+  /**
+   * Returns the unused rest of the last lease if it is of the same window, which never ends later than
+   * assumed.
+   */
   const leftOver = (key: string, askedAt: number, before: number, msBeforeNext: number): number => {
     const last = known(key);
     const isSameWindow =

@@ -1,15 +1,18 @@
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { type BatchedCounter, batchedCounter } from './batched-counter.ts';
-import type { Consumed, RateLimit, RateLimitStore } from './store.ts';
+import type { Consumed, RateLimit, RateLimitStats, RateLimitStore } from './store.ts';
 
 export type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
 export type Counts = Pick<RateLimitStore, 'consume' | 'refund' | 'used'>;
 
 /**
- * Keeps one limiter for each limit asked for, and tells both of its outcomes alike. Requests that come while it is asked are
- * counted together.
+ * Creates one limiter for each limit, and returns accepted and rejected requests in the same form. Requests
+ * that arrive while it is asked are counted together.
  */
-export function limiters(make: (limit: RateLimit) => Limiter): Counts {
+export function limiters(
+  make: (limit: RateLimit) => Limiter,
+  stats: Pick<RateLimitStats, 'leased' | 'asked'>,
+): Counts {
   const made = new Map<string, { limiter: Limiter } & BatchedCounter>();
   const of = (rateLimit: RateLimit) => {
     const { limit, windowSeconds, mayLease = false } = rateLimit;
@@ -17,8 +20,14 @@ export function limiters(make: (limit: RateLimit) => Limiter): Counts {
     const known = made.get(name);
     if (known) return known;
     const limiter = make(rateLimit);
-    const count = (key: string, many: number) => counted(limiter, key, many);
-    const fresh = { limiter, ...batchedCounter(count, mayLease ? { limit } : undefined) };
+    const count = (key: string, many: number) => {
+      stats.asked++;
+      return counted(limiter, key, many);
+    };
+    const onLeased = () => {
+      stats.leased++;
+    };
+    const fresh = { limiter, ...batchedCounter(count, mayLease ? { limit, onLeased } : undefined) };
     made.set(name, fresh);
     return fresh;
   };

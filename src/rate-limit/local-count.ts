@@ -9,8 +9,13 @@ const CLOCK_ERROR_MS = 100;
  * shared one unless the store has lost its counts or does not answer. A node therefore never allows more than the limit in
  * a window by itself.
  * @param shared rejects with an Error while the store does not answer
+ * @param onUnanswered called for each request that is counted in memory alone
  */
-export function withOwnShare(shared: Limiter, own: RateLimiterMemory): Limiter {
+export function withOwnShare(
+  shared: Limiter,
+  own: RateLimiterMemory,
+  onUnanswered: () => void = () => {},
+): Limiter {
   /** Resolves to the store's count, also when the limit is used up; null when the store does not answer. */
   const answered = (asked: Promise<RateLimiterRes | null>) =>
     asked.catch((failure: unknown) => (failure instanceof RateLimiterRes ? failure : null));
@@ -18,7 +23,10 @@ export function withOwnShare(shared: Limiter, own: RateLimiterMemory): Limiter {
     async consume(key, points) {
       const askedAt = Date.now();
       const counted = await answered(shared.consume(key, points));
-      if (counted === null) return own.penalty(key, points);
+      if (counted === null) {
+        onUnanswered();
+        return own.penalty(key, points);
+      }
       // The window ends with that of the store, or a moment before it.
       const msLeft = counted.msBeforeNext - (Date.now() - askedAt);
       if (msLeft <= 0) return counted;

@@ -2,7 +2,7 @@ import { memoryStore } from './memory.ts';
 import { redisStore } from './redis.ts';
 import type { RateLimitStore } from './store.ts';
 
-/** Redis or Valkey where its address is given, else this process's memory. */
+/** Opens Redis or Valkey if an address is given, else this process's memory. */
 export async function openRateLimitStore(
   url: string | undefined,
   onError: (error: Error) => void,

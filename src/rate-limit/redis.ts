@@ -3,20 +3,21 @@ import { createClient, createCluster } from '@redis/client';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { type Counts, type Limiter, limiters } from './limiters.ts';
 import { withOwnShare } from './local-count.ts';
-import type { RateLimit, RateLimitStore } from './store.ts';
+import type { RateLimit, RateLimitStats, RateLimitStore } from './store.ts';
 
-/** A store that takes longer is as good as down: a request must not wait for it. */
+/** A store that takes longer counts as down: a request must not wait for it. */
 const ANSWER_MS = 500;
 const STEP_MS = 50;
 const CONNECT_MS = 2_000;
 
 /**
- * Redis or Valkey, a single server or a cluster (which it is, it says itself once it answers). Never throws for a
+ * Opens Redis or Valkey, a single server or a cluster, which is detected once it answers. Never throws for a
  * store that is down: it connects when it can, and until then each node counts on its own.
  */
 export async function redisStore(url: string, onError: (error: Error) => void): Promise<RateLimitStore> {
   const single = newClient(url, onError);
   let client: Client = single;
+  const stats = { leased: 0, asked: 0, unanswered: 0 };
   const own = new Map<string, RateLimiterMemory>();
   const ownOf = ({ limit, windowSeconds }: RateLimit) => {
     const name = `${limit}/${windowSeconds}`;
@@ -24,7 +25,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
     own.set(name, limiter);
     return limiter;
   };
-  let limits = limitsOn(client, ownOf);
+  let limits = limitsOn(client, ownOf, stats);
   let closed = false;
   const settle = async (): Promise<void> => {
     const info = await single.info('cluster');
@@ -34,7 +35,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
       try {
         await inTime(cluster.connect(), CONNECT_MS);
         client = cluster;
-        limits = limitsOn(cluster, ownOf);
+        limits = limitsOn(cluster, ownOf, stats);
         single.destroy();
       } catch (error) {
         onError(error as Error);
@@ -50,6 +51,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
   await Promise.race([settled, delay(CONNECT_MS, undefined, { ref: false })]);
   return {
     kind: 'redis',
+    stats,
     consume: (key, limit) => limits.consume(key, limit),
     refund: (key, limit) => limits.refund(key, limit),
     used: (key, limit) => limits.used(key, limit),
@@ -66,8 +68,12 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
 
 type Client = ReturnType<typeof newClient> | ReturnType<typeof newCluster>;
 
-/** @param ownOf what this node has counted itself, which stays where another client takes the place of one */
-function limitsOn(client: Client, ownOf: (limit: RateLimit) => RateLimiterMemory): Counts {
+/** @param ownOf returns this node's own counter of a limit, which survives a change of the client */
+function limitsOn(
+  client: Client,
+  ownOf: (limit: RateLimit) => RateLimiterMemory,
+  stats: RateLimitStats,
+): Counts {
   return limiters((rateLimit) => {
     const { limit, windowSeconds } = rateLimit;
     const shared = new RateLimiterRedis({
@@ -83,13 +89,16 @@ function limitsOn(client: Client, ownOf: (limit: RateLimit) => RateLimiterMemory
       reward: (key, points) => inTime(shared.reward(key, points), ANSWER_MS),
       get: (key) => inTime(shared.get(key), ANSWER_MS),
     };
-    return withOwnShare(inTimeOnly, ownOf(rateLimit));
-  });
+    const onUnanswered = () => {
+      stats.unanswered++;
+    };
+    return withOwnShare(inTimeOnly, ownOf(rateLimit), onUnanswered);
+  }, stats);
 }
 
 /**
- * The answer, unless it takes too long. The time is counted in steps: a stall of this process, after which the
- * answer may lie there unread, is one step and is not held against the store.
+ * Resolves to the answer unless it takes too long. The time is counted in steps: a stall of this process,
+ * after which the answer may be waiting to be read, is one step and does not count against the store.
  */
 function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -108,7 +117,7 @@ function socketOptions() {
   return { connectTimeout: CONNECT_MS, reconnectStrategy };
 }
 
-/** The library's own time for a command is a timer and a signal for each; ours is `inTime`. */
+/** The library's time limit costs a timer and a signal for each command; `inTime` replaces it. */
 const COMMANDS = { disableOfflineQueue: true, commandOptions: { timeout: 0 } };
 
 function newClient(url: string, onError: (error: Error) => void) {
@@ -117,7 +126,10 @@ function newClient(url: string, onError: (error: Error) => void) {
   return client;
 }
 
-/** The nodes of a cluster announce addresses alone: what else stands in the URL holds for all of them. */
+/**
+ * The nodes of a cluster announce only addresses, so the credentials and the protocol of the URL apply to all
+ * of them.
+ */
 function newCluster(url: string, onError: (error: Error) => void) {
   const { username, password, protocol } = new URL(url);
   const cluster = createCluster({

@@ -12,8 +12,10 @@ import { openMetrics } from '../http/metrics.ts';
 import { queryValidator } from '../http/query-validator.ts';
 import { parseQuerystring } from '../http/querystring.ts';
 import { ErrorBody } from '../http/schema.ts';
+import type { JobStats } from '../metrics/job-stats.ts';
+import { registerWorkerMetrics } from '../metrics/process-metrics.ts';
+import { registerStateMetrics } from '../metrics/state-metrics.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
-import { registerStateMetrics } from '../state-metrics/state-metrics.ts';
 import { VERSION } from '../version.ts';
 
 export interface WorkerAppDeps {
@@ -21,6 +23,7 @@ export interface WorkerAppDeps {
   kv: Pick<RateLimitStore, 'ping'>;
   clock: Clock;
   metricsToken: string | undefined;
+  jobStats: JobStats;
   /** Aborted: this process is about to stop. */
   stopping: AbortSignal;
   logger: FastifyBaseLogger;
@@ -50,6 +53,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
   const metrics = openMetrics();
   metrics.observeResponses(app);
   registerStateMetrics(metrics.registry, { db, clock, log: app.log });
+  registerWorkerMetrics(metrics.registry, deps.jobStats);
   const checks = dependencyChecks(
     () => pingDatabase(db),
     () => kv.ping(),

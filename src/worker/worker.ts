@@ -10,6 +10,7 @@ import { releaseAllRequests } from '../enrichment/requests.queries.ts';
 import { forgetOldChanges } from '../imports/changes.queries.ts';
 import { carryOutUndos } from '../imports/undo.service.ts';
 import { sweepExpired } from '../indicators/expiry/sweep.ts';
+import { countJob, type JobStats } from '../metrics/job-stats.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.queries.ts';
 import { carryOutRemovals } from '../sources/remove-source.ts';
@@ -23,6 +24,7 @@ export interface WorkerDeps extends RunDeps {
   /** Opens the keys of providers. */
   providerSecrets: SecretBox;
   clock: Clock;
+  stats: JobStats;
   log: {
     info(details: object, message: string): void;
     warn(details: object, message: string): void;
@@ -62,7 +64,19 @@ type Chore = (stopped: () => boolean) => Promise<unknown>;
  * changed whitelists, asking providers. Any number of workers may run; each job is one worker's at a time.
  */
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
-  const { db, clock, log } = deps;
+  const { db, clock, log, stats } = deps;
+  /** Counts each job, and how long it took. */
+  const counted = async (queue: string, job: Promise<unknown>) => {
+    const start = performance.now();
+    const end = (hasFailed: boolean) => countJob(stats, queue, hasFailed, (performance.now() - start) / 1000);
+    try {
+      await job;
+      end(false);
+    } catch (error) {
+      end(true);
+      throw error;
+    }
+  };
   await removeOldRuns(deps.directory, clock());
   if (deps.database.kind === 'embedded') {
     // Whoever had them was killed: there is no other.
@@ -109,7 +123,9 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       ...of,
       async work({ id }) {
         const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]);
-        await run(deps, id, signal).catch((err) => log.error({ err }, 'a source could not be fetched'));
+        await counted('source-run', run(deps, id, signal)).catch((err) =>
+          log.error({ err }, 'a source could not be fetched'),
+        );
       },
     }),
   ];
@@ -118,7 +134,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       const end = performance.now() + CHORE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
       // The next period repeats it; logged here, because nobody looks into the queue.
-      await chore(stopped).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
+      await counted(name, chore(stopped)).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
     };
     doers.push(runJobLoop(boss, name, { ...of, work }));
   }

@@ -122,6 +122,7 @@ onEveryEngine((engine) => {
     it('answers 503 in fixed words when a dependency fails', async () => {
       const kv = {
         kind: 'redis' as const,
+        stats: { leased: 0, asked: 0, unanswered: 0 },
         consume: async () => ({ consumed: 1, msBeforeNext: 1 }),
         refund: async () => {},
         used: async () => 0,

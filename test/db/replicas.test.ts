@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Db, Read } from '../../src/db/database.ts';
+import type { Db, Read, ReadStats } from '../../src/db/database.ts';
 import { createReadRouter, type Replica } from '../../src/db/postgres/replicas.ts';
 
 const named = (name: string) => ({ name }) as unknown as Db;
@@ -10,6 +10,7 @@ describe('reads', () => {
   /** Revisions from this one on hold. */
   let holding: number;
   let read: Read;
+  let stats: () => ReadStats;
   /** What each replica last said of itself, and whether it has said it just now. */
   let reports: { revision: number | null; isRecent: boolean; follows?: string | null }[];
 
@@ -37,7 +38,7 @@ describe('reads', () => {
       isFresh: (_: string, revision: number) => revision >= holding,
       lastReport: () => ({ answers: 7, access: 0, server: 'run 1', follows: 'run 1' }),
     };
-    read = createReadRouter(named('primary'), [replica(0), replica(1)], ofPrimary, () => now);
+    ({ read, stats } = createReadRouter(named('primary'), [replica(0), replica(1)], ofPrimary, () => now));
   });
 
   it('go to the replicas in turn', async () => {
@@ -75,6 +76,7 @@ describe('reads', () => {
       return name;
     };
     expect(await many(failing)).toEqual(['primary', 'replica 1']);
+    expect(stats()).toEqual({ primary: 1, replica: 5, failed: 1, replicas: 2, usable: 1 });
     expect(await many()).toEqual(['replica 1']);
     now += 1_000;
     expect(await many()).toEqual(['replica 0', 'replica 1']);

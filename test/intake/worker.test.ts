@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openProviderClient } from '../../src/enrichment/providers/provider-client.ts';
 import { queueCriteria, readyProviders, saveProvider } from '../../src/enrichment/providers.service.ts';
 import { addRequests, PRIORITY } from '../../src/enrichment/requests.queries.ts';
+import { createJobStats } from '../../src/metrics/job-stats.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
 import { readEdition } from '../../src/whitelist/whitelist.queries.ts';
@@ -28,6 +29,7 @@ onEveryEngine((engine) => {
   });
 
   async function start(count: number): Promise<void> {
+    const stats = createJobStats();
     const log = { info: () => {}, warn: () => {}, error: () => {} };
     for (let i = 0; i < count; i++) {
       const asker = openProviderClient({
@@ -43,6 +45,7 @@ onEveryEngine((engine) => {
           asker,
           clock: () => tipline.clock.now,
           log,
+          stats,
         }),
       );
     }

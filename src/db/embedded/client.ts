@@ -3,7 +3,7 @@ import type { Engine, Lease } from '../engine.ts';
 import { readFrames, writeFrame } from './frames.ts';
 import { rowsOf, type StoreReply } from './reply.ts';
 
-/** How a connection ends with the process behind it, depending on what it was doing. */
+/** Error codes of a connection whose other process has ended, depending on what it was doing. */
 const GONE = ['ECONNREFUSED', 'ENOENT', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'];
 
 /** The embedded database of another process: each lease is a connection of its own. */

@@ -1,12 +1,14 @@
 import type { Engine, QueryRows } from '../engine.ts';
 
-/** Held by this process: every commit goes through it. */
+/** An engine that this process holds: every commit goes through it. */
 export interface OwnEngine extends Engine {
-  /** Calls this after each commit, before the caller of the commit continues. */
+  /** Registers a function that is called after each commit, before the caller of the commit continues. */
   onCommit(tell: () => void): void;
 }
 
-/** The connection itself: to PGlite on this thread (pglite.ts) or on a thread of its own (store-thread.ts). */
+/**
+ * The connection itself: to PGlite on this thread (pglite.ts) or on a thread of its own (store-thread.ts).
+ */
 export interface Connection {
   query(sql: string, parameters: readonly unknown[]): Promise<QueryRows>;
   /** Whether the last statement left a transaction open. */

@@ -1,7 +1,10 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** Step by step: `mkdir` of Node with `recursive` never returns where a file system has no files to make, such as /proc. */
+/**
+ * Creates a directory level by level: Node's `mkdir` with `recursive` never returns on a file system that
+ * cannot hold files, such as /proc.
+ */
 export async function makeDirectory(directory: string): Promise<void> {
   if (await isDirectory(directory)) return;
   const parent = dirname(resolve(directory));
@@ -19,7 +22,8 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 /**
- * Files that another user adds, root included, lock the owner out.
+ * Requires that this user owns the database: files that another user adds, root included, would lock the
+ * owner out.
  * @throws when the database belongs to another user than the one of this process
  */
 export async function requireOwnFiles(pgdata: string): Promise<void> {

@@ -2,7 +2,9 @@ import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
 import type { StoreReply, StoreRequest } from './reply.ts';
 
-/** A frame is a length (4 bytes, big-endian) and a value by the structured clone algorithm: dates stay dates. */
+/**
+ * A frame is a length (4 bytes, big-endian) and a value by the structured clone algorithm: dates stay dates.
+ */
 const MAX_FRAME = 512 * 1024 * 1024;
 
 export function writeFrame(socket: Socket, value: StoreRequest | StoreReply | { ready: true }): void {
@@ -15,7 +17,7 @@ export function writeFrame(socket: Socket, value: StoreRequest | StoreReply | { 
   socket.uncork();
 }
 
-/** The frames as they arrive; ends with the connection. */
+/** Yields the frames as they arrive; ends with the connection. */
 export async function* readFrames(socket: Socket): AsyncGenerator<unknown> {
   let chunks: Buffer[] = [];
   let held = 0;

@@ -6,22 +6,22 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The lock on a data directory is a listening Unix socket inside it. The kernel takes it away with its process,
- * however that ends, so it can neither outlive a kill -9 nor be mistaken for a reused process id, and it holds
- * between containers that share the directory. The same socket is where other processes reach the store.
+ * The lock on a data directory is a listening Unix socket inside it. The kernel closes it with its process,
+ * however that ends, so it can neither outlive a kill -9 nor be mistaken for a reused process id, and it
+ * works between containers that share the directory. Other processes reach the store through the same socket.
  */
 const SOCKET_NAME = /^store-(\d+)-[0-9a-f]+\.sock$/;
 /** sun_path holds 108 bytes on Linux, 104 on macOS, with the closing zero. */
 const MAX_SOCKET_PATH = 100;
 
 export interface StoreLock {
-  /** Ends every connection, too. */
+  /** Also ends every connection. */
   release(): Promise<void>;
 }
 
 /**
- * Takes the lock, or gives null when another process holds it. Safe because whoever holds it was listening
- * before he looked and saw nobody else listening: of two, at least one sees the other.
+ * Takes the lock, or returns null when another process holds it. Safe because a holder listens before it
+ * checks for other listeners: of two processes, at least one sees the other.
  */
 export async function takeStoreLock(
   directory: string,
@@ -43,7 +43,7 @@ export async function takeStoreLock(
       return lock;
     }
     await lock.release();
-    // Two that met here both step back; the wait parts them.
+    // Two processes that collide both back off; the random delay separates them.
     await delay(10 + Math.random() * 50);
   }
   return null;
@@ -56,7 +56,7 @@ export async function connectToHolder(directory: string): Promise<Socket | null>
   return withShortPath(directory, (short) => connect(join(short, name)));
 }
 
-/** The process id of the holder, for messages. */
+/** Returns the process id of the holder, for messages. */
 export async function holderPid(directory: string): Promise<number | null> {
   const [name] = await holders(directory);
   const pid = name?.match(SOCKET_NAME)?.[1];
@@ -114,7 +114,7 @@ function listen(server: Server, path: string): Promise<void> {
 
 async function close(server: Server, sockets: Iterable<Socket>, path: string): Promise<void> {
   const closed = new Promise((done) => server.close(done));
-  // Whoever waits for an answer here would otherwise wait for us, and we for him.
+  // A client that waits for a reply would otherwise wait for this process, and this process for the client.
   for (const socket of sockets) socket.destroy();
   await closed;
   await rm(path, { force: true });

@@ -5,12 +5,12 @@ import { CRASHED } from './reconnecting.ts';
 const INT8 = 20;
 
 /**
- * Opens the embedded database in a directory, or in memory for `undefined`, there with the content of a snapshot if one
- * is given. PGlite does not lock its directory: the caller holds the store's lock. Its statements run on the calling
- * thread.
+ * Opens the embedded database in a directory, or in memory for `undefined`, there with the content of a
+ * snapshot if one is given. PGlite does not lock its directory: the caller holds the store's lock. Its
+ * statements run on the calling thread.
  */
 export async function connectPglite(directory?: string, snapshot?: Blob): Promise<Connection> {
-  // Beside PostgreSQL it is not wanted.
+  // Loaded here, because a server on PostgreSQL does not need it.
   const [{ PGlite }, { pg_trgm }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite/contrib/pg_trgm'),
@@ -23,7 +23,8 @@ export async function connectPglite(directory?: string, snapshot?: Blob): Promis
   });
   return {
     async query(sql, parameters) {
-      // Without parameters the simple protocol is used, as node-postgres does: migrations have many statements.
+      // Without parameters the simple protocol is used, as node-postgres does: migrations have many
+      // statements.
       const asked =
         parameters.length === 0
           ? pglite.exec(sql).then((results) => results.at(-1))
@@ -36,7 +37,10 @@ export async function connectPglite(directory?: string, snapshot?: Blob): Promis
   };
 }
 
-/** Marks the exit of the WebAssembly program (Emscripten's ExitStatus) and its traps: no further statement is answered. */
+/**
+ * Marks the exit of the WebAssembly program (Emscripten's ExitStatus) and its traps: no further statement is
+ * answered.
+ */
 function asCrash(error: Error): never {
   if (error.name !== 'ExitStatus' && error.name !== 'RuntimeError') throw error;
   throw Object.assign(new Error(`The embedded database has exited: ${error.message}`), { code: CRASHED });

@@ -1,17 +1,22 @@
 import type { QueryRows } from '../engine.ts';
 
-/** A statement for a store that runs elsewhere: in another process (server.ts) or thread (store-thread.ts). */
+/**
+ * A statement for a store that runs elsewhere: in another process (server.ts) or thread (store-thread.ts).
+ */
 export interface StoreRequest {
   sql: string;
   parameters: readonly unknown[];
 }
 
-/** Its rows, or its error: what callers read of an error outlives neither serialization nor structured cloning. */
+/**
+ * The rows of a statement, or its error as a plain object: serialization and structured cloning lose the
+ * properties of an error that callers read.
+ */
 export type StoreReply =
   | QueryRows
   | { error: { message: string; code?: string; constraint?: string; detail?: string } };
 
-/** Never rejects. */
+/** Returns the result of a statement as a reply. Never rejects. */
 export async function replyTo(work: Promise<QueryRows>): Promise<StoreReply> {
   try {
     return await work;

@@ -4,9 +4,9 @@ import { readFrames, writeFrame } from './frames.ts';
 import { replyTo, type StoreRequest } from './reply.ts';
 
 /**
- * Lends the embedded database to another process of this user for as long as the connection stands: one lease,
- * any number of statements. When it breaks, what was open is rolled back. It is broken when the other says nothing for
- * `idleMs()`: he must not stop everybody else.
+ * Serves the embedded database to another process of this user for as long as the connection lasts: one
+ * lease, any number of statements. When the connection ends, an open transaction is rolled back. A client
+ * that is silent for `idleMs()` is disconnected, so that it cannot block all others.
  */
 export async function serveStore(socket: Socket, engine: Engine, idleMs: () => number): Promise<void> {
   socket.on('error', () => socket.destroy());
@@ -16,7 +16,8 @@ export async function serveStore(socket: Socket, engine: Engine, idleMs: () => n
     for await (const request of readFrames(socket)) {
       socket.setTimeout(0);
       if (lease === null) {
-        // The first frame only says that somebody wants the lease (a look whether we live says nothing).
+        // The first frame only requests the lease (a process that checks whether this one lives sends no
+        // frame).
         lease = await engine.acquire();
         writeFrame(socket, { ready: true });
       } else {

@@ -8,7 +8,7 @@ export interface ThreadRequest {
   work: StoreRequest | 'close';
 }
 
-/** The first, of id 0, says that the database is open. */
+/** A reply of the thread. The first one, with id 0, reports that the database is open. */
 export interface ThreadReply {
   id: number;
   reply: StoreReply;
@@ -20,11 +20,15 @@ interface Pending {
   reject: (error: Error) => void;
 }
 
-/** PGlite hangs when the disk fills up during recovery; recovery from a log of a gigabyte takes a fraction of this. */
+/**
+ * PGlite hangs when the disk fills up during recovery; recovery from a log of a gigabyte takes a fraction of
+ * this.
+ */
 const OPEN_MS = 180_000;
 
 /**
- * Opens the embedded database on a thread of its own, so that no statement holds up the event loop that answers.
+ * Opens the embedded database on a thread of its own, so that no statement blocks the event loop that serves
+ * requests.
  * @param script the compiled store-thread.ts
  * @throws when the database cannot be opened, or its thread has ended
  */
@@ -43,7 +47,7 @@ export async function connectThread(script: URL, directory: string): Promise<Con
     inTransaction = state.inTransaction;
     pending.get(id)?.resolve(reply);
     pending.delete(id);
-    // A process that forgets to close the store may end all the same.
+    // An idle thread does not keep a process alive that forgets to close the store.
     if (pending.size === 0) worker.unref();
   });
   worker.on('error', (cause) =>

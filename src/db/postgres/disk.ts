@@ -9,13 +9,13 @@ const PROBE = sql`create unlogged table tipline_disk_probe as
 class Allocated extends Error {}
 
 /**
- * Knows whether PostgreSQL has met a full disk: from the statements that it rejects (53100, Appendix A), and, until space
- * is free again, by trying.
+ * Detects whether the disk of PostgreSQL is full: from the statements that it rejects (53100, Appendix A)
+ * and, until space is free again, by a trial allocation.
  */
 export function postgresDisk(db: () => Db) {
   let hasFailed = false;
   return {
-    /** Takes what Kysely logs. */
+    /** Receives the events that Kysely logs. */
     note(event: LogEvent): void {
       if (event.level === 'error' && isDiskFull(event.error)) hasFailed = true;
     },

@@ -10,7 +10,7 @@ import { parseTimestamp } from './text-formats.ts';
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
-/** Types as the embedded engine gives them: counts and revisions are numbers, exact to 2^53. */
+/** Parses types as the embedded engine does: counts and revisions are numbers, exact to 2^53. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 types.setTypeParser(TIMESTAMPTZ, 'text', parseTimestamp);
@@ -25,7 +25,7 @@ export interface PostgresOptions {
   /** Migrations may take long, and wait for those of another node. */
   noTimeout?: boolean;
   onIdleError: (error: Error) => void;
-  /** A transaction of this process has been committed. */
+  /** Called when a transaction of this process has been committed. */
   onCommit?: () => void;
 }
 
@@ -41,11 +41,17 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   });
   // An idle connection that breaks must not end the process; the next query opens another.
   pool.on('error', options.onIdleError);
-  // Dates inside JSON are written in the session's zone, old ones with offsets that no standard knows. Compiling a plan takes
-  // longer than it saves, and somebody waits. A plan for any parameter takes a filter for rarer than it is, and sorts what one
-  // for these would walk to. They are the first statements of their connection; a failure shows in the next.
+  // UTC: dates inside JSON are written in the session's zone, old ones with offsets that no standard knows.
+  //
+  // No JIT: compiling a plan takes longer than it saves, and a request waits.
+  //
+  // Custom plans: a generic plan assumes that a filter is more selective than it is, and sorts rows that a
+  // plan for the given parameters reads in order.
+  //
+  // These are the first statements of their connection; a failure shows in the next one.
   pool.on('connect', (client) => {
-    // Nor one that breaks while it is held and nothing is asked, in which the pool does not listen; the next query fails.
+    // Neither must a connection that breaks while it is held idle, when the pool does not listen; the next
+    // query fails.
     client.on('error', () => {});
     void client
       .query("set time zone 'UTC'; set jit = off; set plan_cache_mode = force_custom_plan")
@@ -54,12 +60,16 @@ export function postgresDialect(options: PostgresOptions): Dialect {
   return engineDialect(postgresEngine(pool), options.onCommit);
 }
 
-/** It is asked many times a second: one that takes so long is given up, with its connection. */
+/**
+ * Time limit of a read of the revision, of which there are many a second; a slower one is given up with its
+ * connection.
+ */
 const ASK_TIMEOUT_MS = 2_000;
 
 /**
- * Reads the revisions over a connection of its own, which no other work holds up. It connects when it is needed.
- * @param writesRun of a primary that has replicas: its run is written into it, where another stands there
+ * Reads the revisions over a connection of its own, which no other work delays. It connects on demand.
+ * @param writesRun for a primary with replicas: records its run in the database, if another one is recorded
+ *   there
  */
 export function revisionReader(
   url: string,
@@ -94,7 +104,7 @@ export function revisionReader(
         const [said] = rows;
         if (!said) throw new Error('there is no revision');
         if (writesRun && !said.standby && said.follows !== said.server)
-          // Where it cannot be written, replicas are passed by.
+          // If the write fails, replicas are not used.
           await used.query(WRITE_PRIMARY_RUN).catch(() => {});
         return said;
       } catch (error) {

@@ -1,39 +1,41 @@
-import type { Db, Read } from '../database.ts';
+import type { Db, Read, ReadStats } from '../database.ts';
 import type { RevisionWatch } from '../revision/watch.ts';
 
 /** A streaming replica of the primary. */
 export interface Replica {
   db: Db;
-  /** Which revisions it has come to. */
+  /** The revisions that it has reached. */
   revisions: Pick<RevisionWatch, 'lastKnown' | 'isFresh' | 'lastReport'>;
 }
 
-/** One that has failed is left alone for so long. */
+/** A replica that has failed is not used for so long. */
 const COOLDOWN_MS = 1_000;
-/** PostgreSQL's query_canceled: it took too long, and would do so on the primary, too. */
+/** PostgreSQL's query_canceled: the statement took too long, and would do so on the primary, too. */
 const CANCELED = '57014';
 
 /**
- * Spreads reads over the replicas that have come to a revision which still holds: what they answer is then no older than
- * what is given out again. Replicas only go forward, so what one has said of itself stays true. Where none has come so
- * far, or the one that was asked fails, the primary is read.
+ * Distributes reads over the replicas that have reached a fresh revision: their rows are no older than cached
+ * responses. Replicas only move forward, so a reported revision stays reached. If no replica has come so far,
+ * or the chosen one fails, the primary is read.
  *
- * One that does not follow our primary (it has commits that the standby which was promoted lacks) may have come as far by its own
- * count. It is passed by: it has not got which run the primary is, which each primary is told to keep.
+ * A replica that does not follow the current primary (it has commits that the promoted standby lacks) may
+ * have reached the same number. It is not used: it lacks the run of the primary, which each primary records
+ * in the database.
  */
 export function createReadRouter(
   primary: Db,
   replicas: readonly Replica[],
   { isFresh, lastReport }: Pick<RevisionWatch, 'isFresh' | 'lastReport'>,
   clock: () => number = () => performance.now(),
-): Read {
+): { read: Read; stats: () => ReadStats } {
+  const counts = { primary: 0, replica: 0, failed: 0 };
   const resting = new Map<Replica, number>();
   let turn = 0;
   const isUsable = (replica: Replica) => {
     const revision = replica.revisions.lastKnown('answers');
     const follows = replica.revisions.lastReport()?.follows;
     const isAwake = clock() >= (resting.get(replica) ?? 0);
-    // One that does not answer now may be gone: its last word is not enough.
+    // A replica that does not answer now may be gone: its last report is not enough.
     return (
       isAwake &&
       follows != null &&
@@ -43,16 +45,26 @@ export function createReadRouter(
       isFresh('answers', revision)
     );
   };
-  return async (work) => {
-    const fresh = replicas.filter(isUsable);
-    const chosen = fresh[turn++ % fresh.length];
-    if (!chosen) return work(primary, false);
-    try {
-      return await work(chosen.db, true);
-    } catch (error) {
-      if ((error as { code?: string }).code === CANCELED) throw error;
-      resting.set(chosen, clock() + COOLDOWN_MS);
-      return work(primary, false);
-    }
+  const readPrimary: Read = (work) => {
+    counts.primary++;
+    return work(primary, false);
+  };
+  return {
+    stats: () => ({ ...counts, replicas: replicas.length, usable: replicas.filter(isUsable).length }),
+    async read(work) {
+      const fresh = replicas.filter(isUsable);
+      const chosen = fresh[turn++ % fresh.length];
+      if (!chosen) return readPrimary(work);
+      try {
+        const result = await work(chosen.db, true);
+        counts.replica++;
+        return result;
+      } catch (error) {
+        if ((error as { code?: string }).code === CANCELED) throw error;
+        counts.failed++;
+        resting.set(chosen, clock() + COOLDOWN_MS);
+        return readPrimary(work);
+      }
+    },
   };
 }

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import type { Instant } from '../../model/instant.ts';
 
-/** PostgreSQL's own notations (its manual, chapter 8), as its sessions here write them: in UTC. */
+/** PostgreSQL's text formats (its manual, chapter 8), as Tipline's sessions write them: in UTC. */
 
 const { TIMESTAMPTZ } = pg.types.builtins;
 const TEXT_ARRAY = 1009 as typeof TIMESTAMPTZ;
 const parseAnyArray = pg.types.getTypeParser(TEXT_ARRAY, 'text') as (text: string) => string[];
 const parseAnyTimestamp = pg.types.getTypeParser(TIMESTAMPTZ, 'text') as (text: string) => Date;
 
-/** The elements of an array of texts, none of them null. */
+/** Parses an array of texts, none of them null. */
 export function parseTextArray(text: string): string[] {
   if (text === '{}') return [];
   return /["\\]/.test(text) ? parseAnyArray(text) : text.slice(1, -1).split(',');
@@ -20,7 +20,7 @@ export function writeTextArray(elements: readonly unknown[]): string {
 
 const YEAR_100 = '0100';
 
-/** `2026-01-31 12:00:00.5+00`, to the millisecond; what is not of this form is read as the driver does. */
+/** Parses `2026-01-31 12:00:00.5+00`, to the millisecond; other forms are parsed by the driver. */
 export function parseTimestamp(text: string): Date {
   if (text.charAt(4) !== '-' || !text.endsWith('+00') || text < YEAR_100) return parseAnyTimestamp(text);
   const number = (from: number, to: number) => Number(text.slice(from, to));
@@ -31,13 +31,13 @@ export function parseTimestamp(text: string): Date {
   );
 }
 
-/** Of PostgreSQL's text in UTC: `2026-01-31 12:00:00.5+00`. */
+/** Parses PostgreSQL's text of a time in UTC: `2026-01-31 12:00:00.5+00`. */
 export function parseInstant(text: string): Instant {
   const isWhole = text.length === '2026-01-31 12:00:00+00'.length && text.endsWith('+00');
   return isWhole ? new WholeSecond(text) : parseTimestamp(text);
 }
 
-/** Most times are; their text needs no Date. */
+/** A time in whole seconds, as most are; its text needs no Date. */
 class WholeSecond implements Instant {
   readonly #text: string;
   constructor(text: string) {

@@ -5,15 +5,15 @@ import type { Tables } from '../tables.ts';
 export interface RevisionLock {
   /** The revision before this transaction. */
   previous: number;
-  /** The one that its changed rows carry. */
+  /** The revision that the rows changed by this transaction carry. */
   next: number;
-  /** The last indicator number given out. */
+  /** The last indicator number that was assigned. */
   lastNumber: number;
 }
 
 /**
- * Takes the revision's row: from here to the end of the transaction this is the only writer. Nothing is used up
- * until `commitRevision`.
+ * Locks the row of the revision: from here to the end of the transaction this is the only writer. No revision
+ * and no number is used up until `commitRevision`.
  */
 export async function lockRevision(trx: Transaction<Tables>): Promise<RevisionLock> {
   const row = await trx
@@ -24,7 +24,7 @@ export async function lockRevision(trx: Transaction<Tables>): Promise<RevisionLo
   return { previous: row.value, next: row.value + 1, lastNumber: row.last_number };
 }
 
-/** Moves the revision on. To be called once, only when the transaction has changed an answer. */
+/** Advances the revision. Must be called once, and only when the transaction has changed a response. */
 export async function commitRevision(
   trx: Transaction<Tables>,
   lock: RevisionLock,
@@ -36,24 +36,27 @@ export async function commitRevision(
     .execute();
 }
 
-/** The last ones that are committed, of one snapshot. */
+/** Reads the last committed revisions, from one snapshot. */
 export const READ_REVISIONS =
   'select revision.value as answers, access_revision.value as access from revision, access_revision';
 
-/** One run of a server: another server has another, and so has the same one once it is started again. */
+/** Identifies a run of a server: it differs between servers, and after each restart of one. */
 const RUN = 'extract(epoch from pg_postmaster_start_time())::text';
 const PRIMARY_RUN = 'run of the primary';
 
-/** The same, of which run of a server, and of which one of the primary by what is written in the database. */
+/** Reads the same, with the run of this server, and the run of the primary as recorded in the database. */
 export const READ_REVISIONS_OF_SERVER = `select asked.*, ${RUN} as server,
     (select value from meta where name = '${PRIMARY_RUN}') as follows, pg_is_in_recovery() as standby
   from (${READ_REVISIONS}) as asked`;
 
-/** Writes into the database which run of a server is its primary: replicas that follow this one come to say so. */
+/**
+ * Records the run of this server as the primary's in the database, from where it reaches the replicas that
+ * follow it.
+ */
 export const WRITE_PRIMARY_RUN = `insert into meta (name, value) values ('${PRIMARY_RUN}', ${RUN})
   on conflict (name) do update set value = excluded.value where meta.value <> excluded.value`;
 
-/** The last one that is committed. */
+/** Returns the last committed revision. */
 export async function readRevision(db: Db): Promise<number> {
   return (await db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;
 }

@@ -1,16 +1,16 @@
 /**
- * What was read at a revision may be given out again while that revision is the latest, as far as this node knows: it
- * asks for the latest again and again, and what it hears holds from when it asked.
+ * Rows read at a revision may be served from a cache while that revision is the latest one, as far as this
+ * node knows: it polls the latest revision, and a report is valid from the time at which it was requested.
  */
 
-/** After a commit elsewhere, older answers are given out for no longer than this. */
+/** After a commit of another node, older responses are served for no longer than this. */
 export const MAX_STALE_MS = 250;
-/** How often the latest is asked for: a few times within that, so that one slow answer does no harm. */
+/** Poll interval: a few times within MAX_STALE_MS, so that one slow report does no harm. */
 const ASK_MS = 50;
-/** Nobody has wanted to know for so long: nobody asks. */
+/** Polling stops when the revision has not been in demand for so long. */
 const IDLE_MS = 2_000;
 
-/** Counts up with every change: of what is answered, and of who may ask. */
+/** Counters that increase with every change of responses, and of access rights. */
 export interface Revisions {
   answers: number;
   access: number;
@@ -18,33 +18,36 @@ export interface Revisions {
 
 type Counter = keyof Revisions;
 
-/** What one server says, and which one: another has counted by itself. */
+/** The revisions that one server reports, with its identity: other servers may have counted independently. */
 export interface RevisionsOf extends Revisions {
-  /** Which run of a server. */
+  /** Identifies the run of the server. */
   server?: string;
-  /** Which run the primary was when this was written; null: nobody has said. */
+  /** The run of the primary, as recorded in the database; null: none is recorded. */
   follows?: string | null;
-  /** It only follows another. */
+  /** Whether the server only follows another. */
   standby?: boolean;
 }
 
 export interface RevisionWatch {
-  /** Whether what was read at this revision may be given out without reading it again. */
+  /** Returns whether rows read at this revision may be served without reading them again. */
   isFresh(counter: Counter, revision: number): boolean;
-  /** The latest known revision, however old; null: none yet, or none since this process committed. */
+  /** Returns the latest known revision, however old; null: none yet, or none since this process committed. */
   lastKnown(counter: Counter): number | null;
-  /** The last word of all, whatever was forgotten since. */
+  /** Returns the last report, whatever has been invalidated since. */
   lastReport(): RevisionsOf | null;
-  /** Whether it is the latest one known, or later. Where it `holds` and is not, it is time to read it again. */
+  /**
+   * Returns whether the revision is the latest known one, or later. One that is fresh, but not the latest, is
+   * due to be read again.
+   */
   isLatest(counter: Counter, revision: number): boolean;
-  /** This process has committed something: nothing that was known before holds. */
+  /** Called when this process has committed something: no earlier report is valid. */
   invalidate(): void;
-  /** Another number after each `forget`, and in each epoch. */
+  /** Returns a number that changes with each `invalidate`, and with each epoch. */
   generation(): number;
   /**
-   * Another number once the store has come to be another, or an older state of the same: a standby that lacks the last commits
-   * and was promoted, a backup; and with the first word of all. What was read in another epoch does not hold, whatever its
-   * revision.
+   * Returns a number that changes when the store is another one, or in an older state: a promoted standby
+   * that lacks the last commits, or a backup; and with the first report. Rows read in another epoch are not
+   * valid, whatever their revision.
    */
   epoch(): number;
   stop(): void;
@@ -52,16 +55,16 @@ export interface RevisionWatch {
 
 interface Report {
   revisions: Revisions;
-  /** When it was asked for: what was committed before that is in it. */
+  /** When it was requested: it includes what was committed before that. */
   askedAt: number;
 }
 
 interface WatchOptions {
-  /** Reads the latest. */
+  /** Reads the latest revisions. */
   ask(): Promise<RevisionsOf>;
   /** All commits go through this process and invalidate the report, which is valid until then. */
   soleWriter?: boolean;
-  /** Milliseconds that only go up. */
+  /** Monotonic milliseconds. */
   clock?: () => number;
 }
 
@@ -71,7 +74,7 @@ export function watchRevisions({
   clock = () => performance.now(),
 }: WatchOptions): RevisionWatch {
   let latest: Report | null = null;
-  /** What was the latest before: it holds for a while yet. */
+  /** The report before the latest one, which stays valid for MAX_STALE_MS. */
   let before: Report | null = null;
   let generation = 0;
   let epoch = 0;
@@ -90,7 +93,7 @@ export function watchRevisions({
       epoch++;
       latest = null;
     }
-    // What was read before the first word may be of another store.
+    // Rows read before the first report may be of another store.
     if (said === null) epoch++;
     said = revisions;
     const same =
@@ -101,7 +104,7 @@ export function watchRevisions({
   const askOnce = async () => {
     const [askedAt, asked] = [clock(), generation];
     const revisions = await ask().catch(() => null);
-    // What was asked before a commit of our own may not know of it.
+    // A report that was requested before a commit of this process may lack it.
     if (revisions && asked === generation) hear(revisions, askedAt);
   };
   const run = () => {
@@ -157,7 +160,10 @@ interface Cache<Value> {
   clear(): void;
 }
 
-/** A cache of what was read, emptied with each epoch; what was begun to be read in another one is not taken. */
+/**
+ * Wraps a cache of rows: it is emptied with each epoch, and rejects values whose reading began in another
+ * one.
+ */
 export function epochScopedCache<Value>({ epoch }: Pick<RevisionWatch, 'epoch'>, cache: Cache<Value>) {
   let current = epoch();
   const renewed = () => {

@@ -11,19 +11,19 @@ import { takeFromQuota } from './quota.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
-/** Until a provider without keys is looked at again: the operator may have given one. */
+/** Delay until a provider without keys is tried again: the operator may have added one. */
 const WITHOUT_KEYS_MS = 3_600_000;
 
 export interface ProviderSettings {
-  /** null: the provider's own. */
+  /** null: the provider's default. */
   baseUrl: string | null;
   keys: readonly string[];
-  /** Of each key; null: as documented for the free tier. */
+  /** Limit of each key; null: as documented for the free tier. */
   perMinute: number | null;
   perDay: number | null;
 }
 
-/** Nothing was learnt, and nothing is to be stored: ask again at `retryAt`. */
+/** There is no result, and nothing is stored: the request is to be repeated at `retryAt`. */
 interface Later {
   kind: 'later';
   retryAt: Date;
@@ -35,18 +35,24 @@ export type Outcome = Learnt | Failed | Later;
 
 export interface ProviderClientDeps {
   outbound: Pick<Outbound, 'request'>;
-  /** Shared by all nodes: so are the quotas counted in it. */
+  /** Shared by all nodes, and so are the quotas counted in it. */
   kv: Pick<RateLimitStore, 'consume'>;
   clock: Clock;
-  /** Told when a provider refuses a key, once an hour and node. @param place of the key among the settings' keys, from 0 */
+  /**
+   * Called when a provider refuses a key, once an hour per node.
+   * @param place index of the key in the settings, from 0
+   */
   onKeyRefused?: (provider: string, place: number) => void;
+  /** Called with the outcome of each look-up: `answered`, `failed` or the reason to wait. */
+  onOutcome?: (provider: string, outcome: string) => void;
 }
 
 export interface ProviderClient {
   /**
-   * Asks a provider about one indicator, with the first key that may ask now. Whatever the provider sends is an outcome.
-   * @throws {OutboundError} `aborted`, when the way out was closed
-   * @throws {RangeError} for a type that the provider does not take
+   * Queries a provider about one indicator, with the first key that may be used now. Any response is an
+   * outcome.
+   * @throws {OutboundError} `aborted`, when the outbound client was closed
+   * @throws {RangeError} for a type that the provider does not accept
    */
   ask(
     provider: AskableProvider,
@@ -63,22 +69,27 @@ interface Question {
   permit: Permit;
 }
 
-/** Keeps each provider's breaker and the keys that are set aside, for this node. */
+/** Creates a client that holds, for this node, each provider's circuit breaker and paused keys. */
 export function openProviderClient(deps: ProviderClientDeps): ProviderClient {
   const states = new Map<string, { breaker: Breaker; keyRing: KeyPool }>();
+  const ask: ProviderClient['ask'] = async (provider, settings, indicator) => {
+    if (!provider.accepts.includes(indicator.type))
+      throw new RangeError(`${provider.name} takes no ${indicator.type}`);
+    const state = states.get(provider.name) ?? { breaker: openBreaker(), keyRing: openKeyPool() };
+    states.set(provider.name, state);
+    const permit = state.breaker.admit(deps.clock());
+    if ('retryAt' in permit) return { kind: 'later', retryAt: permit.retryAt, reason: 'breaker open' };
+    try {
+      return await tryKeys(deps, { provider, settings, indicator, keyRing: state.keyRing, permit });
+    } finally {
+      permit.release();
+    }
+  };
   return {
     async ask(provider, settings, indicator) {
-      if (!provider.accepts.includes(indicator.type))
-        throw new RangeError(`${provider.name} takes no ${indicator.type}`);
-      const state = states.get(provider.name) ?? { breaker: openBreaker(), keyRing: openKeyPool() };
-      states.set(provider.name, state);
-      const permit = state.breaker.admit(deps.clock());
-      if ('retryAt' in permit) return { kind: 'later', retryAt: permit.retryAt, reason: 'breaker open' };
-      try {
-        return await tryKeys(deps, { provider, settings, indicator, keyRing: state.keyRing, permit });
-      } finally {
-        permit.release();
-      }
+      const outcome = await ask(provider, settings, indicator);
+      deps.onOutcome?.(provider.name, outcome.kind === 'later' ? outcome.reason : outcome.kind);
+      return outcome;
     },
   };
 }
@@ -92,14 +103,15 @@ async function tryKeys(deps: ProviderClientDeps, question: Question): Promise<Ou
     else if (outcome.kind === 'later') waits.push(outcome);
     else return outcome;
   }
-  // While another key only waits, the provider can still be asked: the refusal is told by `onKeyRefused` alone.
+  // While another key is only waiting, the provider can still be queried: `onKeyRefused` alone reports the
+  // refusal.
   const [soonest] = waits.sort((a, b) => a.retryAt.getTime() - b.retryAt.getTime());
   if (soonest !== undefined) return soonest;
   if (refused) return failure('the provider refused the key', null, deps.clock());
   return { kind: 'later', retryAt: after(deps.clock(), WITHOUT_KEYS_MS), reason: 'no key' };
 }
 
-/** Why a key may not ask now; null when it may, and one request of its quota is taken. */
+/** Returns why a key cannot be used now; null when it can, and one request of its quota is taken. */
 async function waitOf(deps: ProviderClientDeps, question: Question, key: string): Promise<Later | null> {
   const held = question.keyRing.heldBack(key, deps.clock());
   if (held !== null) return { kind: 'later', ...held };
@@ -165,7 +177,7 @@ function limited({ provider, keyRing }: Question, key: string, answer: OutboundA
   return { kind: 'later', retryAt, reason: 'rate limited' };
 }
 
-/** Failures of the provider or of the way to it, rather than of what it sent. */
+/** Returns whether the provider or the connection to it failed, rather than the content of its response. */
 function isOutage({ code }: OutboundError): boolean {
   return (
     code === 'timeout' || code === 'unreachable' || code === 'broken_transfer' || code === 'bad_certificate'

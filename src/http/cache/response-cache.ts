@@ -33,6 +33,18 @@ export interface ResponseCache {
   getOrCompute(question: string, now: Date, compute: () => Promise<Computed>): Promise<CachedResponse>;
   /** The cached one, at `now` in Unix time in milliseconds; undefined: this request is to compute it. */
   findCached(question: string, now: number): CachedResponse | undefined;
+  /** How requests were answered, since the start; what the cache holds now. */
+  stats(): CacheStats;
+}
+
+export interface CacheStats {
+  hits: number;
+  /** Answered by the computation that another request had started. */
+  shared: number;
+  misses: number;
+  entries: number;
+  /** Of all bodies, keys and entries, as the limit counts them. */
+  bytes: number;
 }
 
 /** Bytes of all bodies together. */
@@ -52,13 +64,12 @@ export function createResponseCache(
   watch: Pick<RevisionWatch, 'isFresh' | 'isLatest' | 'generation' | 'epoch'>,
   clock: () => number = () => performance.now(),
 ): ResponseCache {
-  const kept = epochScopedCache(
-    watch,
-    new LRUCache<string, CachedResponse>({
-      maxSize: MAX_BYTES,
-      sizeCalculation: ({ body }, question) => body.length + question.length + 500,
-    }),
-  );
+  const entries = new LRUCache<string, CachedResponse>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ body }, question) => body.length + question.length + 500,
+  });
+  const kept = epochScopedCache(watch, entries);
+  const counts = { hits: 0, shared: 0, misses: 0 };
   const renewedAt = new WeakMap<CachedResponse, number>();
   const inFlight = new Map<string, Computing>();
 
@@ -75,11 +86,16 @@ export function createResponseCache(
   /** The fresh one, unless this request is to renew it. */
   const findCached = (question: string, now: number) => {
     const answer = findFresh(question, now);
-    if (!answer || watch.isLatest('answers', answer.revision)) return answer;
-    const at = clock();
-    if (at - (renewedAt.get(answer) ?? Number.NEGATIVE_INFINITY) <= RENEWAL_MS) return answer;
-    renewedAt.set(answer, at);
-    return undefined;
+    if (!answer) return undefined;
+    if (!watch.isLatest('answers', answer.revision)) {
+      const at = clock();
+      if (at - (renewedAt.get(answer) ?? Number.NEGATIVE_INFINITY) > RENEWAL_MS) {
+        renewedAt.set(answer, at);
+        return undefined;
+      }
+    }
+    counts.hits++;
+    return answer;
   };
   const keep = (
     question: string,
@@ -114,16 +130,24 @@ export function createResponseCache(
 
   return {
     findCached,
+    stats: () => ({ ...counts, entries: entries.size, bytes: entries.calculatedSize }),
     async getOrCompute(question, now, compute) {
       // Who joined one that is not for him looks again: the first of them begins another, which the others join.
       for (;;) {
         const known = findLatest(question, now.getTime());
-        if (known) return known;
+        if (known) {
+          counts.hits++;
+          return known;
+        }
         const other = findShareable(question);
         if (!other) break;
         const shared = await other.answer;
-        if (isRight(shared, now.getTime()) && isRecent(shared)) return shared;
+        if (isRight(shared, now.getTime()) && isRecent(shared)) {
+          counts.shared++;
+          return shared;
+        }
       }
+      counts.misses++;
       const epoch = watch.epoch();
       const own: Computing = {
         startedAt: clock(),
