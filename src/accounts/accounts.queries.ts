@@ -39,7 +39,7 @@ export async function findUser(db: Db, idOrEmail: string): Promise<User | undefi
   return row && toUser(row);
 }
 
-/** The hash of the password that somebody enabled signs in with. */
+/** Returns the password hash of an enabled account. */
 export async function findPasswordHash(db: Db, email: string): Promise<string | null> {
   const row = await db
     .selectFrom('app_credential as c')
@@ -52,14 +52,16 @@ export async function findPasswordHash(db: Db, email: string): Promise<string | 
   return row?.password ?? null;
 }
 
-/** better-auth's name for a password of its own. */
+/** The provider id that better-auth uses for passwords. */
 const PASSWORD = 'credential';
 
-/** Who is between the password and the second factor, by what better-auth's cookie for that says. */
+/**
+ * Returns the id of the user between password and second factor, by the identifier in better-auth's cookie.
+ */
 export async function findSigningIn(db: Db, identifier: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('app_verification')
-    // Other things are kept there, too.
+    // The table also holds other verifications.
     .innerJoin('app_user', (join) => join.on(sql<boolean>`app_user.id::text = app_verification.value`))
     .select('app_verification.value')
     .where('identifier', '=', identifier)
@@ -67,17 +69,17 @@ export async function findSigningIn(db: Db, identifier: string): Promise<string 
   return row?.value;
 }
 
-/** Whoever is between the password and the second factor begins anew. */
+/** Ends a sign-in between password and second factor, so that it must start again. */
 export async function deleteSigningIn(trx: Transaction<Tables>, userId: string): Promise<void> {
   await trx.deleteFrom('app_verification').where('value', '=', userId).execute();
 }
 
-/** Longer than a code is valid: a minute and a half. */
+/** Longer than a code is valid, which is a minute and a half. */
 const CODE_MEMORY_MS = 600_000;
 
 /**
  * Records that a code of a second factor is used, for all nodes.
- * @returns false: it was used before
+ * @returns false when it was used before
  */
 export async function recordUsedCode(
   trx: Transaction<Tables>,
@@ -99,7 +101,7 @@ export async function recordUsedCode(
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** Whether the account is not switched off; it stays as it is to the end of the transaction. */
+/** Returns whether an account is enabled, and locks it in that state until the end of the transaction. */
 export async function lockEnabled(trx: Transaction<Tables>, idOrEmail: string): Promise<boolean> {
   const row = await trx
     .selectFrom('app_user')
@@ -110,7 +112,7 @@ export async function lockEnabled(trx: Transaction<Tables>, idOrEmail: string): 
   return row?.disabled_at === null;
 }
 
-/** Whether this transaction has linked an identity of a provider to the account. */
+/** Returns whether this transaction has linked an identity of a provider to the account. */
 export async function hasLinkedIdentity(trx: Transaction<Tables>, userId: string): Promise<boolean> {
   const row = await trx
     .selectFrom('app_credential')
@@ -150,7 +152,7 @@ export async function writePassword(
   await trx
     .insertInto('app_credential')
     .values({
-      // One a user: its id may well be the user's.
+      // There is one password per user, so the user's id serves as its id.
       id: userId,
       user_id: userId,
       account_id: userId,
@@ -180,14 +182,14 @@ export async function updateUser(
     .execute();
 }
 
-/** Takes the second factor away: it is lost, or was never confirmed. */
+/** Removes the second factor: it is lost, or was never confirmed. */
 export async function removeTwoFactor(trx: Transaction<Tables>, userId: string): Promise<void> {
   await trx.deleteFrom('app_two_factor').where('user_id', '=', userId).execute();
   await trx.updateTable('app_user').set({ two_factor_enabled: false }).where('id', '=', userId).execute();
 }
 
 export async function countAdministrators(trx: Transaction<Tables>): Promise<number> {
-  // Locked, so that two who step down at once do not both believe in the other.
+  // Locked, so that two administrators who step down at the same time do not both count the other.
   const rows = await trx
     .selectFrom('app_user')
     .select('id')
@@ -241,7 +243,7 @@ export async function listSessions(db: Db, userId: string, now: Date): Promise<S
   }));
 }
 
-/** @returns whether the user had it */
+/** @returns whether the user had such a session */
 export async function deleteSession(trx: Transaction<Tables>, userId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom('app_session')
@@ -251,7 +253,9 @@ export async function deleteSession(trx: Transaction<Tables>, userId: string, id
   return numDeletedRows > 0n;
 }
 
-/** What somebody may do and see in a session; undefined: the account is gone or disabled. */
+/**
+ * Returns the role and ceiling of an account in a session; undefined when the account is gone or disabled.
+ */
 export async function findRights(
   db: Db,
   userId: string,
@@ -278,7 +282,10 @@ export async function markByProvider(trx: Transaction<Tables>, token: string): P
 
 const FIRST_START = 'first start ';
 
-/** Writes down a link for the first administrator. @param value by what it is known */
+/**
+ * Stores a sign-up link for the first administrator.
+ * @param value digest of the token in the link
+ */
 export async function writeFirstStart(db: Db, value: string, until: Date): Promise<void> {
   await db
     .insertInto('meta')
@@ -286,7 +293,10 @@ export async function writeFirstStart(db: Db, value: string, until: Date): Promi
     .execute();
 }
 
-/** Until when a link is good; null: there is none. In a transaction nobody else takes any of them meanwhile. */
+/**
+ * Returns when a link expires; null when there is none. In a transaction, the links stay locked so that
+ * nobody else uses one meanwhile.
+ */
 export async function findFirstStart(db: Db, value: string): Promise<Date | null> {
   const rows = await db
     .selectFrom('meta')
@@ -299,7 +309,7 @@ export async function findFirstStart(db: Db, value: string): Promise<Date | null
   return found ? new Date(found.value) : null;
 }
 
-/** Takes back all links for the first administrator, or those that are too old. */
+/** Deletes all links for the first administrator, or those that have expired by `olderThan`. */
 export async function dropFirstStarts(db: Db, olderThan?: Date): Promise<void> {
   let links = db.deleteFrom('meta').where('name', 'like', `${FIRST_START}%`);
   if (olderThan) links = links.where('value', '<=', olderThan.toISOString());
@@ -318,7 +328,7 @@ export async function writeCeiling(trx: Transaction<Tables>, role: Role, tlpCeil
   await trx.updateTable('app_role').set({ tlp_ceiling: tlpCeiling }).where('name', '=', role).execute();
 }
 
-/** Whose session a token is of, disabled or not. */
+/** Returns the user of a session by its token, disabled or not. */
 export async function findBySession(db: Db, token: string): Promise<User | undefined> {
   const row = await db
     .selectFrom('app_user')
@@ -329,7 +339,7 @@ export async function findBySession(db: Db, token: string): Promise<User | undef
   return row && toUser(row);
 }
 
-/** The PKCE verifier (RFC 7636) that better-auth keeps with the state of a sign-in that has begun. */
+/** Returns the PKCE verifier (RFC 7636) that better-auth stores with the state of a started sign-in. */
 export async function findCodeVerifier(db: Db, state: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('app_verification')

@@ -39,7 +39,7 @@ interface Deps {
   auth: Authentication;
 }
 
-/** Signing in and out, one's own account, and, for administrators, the accounts of all. */
+/** Routes for signing in and out, one's own account and, for administrators, all accounts. */
 export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, auth }: Deps): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   const { by } = auth;
@@ -90,7 +90,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
     },
   });
 
-  /** Away, and back with an answer: neither is JSON. */
+  /** Drops the response schema of the redirects to and from the provider, because neither is JSON. */
   const redirecting = <T extends { schema: object }>(route: T) => ({
     ...route,
     schema: { ...route.schema, response: {} },
@@ -98,7 +98,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
 
   app.get('/app/oidc/start', redirecting(routeOf(operations.startOidc, 'public')), async (request, reply) => {
     if (auth.signInWith === null) throw new ApiError('not_found');
-    // A page elsewhere can have it asked for as often as it likes; only a person goes there.
+    // Other sites can trigger this request any number of times; only a navigation comes from a person.
     if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('cross_origin');
     const from = auth.fromOf(request);
     await auth.limitAddress(request);
@@ -130,7 +130,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
     },
   );
 
-  /** @param which the id of one, or `all` */
+  /** @param which the id of a session, or `all` */
   const endSessions = (request: FastifyRequest, which: string) =>
     db.transaction().execute(async (trx) => {
       const { id } = request.account;
@@ -187,7 +187,11 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
     },
   });
 
-  /** Whoever found a session open may not try all passwords. @returns the stored hash */
+  /**
+   * Verifies the password of the signed-in account, with limited attempts: someone at an open session must
+   * not be able to guess it.
+   * @returns the stored hash
+   */
   async function requirePassword(request: FastifyRequest, password: string): Promise<string> {
     const { email, id } = request.account;
     const [key, rateLimit] = [`password:${id}`, { limit: 10, windowSeconds: 900 }];
@@ -203,7 +207,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
   app.route({
     ...routeOf(operations.startTwoFactor, 'viewer'),
     handler: async (request, reply) => {
-      // Another secret would take the place of the one that is in use, before anybody has confirmed it.
+      // A new secret would replace the one in use before anybody has confirmed it.
       if (request.account.twoFactor)
         throw new ApiError('conflict', 'The second factor is on: turn it off first.');
       const verified = await requirePassword(request, request.body.password);
@@ -225,7 +229,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
       const { code } = request.body;
       const { status } = await auth.pass(request, reply, '/two-factor/verify-totp', request.body, {
         beside: async (trx) => {
-          // This one is opened anew by it; the others were opened with the password alone.
+          // better-auth opens a new session for this one; the others were opened with the password alone.
           const [own] = await accounts.listSessions(trx, id, clock());
           await accounts.deleteSessions(trx, id, own?.id);
           await takeCode(trx, id, code, clock());
@@ -284,7 +288,7 @@ function asConflict(error: unknown): never {
   throw error instanceof AccountError ? new ApiError('conflict', error.message) : error;
 }
 
-/** @throws {ApiError} for what is not signed in */
+/** @throws {ApiError} when the sign-in was refused */
 function answered(reply: FastifyReply, result: SignInResult): 'signed-in' | 'two-factor' {
   if (result.outcome === 'refused') throw new ApiError('invalid_credentials');
   if (result.outcome === 'too-many') throw tooManyAttempts(result.seconds);

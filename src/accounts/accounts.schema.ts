@@ -8,13 +8,13 @@ const strict = { additionalProperties: false };
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const email = text(254);
 const name = text(200);
-/** One that is to be set. */
+/** A password that is to be set. */
 const newPassword = Type.String(PASSWORD_LENGTH);
-/** One that is to be compared. */
+/** A password that is to be verified. */
 const password = text(PASSWORD_LENGTH.maxLength);
 const done = Type.Object({ done: Type.Literal(true) });
 
-/** `mustChangePassword`: until then everything else is refused. */
+/** `mustChangePassword`: everything else is refused until the password is changed. */
 const SignedIn = Type.Object({
   id: Type.String(),
   email: Type.String(),
@@ -26,7 +26,7 @@ const SignedIn = Type.Object({
   sessionId: Type.String(),
 });
 
-/** `firstStart`: there is no account yet. `signInWith`: the name of the provider that signs in, too. */
+/** `firstStart`: there is no account yet. `signInWith`: the name of the OpenID provider, if there is one. */
 export const readSession = operation('GET /app/session', {
   answer: Type.Object({
     account: Type.Union([SignedIn, Type.Null()]),
@@ -35,13 +35,13 @@ export const readSession = operation('GET /app/session', {
   }),
 });
 
-/** Leads to the provider; `to` is where in the application to go afterwards. */
+/** Redirects to the provider; `to` is the path in the application to open afterwards. */
 export const startOidc = operation('GET /app/oidc/start', {
   query: Type.Object({ to: Type.Optional(text(2000)) }, strict),
   answer: Type.String(),
 });
 
-/** Where the provider leads back to. What it says beside is its own. */
+/** The target of the provider's redirect. Parameters beyond these are the provider's own. */
 export const finishOidc = operation('GET /app/oidc/callback', {
   query: Type.Object({
     code: Type.Optional(text(4000)),
@@ -61,13 +61,13 @@ export const firstStart = operation('POST /app/first-start', {
   answer: done,
 });
 
-/** `twoFactor`: a code is asked for next. */
+/** `twoFactor`: a code is required next. */
 export const signIn = operation('POST /app/sign-in', {
   body: Type.Object({ email, password }, strict),
   answer: Type.Object({ twoFactor: Type.Boolean() }),
 });
 
-/** One of the code of an authenticator, and a backup code. */
+/** Either the code of an authenticator or a backup code. */
 export const confirmSignIn = operation('POST /app/sign-in/code', {
   body: Type.Object({ code: Type.Optional(text(10)), backupCode: Type.Optional(text(40)) }, strict),
   answer: done,
@@ -89,7 +89,7 @@ export const listSessions = operation('GET /app/sessions', {
 });
 export const endSession = operation('DELETE /app/sessions/:id', { answer: done });
 
-/** Ends all other sessions. */
+/** Changes the password and ends all other sessions. */
 export const changePassword = operation('POST /app/password', {
   body: Type.Object({ password, newPassword }, strict),
   answer: done,
@@ -137,11 +137,11 @@ export const changeUser = operation('PATCH /app/users/:id', {
 });
 
 const RoleCeiling = Type.Object({ role: stringEnum(ROLES), tlpCeiling: stringEnum(TLPS) });
-/** From the least to the most. */
+/** Lists the roles, from the least to the most privileged. */
 export const listRoles = operation('GET /app/roles', {
   answer: Type.Object({ data: Type.Array(RoleCeiling) }),
 });
-/** What everybody with this role sees at most, from the next request on. */
+/** Sets the TLP ceiling of all users with this role, from their next request on. */
 export const changeRole = operation('PATCH /app/roles/:role', {
   body: Type.Object({ tlpCeiling: stringEnum(TLPS) }, strict),
   answer: Type.Object({ data: RoleCeiling }),

@@ -24,7 +24,7 @@ import {
 } from './accounts.queries.ts';
 import { hashPassword } from './password.ts';
 
-/** What cannot be done with an account, told to a person. */
+/** Thrown when a change of an account is not possible; the message is shown to the user. */
 export class AccountError extends Error {
   override name = 'AccountError';
 }
@@ -37,8 +37,8 @@ export interface NewUser {
 }
 
 /**
- * Makes an account for somebody else, who changes the password at the first sign-in.
- * @throws {AccountError} when the address is none, is taken, or the password has the wrong length
+ * Creates an account for somebody else, who must change the password at the first sign-in.
+ * @throws {AccountError} when the address is invalid or taken, or the password has the wrong length
  */
 export async function createUser(db: Db, wanted: NewUser, by: By): Promise<User> {
   const { password, ...user } = checked(wanted);
@@ -82,12 +82,12 @@ export interface UserChange {
   disabled?: boolean;
   /** Replaces the password; the owner must change it at the next sign-in. */
   password?: string;
-  /** Takes the second factor away. */
+  /** Removes the second factor. */
   withoutTwoFactor?: boolean;
 }
 
 /**
- * Changes an account. Whoever loses rights, or gets another password, is signed out everywhere.
+ * Changes an account. A change of role, password or enabled state ends all of its sessions.
  * @throws {AccountError} when there is no such account, or it is the last administrator's
  */
 export async function changeUser(db: Db, idOrEmail: string, change: UserChange, by: By): Promise<User> {
@@ -148,7 +148,7 @@ export async function audit(
   await writeAudit(trx, by, { action, object, before, after, reason: null });
 }
 
-/** Whoever has the role sees no more than that, from the next request on. */
+/** Sets the TLP ceiling of a role, from the next request on. */
 export async function setCeiling(db: Db, role: Role, tlpCeiling: Tlp, by: By): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const before = (await listRoles(trx)).find((known) => known.role === role);
@@ -167,8 +167,8 @@ export async function setCeiling(db: Db, role: Role, tlpCeiling: Tlp, by: By): P
 const FIRST_START_MS = 3_600_000;
 
 /**
- * What lets somebody become the first administrator, once and within the hour; null when there is an account already.
- * Each node offers its own: the first that is used ends them all.
+ * Returns a token that lets somebody become the first administrator, once and within the hour; null when
+ * there is an account already. Each node offers its own token: the first one used invalidates all of them.
  */
 export async function offerFirstStart(db: Db, now: Date): Promise<string | null> {
   if (await isAnybodyThere(db)) return null;
@@ -178,7 +178,10 @@ export async function offerFirstStart(db: Db, now: Date): Promise<string | null>
   return token;
 }
 
-/** @throws {AccountError} when the token is not, or no longer, good */
+/**
+ * Creates the first administrator.
+ * @throws {AccountError} when the token is not valid, or no longer
+ */
 export async function acceptFirstStart(
   db: Db,
   token: string,
@@ -186,7 +189,7 @@ export async function acceptFirstStart(
   { address, now }: Omit<By, 'who'>,
 ): Promise<User> {
   const { password, ...user } = checked({ ...wanted, role: 'administrator' });
-  // Hashing costs: whoever guesses does not get so far.
+  // Checked before hashing, which is expensive, so that guessing tokens does not cost it.
   await requireFirstStart(db, token, now);
   const hash = await hashPassword(password);
   return db.transaction().execute(async (trx) => {

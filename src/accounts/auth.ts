@@ -5,7 +5,10 @@ import { PASSWORD_LENGTH } from '../model/account.ts';
 import type { Identity, OidcProvider } from './oidc.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 
-/** Where better-auth's own paths stand; requests are made for it here, none is handed through as it came. */
+/**
+ * Base of better-auth's own paths. Requests for them are constructed here; none is passed through from a
+ * client.
+ */
 const AUTH_ORIGIN = 'http://tipline.internal';
 const AUTH_PATH = '/auth';
 
@@ -17,21 +20,21 @@ const RENEWED_AFTER_SECONDS = 86_400;
 export interface AuthSettings {
   /** Signs cookies, encrypts two-factor secrets. */
   secret: string;
-  /** Cookies for TLS alone. */
+  /** Whether cookies are sent over TLS only. */
   secure: boolean;
-  /** null: passwords alone. */
+  /** null: only passwords. */
   oidc: OidcProvider | null;
 }
 
-/** better-auth on a database or, to write what it does together with the audit, on a transaction. */
+/** better-auth on a database or, to commit its writes together with the audit, on a transaction. */
 export type Auth = Awaited<ReturnType<typeof openAuth>>;
 
 /**
- * @param verified the stored hash of a password that was found right just now: deriving it again would hold the
+ * @param verified the stored hash of a password that has just been verified: deriving it again would hold the
  *   transaction
  */
 export async function openAuth(db: Db, { secret, secure, oidc }: AuthSettings, verified?: string) {
-  // Half a second of modules that only a server needs.
+  // Loading these modules takes half a second, and only a server needs them.
   const [{ betterAuth }, { twoFactor }, { genericOAuth }] = await Promise.all([
     import('better-auth'),
     import('better-auth/plugins/two-factor'),
@@ -50,12 +53,12 @@ export async function openAuth(db: Db, { secret, secure, oidc }: AuthSettings, v
     advanced: {
       cookiePrefix: 'tipline',
       useSecureCookies: secure,
-      // Whoever asks has passed the gate of the application, which compares the origin with the host.
+      // The application has compared the origin with the host before.
       disableCSRFCheck: true,
       disableOriginCheck: true,
       database: { generateId: () => randomUUID() },
       defaultCookieAttributes: { httpOnly: true, sameSite: 'strict' },
-      // The provider sends browsers back: from elsewhere.
+      // The provider's redirect back is cross-site, where browsers send no strict cookie.
       cookies: { state: { attributes: { sameSite: 'lax' } } },
     },
     emailAndPassword: {
@@ -85,8 +88,9 @@ export async function openAuth(db: Db, { secret, secure, oidc }: AuthSettings, v
       updateAge: RENEWED_AFTER_SECONDS,
     },
     account: {
-      // Only whose address the provider vouches for is taken for the owner of an account.
-      // Nobody signs up: administrators enter every address, so none was claimed by somebody else (GHSA-g38m-r43w-p2q7).
+      // An identity is linked to an account only if the provider has verified its e-mail address. Users
+      // cannot sign up: administrators enter every address, so no account was claimed by somebody else
+      // (GHSA-g38m-r43w-p2q7).
       accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
       modelName: 'app_credential',
       fields: {
@@ -124,7 +128,7 @@ export async function openAuth(db: Db, { secret, secure, oidc }: AuthSettings, v
   });
 }
 
-/** Accounts are made by administrators: who has none does not get one by signing in. */
+/** Returns the settings of the OAuth plugin. Only administrators create accounts: signing in never does. */
 async function oidcConfig(oidc: OidcProvider): Promise<GenericOAuthConfig> {
   const { authorization, token } = await oidc.endpoints();
   return {
@@ -136,7 +140,7 @@ async function oidcConfig(oidc: OidcProvider): Promise<GenericOAuthConfig> {
     scopes: ['openid', 'email', 'profile'],
     pkce: true,
     disableSignUp: true,
-    // What it sends is used up here; nothing of it is kept.
+    // The provider's tokens are used here and never stored.
     getToken: async ({ code, codeVerifier }) => ({
       raw: { identity: await oidc.exchange(code, codeVerifier) },
     }),
@@ -147,7 +151,10 @@ async function oidcConfig(oidc: OidcProvider): Promise<GenericOAuthConfig> {
   };
 }
 
-/** A request for one of better-auth's paths, with nothing of the caller's but cookies and what stands in `from`. */
+/**
+ * Returns a request for one of better-auth's paths. Of the client's request it carries only the cookies, the
+ * address and the user agent in `from`.
+ */
 export function authRequest(
   path: string,
   from: { cookie: string | undefined; address: string; userAgent: string },

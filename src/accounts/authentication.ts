@@ -22,24 +22,28 @@ export interface AuthenticationDeps {
   oidc: OidcProvider | null;
 }
 
-/** Who is signed in, and the ways to better-auth, for one request. */
+/** Access to the signed-in account and to better-auth, for one request. */
 export interface Authentication {
   /** The OpenID provider's name; null: there is none. */
   signInWith: string | null;
   addressOf(request: FastifyRequest): string;
-  /** Whoever is signed in, as what changes something writes it down. */
+  /** Returns the signed-in user as the actor of an audit entry. */
   by(request: FastifyRequest): By;
   fromOf(request: FastifyRequest): From;
   findAccount(request: FastifyRequest, reply: FastifyReply): Promise<Account | null>;
   signInDeps(request: FastifyRequest): SignInDeps;
   oidcDeps(request: FastifyRequest): SignInDeps;
-  /** @throws {ApiError} when this address has tried too often */
+  /**
+   * Counts an attempt to sign in with the provider from this address.
+   * @throws {ApiError} when there were too many
+   */
   limitAddress(request: FastifyRequest): Promise<void>;
-  /** Whoever came from this address is signed in: the two steps there count for nothing. */
+  /** Takes back the two attempts of a completed sign-in with the provider from this address. */
   resetAttempts(request: FastifyRequest): Promise<void>;
   /**
-   * Has better-auth do what it does under one of its own paths, in a transaction with what is written `beside` it when it
-   * goes well; its cookies go with the reply. `verified`: the stored hash of a password that was found right.
+   * Calls one of better-auth's paths in a transaction. On success `beside` runs in the same transaction, and
+   * better-auth's cookies are set on the reply. `verified`: the stored hash of a password that has been
+   * verified.
    */
   pass(
     request: FastifyRequest,
@@ -53,7 +57,7 @@ export interface Authentication {
 export function authentication(deps: AuthenticationDeps): Authentication {
   const { db, kv, clock, trustedProxies, secret, oidc } = deps;
   const secure = (request: FastifyRequest) => isSecure(request, trustedProxies);
-  /** Who signs in with a password, or is signed in, waits for no provider. */
+  /** Without the OpenID provider: password sign-ins and sessions must not wait for it. */
   const settings = (request: FastifyRequest) => ({ secret, secure: secure(request), oidc: null });
   const shared = new Map<boolean, Promise<Auth>>();
   const authOf = (request: FastifyRequest) => {
@@ -69,7 +73,7 @@ export function authentication(deps: AuthenticationDeps): Authentication {
     userAgent: request.headers['user-agent'] ?? '',
     cookie: request.headers.cookie,
   });
-  /** Counted apart: what a provider is asked for keeps nobody from using a password. */
+  /** Counted separately: attempts with the provider must not block signing in with a password. */
   const providerAttempt = (request: FastifyRequest) => `provider:${networkOf(addressOf(request))}`;
   return {
     signInWith: oidc?.name ?? null,
@@ -101,7 +105,7 @@ export function authentication(deps: AuthenticationDeps): Authentication {
   };
 }
 
-/** Whether the browser speaks TLS: with us, or with a proxy whose word is believed. */
+/** Returns whether the browser uses TLS, with this server or with a trusted proxy. */
 function isSecure({ socket, headers }: FastifyRequest, trustedProxies: readonly string[]): boolean {
   if ('encrypted' in socket && socket.encrypted) return true;
   const proto = headers['x-forwarded-proto']?.toString().split(',')[0]?.trim();

@@ -6,16 +6,16 @@ export interface OidcSettings {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** What the button says: Sign in with … */
+  /** The name on the button: Sign in with … */
   name: string;
-  /** Where browsers reach us, without a path. */
+  /** The address at which browsers reach the application, without a path. */
   publicAddress: string;
-  /** An e-mail address counts although the provider does not say that it has made sure of it. */
+  /** Whether to accept an e-mail address if the provider does not state that it is verified. */
   trustEmail: boolean;
 }
 
 export interface Identity {
-  /** The provider's name for the person, which stays. */
+  /** The provider's identifier of the person, which never changes. */
   subject: string;
   email: string;
   emailVerified: boolean;
@@ -26,11 +26,11 @@ export interface OidcProvider {
   name: string;
   clientId: string;
   clientSecret: string;
-  /** Where the provider sends browsers back to. */
+  /** The address that the provider redirects browsers to. */
   redirectUri: string;
-  /** @throws {OidcError} when the provider cannot be reached, or is not the one that is meant */
+  /** @throws {OidcError} when the provider cannot be reached, or is another issuer */
   endpoints(): Promise<Endpoints>;
-  /** @throws {OidcError} when the code is not good, or what comes for it is not for us */
+  /** @throws {OidcError} when the code is invalid, or the ID token is not for this client */
   exchange(code: string, codeVerifier: string | undefined): Promise<Identity>;
 }
 
@@ -39,7 +39,7 @@ interface Endpoints {
   token: string;
 }
 
-/** What is wrong with the provider, for the log. */
+/** Thrown when the provider fails or violates the protocol; the message is for the log. */
 export class OidcError extends Error {
   override name = 'OidcError';
 }
@@ -47,10 +47,13 @@ export class OidcError extends Error {
 const OIDC_CALLBACK = '/app/oidc/callback';
 const HOUR_MS = 3_600_000;
 const LIMITS = { maxBytes: 1024 * 1024, timeoutMs: 10_000 };
-/** Clocks of two machines differ. */
+/** Tolerance for the difference of two machines' clocks. */
 const LEEWAY_SECONDS = 60;
 
-/** OpenID Connect Core 1.0 and Discovery 1.0, the authorization code flow; every request goes the one way out. */
+/**
+ * Returns a client for OpenID Connect Core 1.0 and Discovery 1.0, with the authorization code flow. All
+ * requests go through the outbound client.
+ */
 export function openOidc(
   settings: OidcSettings,
   outbound: Pick<Outbound, 'request'>,
@@ -64,7 +67,7 @@ export function openOidc(
     if (!known || now - known.at > HOUR_MS) {
       const discovered = discover(issuer, outbound);
       known = { at: now, endpoints: discovered };
-      // What failed is tried again by whoever comes next.
+      // A failed discovery is not cached: the next caller repeats it.
       discovered.catch(() => {
         if (known?.endpoints === discovered) known = undefined;
       });
@@ -98,7 +101,7 @@ export function openOidc(
   };
 }
 
-/** RFC 6749 §2.3.1: both are form-encoded before. */
+/** RFC 6749 §2.3.1: both parts are form-encoded first. */
 function basic(id: string, secret: string): string {
   const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`;
@@ -107,7 +110,7 @@ function basic(id: string, secret: string): string {
 async function discover(issuer: string, outbound: Pick<Outbound, 'request'>): Promise<Endpoints> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const found = await readJson(outbound, { url, headers: { accept: 'application/json' }, ...LIMITS });
-  // Discovery 1.0 §4.3: exactly the one that was asked.
+  // Discovery 1.0 §4.3: the issuer must equal the configured one exactly.
   if (found.issuer !== issuer)
     throw new OidcError(`the provider calls itself ${JSON.stringify(found.issuer)}, not ${issuer}`);
   return {
@@ -136,12 +139,15 @@ function asObject(text: string, what: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new OidcError(`${what} is no JSON object`);
 }
 
-/** It comes straight from the token endpoint: TLS vouches for it in place of its signature (Core §3.1.3.7, 6). */
+/**
+ * Returns the claims of an ID token. It comes directly from the token endpoint, so TLS takes the place of
+ * verifying its signature (Core §3.1.3.7, 6).
+ */
 function claimsOf(idToken: unknown): Record<string, unknown> {
   const [, payload] = typeof idToken === 'string' ? idToken.split('.') : [];
   if (!payload) throw new OidcError('the provider sent no ID token');
@@ -152,7 +158,7 @@ interface Expected extends Pick<OidcSettings, 'issuer' | 'clientId' | 'trustEmai
   now: Date;
 }
 
-/** Core §3.1.3.7: who says so, for whom, and until when. */
+/** Checks issuer, audience and expiry of the claims (Core §3.1.3.7). */
 function identityOf(
   claims: Record<string, unknown>,
   { issuer, clientId, trustEmail, now }: Expected,

@@ -1,19 +1,21 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** What makes a hash dear to try: N is 2 to the power of `log2N`. */
+/** Cost parameters of scrypt: N is 2 to the power of `log2N`. */
 interface Cost {
   log2N: number;
   r: number;
   p: number;
 }
 
-/** OWASP Password Storage Cheat Sheet: N=2^15, r=8, p=3. It takes 32 MiB and runs outside of the event loop. */
+/**
+ * OWASP Password Storage Cheat Sheet: N=2^15, r=8, p=3. It takes 32 MiB and runs outside of the event loop.
+ */
 const COST: Cost = { log2N: 15, r: 8, p: 3 };
 const MAX_MEMORY = 64 * 1024 * 1024;
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** @returns what it cost, the salt and the derived key, with `$` between */
+/** @returns the cost, the salt and the derived key, separated by `$` */
 export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const key = await derive(password, salt, cost);
@@ -21,7 +23,7 @@ export async function hashPassword(password: string, cost = COST): Promise<strin
   return [form, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
-/** By the cost that the hash was made with, which may be another than today's. */
+/** Verifies a password with the cost that the hash was made with, which may differ from the current one. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [form = '', salt = '', key = ''] = hash.split('$');
   const [, log2N, r, p] = form.match(/^scrypt-(\d+)-(\d+)-(\d+)$/) ?? [];
@@ -32,7 +34,9 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return expected.length === derived.length && timingSafeEqual(expected, derived);
 }
 
-/** Takes as long as verifying does, where there is nothing to verify: time must not tell who has an account. */
+/**
+ * Takes as long as verifying a password, where there is no hash: timing must not reveal which accounts exist.
+ */
 export async function verifyDummy(password: string): Promise<false> {
   await derive(password, Buffer.alloc(SALT_BYTES), COST);
   return false;

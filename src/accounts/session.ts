@@ -4,8 +4,9 @@ import { findRights } from './accounts.queries.ts';
 import type { Auth } from './auth.ts';
 
 /**
- * Who the cookies of a request belong to; null: nobody, or somebody whose account is disabled.
- * @returns with the cookies that renew the session, when that is due
+ * Returns the account that the cookies of a request belong to, with the cookies that renew the session when
+ * that is due.
+ * @returns null when there is no session, or the account is disabled
  */
 export async function findAccount(
   db: Db,

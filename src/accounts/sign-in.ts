@@ -25,7 +25,7 @@ import { type AuthSettings, authRequest, OIDC_PROVIDER, openAuth } from './auth.
 import { OidcError } from './oidc.ts';
 import { verifyDummy, verifyPassword } from './password.ts';
 
-/** Wrong attempts in a quarter of an hour: of an account, wherever they come from, and of an address. */
+/** Failed attempts in a quarter of an hour: per account, wherever they come from, and per address. */
 const ATTEMPTS: Record<'account' | 'address', RateLimit> = {
   account: { limit: 10, windowSeconds: 900 },
   address: { limit: 50, windowSeconds: 900 },
@@ -44,13 +44,13 @@ export interface From {
   cookie: string | undefined;
 }
 
-/** What came of it, and the cookies that go with it. */
+/** The outcome of a sign-in, with the cookies to set. */
 export type SignInResult =
   | { outcome: 'signed-in' | 'two-factor'; cookies: string[] }
   | { outcome: 'refused' }
   | { outcome: 'too-many'; seconds: number };
 
-/** Signs somebody in with a password; the session and its audit are written together. */
+/** Signs a user in with a password; the session and its audit entry are written together. */
 export async function signIn(
   deps: SignInDeps,
   given: { email: string; password: string },
@@ -67,7 +67,7 @@ export async function signIn(
   if (!right || hash === null) return { outcome: 'refused' };
   await refundAttempts(deps, attempt);
   return db.transaction().execute(async (trx) => {
-    // It may have been changed, or switched off, while the password was looked at.
+    // The password may have been changed, or the account disabled, while the password was verified.
     if (!(await lockEnabled(trx, email)) || (await findPasswordHash(trx, email)) !== hash)
       return { outcome: 'refused' };
     const auth = await openAuth(trx, settings, hash);
@@ -88,15 +88,19 @@ export async function signIn(
   });
 }
 
-/** The second step, for somebody whose password was right a moment ago, as the cookie of the first says. */
+/**
+ * Verifies the second factor of a user whose password was verified before, as recorded by the two-factor
+ * cookie.
+ */
 export async function confirmSignIn(
   deps: SignInDeps,
   { code, backupCode }: { code?: string; backupCode?: string },
   from: From,
 ): Promise<SignInResult> {
-  // That cookie alone: with a session beside it this would be another step, the one that turns the factor on.
+  // Only that cookie is passed on: with a session's cookie, better-auth would take this for turning the
+  // factor on.
   const [cookie, signed = ''] = /(?:__Secure-)?tipline\.two_factor=([^;]+)/.exec(from.cookie ?? '') ?? [];
-  // Of the account, not of the cookie: each right password gives another one.
+  // Attempts count per account, not per cookie: each correct password gives another cookie.
   const identifier = signed.split('.')[0] ?? '';
   const userId = await findSigningIn(deps.db, identifier);
   if (cookie === undefined || userId === undefined) return { outcome: 'refused' };
@@ -127,8 +131,9 @@ export async function confirmSignIn(
 }
 
 /**
- * Takes a code of a second factor, which is good for one time (RFC 6238, §5.2), whether it turns the factor on or signs in.
- * @returns false: it was taken before, on whichever node
+ * Uses up a code of a second factor, which is valid once (RFC 6238 §5.2), whether it turns the factor on or
+ * signs in.
+ * @returns false when it was used before, on any node
  */
 export function takeCode(
   trx: Transaction<Tables>,
@@ -140,8 +145,8 @@ export function takeCode(
 }
 
 /**
- * Begins to sign somebody in with the provider.
- * @param to where to go afterwards: a path of ours
+ * Starts a sign-in with the provider.
+ * @param to the path in the application to open afterwards
  */
 export async function startOidc(
   deps: SignInDeps,
@@ -160,14 +165,14 @@ export type OidcResult =
   | { outcome: 'signed-in'; to: string; cookies: string[] }
   | { outcome: 'refused'; why: string };
 
-/** The browser is back, with what the provider gave it. */
+/** Completes a sign-in with the provider, from the query of its redirect. */
 export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from: From): Promise<OidcResult> {
   const path = `/oauth2/callback/${OIDC_PROVIDER}?${query}`;
   const { oidc } = deps.settings;
   const [code, state] = [query.get('code'), query.get('state')];
   const verifier = state === null ? undefined : await findCodeVerifier(deps.db, state);
   if (!oidc || code === null || verifier === undefined) return { outcome: 'refused', why: 'no such state' };
-  // The provider takes its time: no transaction waits for it.
+  // The provider may be slow: no transaction waits for it.
   const identity = await oidc.exchange(code, verifier).catch((error: unknown) => {
     if (error instanceof OidcError) return error;
     throw error;
@@ -200,7 +205,10 @@ export async function finishOidc(deps: SignInDeps, query: URLSearchParams, from:
   });
 }
 
-/** @returns how many seconds to wait; null: go on */
+/**
+ * Counts an attempt for each key.
+ * @returns how many seconds to wait; null: the attempt is allowed
+ */
 export async function checkAttempts({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<number | null> {
   for (const key of keys) {
     const limit = limitOf(key);
@@ -210,7 +218,7 @@ export async function checkAttempts({ kv }: Pick<SignInDeps, 'kv'>, keys: string
   return null;
 }
 
-/** It counts for nothing: many people share an address, and some sign in often. */
+/** Takes back the attempts of a successful sign-in: many people share an address, and some sign in often. */
 export async function refundAttempts({ kv }: Pick<SignInDeps, 'kv'>, keys: string[]): Promise<void> {
   for (const key of keys) await kv.refund(`sign-in:${key}`, limitOf(key));
 }
@@ -225,8 +233,8 @@ export function tooManyAttempts(seconds: number): ApiError {
 }
 
 /**
- * Writes down that somebody was refused, where there is such an account. To be called beside the answer, not before it:
- * it takes time for accounts alone.
+ * Records a refused sign-in, if the account exists. The response must not wait for it: it takes time only for
+ * existing accounts, which would reveal them.
  */
 export async function noteRefusal(deps: SignInDeps, given: string, from: From): Promise<void> {
   const email = normalizeEmail(given);

@@ -21,7 +21,10 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
   };
 }
 
-/** As it holds at the access revision that is told with it: a key sees no more than the role of whoever made it, and is none while that account is disabled. */
+/**
+ * Returns a key and the access revision at which it was read. A key sees no more than the role of its owner,
+ * and is not returned while the owner's account is disabled.
+ */
 export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; access: number } | null> {
   const row = await withOwners(db)
     .select(sql<number>`(select value from access_revision)`.as('access'))
@@ -36,7 +39,7 @@ export async function findKey(db: Db, id: string): Promise<ApiKey | undefined> {
   return row && toApiKey(row);
 }
 
-/** The e-mail addresses of those who have made keys, by their ids. */
+/** Returns the e-mail addresses of all owners of keys, by their ids. */
 export async function findOwners(db: Db): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('app_user')
@@ -54,13 +57,13 @@ export async function findOwners(db: Db): Promise<Map<string, string>> {
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
-/** All, each with what it may see now. */
+/** Returns all keys, each with its effective TLP ceiling. */
 export async function listKeys(db: Db): Promise<ApiKey[]> {
   const rows = await withOwners(db).orderBy('api_key.created_at').orderBy('api_key.id').execute();
   return rows.map(toApiKey);
 }
 
-/** A key sees no more than the role of whoever made it. */
+/** The effective TLP ceiling is the lower one of the key's own and that of its owner's role. */
 const withOwners = (db: Db) =>
   db
     .selectFrom('api_key')
@@ -100,7 +103,7 @@ export async function revokeKey(db: Db, id: string, now: Date): Promise<boolean>
   return numUpdatedRows > 0n;
 }
 
-/** Brings a key's end forward; never puts it off. */
+/** Makes a key expire at `end` at the latest; never extends it. */
 export async function endKeyBy(db: Db, id: string, end: Date): Promise<void> {
   await db
     .updateTable('api_key')
@@ -109,7 +112,7 @@ export async function endKeyBy(db: Db, id: string, end: Date): Promise<void> {
     .execute();
 }
 
-/** One statement for all keys used since the last time. */
+/** Writes the last use of all keys in one statement. */
 export async function writeLastUsed(db: Db, used: ReadonlyMap<string, Date>): Promise<void> {
   const rows = JSON.stringify([...used].map(([id, at]) => ({ id, at })));
   await sql`

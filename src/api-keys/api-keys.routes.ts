@@ -20,7 +20,7 @@ interface Deps {
   by(request: FastifyRequest): By;
 }
 
-/** API keys: analysts have their own, administrators see to all. */
+/** Routes of API keys: analysts manage their own, administrators all of them. */
 export async function apiKeyRoutes(
   instance: FastifyInstance,
   { db, kv, rateLimit, by }: Deps,
@@ -75,7 +75,10 @@ export async function apiKeyRoutes(
     },
   });
 
-  /** What is not one's own is not there. */
+  /**
+   * Returns the key of the request. A key of another owner answers like a missing one.
+   * @throws {ApiError} 404
+   */
   async function keyOf(request: FastifyRequest): Promise<ApiKey> {
     const key = await findKey(db, idOf(request));
     if (!key || !concerns(key, request)) throw new ApiError('not_found');

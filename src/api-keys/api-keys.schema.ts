@@ -21,13 +21,13 @@ const Key = Type.Object({
   expiresAt: momentOrNull,
   revokedAt: momentOrNull,
   lastUsedAt: momentOrNull,
-  /** null: a command made it. */
+  /** null: the key was created by a command. */
   owner: nullable(Type.String()),
 });
-/** The whole key is told here and never again. */
+/** The response that holds the whole key, which is returned only once. */
 const NewKey = { key: Type.String(), data: Key };
 
-/** `used`: requests in the current window, of `limit`. */
+/** `used`: requests in the current window, out of `limit`. */
 export const listKeys = operation('GET /app/keys', {
   answer: Type.Object({
     data: Type.Array(Type.Object({ ...Key.properties, used: Type.Integer() })),
@@ -41,7 +41,7 @@ export const createKey = operation('POST /app/keys', {
     {
       name: Type.String({ minLength: 1, maxLength: 200 }),
       scopes: Type.Array(stringEnum(SCOPES), { uniqueItems: true }),
-      /** null: until it is revoked. */
+      /** null: valid until it is revoked. */
       expiresInSeconds: nullable(Type.Integer({ minimum: 60, maximum: 3650 * DAY_SECONDS })),
       tlpCeiling: stringEnum(TLPS),
       networks: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 100 }),

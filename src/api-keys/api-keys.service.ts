@@ -16,7 +16,7 @@ export interface NewKey {
   expiresAt: Date | null;
 }
 
-/** The whole key is told here and never again: only its hash is kept. */
+/** A new key. Only its hash is stored, so the whole key is returned only here. */
 export interface CreatedKey {
   key: string;
   record: ApiKey;
@@ -26,7 +26,7 @@ export class KeyError extends Error {
   override name = 'KeyError';
 }
 
-/** @param ownerId whose account it is made with */
+/** @param ownerId id of the account that creates the key; null: a command does */
 export async function createKey(
   db: Db,
   wanted: NewKey,
@@ -65,8 +65,8 @@ async function insert(
 }
 
 /**
- * The keys that a person means by an id or a name, the newest first: those that are usable, else those that are not
- * revoked, else those that are.
+ * Returns the keys with an id or a name, the newest first: the usable ones, else those that are not revoked,
+ * else the revoked ones.
  * @throws {KeyError} when there is none
  */
 async function findKeys(db: Db, idOrName: string, now: Date): Promise<[ApiKey, ...ApiKey[]]> {
@@ -81,8 +81,9 @@ async function findKeys(db: Db, idOrName: string, now: Date): Promise<[ApiKey, .
 }
 
 /**
- * Returns the key that an id or a name means; of keys that are no longer usable the newest.
- * @throws {KeyError} when there is none, or several usable keys have the name, as they do while a rotation overlaps
+ * Returns the key with an id or a name; if none is usable, the newest.
+ * @throws {KeyError} when there is none, or several usable keys have the name, as they do while a rotation
+ *   overlaps
  */
 async function findOne(db: Db, idOrName: string, now: Date): Promise<ApiKey> {
   const [key, ...more] = await findKeys(db, idOrName, now);
@@ -92,7 +93,8 @@ async function findOne(db: Db, idOrName: string, now: Date): Promise<ApiKey> {
 }
 
 /**
- * @returns the key; `revokedAt` tells when, also when it was revoked before
+ * Revokes a key.
+ * @returns the key with `revokedAt`, also when it was revoked before
  * @throws {KeyError} as `findOne`
  */
 export async function revoke(db: Db, idOrName: string, by: By): Promise<ApiKey> {
@@ -106,8 +108,9 @@ export async function revoke(db: Db, idOrName: string, by: By): Promise<ApiKey> 
 }
 
 /**
- * A new key with everything as on the old one, and for as long, while that one stays valid for `overlapSeconds` more.
- * @throws {KeyError} as `findOne`, and when the old one is not usable any more
+ * Creates a key with the settings and the lifetime of the old one, which stays valid for `overlapSeconds`
+ * more.
+ * @throws {KeyError} as `findOne`, and when the old key is no longer usable
  */
 export async function rotate(
   db: Db,
@@ -120,7 +123,7 @@ export async function rotate(
   if (!isUsable(old, now)) throw new KeyError(`The API key "${idOrName}" is revoked or expired.`);
   const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
   const oldValidUntil = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-  // The new one is good for as long as the old one was made to be.
+  // The new key gets the lifetime that the old one was created with.
   const expiresAt =
     old.expiresAt && new Date(now.getTime() + old.expiresAt.getTime() - old.createdAt.getTime());
   return db.transaction().execute(async (trx) => {

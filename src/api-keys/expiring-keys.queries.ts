@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 export const KEY_WARNING_DAYS = 14;
 const MAX_KEYS = 100;
 
-/** Keys that are usable and soon will not be, the first to expire first. */
+/** Returns the usable keys that expire soon, the first to expire first. */
 export async function findExpiringKeys(db: Db, now: Date) {
   const { rows } = await sql<{ id: string; name: string; expiresAt: Date }>`
     select id, name, expires_at as "expiresAt" from api_key
@@ -16,7 +16,7 @@ export async function findExpiringKeys(db: Db, now: Date) {
   return rows;
 }
 
-/** Returns true to one caller a day (UTC), whichever worker asks: the others have nothing to warn of. */
+/** Returns true to one caller per day (UTC) among all workers, so that the warnings are logged once. */
 export async function claimDailyWarning(db: Db, now: Date): Promise<boolean> {
   const day = now.toISOString().slice(0, 10);
   const { rows } = await sql`

@@ -5,12 +5,12 @@ const EVERY_MS = 5_000;
 
 export interface LastUsed {
   note(keyId: string, at: Date): void;
-  /** Writes what is noted, now. */
+  /** Writes the recorded uses now. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Keeps when keys were last used, written every few seconds rather than on each request. */
+/** Records when keys were last used, and writes that every few seconds rather than on each request. */
 export function trackLastUsed(db: Db, onError: (error: unknown) => void): LastUsed {
   let used = new Map<string, Date>();
   async function flush(): Promise<void> {

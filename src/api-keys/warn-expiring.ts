@@ -6,7 +6,7 @@ interface WarningLog {
   warn(details: object, message: string): void;
 }
 
-/** Logs a warning for each key that expires soon, with its name and id, once a day whichever worker asks. */
+/** Logs a warning for each key that expires soon, with its name and id, once a day among all workers. */
 export async function warnOfExpiringKeys(db: Db, log: WarningLog, now: Date): Promise<void> {
   if (!(await claimDailyWarning(db, now))) return;
   for (const { id, name, expiresAt } of await findExpiringKeys(db, now))

@@ -4,11 +4,11 @@ import { likeContains } from '../db/like-contains.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Principal } from '../db/visibility.ts';
 
-/** Who does something, where and when. */
+/** Actor, address and time of a change. */
 export interface By {
-  /** An account, or the user of the machine who ran a command. */
+  /** An account, or the operating-system user who ran a command. */
   who: string;
-  /** Where it came from; null or left out: on the machine itself. */
+  /** The client's address; null or absent: a command on the host itself. */
   address?: string | null;
   now: Date;
 }
@@ -54,7 +54,7 @@ export type AuditAction =
   | 'key.rotate'
   | 'key.revoke';
 
-/** Writes down a change, in the transaction that makes it. Secrets have no place in `before` and `after`. */
+/** Writes an audit entry in the transaction of the change. `before` and `after` must not hold secrets. */
 export async function writeAudit(
   trx: Transaction<Tables>,
   { who, address = null, now }: By,
@@ -77,14 +77,14 @@ export async function writeAudit(
 }
 
 export interface AuditFilters {
-  /** A part of it. */
+  /** A part of the actor's name. */
   who?: string;
-  /** An action, or what stands before its dot. */
+  /** An action, or the part before its dot. */
   action?: string;
   objectId?: string;
-  /** ISO 8601; from then on. */
+  /** ISO 8601, inclusive. */
   since?: string;
-  /** ISO 8601; before then. */
+  /** ISO 8601, exclusive. */
   until?: string;
 }
 
@@ -131,7 +131,7 @@ const COLUMNS = [
   'object_id as objectId',
 ] as const;
 
-/** The latest first; `before`: older than the entry of this id. */
+/** Returns audit entries, the latest first; `before`: only those older than the entry with this id. */
 export async function findAudit(
   db: Db,
   filters: AuditFilters,
@@ -147,7 +147,7 @@ export async function findAudit(
 }
 
 /**
- * What was done to one indicator, and to the whitelist entries of its value as far as they are under the ceiling; the
+ * Returns the changes of one indicator, and of the whitelist entries of its value up to the TLP ceiling; the
  * latest first.
  */
 export async function findHistory(
@@ -156,7 +156,7 @@ export async function findHistory(
   { tlpCeiling }: Principal,
   limit: number,
 ): Promise<AuditRow[]> {
-  // An address stands on the whitelist as a network of one.
+  // The whitelist stores an address as a network of one address.
   const entries = [normalized, `${normalized}/32`, `${normalized}/128`];
   const ofEntry = sql<boolean>`(object_kind = 'whitelist'
     and coalesce(after->>'entry', before->>'entry') = any(${entries}::text[])

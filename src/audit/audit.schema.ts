@@ -6,28 +6,28 @@ const Entry = Type.Object({
   id: Type.Integer(),
   at: moment,
   who: Type.String(),
-  /** null: on the machine itself. */
+  /** null: a command on the host itself. */
   address: nullable(Type.String()),
   action: Type.String(),
   objectKind: Type.String(),
   objectId: Type.String(),
-  /** JSON; what it holds depends on the action. */
+  /** JSON; its content depends on the action. */
   before: Type.Unknown(),
   after: Type.Unknown(),
   reason: nullable(Type.String()),
 });
 
 const filters = {
-  /** A part of who did it. */
+  /** A part of the actor's name. */
   who: Type.Optional(Type.String({ maxLength: 254 })),
-  /** An action, or what stands before its dot. */
+  /** An action, or the part before its dot. */
   action: Type.Optional(Type.String({ maxLength: 50 })),
   objectId: Type.Optional(Type.String({ maxLength: 100 })),
   since: Type.Optional(dateTime()),
   until: Type.Optional(dateTime()),
 };
 
-/** The latest first. */
+/** Lists audit entries, the latest first. */
 export const listAudit = operation('GET /app/audit', {
   query: Type.Object({ ...filters, ...pageParameters(50, 500) }, { additionalProperties: false }),
   answer: Type.Object({
@@ -38,13 +38,13 @@ export const listAudit = operation('GET /app/audit', {
   }),
 });
 
-/** All that the filters let through, as CSV with formulas guarded. */
+/** Exports all matching entries as CSV, guarded against formulas. */
 export const exportAudit = operation('GET /app/audit.csv', {
   query: Type.Object(filters, { additionalProperties: false }),
   answer: Type.String(),
 });
 
-/** What was done to one indicator. */
+/** Lists the changes of one indicator. */
 export const listHistory = operation('GET /app/indicators/:id/history', {
   answer: Type.Object({ data: Type.Array(Entry) }),
 });

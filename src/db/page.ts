@@ -4,5 +4,4 @@ export interface PageRequest {
   pageSize: number;
 }
 
-/** Items on a page at most. */
 export const MAX_PAGE_SIZE = 500;

@@ -4,7 +4,7 @@ import type { Tables } from '../db/tables.ts';
 import { queueCriteria, readyProviders } from './providers.service.ts';
 import { addRequests, PRIORITY, type Priority } from './requests.queries.ts';
 
-/** Has the providers that are asked by themselves asked about indicators. By default there is none. */
+/** Queues look-ups of indicators at the providers that are set to automatic. By default there are none. */
 export async function requestAutomatic(
   db: Db | Transaction<Tables>,
   ids: readonly string[],
@@ -18,17 +18,20 @@ export async function requestAutomatic(
 }
 
 const EVERY_MS = 2_000;
-/** Of one interval; a client that walks through everything must not fill the memory. */
+/** Indicators recorded per interval: a client that reads everything must not fill the memory. */
 const MOST_NOTED = 10_000;
 
 export interface AccessTracker {
-  /** A playbook has asked for the context of this indicator. */
+  /** Records that a playbook has read the context of an indicator. */
   note(indicatorId: string, at: Date): void;
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What playbooks ask for goes first; noted on each request and written every few seconds. */
+/**
+ * Records which indicators playbooks read, so that these are looked up first. The indicators are recorded on
+ * each request and written every few seconds.
+ */
 export function trackInterest(db: Db, onError: (error: unknown) => void): AccessTracker {
   let noted = new Map<string, Date>();
   async function flush(): Promise<void> {

@@ -7,9 +7,9 @@ import { noteAsked } from './providers.queries.ts';
 import { queueCriteria, type ReadyProvider, readyProviders } from './providers.service.ts';
 import { claimRequests, dropIdleRequests, type Request, releaseRequests } from './requests.queries.ts';
 
-/** Asked side by side; a provider's own limits are kept by the asker. */
+/** Concurrent look-ups per provider; the provider client enforces the provider's own limits. */
 const AT_ONCE = 4;
-/** A worker that was killed holds its requests for so long. It is longer than any request takes. */
+/** How long a request stays claimed if its worker is killed. It is longer than any look-up takes. */
 const CLAIM_MS = 120_000;
 
 export interface DrainDeps {
@@ -17,13 +17,16 @@ export interface DrainDeps {
   asker: ProviderClient;
   secrets: SecretBox;
   clock: () => Date;
-  /** Asked before each handful. */
+  /** Called before each batch. */
   stopped: () => boolean | Promise<boolean>;
-  /** These providers alone. */
+  /** Restricts the run to these providers. */
   only?: readonly string[];
 }
 
-/** Asks every provider what waits for it, until nothing does, its quota is used up, or it asks for a pause. */
+/**
+ * Processes the queue of every provider until it is empty, the quota is used up or the provider asks for a
+ * delay.
+ */
 export async function drainRequests(deps: DrainDeps): Promise<void> {
   await dropIdle(deps);
   await drainAll(deps);
@@ -33,8 +36,9 @@ const LOOK_MS = 1_000;
 const LOOK_FOR_PROVIDERS_MS = 5_000;
 
 /**
- * Likewise, and looks again every second: somebody may be waiting for the answer.
- * @param signal ends the wait until then
+ * Processes the queues like `drainRequests`, and polls every second, because somebody may be waiting for a
+ * result.
+ * @param signal ends the wait between two polls
  */
 export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): Promise<void> {
   await dropIdle(deps);
@@ -44,14 +48,20 @@ export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): 
   }
 }
 
-/** What may not be asked any more is not taken; it goes now and then. */
+/**
+ * Deletes requests that may no longer be sent. Claiming skips them, so deleting them once in a while is
+ * enough.
+ */
 async function dropIdle({ db, clock }: DrainDeps): Promise<void> {
   for (const { stored } of await readyProviders(db)) {
     await dropIdleRequests(db, { provider: stored.name, tlpCeiling: stored.tlpCeiling }, clock());
   }
 }
 
-/** One that is in trouble does not hold up the others. @returns whether there is anybody to ask */
+/**
+ * Processes the queues of all providers; a failing provider does not hold up the others.
+ * @returns whether any provider is configured
+ */
 async function drainAll(deps: DrainDeps): Promise<boolean> {
   const ready = (await readyProviders(deps.db)).filter(
     ({ stored }) => deps.only?.includes(stored.name) ?? true,
@@ -65,7 +75,7 @@ async function drainAll(deps: DrainDeps): Promise<boolean> {
 async function drainOne(deps: DrainDeps, name: string): Promise<void> {
   const { db, clock, stopped } = deps;
   for (let goesOn = true; goesOn && !(await stopped()); ) {
-    // Read anew each time: an operator may have changed what it may be told, or forgotten it.
+    // Read again each time: an operator may have changed the TLP ceiling or removed the provider.
     const ready = (await readyProviders(db)).find(({ stored }) => stored.name === name);
     const now = clock();
     if (!ready || (ready.stored.waitsUntil && ready.stored.waitsUntil > now)) return;
@@ -90,7 +100,10 @@ async function askOne(
   return outcome;
 }
 
-/** @returns whether the provider may be asked more now */
+/**
+ * Records the outcomes of a batch.
+ * @returns whether the provider accepts more requests now
+ */
 async function note(
   { db, clock }: DrainDeps,
   { stored: { name } }: ReadyProvider,

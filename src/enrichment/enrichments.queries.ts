@@ -11,7 +11,7 @@ export interface StoredEnrichment {
   fetchedAt: Date;
   expiresAt: Date;
   error: string | null;
-  /** The answer as it came, JSON. */
+  /** The response as received, JSON. */
   raw: string;
 }
 
@@ -69,7 +69,7 @@ export async function hasIndicator(db: Db, id: string): Promise<boolean> {
   );
 }
 
-/** Beside the last answer that did not fail, which stays. */
+/** Records a failure next to the last successful response, which stays. */
 export async function noteFailure(
   trx: Transaction<Tables>,
   {
@@ -87,7 +87,7 @@ export async function noteFailure(
     .execute();
 }
 
-/** What providers have said of these indicators, for those who run the service. */
+/** Returns the stored results of these providers for these indicators, for operators. */
 export async function findAnswers(db: Db, ids: readonly string[], providers: readonly string[]) {
   return db
     .selectFrom('enrichment')

@@ -5,23 +5,26 @@ import { TLPS } from '../model/vocabulary.ts';
 
 const Provider = Type.Object({
   name: Type.String(),
-  /** Asked without anybody asking for it. */
+  /** Whether the provider is queried without a user's request. */
   automatic: Type.Boolean(),
   tlpCeiling: stringEnum(TLPS),
   lastAskedAt: momentOrNull,
   lastError: nullable(Type.String()),
-  /** Its quota is spent, or it is not well: it is asked again then. */
+  /** Time until which the provider is not queried: its quota is used up, or it fails. */
   waitsUntil: momentOrNull,
-  /** Indicators that it is yet to be asked about. */
+  /** Number of indicators in the provider's queue. */
   waiting: Type.Integer(),
 });
 
-/** Those that are set up. */
+/** Lists the configured providers. */
 export const listProviders = operation('GET /app/providers', {
   answer: Type.Object({ data: Type.Array(Provider) }),
 });
 
-/** Has every provider asked about it that is set up, takes its type, and may know it. */
+/**
+ * Queues a look-up at every configured provider that accepts the indicator's type and whose TLP ceiling
+ * allows it.
+ */
 export const enrichIndicator = operation('POST /app/indicators/:id/enrich', {
   answer: Type.Object({ providers: Type.Array(Type.String()) }),
 });

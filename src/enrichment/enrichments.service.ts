@@ -18,8 +18,8 @@ export interface ProviderAnswer {
 }
 
 /**
- * Keeps a provider's answer about an indicator, as from a file.
- * @returns whether anything changed: false also when there is no such indicator, or the answer is older
+ * Stores a provider's response about an indicator, such as one from a file.
+ * @returns whether anything changed: false also when there is no such indicator, or the response is older
  */
 export async function saveAnswer(
   db: Db,
@@ -34,7 +34,10 @@ export async function saveAnswer(
   return save(db, provider.name, indicatorId(normal.type, normal.normalized), said, now);
 }
 
-/** Keeps what asking came to, and takes the request away, in one transaction. */
+/**
+ * Stores the outcome of a look-up and deletes its request, or postpones it after a failure, in one
+ * transaction.
+ */
 export async function saveOutcome(
   db: Db,
   provider: Provider,
@@ -52,8 +55,8 @@ interface Said {
 }
 
 /**
- * In place of the provider's last answer; the confidence follows, unless it is pinned. A failure does not put out what
- * the provider said before.
+ * Replaces the provider's last response and recomputes the confidence, unless it is pinned. A failure never
+ * overwrites an earlier result.
  */
 async function save(db: Db, provider: string, id: string, said: Said, now: Date): Promise<boolean> {
   const { lifetimeSeconds, ...assessment } = said.assessment;

@@ -3,15 +3,18 @@ import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 
-/** A provider that has been set up. */
+/** A configured provider. */
 export interface StoredProvider {
   name: string;
-  /** Asked about new indicators, and about those that playbooks look at, without anybody asking for it. */
+  /**
+   * Whether the provider is queried about new indicators, and those that playbooks read, without a user's
+   * request.
+   */
   automatic: boolean;
-  /** Encrypted; null: it needs none. */
+  /** Encrypted; null if the provider needs none. */
   keys: string | null;
   baseUrl: string | null;
-  /** What is more restricted is not told to it. */
+  /** Indicators above this marking are never sent to the provider. */
   tlpCeiling: Tlp;
   perMinute: number | null;
   perDay: number | null;
@@ -64,7 +67,7 @@ export async function deleteProvider(trx: Transaction<Tables>, name: string): Pr
   await trx.deleteFrom('enrichment_request').where('provider', '=', name).execute();
 }
 
-/** How it went: for its health. */
+/** Records the outcome of the last look-ups, for the provider's health. */
 export async function noteAsked(
   db: Db,
   name: string,

@@ -8,12 +8,12 @@ import type { AskableProvider } from './providers/provider.ts';
 import { deleteProvider, findProviders, type StoredProvider, writeProvider } from './providers.queries.ts';
 import { dropAutomaticRequests, type Wish } from './requests.queries.ts';
 
-/** What is wrong with a setting, told to a person. */
+/** Thrown for an invalid setting; the message is shown to the operator. */
 class ProviderError extends Error {
   override name = 'ProviderError';
 }
 
-/** What an operator sets; undefined: as it is. */
+/** Settings that an operator changes; undefined leaves a setting as it is. */
 export interface ProviderSettingsChange {
   automatic?: boolean;
   keys?: readonly string[];
@@ -23,13 +23,13 @@ export interface ProviderSettingsChange {
   perDay?: number | null;
 }
 
-/** A provider that may be asked, with what it takes to ask it. */
+/** A provider that can be queried, with its stored settings. */
 export interface ReadyProvider {
   provider: AskableProvider;
   stored: StoredProvider;
 }
 
-/** Those that are set up. Nobody is asked before an operator has done so. */
+/** Returns the configured providers. Providers are queried only once an operator has configured them. */
 export async function readyProviders(db: Db): Promise<ReadyProvider[]> {
   const stored = new Map((await findProviders(db)).map((provider) => [provider.name, provider]));
   return ASKABLE_PROVIDERS.flatMap((provider) => {
@@ -43,8 +43,8 @@ export function queueCriteria({ provider, stored }: ReadyProvider): Wish {
 }
 
 /**
- * Sets a provider up, or changes how it is asked.
- * @throws {ProviderError} when there is no such provider, or a setting is wrong
+ * Configures a provider, or changes its settings.
+ * @throws {ProviderError} when there is no such provider, or a setting is invalid
  */
 export async function saveProvider(
   db: Db,
@@ -89,7 +89,7 @@ export async function saveProvider(
   });
 }
 
-/** @throws {ProviderError} when it is not set up */
+/** @throws {ProviderError} when the provider is not configured */
 export async function removeProvider(db: Db, name: string, by: By): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const before = (await findProviders(trx)).find((provider) => provider.name === name);

@@ -3,7 +3,7 @@ import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 
-/** Who wants it; the higher one goes first. */
+/** Priority of a request by its origin; the highest goes first. */
 export const PRIORITY = { policy: 1, playbook: 2, person: 3 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
@@ -14,10 +14,11 @@ export interface Wish {
 }
 
 /**
- * Has providers asked about these indicators, of the types they accept, where they have no fresh answer. One that waits
- * already is only moved forward. What is whitelisted, has
- * expired or is too restricted is not told to anybody.
- * @returns how many requests wait now because of this
+ * Queues look-ups of these indicators at a provider: those of the types that it accepts, without a fresh
+ * response. If a request is queued already, only its priority is raised. Indicators that are whitelisted,
+ * expired or above the provider's TLP ceiling are never sent.
+ * @param anew also queues indicators with a fresh response
+ * @returns how many requests were added or raised
  */
 export async function addRequests(
   db: Db | Transaction<Tables>,
@@ -54,9 +55,10 @@ export interface Request {
 }
 
 /**
- * Takes what is to be asked next, for as long as `until`: two workers never take the same, and what a worker that was
- * killed had is free again then. The most wanted first, then the latest. What may not be told to the provider now, or is
- * waiting for one that is set up no longer, is not taken.
+ * Claims the next requests, for the time up to `until`: two workers never claim the same request, and
+ * requests of a killed worker become free again at that time. The highest priority comes first, then the
+ * latest request. Requests that may not be sent to the provider now, or whose provider is no longer
+ * configured, are not claimed.
  */
 export async function claimRequests(
   db: Db,
@@ -87,7 +89,7 @@ export async function claimRequests(
   return rows;
 }
 
-/** They wait again, for whoever comes next. */
+/** Releases requests, so that the next worker can claim them. */
 export async function releaseRequests(db: Db, provider: string, ids: readonly string[]): Promise<void> {
   await db
     .updateTable('enrichment_request')
@@ -97,7 +99,10 @@ export async function releaseRequests(db: Db, provider: string, ids: readonly st
     .execute();
 }
 
-/** What a worker had that was killed, where there can be no other one. Failures go on resting. */
+/**
+ * Releases the requests of a killed worker, for use where no other worker can exist. Failed requests stay
+ * postponed.
+ */
 export async function releaseAllRequests(db: Db): Promise<void> {
   await db.updateTable('enrichment_request').set({ claimed_until: null }).where('attempts', '=', 0).execute();
 }
@@ -116,7 +121,9 @@ export async function deleteRequest(
 
 const MOST_ATTEMPTS = 5;
 
-/** After a failure: it rests, each time twice as long as before, and is given up in the end. */
+/**
+ * Postpones a request after a failure, for twice as long each time, and deletes it after the last attempt.
+ */
 export async function postponeRequest(
   trx: Transaction<Tables>,
   provider: string,
@@ -132,7 +139,10 @@ export async function postponeRequest(
   await sql`delete from enrichment_request where ${mine} and attempts >= ${MOST_ATTEMPTS}`.execute(trx);
 }
 
-/** What may not be asked any more: the indicator was whitelisted, expired or restricted since. */
+/**
+ * Deletes requests that may no longer be sent: the indicator has been whitelisted, has expired or is above
+ * the ceiling.
+ */
 export async function dropIdleRequests(
   db: Db,
   { provider, tlpCeiling }: Pick<Wish, 'provider' | 'tlpCeiling'>,
@@ -145,7 +155,7 @@ export async function dropIdleRequests(
   `.execute(db);
 }
 
-/** What waits without anybody having asked for it. */
+/** Deletes queued requests that no user made. */
 export async function dropAutomaticRequests(trx: Transaction<Tables>, provider: string): Promise<void> {
   await trx
     .deleteFrom('enrichment_request')
@@ -154,7 +164,7 @@ export async function dropAutomaticRequests(trx: Transaction<Tables>, provider: 
     .execute();
 }
 
-/** How many wait, by provider. */
+/** Returns the number of queued requests, by provider. */
 export async function countRequests(db: Db): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('enrichment_request')
@@ -164,7 +174,7 @@ export async function countRequests(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ provider, count }) => [provider, count]));
 }
 
-/** How many of these have not been asked yet, well or badly. */
+/** Returns how many of these indicators have not been looked up yet, successfully or not. */
 export async function countUnasked(db: Db, provider: string, ids: readonly string[]): Promise<number> {
   const { count } = await db
     .selectFrom('enrichment_request')

@@ -1,7 +1,7 @@
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import type { Selection } from './exports.queries.ts';
 
-/** The filters in one spelling. */
+/** Returns the filters in canonical form. */
 export function queryOf(filters: IndicatorFilters): string {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
   const texts = given.map(([name, value]): [string, string] => [
@@ -12,7 +12,7 @@ export function queryOf(filters: IndicatorFilters): string {
 }
 
 /**
- * What is asked, and by whom, in one spelling: whoever may see the same and asks the same gets the same.
+ * Returns the cache key of an export: callers with the same ceiling and the same request get the same export.
  * @param variant the format, with its options
  */
 export function exportCacheKey({ principal, filters, page, limit }: Selection, variant: string): string {

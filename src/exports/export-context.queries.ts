@@ -8,16 +8,19 @@ import { type Selection, selected } from './exports.queries.ts';
 export interface ExportContext {
   entities: ExportEntity[];
   relationships: ExportRelationship[];
-  /** Of what joins indicators to entities. */
+  /** Markings of the relationships from indicators to entities. */
   tlps: Tlp[];
-  /** Over which indicator indicates what; as text, exact. */
+  /** Digest of the relationships from indicators to entities; as text, which is exact. */
   links: string;
 }
 
-/** From an indicator to a group's malware and what that uses. */
+/** The longest chain: from an indicator to a group's malware and what that uses. */
 const MAX_STEPS = 4;
 
-/** What the selected indicators indicate, what that is attributed to and uses in turn, and how it hangs together. */
+/**
+ * Returns the entities that the selected indicators indicate, those that these are attributed to and use in
+ * turn, and the relationships between them.
+ */
 export async function readContext(db: Db, selection: Selection): Promise<ExportContext> {
   const { principal } = selection;
   const { ids, tlps, hash } = await readLinked(db, selection);
@@ -71,7 +74,7 @@ async function readRelationships(db: Db, principal: Principal, ids: string[]): P
 
 const KINDS = ['actor', 'campaign', 'technique', 'software'] as const;
 
-/** What is visible of these, of all kinds. */
+/** Returns the visible ones of these entities, of all kinds. */
 async function readEntities(db: Db, principal: Principal, ids: readonly string[]): Promise<ExportEntity[]> {
   const lists = await Promise.all(KINDS.map((kind) => readKind(db, principal, kind, ids)));
   return lists.flat();
@@ -103,7 +106,7 @@ async function readKind(db: Db, principal: Principal, kind: (typeof KINDS)[numbe
   return rows.map((row) => ('aliases' in row ? { ...row, aliases: row.aliases.map(aliasName) } : row));
 }
 
-/** An actor's aliases come with who named them so. */
+/** Returns the name of an alias: those of actors also hold `namedBy`. */
 function aliasName(alias: string | { alias: string }): string {
   return typeof alias === 'string' ? alias : alias.alias;
 }

@@ -8,8 +8,9 @@ import type { Selection } from './exports.queries.ts';
 import type { ExportRequest } from './exports.service.ts';
 
 /**
- * What is to be exported, whichever route or command asks: the same question has the same bytes and entity tag.
- * @throws {ApiError} 400 for an option that means nothing to the format or to the selection
+ * Returns the request of an export, for all routes and commands: equal requests have the same bytes and
+ * entity tag.
+ * @throws {ApiError} 400 for an option that does not apply to the format or the selection
  */
 export function exportRequest(
   name: FormatName,
@@ -30,16 +31,16 @@ export function exportRequest(
   };
 }
 
-/** The types that both filters let through; undefined: all. */
+/** Returns the types that pass both filters; undefined: all. */
 function typesOf({ type, types }: IndicatorFilters): readonly IndicatorType[] | undefined {
   if (type === undefined) return types;
   return types === undefined || types.includes(type) ? [type] : [];
 }
 
-/** As the list has it. */
+/** The default of the list of indicators. */
 const DEFAULT_PAGE_SIZE = 100;
 
-/** The page of an export: one only where the request names its number or its size. */
+/** Returns the page of an export, but only if the request gives its number or its size. */
 export function pageOf(page: number | undefined, pageSize: number | undefined): { page?: PageRequest } {
   if (page === undefined && pageSize === undefined) return {};
   return { page: { page: page ?? 1, pageSize: pageSize ?? DEFAULT_PAGE_SIZE } };

@@ -4,13 +4,14 @@ import type { IndicatorType, Severity, Tlp } from '../model/vocabulary.ts';
 
 export type Column = keyof ExportIndicator;
 
-/** What no time is written as. */
+/** Stands for a time that is absent. */
 export const NEVER = 'infinity';
 
 /**
- * Rows of these columns from PostgreSQL's text of each, as `columnsOf` in exports.queries.ts selects it. What is not among them is
- * undefined: whoever asks for it has not said that he reads it (`ExportShape.columns`). An object that is written out as a
- * whole is made in half the time of one that grows, and an export makes millions.
+ * Returns a function that makes rows of these columns from PostgreSQL's text of each, as `columnsOf` in
+ * exports.queries.ts selects it. Other columns are undefined: a format declares the columns that it reads in
+ * `ExportShape.columns`. An object literal takes half the time of an object to which properties are added,
+ * and an export makes millions.
  */
 export function rowReader(columns: readonly Column[]): (fields: readonly string[]) => ExportIndicator {
   const at = Object.fromEntries(COLUMNS.map((column) => [column, columns.indexOf(column)])) as Record<
@@ -52,7 +53,7 @@ const COLUMNS: readonly Column[] = [
 
 const asIs = <T extends string>(text: string) => text as T;
 
-/** An id, a blank and a marking. */
+/** Parses an id, a blank and a marking. */
 function toIndication(link: string): Indication {
   const [id = '', tlp = 'RED'] = link.split(' ');
   return { id, tlp: tlp as Tlp };

@@ -13,7 +13,7 @@ import type { CopiedRows } from '../model/copied-rows.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import { type Column, NEVER, rowReader } from './export-row.ts';
 
-/** What an export is of. */
+/** The indicators of an export. */
 export interface Selection {
   principal: Principal;
   filters: IndicatorFilters;
@@ -21,7 +21,7 @@ export interface Selection {
   page?: SortedPage;
   /** Only these numbers, both ends included. */
   numbers?: { first: number; last: number };
-  /** Only so many of those that the format writes: the first in this order. */
+  /** Only the first `count` in this order, of those that the format writes. */
   limit?: { count: number; order: LimitOrder; of: Pick<ExportShape, 'types' | 'detectionOnly'> };
 }
 
@@ -46,13 +46,13 @@ export function selected(db: Db, { principal, filters, page, numbers, limit }: S
   return all;
 }
 
-/** The best first, and of equals the newest sighting. */
+/** The order of each kind of limit; among equals, the newest sighting comes first. */
 const PRIORITY: Record<LimitOrder, Pick<SortedPage, 'sort'>> = {
   confidence: { sort: { by: 'confidence', ascending: false } },
   newest: {},
 };
 
-/** Those of them that the format writes. */
+/** Restricts a query to the indicators that the format writes. */
 function written(
   all: ReturnType<typeof matching>,
   { types, detectionOnly }: Pick<ExportShape, 'types' | 'detectionOnly'>,
@@ -64,7 +64,7 @@ function written(
     .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true));
 }
 
-/** How many match, on all pages together. */
+/** Returns how many match, on all pages together. */
 export async function countMatching(db: Db, { principal, filters }: Selection): Promise<number> {
   const row = await matching(db, principal, filters)
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -72,7 +72,7 @@ export async function countMatching(db: Db, { principal, filters }: Selection): 
   return row.count;
 }
 
-/** The rows in the format's order; one query after the other. */
+/** Returns the queries of the rows in the format's order, to be read one after the other. */
 function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const rows = rowQuery(db, selection, format, asText);
   const { limit } = selection;
@@ -87,7 +87,7 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
   ];
 }
 
-/** @param asText each column as text, for what does not give it so by itself */
+/** @param asText selects each column as text, for readers that do not get text anyway */
 function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const { columns } = format;
   const shown = columnsOf(selection.principal);
@@ -97,7 +97,7 @@ function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boo
     .select(columns.map((column) => text(column).as(column)));
 }
 
-/** As `rowReader` takes their text. */
+/** The expression of each column, in the form that `rowReader` parses. */
 function columnsOf(principal: Principal): Record<Column, RawBuilder<unknown>> {
   return {
     id: sql`indicator.id`,
@@ -126,30 +126,33 @@ function columnsOf(principal: Principal): Record<Column, RawBuilder<unknown>> {
   };
 }
 
-/** The rows once, as COPY gives them. It has the transaction of `trx` for itself until the last, or it is closed. */
+/**
+ * Yields the rows once, as COPY sends them. Occupies the transaction of `trx` until the last row is read or
+ * the generator is closed.
+ */
 export async function* copyRows(
   trx: Db,
   selection: Selection,
   format: ExportShape,
 ): AsyncGenerator<CopiedRows> {
-  // It takes what the disk takes.
+  // An export takes as long as the disk takes.
   await sql`set local statement_timeout = 0`.execute(trx);
   yield* copyOut(trx, rowQueries(trx, selection, format, false));
 }
 
-/** Makes a row of a line of `copyRows`. */
+/** Returns a function that makes a row of a line of `copyRows`. */
 export function copiedRowReader({ columns }: ExportShape): (line: string) => ExportIndicator {
   const read = rowReader(columns);
   return (line) => read(copiedFields(line));
 }
 
-/** Rows a page: enough that asking costs little, few enough to be cheap to hold. */
+/** Rows per page: enough that the round trip costs little, few enough to be cheap to hold. */
 const BATCH = 250;
 
 /**
- * Opens a cursor on each query of the rows, which the embedded engine lays aside by the end of the transaction, as of now: others
- * come in between the pages.
- * @returns their names
+ * Opens a holdable cursor on each query of the rows. The embedded engine materializes the current rows at the
+ * end of the transaction, so that other work can run between the pages.
+ * @returns the names of the cursors
  */
 export async function openCursors(trx: Db, selection: Selection, format: ExportShape, name: string) {
   const names: string[] = [];
@@ -178,7 +181,10 @@ export async function closeCursor(db: Db, cursor: string): Promise<void> {
   await sql`close ${sql.ref(cursor)}`.execute(db);
 }
 
-/** Those of commands that ended before they had closed them: the embedded database has one session, which stays. */
+/**
+ * Closes cursors of commands that ended without closing them: the embedded database has a single session,
+ * which outlives them.
+ */
 export async function closeForgottenCursors(db: Db): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select name from pg_cursors where is_holdable and name like 'export_%' and creation_time < now() - interval '1 hour'

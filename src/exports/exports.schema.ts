@@ -19,7 +19,7 @@ export const txtStyle = namedEnum(
 
 const limitOrder = (options: object) => stringEnum(LIMIT_ORDERS, options);
 
-/** What is chosen beside the format. */
+/** Options of an export besides the format. */
 export const exportOptions = {
   csvGuard: Type.Optional(
     stringEnum(['on', 'off'], {
@@ -90,12 +90,12 @@ export const StixBundle = Type.Object(
   },
 );
 
-/** Those that are not text. */
+/** Schemas of the media types that are not text. */
 const OBJECTS: Record<string, typeof StixBundle | typeof MispEvent> = {
   'application/stix+json': StixBundle,
   'application/json': MispEvent,
 };
-/** Of all formats, without their parameters, with the first example of each. */
+/** Returns the media types of all formats, without parameters, with the first example of each. */
 function mediaTypes(): Map<string, string | undefined> {
   const examples = new Map<string, string | undefined>();
   for (const { open, example } of Object.values(FORMATS)) {

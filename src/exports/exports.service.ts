@@ -11,14 +11,14 @@ import type { Spool, Spooled } from './spool.ts';
 export interface ExportRequest {
   selection: Selection;
   format: ExportFormat;
-  /** What tells the format from others, its options included; and its file, without the extension. */
+  /** `variant` identifies the format with its options; `fileName` has no extension. */
   variant: string;
   fileName: string;
 }
 
-/** What is known of an export, and its body where that was wanted. */
+/** The metadata of an export, and its body if that was requested. */
 interface Prepared {
-  /** For an entity tag: another one whenever the body is another. */
+  /** For an entity tag: differs whenever the body differs. */
   tag: string;
   /** How many indicators match, on all pages together. */
   total: number;
@@ -28,10 +28,10 @@ interface Prepared {
 
 export interface Exporter {
   /**
-   * Finds the export laid aside as long as it holds, and else begins to write it.
-   * @param wantsBody asked with the tag: whether the body will be read
-   * @param askedBy the key or account: what one of them may have under way is bounded
-   * @throws {ApiError} 429 when that is so much already, 503 when there is no room for another
+   * Returns the spooled export as long as it is current; otherwise starts to write it.
+   * @param wantsBody called with the tag; returns whether the body will be read
+   * @param askedBy the key or account, whose exports in progress are limited
+   * @throws {ApiError} 429 when there are too many of those, 503 when there is no room for another export
    */
   prepare(request: ExportRequest, wantsBody: (tag: string) => boolean, askedBy: string): Promise<Prepared>;
 }
@@ -42,19 +42,22 @@ interface Entry extends Prepared {
   validUntil: Date | null;
 }
 
-/** So many exports are read from the database at once; each holds a connection of its pool until it is read. */
+/** Exports read from the database at once; each holds a connection of its pool until it is read. */
 const MAX_READING = 10;
-/** Of one key or account; the other places are for the others. */
+/** Of these, exports per key or account, so that the other places are left to others. */
 const MAX_READING_EACH = 4;
-/** Different exports that one key or account may have under way, until they are read; of the same there may be any number. */
+/**
+ * Different exports that one key or account may have in progress until they are read; requests for the same
+ * export are not limited.
+ */
 const MAX_UNDER_WAY_EACH = 16;
-/** Who has waited so long for one of these places is told to come again. */
+/** A request that waits so long for one of these places gets 503. */
 const MAX_WAIT_MS = 20_000;
-/** Each keeps a file or three open. */
+/** Spooled exports; each keeps one to three files open. */
 const MAX_ENTRIES = 200;
 
 export function exporter(database: SnapshotSource, spool: Spool, onError: (error: Error) => void): Exporter {
-  /** The one that was asked for last stands last. */
+  /** In the order of their last use, the latest last. */
   const entries = new Map<string, Entry>();
   const oneByOne = queues();
   const reading = slots(MAX_READING, MAX_READING_EACH);
@@ -159,7 +162,7 @@ function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot):
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
 }
 
-/** Work of one key is done one after the other. */
+/** Returns a function that runs the work of each key sequentially. */
 function queues() {
   const last = new Map<string, Promise<unknown>>();
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
@@ -174,8 +177,9 @@ function queues() {
 }
 
 /**
- * At most so many at once, and so many of each, the others wait, for a while; resolves to what gives the place back. Who
- * waits longest goes first, of those who have not enough already.
+ * Returns a semaphore with `count` places, of which each owner gets at most `each`; others wait for a limited
+ * time. It resolves to a function that releases the place. The owner that has waited longest goes first,
+ * among those below their own limit.
  */
 function slots(count: number, each: number): (whose: string) => Promise<() => void> {
   let free = count;
@@ -223,7 +227,10 @@ function slots(count: number, each: number): (whose: string) => Promise<() => vo
   };
 }
 
-/** Counts for each key or account the exports that wait, are written or are being read; throws where there are too many. */
+/**
+ * Counts, for each key or account, the exports that wait, are written or are being read; throws when there
+ * are too many.
+ */
 function underWay(spool: Pick<Spool, 'isInUse'>) {
   const all = new Map<string, Set<{ file: Spooled | null }>>();
   return (askedBy: string) => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Their form is MISP's: described here as far as clients need it to find their way. */
+/** MISP defines these formats; the schemas describe what clients need for orientation. */
 export const MispManifest = Type.Object(
   {},
   {

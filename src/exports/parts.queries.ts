@@ -6,13 +6,16 @@ import { type Selection, selected } from './exports.queries.ts';
 
 export interface Parts {
   parts: SummaryRow[];
-  /** The latest sighting; null: there is none, or it was not asked for. */
+  /** The latest sighting; null: there is none, or it was not requested. */
   lastSeen: Date | null;
-  /** When the first of them expires; null: none does. */
+  /** The earliest expiry; null: none of them expires. */
   nextExpiry: Date | null;
 }
 
-/** What is selected, without its rows: from the sums that are kept where they tell, else from the rows. */
+/**
+ * Returns counts and hashes of a selection without its rows: from the summary tables if these cover it, else
+ * from the rows.
+ */
 export async function readParts(db: Db, selection: Selection, wantsLastSeen: boolean): Promise<Parts> {
   return isPlain(selection) ? fromSummary(db, selection, wantsLastSeen) : fromRows(db, selection);
 }
@@ -54,7 +57,8 @@ async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean)
   const shown = matching(db, principal, filters);
   const expiry = await shown
     .select(sql<Date | null>`min(indicator.expires_at)`.as('next'))
-    // What is visible has not expired, which its condition does not say in a way that lets the index begin there.
+    // Visible indicators have not expired, but that condition is not in a form that lets the scan of the
+    // index begin there.
     .where('indicator.expires_at', '>', principal.now)
     .executeTakeFirstOrThrow();
   const seen = wantsLastSeen

@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 
-/** What was answered to a question, and to whom: one and the same digest stands for one and the same answer. */
+/** A response, identified by its request and caller; equal digests stand for equal responses. */
 export interface Answer {
   question: string;
   digest: string;
 }
 
-/** Unasked for so long, a question is forgotten: its next answer counts as another. */
+/** Without requests for so long, the state of a response is deleted: the next response counts as changed. */
 const KEPT_DAYS = 90;
 
 /**
- * Since when each answer has been what it is now: whole seconds, rising with each change, the same on every node. Only
- * an answer that is another than before is written.
+ * Returns since when each response has been what it is now: in whole seconds, increasing with each change,
+ * the same on every node. Only a changed response is written, or one that was last recorded over a day ago.
  */
 export async function recordResponseVersion(
   db: Db,

@@ -8,7 +8,7 @@ import type { Exporter, ExportRequest } from './exports.service.ts';
 import { ENCODINGS, type Encoding } from './spool.ts';
 import type { SpoolFile } from './spool-file.ts';
 
-/** Answers with an export: whole, the range that is asked for, 304, or for HEAD the headers alone. */
+/** Sends an export: as a whole, the requested range, 304, or for HEAD only the headers. */
 export async function sendExport(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -21,7 +21,7 @@ export async function sendExport(
   const isKnown = (tag: string) => matchesEtag(headers['if-none-match'], etagOf(tag));
   const wantsBody = (tag: string) => method !== 'HEAD' && !isKnown(tag);
   let prepared = await exporter.prepare(wanted, wantsBody, request.askedBy);
-  // Dropped by another between then and now.
+  // Another request may have dropped it meanwhile.
   if (prepared.body?.failed) prepared = await exporter.prepare(wanted, wantsBody, request.askedBy);
   const etag = etagOf(prepared.tag);
   const file = prepared.body?.file(encoding);
@@ -44,7 +44,7 @@ export async function sendExport(
   return sendFile(reply, method === 'HEAD', file, range);
 }
 
-/** @throws {ApiError} 416 for a range that lies behind the end */
+/** @throws {ApiError} 416 for a range beyond the end */
 function rangeOf({ headers }: FastifyRequest, file: SpoolFile, etag: string): ByteRange | null {
   const unchanged = headers['if-range'] === undefined || headers['if-range'] === etag;
   if (file.state !== 'complete' || !unchanged) return null;
@@ -72,7 +72,7 @@ function preferredEncoding(request: FastifyRequest): Encoding {
   return ENCODINGS.find((encoding) => encoding === chosen) ?? 'identity';
 }
 
-/** A structured field (RFC 9651): how many were left out, and, as parameters, why. */
+/** Returns a structured field (RFC 9651): how many were left out and, as parameters, why. */
 function skippedHeader(skipped: Record<string, number>): string {
   const reasons = Object.entries(skipped).map(([reason, count]) => `;${reason.toLowerCase()}=${count}`);
   const total = Object.values(skipped).reduce((sum, count) => sum + count, 0);

@@ -21,35 +21,36 @@ import {
 import { readParts } from './parts.queries.ts';
 import { recordResponseVersion } from './response-version.queries.ts';
 
-/** What an export holds and leaves out, of one state of the database. */
+/** The content of an export, and what it leaves out, in one state of the database. */
 export interface Snapshot {
-  /** The revision it is of. */
+  /** The revision of that state. */
   revision: number;
-  /** The instant from which on, with time alone, it is another; null: it stays. */
+  /** The time from which the content differs by time alone; null: it does not. */
   validUntil: Date | null;
   info: ExportInfo;
-  /** How many rows the writer gets. */
+  /** The number of rows that the writer gets. */
   rows: number;
-  /** How many it does not, by type, and for `not-for-detection`. */
+  /** The number of rows that it does not get, by type, `not-for-detection` and `limit`. */
   skipped: Record<string, number>;
-  /** The rows, once, in the format's order. To be read or `close`d. */
+  /** Yields the rows once, in the format's order. The snapshot must be read or `close`d. */
   read(): AsyncGenerator<ExportIndicator[]>;
-  /** The same instead as PostgreSQL's COPY gives it; null: there is no such thing. */
+  /** The same rows as PostgreSQL's COPY sends them, to be read instead; null: there is no COPY. */
   copied: { pieces(): AsyncGenerator<CopiedRows>; toRow(line: string): ExportIndicator } | null;
   close(): Promise<void>;
 }
 
-/** Rows: what is written of so many does not leave the young generation, and is gone at no cost. */
+/** Rows per batch: the text of so few stays in the young generation, where collecting it costs nothing. */
 const BATCH = 64;
 
 const NO_CONTEXT: ExportContext = { entities: [], relationships: [], tlps: [], links: '' };
 
-/** Of a database, where rows are read from. */
+/** The parts of a database that snapshots need. */
 export type SnapshotSource = Pick<Database, 'db' | 'kind' | 'requireSpace'>;
 
 /**
- * Looks at what a selection holds and opens it for reading, as of one moment. On PostgreSQL it keeps a transaction
- * until it is read or closed; the embedded database lays the rows aside and lets others in between the pages.
+ * Opens the rows of a selection for reading, as of one moment. On PostgreSQL it holds a transaction until it
+ * is read or closed; the embedded database materializes the rows, so that other work can run between the
+ * pages.
  */
 export async function openSnapshot(
   { db, kind, requireSpace }: SnapshotSource,
@@ -70,7 +71,7 @@ export async function openSnapshot(
     try {
       await trx[how]().execute();
     } catch (error) {
-      // A commit that fails leaves the connection with the transaction; a rollback gives it back, whatever comes of it.
+      // A failed commit leaves the transaction on the connection; a rollback releases it, even if that fails.
       if (how === 'commit')
         await trx
           .rollback()
@@ -98,7 +99,7 @@ export async function openSnapshot(
     const pieces = () => closing(copyRows(trx, selection, format), close);
     return { ...state, close, read: () => rowsOf(pieces(), toRow), copied: { pieces, toRow } };
   } catch (error) {
-    // What went wrong first is what is told.
+    // The first error is the one that is thrown.
     await end('rollback').catch(() => {});
     for (const cursor of cursors) await closeCursor(db, cursor).catch(() => {});
     throw error;
@@ -131,7 +132,7 @@ async function* closing<T>(all: AsyncIterable<T>, close: () => Promise<void>): A
   }
 }
 
-/** The next page is asked for while the last one is written. */
+/** Yields the rows of all cursors; the next page is fetched while the last one is written. */
 async function* fetchAll(db: Db, cursors: string[], columns: ExportShape['columns']) {
   let next: Promise<ExportIndicator[]> | undefined;
   try {
@@ -141,7 +142,7 @@ async function* fetchAll(db: Db, cursors: string[], columns: ExportShape['column
         const rows = await next;
         if (rows.length === 0) break;
         next = fetchRows(db, cursor, columns);
-        // It may fail while the writer is still busy; that shows when it is waited for.
+        // It may reject while the writer is still busy; the error is thrown when it is awaited.
         next.catch(() => {});
         yield rows;
       }
@@ -198,7 +199,7 @@ function skippedIn(parts: readonly SummaryRow[], format: ExportShape): Record<st
   return skipped;
 }
 
-/** How many the format would write were there no limit, less those that it writes. */
+/** Returns how many rows the format would write without a limit, less those that it writes. */
 function beyondLimit(
   all: readonly SummaryRow[],
   kept: readonly SummaryRow[],

@@ -4,32 +4,35 @@ import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
-/** A file that is read while it is written, and has no name: its space is free when it closes, or the process ends. */
+/**
+ * A file that is read while it is written, and unlinked: its space is freed when it closes or the process
+ * ends.
+ */
 export interface SpoolFile {
   readonly size: number;
   readonly state: 'filling' | 'complete' | 'failed';
-  /** How many read it now. */
+  /** The number of current readers. */
   readonly readers: number;
-  /** Since when no client reads it, in milliseconds of `performance.now()`; null: one does. */
+  /** Since when no client has read it, in milliseconds of `performance.now()`; null: a client reads it. */
   readonly unreadSince: number | null;
   append(bytes: Uint8Array): Promise<void>;
   finish(): void;
-  /** Whoever reads it breaks off. */
+  /** Marks the file as failed: its readers end with this error. */
   fail(error: Error): void;
   /**
-   * For a client: the bytes from `start` up to `end`, exclusive; without `end` to the end of the file, also of what is
-   * still to come.
+   * Streams to a client the bytes from `start` up to `end`, exclusive; without `end`, up to the end of the
+   * file, including bytes that are not written yet.
    */
   read(start?: number, end?: number): Readable;
-  /** All of it, for what is made of it: that is no client. */
+  /** Streams all of it to a consumer that does not count as a client, such as a compressor. */
   copy(): Readable;
-  /** As soon as it is whole and nobody reads it any more. */
+  /** Closes the file as soon as it is no longer written and has no readers. */
   close(): Promise<void>;
 }
 
 const CHUNK = 256 * 1024;
 
-/** Where the file cannot be made, appending and reading fail. */
+/** If the file cannot be created, appending and reading fail. */
 export function createSpoolFile(directory: string): SpoolFile {
   const opening = openNameless(directory);
   opening.catch(() => {});

@@ -12,7 +12,7 @@ import { txt } from './txt.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 import { zeek } from './zeek.ts';
 
-/** The export formats by name: the contract's in its order, then ours. */
+/** The export formats by name: those of the contract in its order, then additional ones. */
 export const FORMATS = {
   csv,
   stix,
@@ -40,14 +40,15 @@ export function formatOf(name: FormatName, options: ExportOptions): ExportFormat
   return FORMATS[name].open(options);
 }
 
-/** What tells it from other formats and other options. */
+/** Returns a key that distinguishes a format and its options from all others. */
 export function variantOf(name: FormatName, options: ExportOptions): string {
   return JSON.stringify([name, options]);
 }
 
 /**
- * An option that means nothing to the format is a mistake: who gives it believes that it does.
- * @param types those that the filters let through; undefined: all
+ * Returns the options of an export. An option without effect on the format is an error, because the client
+ * expects an effect.
+ * @param types those that the filters allow; undefined: all
  */
 export function optionsFor(
   format: string,

@@ -1,28 +1,29 @@
 import ipaddr from 'ipaddr.js';
 
-/** Nothing wider is ever listed: an allocation of a registry, not a host or two. */
+/** The widest prefixes that are listed: a wider network is an allocation of a registry, not a host or two. */
 const WIDEST = { 32: 8n, 128: 32n };
 
 const [POINT, ZERO] = [0x2e, 0x30] as const;
 
-/** Of IPv4 a number, which costs a fraction of what a bigint does; of IPv6 a bigint. */
+/** A number for IPv4, which costs a fraction of a bigint; a bigint for IPv6. */
 type Address = number | bigint;
 
 interface Run {
-  /** The first, as it was given. */
+  /** The first address as it was added. */
   text: string;
   first: Address;
   last: Address;
 }
 
 /**
- * Joins addresses that come in ascending order, IPv4 before IPv6, into the fewest networks that hold exactly them,
- * IPv4 none wider than /8 and IPv6 none wider than /32. Only the run of neighbours under way is kept, as its two ends.
+ * Returns a collapser, which joins addresses that arrive in ascending order, IPv4 before IPv6, into the
+ * fewest networks that contain exactly them, IPv4 none wider than /8 and IPv6 none wider than /32. It holds
+ * only the current run of adjacent addresses, as its two ends.
  */
 export function addressCollapser() {
   let run: Run | null = null;
   return {
-    /** The networks that this address shows to be complete, perhaps none. */
+    /** Adds an address. @returns the networks that it completes, if any */
     add(address: string): string[] {
       const number = parse(address);
       if (run !== null && (number === run.last || number === next(run.last))) {
@@ -33,7 +34,7 @@ export function addressCollapser() {
       run = { text: address, first: number, last: number };
       return complete;
     },
-    /** What is left when no address follows. */
+    /** Returns the remaining networks after the last address. */
     end(): string[] {
       const rest = run === null ? [] : networks(run);
       run = null;
@@ -62,7 +63,10 @@ function next(address: Address): Address {
   return typeof address === 'bigint' ? address + 1n : address + 1;
 }
 
-/** From the lower end, each time the largest block that starts there and stays within. */
+/**
+ * Splits a run into networks: from the lower end, each time the largest block that starts there and stays
+ * within.
+ */
 function networks({ text, first: from, last: to }: Run): string[] {
   if (from === to) return [text];
   const bits = typeof from === 'bigint' ? 128 : 32;

@@ -1,28 +1,32 @@
 import type { CopiedRows } from '../model/copied-rows.ts';
 
 /**
- * Text straight from the bytes of COPY's text format. Nearly every row holds only
- * characters that mean nothing to either notation: such a one is taken over byte by byte, and no string is made of it. Any
- * other is left to whoever knows all the rules.
+ * Converts the bytes of COPY's text format directly to text. Nearly every row contains only characters
+ * without special meaning in either notation: such a plain row is copied byte by byte, without creating a
+ * string. Any other row is left to the general writer of the format.
  */
 
 export const [TAB, LF, BLANK, COMMA, BACKSLASH] = [0x09, 0x0a, 0x20, 0x2c, 0x5c] as const;
-/** Of ASCII. */
+/** The last printable character of ASCII. */
 export const LAST_PRINTABLE = 0x7e;
 
 /**
  * Writes a row that begins at `from`, in at most twice its length and `GROWTH` more.
- * @param to where it is written
- * @returns the place it has been written up to; -1: it is not plain, and what was written is of no account
+ * @param to the position to write at
+ * @returns the position up to which it was written; -1: the row is not plain, and bytes written so far are
+ *   void
  */
 export type PlainRow = (source: Buffer, from: number, target: Buffer, to: number) => number;
 
-/** More than any row is written in beside its own text: a run of 2^32 addresses ends in some 300 lines of 20 characters. */
+/**
+ * Bytes; more than a row needs beside its own text: a run of 2^32 addresses ends in some 300 lines of 20
+ * characters.
+ */
 const GROWTH = 8192;
 
 /**
- * @param otherRow makes the text of a row that is not plain
- * @yields bytes that are to be done with before the next are asked for
+ * @param otherRow returns the text of a row that is not plain
+ * @yields bytes that must be consumed before the next are requested
  */
 export async function* copiedRows(
   pieces: AsyncIterable<CopiedRows>,
@@ -55,13 +59,13 @@ function grown(target: Buffer, room: number): Buffer<ArrayBuffer> {
   return larger;
 }
 
-/** Bytes of our own. */
+/** Writes constant bytes. @returns the position after them */
 export function put(bytes: Uint8Array, target: Uint8Array, to: number): number {
   for (let i = 0; i < bytes.length; i++) target[to + i] = bytes[i] as number;
   return to + bytes.length;
 }
 
-/** Where the next byte of that kind stands, which must be there. */
+/** Returns the position of the next such byte, which must exist. */
 export function placeOf(byte: number, source: Uint8Array, from: number): number {
   let i = from;
   while (source[i] !== byte) i++;

@@ -1,14 +1,14 @@
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { BLANK, COMMA, copiedRows, TAB } from './copied-rows.ts';
 
-/** CSV straight from the bytes of COPY's text format. */
+/** Converts the bytes of COPY's text format directly to CSV. */
 
 const SEMICOLON = 0x3b;
 const [OPEN, CLOSE, PLUS, POINT, ZERO, LETTER_T, LETTER_Z] = [
   0x7b, 0x7d, 0x2b, 0x2e, 0x30, 0x54, 0x5a,
 ] as const;
 
-/** With these a cell may begin (0x01), and go on (0x02), without a quote, a guard or an escape. */
+/** The bytes with which a cell may begin (0x01) or continue (0x02) without quotes, guard or escape. */
 const KINDS = new Uint8Array(256);
 for (const byte of Buffer.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:/'))
   KINDS[byte] = 3;
@@ -18,17 +18,20 @@ const FIRST = 1;
 const DATE = '2026-01-31'.length;
 const SECONDS = '2026-01-31 12:00:00'.length;
 const OFFSET = '+00'.length;
-/** `infinity` begins so. */
+/** The first byte of `infinity`, the expiry of an indicator that never expires. */
 const NEVER = 0x69;
 const [TRUE, FALSE] = [Buffer.from('true\r\n'), Buffer.from('false\r\n')];
 
-/** type, value, confidence, id, severity, tlp, tags, source, three times, for detection; all but three are our own words. */
+/**
+ * The columns are type, value, confidence, id, severity, tlp, tags, source, three times, for detection; all
+ * but value, tags and source contain only text that Tipline generates.
+ */
 const WORDS_BEFORE_VALUE = 1;
 const WORDS_BEFORE_TAGS = 4;
 const TIMES = 3;
 const BRACES = 2;
 
-/** @param otherRow makes the line of CSV of a row that is not plain */
+/** @param otherRow returns the CSV line of a row that is not plain */
 export function csvFromCopy(
   pieces: AsyncIterable<CopiedRows>,
   otherRow: (row: string) => string,
@@ -37,8 +40,9 @@ export function csvFromCopy(
 }
 
 /**
- * Each of the functions below takes the place it reads from and the place it writes to, and gives the place it has written up to; -1:
- * this is not plain, and what was written is of no account. They are apart so that the engine keeps both places in registers.
+ * Writes a row. This function and those below take the position to read from and the position to write to,
+ * and return the position up to which they have written; -1: the input is not plain, and bytes written so far
+ * are void. They are separate so that the engine keeps both positions in registers.
  */
 function plainRow(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
   let i = from;
@@ -71,7 +75,7 @@ function plainRow(source: Uint8Array, from: number, target: Uint8Array, to: numb
   return o;
 }
 
-/** Our own words, so many, each with what stands behind it. */
+/** Copies `count` columns of text that Tipline generates, each with its separator. */
 function words(source: Uint8Array, from: number, target: Uint8Array, to: number, count: number): number {
   let [i, o] = [from, to];
   for (let left = count; left > 0; i++) {
@@ -82,7 +86,7 @@ function words(source: Uint8Array, from: number, target: Uint8Array, to: number,
   return o;
 }
 
-/** Anybody's words, up to one of the ends, which is left. */
+/** Copies third-party text up to one of the end bytes, which is not consumed. */
 function cell(
   source: Uint8Array,
   from: number,
@@ -101,7 +105,7 @@ function cell(
   return target[o - 1] === BLANK ? -1 : o;
 }
 
-/** `{a,b}` as `a;b`. */
+/** Writes `{a,b}` as `a;b`. */
 function tags(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
   if (source[from] !== OPEN) return -1;
   let [i, o] = [from + 1, to];
@@ -118,7 +122,9 @@ function tags(source: Uint8Array, from: number, target: Uint8Array, to: number):
   return o;
 }
 
-/** To the millisecond: `2026-01-31 12:00:00+00`, or with up to three digits behind the second. */
+/**
+ * Writes a time to the millisecond: `2026-01-31 12:00:00+00`, or with up to three digits after the second.
+ */
 function time(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
   let [i, o] = [from, to];
   for (let k = 0; k < SECONDS; k++) target[o++] = source[i++] as number;

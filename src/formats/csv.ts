@@ -2,7 +2,7 @@ import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import { csvFromCopy } from './csv-from-copy.ts';
 import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry } from './format.ts';
 
-/** Clients read the first three by their place; what is added comes after. */
+/** Clients read the first three by position; new columns are appended. */
 const COLUMNS = [
   'type',
   'value',
@@ -19,14 +19,15 @@ const COLUMNS = [
 ] as const;
 
 /**
- * What a spreadsheet takes for the start of a formula (OWASP, CSV injection): first in a cell, or behind a `;`, where
- * that is the list separator and the rest of the cell begins another.
+ * The start of a formula in a spreadsheet (OWASP, CSV injection): at the beginning of a cell, or after a `;`,
+ * where that is the list separator and the rest of the cell begins another.
  */
 const FORMULA = /(^|;)(?=[=+\-@\t\r])/g;
 
 /**
- * RFC 4180 with a header line, UTF-8 without a byte order mark. Tags are joined by `;`: one that holds it cannot be
- * told from two. With the guard what a spreadsheet would run as a formula gets an apostrophe in front.
+ * CSV by RFC 4180 with a header line, in UTF-8 without a byte order mark. Tags are joined by `;`: a tag that
+ * contains it reads as two. With the guard, text that a spreadsheet would run as a formula gets an apostrophe
+ * in front.
  */
 export function csvFormat({ csvGuard }: Pick<ExportOptions, 'csvGuard'>): ExportFormat {
   return {
@@ -73,12 +74,12 @@ function rowLine(row: ExportIndicator, guard: boolean): string {
   return `${type},${value},${confidence},${id},${severity},${tlp},${tags},${source},${times},${row.forDetection}\r\n`;
 }
 
-/** @param guard what a spreadsheet would run as a formula gets an apostrophe in front */
+/** @param guard put an apostrophe in front of text that a spreadsheet would run as a formula */
 export function csvLine(cells: readonly string[], guard: boolean): string {
   return `${cells.map((text) => cell(text, guard)).join(',')}\r\n`;
 }
 
-/** What most values are: nothing in it means something to a spreadsheet. */
+/** Most values: they contain nothing that has a meaning to a spreadsheet. */
 const PLAIN = /^[\w:/][\w:/.?&=%#~+@-]*$/;
 
 function cell(text: string, guard: boolean): string {
@@ -86,7 +87,7 @@ function cell(text: string, guard: boolean): string {
   return quoted(guard ? text.replace(FORMULA, "$1'") : text);
 }
 
-/** RFC 4180 §2.6 and §2.7; blanks at the ends are kept by readers only inside quotes. */
+/** Quotes a cell by RFC 4180 §2.6 and §2.7; readers keep blanks at its ends only inside quotes. */
 function quoted(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -11,8 +11,9 @@ const HIVES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * `threat.indicator.type` and the fields that hold the value: those that indicator match rules compare with events.
- * @throws for a type that ECS has no indicator type for
+ * Returns `threat.indicator.type` and the fields that hold the value, which indicator match rules compare
+ * with events.
+ * @throws for a type without an ECS indicator type
  */
 export function ecsObservable(
   type: IndicatorType,
@@ -38,7 +39,7 @@ export function ecsObservable(
     case 'REGISTRY_KEY':
       return { type: 'windows-registry-key', registry: registryFields(value) };
     case 'MUTEX':
-      // ECS has the type, but no field for it beside threat.indicator.name.
+      // ECS has the type, but no field for its value except threat.indicator.name.
       return { type: 'mutex' };
     case 'ASN':
       return { type: 'autonomous-system', as: { number: Number(value.slice(2)) } };
@@ -85,12 +86,12 @@ function fileFields(value: string) {
   };
 }
 
-/** The last one, without its dot; '' for none. */
+/** Returns the last extension, without its dot; '' for none. */
 function extensionOf(name: string): string {
   return /.\.([A-Za-z0-9]+)$/.exec(name)?.[1] ?? '';
 }
 
-/** Events have the hive abbreviated, and so the path. */
+/** Events abbreviate the hive, also in the path. */
 function registryFields(value: string) {
   const end = `${value}\\`.indexOf('\\');
   const hive = HIVES.get(value.slice(0, end)) ?? value.slice(0, end);

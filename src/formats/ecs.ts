@@ -3,7 +3,7 @@ import { ecsObservable } from './ecs-observable.ts';
 import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
 import { tlpName } from './tlp-name.ts';
 
-/** The first version with every field that is written, `threat.indicator.id` being the last to come. */
+/** The first version that has every field written here; `threat.indicator.id` was the last to be added. */
 const ECS_VERSION = '8.16.0';
 
 const TYPES: readonly IndicatorType[] = [
@@ -27,9 +27,9 @@ const COLUMNS = [
 ];
 
 /**
- * Elastic Common Schema documents, one a line, as Elastic's threat-intelligence integrations index them and its
- * indicator match rules read them. `@timestamp` is the last change, because these rules look at the last 30 days.
- * What ECS has no field for (severity, the exact confidence, expiry) stands in `labels`.
+ * Elastic Common Schema documents, one per line, as Elastic's threat-intelligence integrations index them and
+ * its indicator match rules read them. `@timestamp` is the last change, because these rules look at the last
+ * 30 days. Values without an ECS field (severity, the exact confidence, expiry) are written to `labels`.
  */
 export function ecsFormat(): ExportFormat {
   return {
@@ -66,7 +66,7 @@ function document(row: ExportIndicator) {
   };
 }
 
-/** ECS: keywords all, no nesting. */
+/** ECS requires all labels to be keywords, without nesting. */
 function labels({ severity, confidence, expiresAt }: ExportIndicator) {
   return {
     severity,

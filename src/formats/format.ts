@@ -11,16 +11,16 @@ import type {
 
 export type { Instant } from '../model/instant.ts';
 
-/** One indicator as a writer gets it: visible to the one who asks, and let through by his filters. */
+/** An indicator as a format receives it: visible to the caller and matched by the filters. */
 export interface ExportIndicator {
   /** UUIDv5 of type and normalized value. */
   id: string;
-  /** Small, from 1, never given twice: rule ids come from it. */
+  /** A small number from 1 that is never reassigned: rule ids derive from it. */
   number: number;
   /** From 1; rises with every change of the indicator. */
   version: number;
   type: IndicatorType;
-  /** As shown: normalized, its letter case kept where it means something. */
+  /** The display form: normalized, with letter case kept where it is significant. */
   value: string;
   normalized: string;
   /** 0 to 100. */
@@ -29,7 +29,7 @@ export interface ExportIndicator {
   tlp: Tlp;
   /** Sorted by code point, without repeats; free text, up to 256 characters each. */
   tags: string[];
-  /** Name of the source whose confidence decides; free text. */
+  /** Name of the source that determines the confidence; free text. */
   source: string;
   firstSeen: Instant;
   lastSeen: Instant;
@@ -40,13 +40,13 @@ export interface ExportIndicator {
   modifiedAt: Instant;
   /** false: context only, never for rules or block lists (MISP `to_ids: false`). */
   forDetection: boolean;
-  /** Ids it has elsewhere, such as `indicator--0c7b…`, sorted. */
+  /** External ids, such as `indicator--0c7b…`, sorted. */
   externalIds: string[];
-  /** Entities (of `ExportInfo.entities`, or not visible) that it indicates, by id. */
+  /** The entities that it indicates, by id; one that is not in `ExportInfo.entities` is not visible. */
   indicates: readonly Indication[];
 }
 
-/** That an indicator indicates an entity, and who may know. */
+/** A link from an indicator to an entity, with the TLP of the link. */
 export interface Indication {
   id: string;
   tlp: Tlp;
@@ -54,7 +54,7 @@ export interface Indication {
 
 interface EntityBase {
   id: string;
-  /** When its source last stated it (STIX `modified`); null: it did not say. */
+  /** When its source last stated it (STIX `modified`); null: not stated. */
   statedAt: Date | null;
   name: string;
   description: string | null;
@@ -63,11 +63,11 @@ interface EntityBase {
   tlp: Tlp;
   createdAt: Date;
   modifiedAt: Date;
-  /** Ids it has elsewhere, sorted: STIX ids, MISP galaxy tags. */
+  /** External ids, sorted: STIX ids, MISP galaxy tags. */
   externalIds: string[];
 }
 
-/** What indicators are linked to. */
+/** An entity that indicators are linked to. */
 export type ExportEntity =
   | (EntityBase & {
       kind: 'actor';
@@ -105,21 +105,23 @@ export interface ExportRelationship {
   tlp: Tlp;
 }
 
-/** What is known of the whole before its first row is read; of one snapshot with the rows. */
+/**
+ * The facts about an export that are known before its first row is read, from the same snapshot as the rows.
+ */
 export interface ExportInfo {
-  /** A stable name of what was asked for: the filters, canonical, such as `tag=emotet&type=URL`; empty: everything. */
+  /** A stable name of the query: its canonical filters, such as `tag=emotet&type=URL`; empty: everything. */
   query: string;
-  /** Hex; equal when, and only when, the rows are. */
+  /** Hexadecimal; equal if and only if the rows are equal. */
   digest: string;
-  /** How many indicators match, those of types that the format cannot express included. */
+  /** Number of matching indicators, including those of types that the format cannot express. */
   total: number;
   /** The markings of the rows and entities that follow, from the widest to the narrowest audience. */
   tlps: Tlp[];
-  /** The latest sighting of what matches; null when nothing does, or the format does not read it. */
+  /** The latest sighting of the matches; null if there are none, or if the format does not read it. */
   lastSeen: Date | null;
   /**
-   * When what this caller gets under this question was last found to be another, to the second; it never falls. null
-   * unless the format reads it.
+   * When a change of this caller's response to the query was last detected, to the second; it never
+   * decreases. null unless the format reads it.
    */
   changedAt: Date | null;
   entities: readonly ExportEntity[];
@@ -129,16 +131,16 @@ export interface ExportInfo {
 export const TXT_STYLES = ['plain', 'paloalto', 'fortinet', 'checkpoint', 'wazuh', 'splunk'] as const;
 export type TxtStyle = (typeof TXT_STYLES)[number];
 
-/** Which indicators come first where not all fit: the highest confidence, or the newest sighting. */
+/** The order in which a limit selects indicators: the highest confidence, or the newest sighting first. */
 export const LIMIT_ORDERS = ['confidence', 'newest'] as const;
 export type LimitOrder = (typeof LIMIT_ORDERS)[number];
 
 /** The largest limit of a list. */
 export const MOST_LINES = 10_000_000;
 
-/** How a list of one value a line is written. */
+/** How a list with one value per line is written. */
 export interface ListOptions {
-  /** For which product. */
+  /** The product that reads the list. */
   style: TxtStyle;
   /** One of the types of the list, where the style holds one kind of value; null: any. */
   kind: IndicatorType | null;
@@ -148,9 +150,9 @@ export interface ListOptions {
   limit: { count: number; order: LimitOrder } | null;
 }
 
-/** What a caller may choose beside the format. */
+/** The options of an export besides its format. */
 export interface ExportOptions {
-  /** csv: prefix what a spreadsheet would run as a formula. */
+  /** csv: prefix text that a spreadsheet would run as a formula. */
   csvGuard: boolean;
   /** txt. */
   list: ListOptions;
@@ -158,7 +160,7 @@ export interface ExportOptions {
   context: boolean;
 }
 
-/** What a request may choose beside the format. */
+/** The options of a request besides the format. */
 export interface GivenOptions {
   csvGuard?: 'on' | 'off' | undefined;
   style?: TxtStyle | undefined;
@@ -168,23 +170,26 @@ export interface GivenOptions {
   include?: 'context' | undefined;
 }
 
-/** An entry of the catalogue. OpenAPI, `--help`, the pages' menu and the documentation say of a format what stands here. */
+/**
+ * An entry of the catalogue, from which OpenAPI, `--help`, the menu of the pages and the documentation
+ * describe a format.
+ */
 export interface FormatEntry {
-  /** The name for people. */
+  /** The display name. */
   label: string;
   /** Which products read it; Markdown. */
   purpose: string;
-  /** The options that it takes; any other is an error. */
+  /** The supported options; any other is an error. */
   options: readonly (keyof GivenOptions)[];
-  /** A short export, for the OpenAPI document; the first of a media type stands there. */
+  /** A short export for the OpenAPI document, which shows the first one of each media type. */
   example?: string;
   open(options: ExportOptions): ExportFormat;
 }
 
 /**
- * A format. `write` gets the rows in batches, in the format's order, only of its types and, for `detectionOnly`, only
- * those for detection. It yields the text in pieces of some kilobytes, holds a bounded number of rows at a time, and
- * is a pure function of its arguments: the same state gives the same bytes.
+ * An export format. `write` receives the rows in batches, in the format's order, only of its types and, for
+ * `detectionOnly`, only those for detection. It yields the text in pieces of some kilobytes, holds a bounded
+ * number of rows at a time, and is a pure function of its arguments: the same state gives the same bytes.
  */
 export interface ExportFormat extends ExportShape {
   readonly mediaType: string;
@@ -192,9 +197,10 @@ export interface ExportFormat extends ExportShape {
   readonly extension: string;
   write(batches: AsyncIterable<readonly ExportIndicator[]>, info: ExportInfo): AsyncGenerator<string>;
   /**
-   * The same bytes as `write` gives, from what PostgreSQL's COPY gives of its columns, where that is much quicker.
-   * @param toRow of a line, without its end
-   * @yields what is to be done with before the next is asked for
+   * Yields the same bytes as `write`, from the output of PostgreSQL's COPY for its columns, where that is
+   * much faster.
+   * @param toRow parses a line, without its end
+   * @yields pieces that must be consumed before the next is requested
    */
   writeCopied?(
     pieces: AsyncIterable<CopiedRows>,
@@ -205,18 +211,19 @@ export interface ExportFormat extends ExportShape {
 
 /** Which rows a writer gets, and in which order. */
 export interface ExportShape {
-  /** What it can express; other types are counted as skipped. */
+  /** The types that it can express; others are counted as skipped. */
   readonly types: readonly IndicatorType[];
-  /** Rules and block lists: what is not for detection is left out. */
+  /** Rules and block lists: indicators that are not for detection are left out. */
   readonly detectionOnly: boolean;
   /**
-   * `list`: newest sighting first. `number`: by number. `address`: IPv4 then IPv6 addresses ascending, then everything
-   * else, the highest number first. Rows stand about as their numbers do: by number nothing has to be sorted.
+   * `list`: newest sighting first. `number`: by number. `address`: IPv4 then IPv6 addresses ascending, then
+   * everything else, the highest number first. Rows are stored roughly in the order of their numbers, so
+   * `number` needs no sort.
    */
   readonly order: 'list' | 'number' | 'address';
-  /** What it reads of an indicator; a row has nothing else. */
+  /** The members of an indicator that it reads; a row has no others. */
   readonly columns: readonly (keyof ExportIndicator)[];
-  /** What it reads beside the rows. */
+  /** The facts that it reads besides the rows. */
   readonly reads: {
     context?: boolean;
     lastSeen?: boolean;

@@ -3,16 +3,16 @@ import { hash } from 'node:crypto';
 const FIRST_CAPACITY = 1 << 10;
 
 /**
- * Tells whether a line comes for the first time. It keeps eight bytes of each line's hash in a table at most two
- * thirds full: 16 MB for a million lines, whatever their length. Of a million lines, the chance that any two
- * different ones are taken for one is 1 in 30 million.
+ * Returns a function that tells whether it receives a line for the first time. It keeps eight bytes of each
+ * line's hash in a table at most two thirds full: 16 MB for a million lines, whatever their length. Of a
+ * million lines, the chance that any two different ones count as equal is 1 in 30 million.
  */
 export function firstSeenLines(): (line: string) => boolean {
   let slots = new Uint32Array(FIRST_CAPACITY * 2);
   let count = 0;
   return (line) => {
     if (count * 3 >= slots.length) slots = doubled(slots);
-    // Of a hash that nobody can choose collisions for: a crafted URL must not push another off the list.
+    // A cryptographic hash, because a crafted URL whose hash collides must not push another off the list.
     const digest = hash('sha256', line, 'binary');
     const isNew = add(slots, word(digest, 0) || 1, word(digest, 4));
     if (isNew) count++;
@@ -27,7 +27,7 @@ function doubled(slots: Uint32Array): Uint32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Open addressing, linear probing; two words a slot, of which the first is 0 where it is free. */
+/** Open addressing with linear probing; two words per slot, of which the first is 0 if the slot is free. */
 function add(slots: Uint32Array, first: number, second: number): boolean {
   const mask = slots.length - 1;
   let at = (second * 2) & mask;
@@ -39,7 +39,7 @@ function add(slots: Uint32Array, first: number, second: number): boolean {
   return true;
 }
 
-/** Four bytes, a character each. */
+/** Returns four bytes of a binary string as a number. */
 function word(bytes: string, from: number): number {
   return (
     (bytes.charCodeAt(from) |

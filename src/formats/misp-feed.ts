@@ -1,10 +1,12 @@
 /**
- * A MISP feed: `manifest.json`, `hashes.csv` and a file an event, as MISP's pull (app/Model/Feed.php) reads them. The
- * events are fixed ranges of indicator numbers, so that a change moves one small file.
+ * A MISP feed: `manifest.json`, `hashes.csv` and one file per event, as MISP's pull (app/Model/Feed.php)
+ * reads them. The events are fixed ranges of indicator numbers, so that a change affects one small file.
  *
- * - The pull fetches an event when its timestamp in the manifest is later than that of its own copy, and takes from it
- *   the attributes that are new or whose timestamps rose. What is no longer in the event stays in MISP.
- * - `feed` is a UUID of this installation: two that one MISP pulls from must not share the uuids of their events.
+ * - The pull fetches an event when its timestamp in the manifest is later than that of its own copy, and
+ *   takes the attributes that are new or whose timestamps have increased. Attributes that left the event stay
+ *   in MISP.
+ * - `feed` is a UUID of this installation: two installations that one MISP pulls from must not share the
+ *   uuids of their events.
  */
 
 import { createHash } from 'node:crypto';
@@ -14,15 +16,15 @@ import type { ExportIndicator } from './format.ts';
 import { mispValue } from './misp/attribute.ts';
 import { eventSummary, type MispEvent, writeEvent } from './misp/event.ts';
 
-/** Indicator numbers an event: a megabyte at most, as a rule. */
+/** Indicator numbers per event: usually a megabyte at most. */
 export const FEED_RANGE_SIZE = 2000;
 
 export interface FeedRange {
   /** From 0; see `feedRangeOf`. */
   range: number;
-  /** The most restrictive of the indicators in it, of which there is at least one. */
+  /** The most restrictive TLP of its indicators, of which there is at least one. */
   tlp: Tlp;
-  /** Never falls; rises with every change in the range, also when an indicator leaves it. */
+  /** Never decreases; increases with every change in the range, also when an indicator leaves it. */
   changedAt: Date;
   /** The latest sighting in it. */
   lastSeen: Date;
@@ -41,7 +43,7 @@ export function feedEventUuid(feed: string, range: number): string {
   return uuidv5(`feed:${range}`, feed);
 }
 
-/** The range whose event has the uuid; null when none up to the last indicator's number has it. */
+/** Returns the range whose event has the uuid; null if no range up to that of the last indicator has it. */
 export function feedRangeOfUuid(feed: string, uuid: string, lastNumber: number): number | null {
   for (let range = feedRangeOf(lastNumber); range >= 0; range--) {
     if (feedEventUuid(feed, range) === uuid) return range;
@@ -49,7 +51,10 @@ export function feedRangeOfUuid(feed: string, uuid: string, lastNumber: number):
   return null;
 }
 
-/** `manifest.json`: an event a line. Ranges without an indicator have no event: MISP refuses empty ones. */
+/**
+ * Returns `manifest.json`, one event per line. Ranges without an indicator have no event: MISP rejects empty
+ * ones.
+ */
 export function feedManifest(feed: string, ranges: readonly FeedRange[]): string {
   const entries = ranges.map((range) => {
     const event = eventOf(feed, range);
@@ -58,7 +63,7 @@ export function feedManifest(feed: string, ranges: readonly FeedRange[]): string
   return `{${entries.join(',')}\n}\n`;
 }
 
-/** `{uuid}.json`: the event of a range. */
+/** Writes `{uuid}.json`, the event of a range. */
 export function writeFeedEvent(
   feed: string,
   range: FeedRange,
@@ -67,7 +72,10 @@ export function writeFeedEvent(
   return writeEvent(eventOf(feed, range), batches, new Map());
 }
 
-/** Lines of `hashes.csv`, MD5 of the value and uuid of its event: MISP looks its own attributes up in it. */
+/**
+ * Returns lines of `hashes.csv`, the MD5 of a value and the uuid of its event: MISP looks up its own
+ * attributes in it.
+ */
 export function feedHashes(feed: string, rows: readonly ExportIndicator[]): string {
   return rows
     .map((row) => `${md5(mispValue(row))},${feedEventUuid(feed, feedRangeOf(row.number))}\n`)

@@ -6,15 +6,15 @@ import { MISP_COLUMNS } from './misp/attribute.ts';
 import { type MispEvent, writeEvent } from './misp/event.ts';
 import { galaxyTags } from './misp/tags.ts';
 
-/** Never to be changed: the same question has the same event in MISP, for ever. */
+/** Must never change: the same query always has the same event in MISP. */
 const EVENT_NAMESPACE = 'cafeff93-e8d8-45e7-afe5-b85d6b53bbe6';
 
-/** MISP has an attribute type for every one of ours. */
+/** MISP has an attribute type for every indicator type. */
 const MISP_TYPES = INDICATOR_TYPES;
 
 /**
- * One event in MISP's core format (draft-dulaunoy-misp-core-format), as MISP itself exports it. With context the
- * attributes carry galaxy tags of what they indicate.
+ * One event in MISP's core format (draft-dulaunoy-misp-core-format), as MISP itself exports it. With context,
+ * the attributes carry galaxy tags of the entities that they indicate.
  */
 export function mispFormat({ context }: Pick<ExportOptions, 'context'>): ExportFormat {
   return {

@@ -1,7 +1,7 @@
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
 
-/** One Indicator a line, as a list of the JSON API holds it: the same fields in the same order. */
+/** One indicator per line, with the same fields in the same order as in a list of the JSON API. */
 export function ndjsonFormat(): ExportFormat {
   return {
     mediaType: 'application/x-ndjson',

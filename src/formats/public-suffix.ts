@@ -1,14 +1,14 @@
 import { getPublicSuffix } from 'tldts';
 
 /**
- * Whether names are registered directly below a name (`co.uk`, `github.io`, `duckdns.org`): what is below it is all its
- * customers', so only the name itself may be matched.
+ * Returns whether names are registered directly below a name (`co.uk`, `github.io`, `duckdns.org`): the names
+ * below it belong to different customers, so only the name itself may be matched.
  */
 export function isPublicSuffix(name: string): boolean {
   return getPublicSuffix(name, A_NAME) === name;
 }
 
-/** It is that and nothing else: not a URL, not an address. */
+/** The input is a name, neither a URL nor an address. */
 const A_NAME = {
   allowPrivateDomains: true,
   validateHostname: false,

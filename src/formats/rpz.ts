@@ -14,15 +14,21 @@ const RETRY = 600;
 /** A week: how long a secondary goes on answering from its copy without a primary. */
 const EXPIRE = 604_800;
 
-/** What a name has of 253 characters when `*.` stands before it and an origin of up to 64 after it. */
+/**
+ * The longest name for which `*.` before it and an origin of up to 64 characters after it fit into 253
+ * characters.
+ */
 const MAX_NAME = 253 - '*.'.length - '.'.length - 64;
-/** The zones under an origin that hold other triggers: as a name's end they would turn it into one. */
+/**
+ * The zones below an origin that hold other triggers: a name that ends in one would become such a trigger.
+ */
 const TRIGGER_ZONE = /\.rpz-(?:client-ip|ip|nsdname|nsip)$/;
 
 /**
- * A DNS response policy zone (draft-vixie-dnsop-dns-rpz): NXDOMAIN for each domain and everything under it, and for
- * each name that resolves to one of the addresses. Owner names are relative, so the zone's name is the operator's
- * choice, up to 64 characters. The serial rises with every change (RFC 1982 arithmetic, as it wraps).
+ * A DNS response policy zone (draft-vixie-dnsop-dns-rpz): NXDOMAIN for each domain and everything under it,
+ * and for each name that resolves to one of the addresses. Owner names are relative, so the zone's name is
+ * the operator's choice, up to 64 characters. The serial rises with every change (RFC 1982 arithmetic, as it
+ * wraps).
  */
 export function rpzFormat(): ExportFormat {
   return {
@@ -84,7 +90,8 @@ function recordsOf(owners: readonly string[]): string {
 }
 
 /**
- * Of an IPv4 address, or of a name in ASCII that stands for all under it, too, from the bytes of COPY's text format.
+ * Writes the records of an IPv4 address, or of an ASCII name that also covers all names below it, from the
+ * bytes of COPY's text format.
  */
 function recordsFromCopy(source: Buffer, from: number, target: Buffer, to: number): number {
   const valueAt = placeOf(TAB, source, from) + 1;
@@ -122,7 +129,7 @@ function head(info: ExportInfo): string {
   return `$TTL ${TTL}\n@ SOA ${soa}\n@ NS localhost.\n`;
 }
 
-/** Unix seconds in 32 bits, never 0: some secondaries take that for no serial at all. */
+/** Returns Unix seconds in 32 bits; never 0, which some secondaries treat as no serial at all. */
 function serial({ changedAt }: ExportInfo): number {
   return Math.floor(Number(changedAt ?? 0) / 1000) % 2 ** 32 || 1;
 }
@@ -138,7 +145,10 @@ function triggers({ type, value }: ExportIndicator): string[] {
   return isPublicSuffix(value) ? [value] : [value, `*.${value}`];
 }
 
-/** The groups of RFC 5952 from the last to the first; `zz` stands for `::`, which is at most once in it. */
+/**
+ * Returns the groups of an RFC 5952 address from the last to the first; `zz` stands for `::`, which occurs at
+ * most once.
+ */
 function reversedGroups(address: string): string {
   const groups = address.replace('::', ':zz:').split(':');
   return groups

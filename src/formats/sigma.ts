@@ -6,7 +6,7 @@ import { ruleDocument, type SigmaChange, type SigmaSubject, shownName, subjectKi
 
 export type { SigmaSubject } from './sigma/rule.ts';
 
-/** What a log source of Sigma's taxonomy shows. */
+/** The types that a log source of Sigma's taxonomy shows. */
 export const SIGMA_TYPES: readonly IndicatorType[] = [
   'IPV4',
   'IPV6',
@@ -21,10 +21,11 @@ export const SIGMA_TYPES: readonly IndicatorType[] = [
 ];
 
 /**
- * Rules that find the indicators of an actor or a campaign, each a whole YAML document that ends with a line: one log
- * source a rule, as many rules as its values need. One open rule of each kind is held at a time. What it returns in
- * the end is the number of indicators that no log source shows.
- * @param batches visible indicators for detection, by number, so that new ones change the last rules only
+ * Yields the rules that detect the indicators of an actor or a campaign, each a whole YAML document that ends
+ * with a line break: one log source per rule, as many rules as its values need. One open rule of each kind is
+ * held at a time.
+ * @param batches visible indicators for detection, by number, so that new ones change only the last rules
+ * @returns the number of indicators that no log source shows
  */
 export async function* sigmaRules(
   subject: SigmaSubject,
@@ -56,14 +57,14 @@ export async function* sigmaRules(
   return leftOut;
 }
 
-/** What a bundle holds. */
+/** The contents of a bundle. */
 interface SigmaBundleFacts {
   ruleCount: number;
-  /** How many indicators there are of types that are not in `SIGMA_TYPES`, by type. */
+  /** Numbers of indicators of types that are not in `SIGMA_TYPES`, by type. */
   leftOut: Readonly<Record<string, number>>;
 }
 
-/** The comment at the head of a bundle, each line with its end. */
+/** Returns the comment at the head of a bundle, each line with its end. */
 export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBundleFacts): string {
   const attackId = subject.attackId === null ? '' : ` (${subject.attackId.replace(/\W/g, '_')})`;
   const counts = Object.entries(leftOut).filter(([, count]) => count > 0);
@@ -83,7 +84,10 @@ export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBu
   return lines.map((line) => `# ${line}\n`).join('');
 }
 
-/** The comment at the end of a bundle: what of `SIGMA_TYPES` was left out; empty for nothing. */
+/**
+ * Returns the comment at the end of a bundle: how many indicators of `SIGMA_TYPES` were left out; empty for
+ * none.
+ */
 export function sigmaTail(leftOut: number): string {
   if (leftOut === 0) return '';
   const examples = 'folders, names with placeholders, keys that Windows writes to';

@@ -6,9 +6,11 @@ import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file
 import { pattern, ruleLine } from './rules/rule-text.ts';
 
 const TO_SERVER = 'flow:established,to_server';
-/** The client, one's own, is the one in trouble. */
+/** The internal client is the affected host. */
 const TARGET = 'target:src_ip';
-/** A rule of the IP header alone would alert on every packet; the flow remembers that it has been told of. */
+/**
+ * A rule on the IP header alone would alert on every packet; the flow bit limits it to one alert per flow.
+ */
 const ONCE_A_FLOW = ['flowbits:isnotset,tipline.address', 'flowbits:set,tipline.address'];
 
 const SNORT: RuleLanguage = {
@@ -24,8 +26,8 @@ const SNORT: RuleLanguage = {
 };
 
 /**
- * Rules for Snort 3: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP host), URLs
- * and user agents, with the services that the stock configuration binds and finds.
+ * Rules for Snort 3: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP
+ * host), URLs and user agents, with the services that the stock configuration binds and finds.
  */
 export function snortFormat(): ExportFormat {
   return ruleFormat(SNORT);
@@ -65,15 +67,17 @@ function domainRules(row: ExportIndicator): string[] {
 }
 
 /**
- * Snort has no buffer of the name asked for. On the wire it is labels, each after its length, and the empty one at
- * the end (RFC 1035 §3.1), so that both ends are exact; it follows the header of 12 bytes, over TCP of 14.
+ * Returns the conditions for a DNS query. Snort has no buffer for the queried name. On the wire it is labels,
+ * each after its length, and the empty one at the end (RFC 1035 §3.1), so that both ends are exact; it
+ * follows the header of 12 bytes, over TCP of 14.
  */
 function queryIs(domain: string): string[] {
   const labels = domain.split('.').map((label) => ({ label, length: hexByte(label.length) }));
   const content = `content:"${labels.map(({ label, length }) => `|${length}|${label}`).join('')}|00|",nocase`;
   if (!isPublicSuffix(domain)) return [`${content},offset 12`];
-  // Here the name must begin where the question does. The count of questions, one, tells UDP from TCP: two bytes
-  // further there are, over UDP, the answers, of which a query has none.
+  // For a public suffix the name must begin where the question does. The number of questions, one,
+  // distinguishes UDP from TCP: two bytes further, over UDP, is the number of answers, of which a query has
+  // none.
   const name = labels.map(({ label, length }) => `\\x${length}${label}`).join('');
   return [
     `${content},offset 12,depth ${domain.length + 4}`,
@@ -86,9 +90,10 @@ function hexByte(byte: number): string {
 }
 
 /**
- * Nor has it one of the server name. RFC 6066 §3: type 0 (two bytes), lengths of extension and list (two each), type
- * of name (one), length of name (two), name. The jump goes from a zero type over the name and back to before the
- * domain: there stands the name's length, when it is the domain itself, or a label's end and a dot.
+ * Returns the conditions for a TLS server name, for which Snort has no buffer either. RFC 6066 §3: type 0
+ * (two bytes), lengths of extension and list (two each), type of name (one), length of name (two), name. The
+ * jump goes from a zero type over the name and back to before the domain: the preceding bytes are the name's
+ * length, when it is the domain itself, or a label's end and a dot.
  */
 function sniIs(domain: string): string[] {
   const itself = `\\x00\\x${hexByte(domain.length)}`;
@@ -101,14 +106,14 @@ function sniIs(domain: string): string[] {
   ];
 }
 
-/** A name's only character that means something in an expression is the dot. */
+/** Escapes a name for an expression; the dot is its only special character. */
 function expression(domain: string): string {
   return domain.replaceAll('.', '\\.');
 }
 
 /**
- * An https URL is found where TLS is decrypted before the sensor, and there it may be HTTP/2. Its SNI alone would
- * accuse the whole host for one path.
+ * An https URL is found only where TLS is decrypted before the sensor, and there it may be HTTP/2. A rule on
+ * its SNI alone would flag the whole host for one path.
  */
 function urlRules(row: ExportIndicator): string[] {
   const request = ruleRequest(row.value);
@@ -120,8 +125,8 @@ function urlRules(row: ExportIndicator): string[] {
 }
 
 /**
- * The raw target, whole. A proxy gets it in absolute-form, after scheme and host: that is why a target which
- * normalizing does not change is asked to be the end of the raw one and as long as the normalized one, which is
+ * Compares the whole raw target. A proxy gets it in absolute-form, after scheme and host. Therefore a target
+ * that normalizing does not change must be the end of the raw one and as long as the normalized one, which is
  * without scheme and host.
  */
 function targetIs({ target, isNormal }: RuleRequest): string {
@@ -139,7 +144,7 @@ function userAgentRule(row: ExportIndicator): string {
   return ruleLine(header('http'), conditions, aboutIndicator(row, 0));
 }
 
-/** The buffer before it is exactly this text. */
+/** Requires the preceding buffer to be exactly this text. */
 function equals(text: string, modifier = ''): string {
   const parts = exactParts(text);
   const length = `bufferlen:${parts.length}`;

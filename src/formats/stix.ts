@@ -15,12 +15,13 @@ const COLUMNS = [
   ...(['lastSeen', 'expiresAt', 'createdAt', 'modifiedAt', 'forDetection', 'externalIds'] as const),
 ];
 
-/** By the id of the entity here. */
+/** The ends of relationships by the entity's id in Tipline. */
 type Ends = ReadonlyMap<string, End>;
 
 /**
- * A STIX 2.1 bundle that stands alone: whatever an object refers to is in it. One object a line. A CVE is a
- * vulnerability, everything else an indicator; with context follow the entities and what joins them.
+ * A self-contained STIX 2.1 bundle: it includes every object that another one refers to. One object per line.
+ * A CVE is a vulnerability, everything else an indicator; with context, the entities and their relationships
+ * are added.
  */
 export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportFormat {
   return {
@@ -62,7 +63,7 @@ export const stix: FormatEntry = {
   open: stixFormat,
 };
 
-/** Each after a comma: the identity stands before them all. */
+/** Returns objects as lines, each after a comma, because the identity precedes them all. */
 function lines(objects: readonly StixObject[]): string {
   return objects.map((object) => `,\n${JSON.stringify(object)}`).join('');
 }
@@ -72,7 +73,7 @@ function markings({ tlps, relationships }: ExportInfo, context: boolean): StixOb
   return TLPS.filter((tlp) => used.has(tlp)).map(markingOf);
 }
 
-/** Only what joins two objects of the bundle; two links can become one `related-to`. */
+/** Only relationships between two objects of the bundle; two links can become one `related-to`. */
 function* relationshipLines(info: ExportInfo, ends: Ends): Generator<string> {
   const written = new Set<string>();
   for (const { fromId, toId, type, tlp } of info.relationships) {
@@ -84,7 +85,7 @@ function* relationshipLines(info: ExportInfo, ends: Ends): Generator<string> {
   }
 }
 
-/** An indicator, and what it says of the entities of the bundle. */
+/** Returns an indicator and its relationships to entities of the bundle. */
 function rowObjects(row: ExportIndicator, ends: Ends): StixObject[] {
   const object = indicatorObject(row);
   if (ends.size === 0) return [object];

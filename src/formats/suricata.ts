@@ -6,10 +6,11 @@ import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file
 import { pattern, ruleLine } from './rules/rule-text.ts';
 
 const TO_SERVER = 'flow:established,to_server';
-/** The client, one's own, is the one in trouble. */
+/** The internal client is the affected host. */
 const TARGET = 'target:src_ip';
 /**
- * libhtp lowers the host only where no port follows it, and `nocase` is not allowed on http.host; so the transform.
+ * libhtp lower-cases the host only if no port follows it, and `nocase` is not allowed on http.host; hence the
+ * transform.
  */
 const LOWER_HOST = 'http.host; to_lowercase';
 
@@ -20,7 +21,10 @@ const SURICATA: RuleLanguage = {
     if (row.type === 'URL') return urlRules(row);
     return row.type === 'USER_AGENT' ? [userAgentRule(row)] : [];
   },
-  /** Without other conditions the engine looks at such a rule once a flow and direction, not at every packet. */
+  /**
+   * Without other conditions the engine evaluates such a rule once per flow and direction, not on every
+   * packet.
+   */
   addressRule(family, addresses, about) {
     // The stock HOME_NET has IPv4 networks only: with it no IPv6 flow would ever match.
     const home = family === 'IPV4' ? '$HOME_NET' : 'any';
@@ -29,8 +33,8 @@ const SURICATA: RuleLanguage = {
 };
 
 /**
- * Rules for Suricata 7: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP host),
- * URLs and user agents. The file loads alone, strictly, with the stock configuration.
+ * Rules for Suricata 7: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP
+ * host), URLs and user agents. The file loads alone, strictly, with the stock configuration.
  */
 export function suricataFormat(): ExportFormat {
   return ruleFormat(SURICATA);
@@ -68,7 +72,7 @@ function domainRules(row: ExportIndicator): string[] {
   ];
 }
 
-/** The name and what is below it, unless that is other people's. */
+/** Matches a name and the names below it, unless those belong to others. */
 function nameIs(domain: string): (nocase: string) => string {
   return isPublicSuffix(domain)
     ? (nocase) => `content:${pattern(domain)}; ${nocase}bsize:${domain.length}`
@@ -76,8 +80,9 @@ function nameIs(domain: string): (nocase: string) => string {
 }
 
 /**
- * An https URL is found where TLS is decrypted before the sensor, and there it may be HTTP/2, which nobody speaks in
- * the clear (`http` is both, `http1` the old one). Its SNI alone would accuse the whole host for one path.
+ * An https URL is found only where TLS is decrypted before the sensor, and there it may be HTTP/2, which is
+ * not used in the clear (`http` is both, `http1` the old one). A rule on its SNI alone would flag the whole
+ * host for one path.
  */
 function urlRules(row: ExportIndicator): string[] {
   const request = ruleRequest(row.value);
@@ -93,8 +98,8 @@ function hostIs({ host, hasPort }: RuleRequest): string {
 }
 
 /**
- * The raw target, whole. A proxy gets it in absolute-form, after scheme and host: that is why a target which
- * normalizing does not change is asked to be the end of the raw one and as long as the normalized one, which is
+ * Compares the whole raw target. A proxy gets it in absolute-form, after scheme and host. Therefore a target
+ * that normalizing does not change must be the end of the raw one and as long as the normalized one, which is
  * without scheme and host.
  */
 function targetIs({ target, isNormal }: RuleRequest): string {
@@ -111,7 +116,7 @@ function userAgentRule(row: ExportIndicator): string {
   return ruleLine(header('http'), conditions, aboutIndicator(row, 0));
 }
 
-/** The sticky buffer before it is exactly this text. */
+/** Requires the preceding sticky buffer to be exactly this text. */
 function equals(text: string, modifier = ''): string {
   const parts = exactParts(text);
   if (parts.whole !== null) return `content:${pattern(parts.whole)}${modifier}; bsize:${parts.length}`;

@@ -8,15 +8,15 @@ import { type UrlParts, urlParts } from './url-parts.ts';
 /** How the external lists of one product are written. */
 export interface ListStyle {
   types: readonly IndicatorType[];
-  /** The types that may stand in one list, by kind, where the product takes one kind a list. */
+  /** The types that one list may contain, by kind, if the product takes one kind per list. */
   kinds: readonly (readonly IndicatorType[])[] | null;
-  /** Whether it takes networks, and so adjacent addresses may be joined. */
+  /** Whether the product accepts networks, so that adjacent addresses may be joined. */
   networks: boolean;
-  /** The first line, by one of the types of the kind. */
+  /** Returns the first line, given one of the types of the kind. */
   header?(kind: IndicatorType | null): string;
-  /** The lines of one value that is not joined with others; none when the list cannot say it. */
+  /** Returns the lines of one value that is not joined with others; none if the list cannot express it. */
   lines(row: ExportIndicator): string[];
-  /** Whether lines that start with `#` are comments to it. */
+  /** Whether the product reads lines that start with `#` as comments. */
   comments: boolean;
   columns: readonly (keyof ExportIndicator)[];
   mediaType: string;
@@ -26,7 +26,7 @@ export interface ListStyle {
 const ADDRESSES = ['IPV4', 'IPV6'] as const;
 const HASHES = ['MD5', 'SHA1', 'SHA256'] as const;
 
-/** What a web filter sees; the scheme is no part of what it compares. */
+/** The schemes that a web filter sees; the scheme is not part of the comparison. */
 const WEB_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss']);
 
 const VALUES = {
@@ -41,7 +41,7 @@ const kindsOf = <const K extends readonly (readonly IndicatorType[])[]>(...kinds
 });
 
 export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
-  /** Values as they are shown. Few readers take `#` at the start for anything but a comment. */
+  /** Display values. Few readers take `#` at the start for anything but a comment. */
   plain: {
     ...VALUES,
     types: INDICATOR_TYPES,
@@ -51,10 +51,10 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     comments: false,
   },
   /**
-   * PAN-OS external dynamic lists (Formatting Guidelines for an External Dynamic List; Guidelines for URL Category
-   * Exceptions): of addresses, domains or URLs, entries of up to 255 characters. A name stands for itself and `*.` for
-   * what is under it. Since 10.2 the firewall itself puts the ending slash behind names in URL lists; a domain list
-   * takes none.
+   * PAN-OS external dynamic lists (Formatting Guidelines for an External Dynamic List; Guidelines for URL
+   * Category Exceptions) of addresses, domains or URLs, with entries of up to 255 characters. A name matches
+   * itself, and `*.` the names below it. Since 10.2 the firewall itself appends the ending slash to names in
+   * URL lists; a domain list accepts none.
    */
   paloalto: {
     ...VALUES,
@@ -64,8 +64,8 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     comments: false,
   },
   /**
-   * FortiOS external resources, of addresses, domains, URLs (category) or malware hashes: lines of up to 4K characters, `*`
-   * as a wildcard, schemes cut off by the firewall.
+   * FortiOS external resources of addresses, domains, URLs (category) or malware hashes: lines of up to 4K
+   * characters, `*` as a wildcard, schemes cut off by the firewall.
    */
   fortinet: {
     ...VALUES,
@@ -75,8 +75,8 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     comments: false,
   },
   /**
-   * Check Point network feeds (addresses) and custom intelligence feeds (sk132193: one column of comma-separated
-   * values of one type that the feed names, `#` for comments).
+   * Check Point network feeds (addresses) and custom intelligence feeds (sk132193: one column of
+   * comma-separated values of one type that the feed names, `#` for comments).
    */
   checkpoint: {
     ...VALUES,
@@ -86,8 +86,8 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     comments: true,
   },
   /**
-   * Wazuh CDB lists: `key:value` lines with unique keys, a key that holds a colon in quotation marks. Of networks it knows those
-   * that end at a dot alone. The value, which rules may compare, is the severity.
+   * Wazuh CDB lists: `key:value` lines with unique keys, a key that contains a colon in quotation marks. Only
+   * networks that end at a dot are supported. The value, which rules may compare, is the severity.
    */
   wazuh: {
     ...VALUES,
@@ -100,7 +100,10 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     comments: false,
     columns: ['type', 'value', 'severity'],
   },
-  /** Splunk Enterprise Security: the lookup of one of its threat collections, with the collection's own fields. */
+  /**
+   * Splunk Enterprise Security: the lookup of one of its threat collections, with the fields of that
+   * collection.
+   */
   splunk: {
     ...kindsOf(
       ADDRESSES,
@@ -123,7 +126,8 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
 function paloAltoLines({ type, value }: ExportIndicator): string[] {
   if (type !== 'URL') return withSubdomains(value);
   const url = webUrl(value);
-  // `*` and `^` are wildcards. An entry has no port: a path is told apart without it, a whole site is not.
+  // `*` and `^` are wildcards. An entry has no port: a path is specific enough without it, a whole site is
+  // not.
   if (url === null || /[*^]/.test(value) || (url.port !== null && url.path + url.query === '/')) return [];
   // Entries are compared without regard to case.
   const line = `${url.host}${url.path}${url.query}`.toLowerCase();
@@ -147,7 +151,7 @@ function checkPointLines({ type, value }: ExportIndicator): string[] {
   return [/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line];
 }
 
-/** What is below a public suffix is other people's. */
+/** Names below a public suffix belong to others. */
 function withSubdomains(name: string): string[] {
   return isPublicSuffix(name) ? [name] : [name, `*.${name}`];
 }
@@ -157,18 +161,20 @@ function webUrl(value: string): UrlParts | null {
   return WEB_SCHEMES.has(url.scheme) ? url : null;
 }
 
-/** Nor user name and password, which are in no request line. */
+/** Omits the scheme, and user name and password, which are in no request line. */
 function withoutScheme({ host, port, path, query }: UrlParts): string {
   return `${port === null ? host : `${host}:${port}`}${path}${query}`;
 }
 
 function wazuhLines({ value, severity }: ExportIndicator): string[] {
-  // Its reader has no escape for a quotation mark.
+  // Wazuh's reader has no escape for a quotation mark.
   if (value.includes('"')) return [];
   return [`${value.includes(':') ? `"${value}"` : value}:${severity.toLowerCase()}`];
 }
 
-/** The fields of each threat collection, by the type of indicator and the one of them that holds the value. */
+/**
+ * The fields of the threat collection for each type of indicator, and the one of them that holds the value.
+ */
 const SPLUNK_FIELDS: Partial<Record<IndicatorType, { fields: readonly string[]; value: string }>> = {
   ...ofCollection(['ip'], { IPV4: 'ip', IPV6: 'ip' }),
   ...ofCollection(['domain'], { DOMAIN: 'domain' }),
@@ -194,9 +200,9 @@ function splunkFields(type: IndicatorType): readonly string[] {
   return SPLUNK_FIELDS[type]?.fields ?? [];
 }
 
-/** The weight is the confidence, from 1. */
+/** The weight is the confidence, at least 1. */
 function splunkLines({ type, value, confidence, severity, tlp, source }: ExportIndicator): string[] {
-  // A name is free text: it stands where no spreadsheet takes it for a formula, and on one line.
+  // A name is free text: it is placed where no spreadsheet reads it as a formula, and kept on one line.
   const name = source.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   const cells: Record<string, string> = {
     [SPLUNK_FIELDS[type]?.value ?? '']: value,

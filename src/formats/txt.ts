@@ -6,12 +6,13 @@ import { firstSeenLines } from './line-deduplicator.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 
 const POUND = 0x23;
-/** With which the names of the types of addresses begin, and no other. */
+/** The first letter of the names of the address types, and of no other type. */
 const LETTER_I = 0x49;
 
 /**
- * One value a line, for external lists of firewalls and others: addresses first, neighbours joined into networks, then
- * everything else, as the style has it: what was added last first or, with a limit, in the order of the limit.
+ * One value per line, for external lists of firewalls and others: addresses first, adjacent ones joined into
+ * networks, then everything else, as the style writes it: the last added first or, with a limit, in the order
+ * of the limit.
  */
 export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
   const { types, columns, mediaType, extension } = LIST_STYLES[list.style];
@@ -46,10 +47,10 @@ export const txt: FormatEntry = {
   open: txtFormat,
 };
 
-/** As they come, each a line of its own. */
+/** Writes each address on a line of its own, in the order of arrival. */
 const notCollapsed = () => ({ add: (address: string) => [address], end: (): string[] => [] });
 
-/** Takes rows in the format's order, one after the other. */
+/** Returns a writer that takes rows in the format's order, one after the other. */
 function listWriter({ style, kind, collapse, limit }: ListOptions) {
   const { header, lines, networks, comments } = LIST_STYLES[style];
   const collapser = collapse ? addressCollapser() : notCollapsed();
@@ -60,15 +61,15 @@ function listWriter({ style, kind, collapse, limit }: ListOptions) {
   const linesOf = (row: ExportIndicator) => {
     const written = lines(row);
     if (written.length === 0) leftOut++;
-    // Only URLs, and only in firewalls' notations, lose something that told them apart.
+    // Only URLs, and only in firewalls' notations, lose a part that distinguishes them.
     const others = row.type === 'URL' && style !== 'plain' ? written.filter(isFirst) : written;
-    // A name that is listed with what is under it needs both lines.
+    // A name that is listed with the names below it needs both lines.
     if (others.length > room) return [];
     room -= others.length;
     return others;
   };
   return {
-    /** Whether addresses may follow, or are still to be written. */
+    /** Returns whether more addresses may follow, or some are still to be written. */
     isBetweenAddresses: () => isBetweenAddresses,
     addressLines: (address: string) => text(collapser.add(address)),
     begin: () => text(header ? [header(kind)] : []),
@@ -94,7 +95,7 @@ async function* plainFromCopy(
   yield writer.end();
 }
 
-/** A value as it stands, once the addresses are written. */
+/** Copies a value unchanged, once the addresses are written. */
 function valueFromCopy({ isBetweenAddresses, addressLines }: ReturnType<typeof listWriter>): PlainRow {
   return (source, from, target, to) => {
     let [i, o] = [placeOf(TAB, source, from) + 1, to];

@@ -1,10 +1,10 @@
-/** A normalized URL taken apart; its parts are as they stand in it. */
+/** The parts of a normalized URL, unchanged. */
 export interface UrlParts {
   /** Lower case, without the colon. */
   scheme: string;
   /** Without user name and password; an IPv6 address in its brackets. */
   host: string;
-  /** null: the scheme's own. */
+  /** null: the scheme's default port. */
   port: number | null;
   /** At least `/`. */
   path: string;
@@ -12,7 +12,10 @@ export interface UrlParts {
   query: string;
 }
 
-/** The parts of a URL that passed `normalize`: scheme, `//`, authority and path are there, a fragment is not. */
+/**
+ * Returns the parts of a URL that passed `normalize`: scheme, `//`, authority and path are present, a
+ * fragment is not.
+ */
 export function urlParts(url: string): UrlParts {
   const authorityStart = url.indexOf('://') + 3;
   const pathStart = url.indexOf('/', authorityStart);

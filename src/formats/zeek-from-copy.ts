@@ -26,7 +26,7 @@ const ADDRESS = Buffer.from('\tIntel::ADDR\t');
 const DOMAIN = Buffer.from('\tIntel::DOMAIN\t');
 const URL_TYPE = Buffer.from('\tIntel::URL\t');
 const FILE_HASH = Buffer.from('\tIntel::FILE_HASH\t');
-/** What stands behind a value of a type, by `typeKey`. Others are not plain. */
+/** The text after a value of each type, by `typeKey`. Values of other types are not plain. */
 const TYPES: (Buffer | undefined)[] = [];
 for (const type of ['IPV4', 'IPV6']) TYPES[typeKey(type.charCodeAt(0), type.length)] = ADDRESS;
 for (const type of ['MD5', 'SHA1', 'SHA256']) TYPES[typeKey(type.charCodeAt(0), type.length)] = FILE_HASH;
@@ -34,9 +34,9 @@ TYPES[typeKey('D'.charCodeAt(0), 'DOMAIN'.length)] = DOMAIN;
 TYPES[typeKey('U'.charCodeAt(0), 'URL'.length)] = URL_TYPE;
 
 /**
- * Lines of Zeek's intelligence file from the bytes of COPY's text format: of addresses, names, hashes, and URLs that are the same to
- * Zeek wherever it sees them.
- * @param isFirst whether this URL, in lower case and without its scheme, has not been written yet
+ * Writes lines of Zeek's intelligence file from the bytes of COPY's text format, for addresses, names,
+ * hashes, and URLs that Zeek sees in one form only.
+ * @param isFirst returns whether this URL, in lower case and without its scheme, has not been written yet
  */
 export function zeekFromCopy(isFirst: (url: string) => boolean): PlainRow {
   return (source, from, target, to) => {
@@ -62,19 +62,24 @@ export function zeekFromCopy(isFirst: (url: string) => boolean): PlainRow {
       target[o++] = byte === UNDERLINE ? PLUS : byte;
     o = tags(source, i + 1, target, o);
     if (o < 0) return -1;
-    // Asked of what is written for certain: whoever is asked remembers it.
+    // Called only once the line is certain to be written, because `isFirst` remembers its argument.
     if (type === URL_TYPE && !isFirst(source.toString('latin1', start, valueEnd).toLowerCase())) return to;
     target[o++] = LF;
     return o;
   };
 }
 
-/** Tells Zeek's types apart: each is shorter than 16 letters. */
+/**
+ * Returns a key that distinguishes the types that Zeek supports: the name of each is shorter than 16 letters.
+ */
 function typeKey(firstLetter: number, length: number): number {
   return firstLetter * 16 + length;
 }
 
-/** Where host and path of a URL begin that is fetched by HTTP and in which nothing is left out, added or decoded; or -1. */
+/**
+ * Returns the position of the host and path of a URL that is fetched by HTTP and in which nothing is omitted,
+ * added or decoded; or -1.
+ */
 function behindScheme(source: Uint8Array, from: number): number {
   let i = from;
   for (const byte of HTTP) if (source[i++] !== byte) return -1;
@@ -82,21 +87,23 @@ function behindScheme(source: Uint8Array, from: number): number {
   if (source[i++] !== COLON) return -1;
   const start = i + 2;
   for (i = start; source[i] !== SLASH; i++) {
-    // A port, or who is to be let in.
+    // A port, or a user name.
     if (source[i] === COLON || source[i] === AT || source[i] === TAB) return -1;
   }
   for (; source[i] !== TAB; i++) if (source[i] === PERCENT || source[i] === POUND) return -1;
   return start;
 }
 
-/** Up to a tab: printable characters that mean nothing to Zeek's reader. */
+/** Copies printable characters that have no meaning to Zeek's reader, up to a tab. */
 function word(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
   return source[from] === BRACKET || source[from] === MINUS || source[from] === POUND
     ? -1
     : words(source, from, target, to, TAB);
 }
 
-/** Printable characters, with single blanks within, up to one of the ends, which is left. */
+/**
+ * Copies printable characters, with single blanks within, up to one of the end bytes, which is not consumed.
+ */
 function words(
   source: Uint8Array,
   from: number,
@@ -116,7 +123,7 @@ function words(
   return before === BLANK ? -1 : o;
 }
 
-/** `{a,"b c"}` as `, tags: a, b c`. */
+/** Writes `{a,"b c"}` as `, tags: a, b c`. */
 function tags(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
   let i = from + 1;
   if (source[i] === CLOSE) return to;

@@ -6,7 +6,7 @@ import { tlpName } from './tlp-name.ts';
 import { zeekFromCopy } from './zeek-from-copy.ts';
 import { zeekUrls } from './zeek-url.ts';
 
-/** SOFTWARE is what Zeek compares User-Agent headers with. */
+/** Zeek compares User-Agent headers with SOFTWARE. */
 const INTEL_TYPES: ReadonlyMap<IndicatorType, string> = new Map([
   ['IPV4', 'ADDR'],
   ['IPV6', 'ADDR'],
@@ -23,9 +23,10 @@ const INTEL_TYPES: ReadonlyMap<IndicatorType, string> = new Map([
 const HEADER = '#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc\n';
 
 /**
- * A file for Zeek's intelligence framework. After the header there can be no comment, so what is left out is not
- * told: file names with a path, because Zeek sees base names, and URLs that are not fetched by HTTP.
- * Several URLs that are one to Zeek (by scheme, letter case, password) stand in it once, as the newest of them.
+ * A file for Zeek's intelligence framework. No comment can follow the header, so omissions are not reported:
+ * file names with a path, because Zeek sees base names, and URLs that are not fetched by HTTP.
+ * URLs that Zeek cannot distinguish (by scheme, letter case, password) are written once, as the newest of
+ * them.
  */
 export function zeekFormat(): ExportFormat {
   return {
@@ -68,10 +69,10 @@ function linesOf(row: ExportIndicator, isFirst: (line: string) => boolean): stri
 }
 
 function seenAs({ type, value }: ExportIndicator, isFirst: (line: string) => boolean): string[] {
-  // A name that came with its path is seen without, and says far too little so.
+  // Zeek sees a file without its path, and its base name alone is too unspecific.
   if (type === 'FILENAME') return /[/\\]/.test(value) ? [] : [value];
   if (type !== 'URL') return [value];
-  // Of the other types, values that differ here differ in Zeek, too.
+  // Values of the other types that differ here differ in Zeek, too.
   return zeekUrls(value).flatMap((forms) => (isFirst(String(forms[0]).toLowerCase()) ? forms : []));
 }
 
@@ -85,17 +86,20 @@ function description({ severity, confidence, tlp, tags }: ExportIndicator): stri
   return tags.length === 0 ? marks : `${marks}, tags: ${tags.map(oneLine).join(', ')}`;
 }
 
-/** What most of it is: printable ASCII, single blanks within. */
+/** Most texts: printable ASCII with single blanks within. */
 const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Free text for people: no blanks at the ends, which Zeek would keep, and nothing that breaks a line of a log. */
+/**
+ * Returns free text for people on one line: no blanks at the ends, which Zeek would keep, and nothing that
+ * breaks a line of a log.
+ */
 function oneLine(text: string): string {
   return PLAIN_LINE.test(text) ? text : text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
 /**
- * The reader knows one escape, `\xHH`. It takes `-` for unset, `(empty)` for an empty set, and a line that starts
- * with `#` for a comment.
+ * Escapes a field. Zeek's reader has one escape, `\xHH`. It reads `-` as unset, `(empty)` as an empty set,
+ * and a line that starts with `#` as a comment.
  */
 function field(text: string): string {
   const literal = text.includes('\\') ? text.replace(/\\(?=x[0-9a-f]{2})/gi, '\\x5c') : text;

@@ -8,24 +8,24 @@ import { dateOf, type Fields, field, isObject, tagsOf, textOf } from './record-f
 import { readHead } from './text-input.ts';
 
 const CAPS = { maxBytes: 4 * 1024 * 1024, maxDepth: 32 };
-/** What abuse.ch answers when there is nothing to tell. */
+/** The statuses with which abuse.ch reports an empty result. */
 const EMPTY_ANSWERS = new Set(['no_result', 'no_results']);
-/** Words for a family nobody knows: no tags. */
+/** Placeholders for an unknown family: no tags. */
 const NO_FAMILY = new Set(['unknown', 'unknown malware', 'n/a', 'none']);
 
 interface AbuseChFeed {
   name: string;
   label: string;
-  /** The member of the API's answer that holds the records. */
+  /** The member of the API's response that holds the records. */
   list: string;
-  /** Tells its JSON from that of its sisters. */
+  /** Distinguishes its JSON from that of the other abuse.ch feeds. */
   recognizes(head: string): boolean;
   readRecord: JsonFeed['readRecord'];
 }
 
 /**
- * A feed of abuse.ch: the answer of its API (`{"query_status", LIST: […]}`), its export (`{"ID": [{…}]}`, or a list), or its
- * CSV, which is told by its column names like any other.
+ * Returns the importer of a feed of abuse.ch: a response of its API (`{"query_status", LIST: […]}`), its
+ * export (`{"ID": [{…}]}`, or a list), or its CSV, which is recognized by its column names like any other.
  */
 export function abuseChImporter({ name, label, list, recognizes, readRecord }: AbuseChFeed): Importer {
   return {
@@ -46,7 +46,7 @@ export function abuseChImporter({ name, label, list, recognizes, readRecord }: A
   };
 }
 
-/** An answer that refuses is no empty list: what was known must not be taken for gone. */
+/** Rejects a refusal: it is not an empty list, and existing members must not count as removed. */
 function checkAnswer(root: unknown, list: string): void {
   const status = isObject(root) ? textOf(field(root, 'query_status')) : null;
   if (status !== null && EMPTY_ANSWERS.has(status)) return;
@@ -56,7 +56,7 @@ function checkAnswer(root: unknown, list: string): void {
     throw new UnreadableInput(`not an answer of abuse.ch: it has no list ${list}`);
 }
 
-/** The dates of a record, under any of the names that exports and API use. */
+/** Returns the date of a record under any of the names that exports and API use. */
 export function firstDateOf(record: Fields, ...names: string[]): Date | null {
   for (const name of names) {
     const date = dateOf(record, name);
@@ -65,7 +65,7 @@ export function firstDateOf(record: Fields, ...names: string[]): Date | null {
   return null;
 }
 
-/** Tags stand in a list or divided by commas; a family or a threat is one more. */
+/** Returns tags, which are a list or separated by commas, and adds a family or a threat as one more. */
 export function abuseChTags(record: Fields, ...names: string[]): string[] {
   const stated = field(record, 'tags');
   const tags = typeof stated === 'string' ? stated.split(',') : stated;

@@ -1,4 +1,7 @@
-/** Who names actors, by their uuids in MISP's galaxy of producers; organisations as people call them today. */
+/**
+ * The organisations that name actors, by their uuids in MISP's galaxy of producers and under their current
+ * names.
+ */
 export const NAMER_BY_UUID: ReadonlyMap<string, string> = new Map([
   ['0904b30c-a86b-402b-9a14-87bbc44648aa', 'Broadcom'],
   ['0adf6f0f-3795-4de1-9763-1bdd1c31a5d7', 'Cisco Talos'],
@@ -25,9 +28,10 @@ export const NAMER_BY_UUID: ReadonlyMap<string, string> = new Map([
   ['996c48de-7bb8-414d-b6fe-ec94abb5f461', 'SentinelOne'],
   ['9ceb85a0-8218-43a2-8067-02cd1136e826', 'Cybereason'],
   ['9f2ba728-8b29-48f9-badf-4f4cefb929f0', 'PwC'],
-  // Not in the galaxy of producers, but plain from the names: every `G0006` and the like.
+  // Not in the galaxy of producers, but evident from the names: every `G0006` and the like.
   ['a1ad5090-2487-46d2-8237-6151a2dd5063', 'MITRE'],
-  // Likewise: every `BRONZE …`, `GOLD …` and `TG-…`, which `origin:` keys of the same clusters call Secureworks.
+  // The same holds for every `BRONZE …`, `GOLD …` and `TG-…`, which `origin:` keys of the same clusters
+  // attribute to Secureworks.
   ['a7119872-bc6b-494b-9f7a-8c50faaf53a9', 'Secureworks'],
   ['ac46bac7-e7b5-4efe-8f32-b79e9015ab86', 'Intezer'],
   ['ad7032df-0e9a-4ea9-b35c-c68ff854be80', 'Recorded Future'],

@@ -1,17 +1,17 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 
-/** For formats with one word for both: an IPv6 address, and nothing else here, has two colons or more. */
+/** For formats with one word for both: only an IPv6 address has two colons or more. */
 export function addressType(value: string): 'IPV4' | 'IPV6' {
   return value.indexOf(':') !== value.lastIndexOf(':') ? 'IPV6' : 'IPV4';
 }
 
-/** An address or a name, as in `dst_ref.value` or a column called `host`. */
+/** Returns the type of an address or a name, as in `dst_ref.value` or a column called `host`. */
 export function hostType(value: string): IndicatorType {
   const type = addressType(value);
   return type === 'IPV6' || /^[\d.[\]]+$/.test(value.trim()) ? type : 'DOMAIN';
 }
 
-/** `192.0.2.1:443`, `[2001:db8::1]:443`, `example.org:8080`: the part before the port. */
+/** Returns the part before the port of `192.0.2.1:443`, `[2001:db8::1]:443` or `example.org:8080`. */
 export function withoutPort(value: string): string {
   const match = /^(.*[^:]):\d{1,5}$/.exec(value.trim());
   const host = match?.[1] ?? value.trim();

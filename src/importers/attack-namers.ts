@@ -1,6 +1,9 @@
 import { type Fields, textOf } from './record-fields.ts';
 
-/** An organisation's published way to name actors, and how ATT&CK's citations begin that are its own. */
+/**
+ * An organisation's published scheme for naming actors, and how ATT&CK's citations of that organisation
+ * begin.
+ */
 interface Scheme {
   namer: string;
   name: RegExp;
@@ -29,9 +32,10 @@ const SCHEMES: readonly Scheme[] = [
 ];
 
 /**
- * Who gave a group of ATT&CK one of its names. The references say only who uses it; that is clear where one of them is of
- * the organisation whose way of naming the name follows. Null otherwise.
- * @param references the group's external references; that of a name bears it as `source_name`
+ * Returns the organisation that coined a name of an ATT&CK group, or null if that is unclear. The references
+ * state only who uses a name; the origin is clear if one of them is by the organisation whose scheme the name
+ * follows.
+ * @param references the group's external references; that of a name has it as `source_name`
  */
 export function namerOf(alias: string, references: Fields[]): string | null {
   const scheme = SCHEMES.find(({ name }) => name.test(alias));
@@ -41,7 +45,7 @@ export function namerOf(alias: string, references: Fields[]): string | null {
   return citations.some((citation) => scheme.citation.test(citation)) ? scheme.namer : null;
 }
 
-/** `(Citation: FireEye APT28)(Citation: …)` */
+/** Returns the names in `(Citation: FireEye APT28)(Citation: …)`. */
 function citationsIn(description: string): string[] {
   return [...description.matchAll(/\(Citation: {0,4}([^()]{1,256})\)/g)].map(([, name = '']) => name.trim());
 }

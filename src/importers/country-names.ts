@@ -35,7 +35,7 @@ const NAMES = [
   'YE Yemen|YT Mayotte|ZA South Africa|ZM Zambia|ZW Zimbabwe',
 ];
 
-/** Other names that catalogues write for them. */
+/** Other names of countries that catalogues use. */
 const OTHER_NAMES: [string, string][] = [
   ['US', 'United States of America'],
   ['US', 'USA'],
@@ -79,7 +79,7 @@ const CODE_BY_NAME = new Map<string, string>([
   ...OTHER_NAMES.map(([code, name]): [string, string] => [key(name), code]),
 ]);
 
-/** Letters alone: case, accents, punctuation, `&` and articles aside. */
+/** Reduces a name to its letters: case, accents, punctuation, `&` and articles make no difference. */
 function key(name: string): string {
   const words = name
     .normalize('NFKD')
@@ -92,7 +92,10 @@ function key(name: string): string {
     .join(' ');
 }
 
-/** ISO 3166-1 alpha-2 of a country's English name, or of a code; null for regions, unions, and what is none. */
+/**
+ * Returns the ISO 3166-1 alpha-2 code of a country's English name, or of a code; null for regions, unions and
+ * anything else.
+ */
 export function countryCodeOf(name: string): string | null {
   if (/^[A-Z]{2}$/.test(name)) return name;
   return CODE_BY_NAME.get(key(name)) ?? null;

@@ -1,15 +1,18 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 
-/** A column that holds observables; without a type of its own the row's type column or the value's form decides. */
+/**
+ * A column that holds observables. Without a type of its own, the row's type column or the value's form
+ * decides.
+ */
 export interface ValueColumn {
   index: number;
   name: string;
   type: IndicatorType | 'address' | null;
-  /** The row's type column speaks of it. */
+  /** The row's type column applies to it. */
   hasTypeColumn: boolean;
 }
 
-/** Where the columns of a file stand; -1: the file has none of that kind. */
+/** The positions of a file's columns; -1: the file has none of that kind. */
 export interface CsvColumns {
   values: ValueColumn[];
   type: number;
@@ -27,7 +30,7 @@ export interface CsvColumns {
   names: string[];
 }
 
-/** Names as in `key`; of several that fit, the first in the list is taken. */
+/** Names normalized by `key`; of several matching columns, that of the first name in the list is used. */
 const VALUE = [
   'ioc',
   'iocvalue',
@@ -96,7 +99,7 @@ const TYPED_VALUES = new Map<string, IndicatorType | 'address'>([
   ['asn', 'ASN'],
 ]);
 
-/** For people whose file has none of them. */
+/** For the error message of a file without any of them. */
 export const ALLOWED_VALUE_COLUMNS = 'ioc, indicator, value, url, domain, ip, md5, sha1, sha256, …';
 
 /** `First Seen (UTC)`, `first_seen_utc` and `FirstSeenUTC` are one name. */
@@ -104,7 +107,7 @@ function key(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** The columns of a header row; null when none of them can hold an observable. */
+/** Returns the columns of a header row; null if none of them can hold an observable. */
 export function readHeader(names: string[]): CsvColumns | null {
   const keys = names.map(key);
   const firstOf = (wanted: string[]) => wanted.map((name) => keys.indexOf(name)).find((at) => at >= 0) ?? -1;
@@ -114,7 +117,7 @@ export function readHeader(names: string[]): CsvColumns | null {
     ...VALUE.flatMap((name) => allOf([name])).map((index) => valueColumn(names, index, null)),
     ...keys.flatMap((name, index) => {
       const type = TYPED_VALUES.get(name);
-      // MalwareBazaar: the name a sample was sent in under is no sign of it.
+      // MalwareBazaar: the name under which a sample was submitted does not identify it.
       return type === undefined || (isSampleList && type === 'FILENAME')
         ? []
         : [valueColumn(names, index, type)];
@@ -122,7 +125,7 @@ export function readHeader(names: string[]): CsvColumns | null {
   ];
   if (values.length === 0) return null;
   return {
-    // The type column speaks of the first, the one that is named like a value.
+    // The type column applies to the first column, the one that is named like a value.
     values: values.map((column, at) => ({ ...column, hasTypeColumn: at === 0 })),
     type: firstOf(TYPE),
     firstSeen: firstOf(FIRST_SEEN),

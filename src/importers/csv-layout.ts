@@ -9,13 +9,13 @@ import { printable } from './printable.ts';
 export interface CsvLayout {
   delimiter: string;
   columns: CsvColumns;
-  /** The first row that is no comment holds the names. */
+  /** The first row that is not a comment holds the names. */
   hasHeaderRow: boolean;
 }
 
 /**
- * How a CSV is laid out, told from its beginning: its delimiter, and what its columns mean.
- * @throws {UnreadableInput} when no column can be told to hold observables
+ * Detects the layout of a CSV from its beginning: its delimiter, and the meaning of its columns.
+ * @throws {UnreadableInput} if no column can be identified as holding observables
  */
 export function readLayout(head: string): CsvLayout {
   const { delimiter, cells, commented } = readFirstRow(head);
@@ -35,9 +35,9 @@ export interface FirstRow {
 }
 
 /**
- * The first row that is no comment.
- * @param delimiter found out by looking when it is not given
- * @throws {UnreadableInput} when there is none
+ * Returns the first row that is not a comment.
+ * @param delimiter detected if not given
+ * @throws {UnreadableInput} if there is none
  */
 export function readFirstRow(head: string, delimiter?: string): FirstRow {
   // The last line may be cut by the end of the head.
@@ -53,7 +53,10 @@ export function readFirstRow(head: string, delimiter?: string): FirstRow {
   return { delimiter: divider, cells, commented: isHeader ? names : null };
 }
 
-/** Without names: one column of which the form is known, or one that is what another column calls it. */
+/**
+ * Returns the columns of a file without names: the only one whose values have a recognizable form, or the
+ * only one whose values have the type that another column names.
+ */
 function columnsOfData(cells: string[]): CsvColumns {
   const fit = fittingColumns(cells);
   if (fit === null) {
@@ -92,7 +95,10 @@ function isNamed(word: string, cell: string): boolean {
   return !isTypeWord(cell) && detectType(cell) !== null && 'type' in normalizeNamed(word, cell);
 }
 
-/** A MISP feed's hashes.csv: MD5 digests of the feed's values, and the events they stand in. No indicators. */
+/**
+ * Returns whether this is a MISP feed's hashes.csv: MD5 digests of the feed's values and the uuids of their
+ * events, no indicators.
+ */
 function isFeedIndex(cells: string[]): boolean {
   return cells.length === 2 && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(cells[1] ?? '');
 }
@@ -101,7 +107,7 @@ function indexesOf(cells: string[], fits: (cell: string) => boolean): number[] {
   return cells.flatMap((cell, index) => (fits(cell) ? [index] : []));
 }
 
-/** Of comma, semicolon and tab the one that divides the line into most cells; a comma when none does. */
+/** Returns the one of comma, semicolon and tab that splits the line into most cells; a comma if none does. */
 function delimiterOf(line: string): string {
   const candidates = [',', ';', '\t'].map((delimiter) => ({
     delimiter,

@@ -8,8 +8,9 @@ type Column = string | number;
 const ABSENT = -1;
 
 /**
- * The layout that an operator has stated, found in the file.
- * @throws {UnreadableInput} when the file has not a column that the map names; the message says which it has
+ * Applies the layout that an operator has configured to a file.
+ * @throws {UnreadableInput} if the file lacks a column that the map names; the message lists the columns that
+ *   it has
  */
 export function mappedLayout(head: string, map: CsvMap): CsvLayout {
   const { delimiter, cells, commented } = readFirstRow(head, map.delimiter);

@@ -9,7 +9,7 @@ import { printable } from './printable.ts';
 import { notBefore, RecordRejected, tagsOf } from './record-fields.ts';
 
 const NULL_WORDS = new Set(['', 'none', 'null', 'n/a', '-']);
-/** Of a family nobody knows: no tags. */
+/** Placeholders for an unknown family: no tags. */
 const NO_FAMILY = new Set(['unknown', 'unknown malware']);
 
 export const SEVERITY_BY_WORD: ReadonlyMap<string, Severity> = new Map<string, Severity>([
@@ -24,8 +24,8 @@ export const SEVERITY_BY_WORD: ReadonlyMap<string, Severity> = new Map<string, S
 ]);
 
 /**
- * One record for each value of a row, or the reason why a value is none.
- * @throws {RecordRejected} when the row as a whole cannot be used
+ * Returns a record for each value of a row, or the reason for its rejection.
+ * @throws {RecordRejected} if the row as a whole cannot be used
  */
 export function readRow(cells: string[], columns: CsvColumns): (IndicatorRecord | { rejected: string })[] {
   const shared = sharedFields(cells, columns);

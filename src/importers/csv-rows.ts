@@ -1,9 +1,9 @@
 import { UnreadableInput } from './importer.ts';
 
 export interface CsvRow {
-  /** Trimmed; quotes taken off. */
+  /** Trimmed and unquoted. */
   cells: string[];
-  /** Of its first character, from 1. */
+  /** The line of its first character, from 1. */
   line: number;
   /** Why the cells cannot be relied on. */
   problem: string | null;
@@ -17,7 +17,10 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const HASH = 0x23;
 
-/** Where in a cell: before it, in it, between quotes, just after a quote that may close or escape, behind it. */
+/**
+ * The position in a cell: before it, in it, between quotes, just after a quote that may close or escape,
+ * after it; or in a comment.
+ */
 type Place = 'start' | 'plain' | 'quoted' | 'quote' | 'closed' | 'comment';
 
 /**
@@ -103,7 +106,7 @@ export class CsvSplitter {
     this.place = 'quote';
   }
 
-  /** A doubled quote stands for one, with which the next run begins; otherwise the cell is closed. */
+  /** A doubled quote is one literal quote, with which the next run begins; otherwise the cell is closed. */
   private afterQuote(code: number, i: number) {
     if (code === QUOTE) {
       this.from = i;
@@ -124,7 +127,7 @@ export class CsvSplitter {
     return this.cell === '' && this.from === i;
   }
 
-  /** Moves what is read of the open cell out of the chunk. */
+  /** Moves the open cell's part of the chunk to `cell`. */
   private keep(end: number) {
     if (this.place !== 'comment' && this.place !== 'closed' && this.problem === null) {
       this.cell += this.text.slice(this.from, end);
@@ -139,7 +142,7 @@ export class CsvSplitter {
     this.cell = '';
     this.from = i + 1;
     this.place = 'start';
-    // The delimiter counts: a row may hold nothing else.
+    // The delimiter counts: a row may consist of delimiters only.
     this.addLength(1);
   }
 
@@ -172,7 +175,7 @@ export class CsvSplitter {
   }
 }
 
-/** The cells of one line; a line that breaks the rules of quoting is one cell. */
+/** Returns the cells of a line; a line with invalid quoting is one cell. */
 export function splitLine(line: string, delimiter: string): string[] {
   const splitter = new CsvSplitter(delimiter);
   try {

@@ -61,7 +61,7 @@ export function isTypeWord(word: string): boolean {
   return READING_BY_WORD.has(wordKey(word));
 }
 
-/** A value whose type the file names in a word, as in `sha256_hash` or `IPV4:PORT`. */
+/** Normalizes a value whose type the file names in a word, as in `sha256_hash` or `IPV4:PORT`. */
 export function normalizeNamed(word: string, value: string): NormalizeResult {
   const reading = READING_BY_WORD.get(wordKey(word));
   if (reading === undefined) return { rejected: `unknown type: ${printable(word.toLowerCase())}` };
@@ -78,7 +78,7 @@ export function normalizeAs(reading: Reading, value: string): NormalizeResult {
   return normalize(reading, value);
 }
 
-/** A value whose type the file does not name. */
+/** Normalizes a value whose type the file does not name. */
 export function normalizeDetected(value: string): NormalizeResult {
   const type = detectType(value);
   return type === null ? { rejected: 'type not recognized' } : normalize(type, value);

@@ -11,8 +11,8 @@ import { rejectedBy, rejectedRecord } from './rejected-record.ts';
 import { openText, readHead } from './text-input.ts';
 
 /**
- * CSV with a header (also a commented one, as of abuse.ch), or with one column that speaks for itself; or as the map
- * says, which `CsvMap` has validated.
+ * Returns an importer for CSV with a header (also a commented one, as in files of abuse.ch), or with one
+ * column whose values have a recognizable form; or as the map states, which was validated by `CsvMap`.
  */
 export function csvImporter(map?: CsvMap): Importer {
   const layoutOf = (head: string) => (map === undefined ? readLayout(head) : mappedLayout(head, map));
@@ -22,7 +22,7 @@ export function csvImporter(map?: CsvMap): Importer {
 
     recognizes(head, fileName) {
       if (jsonShape(head) !== null || head.includes('\u0000')) return false;
-      // A file that calls itself CSV gets told what is wrong with its columns.
+      // A file named as CSV is accepted, so that its reader gets the reason why its columns are unusable.
       if (/\.(csv|tsv)(\.gz)?$/i.test(fileName)) return true;
       try {
         layoutOf(head);
@@ -46,7 +46,7 @@ export function csvImporter(map?: CsvMap): Importer {
 
 async function* csvRows(input: ImportInput, delimiter: string): AsyncGenerator<CsvRow> {
   const splitter = new CsvSplitter(delimiter);
-  // Bytes that are no UTF-8 become U+FFFD, which the reader of the row looks for.
+  // Invalid UTF-8 becomes U+FFFD, which `readRow` checks for.
   const decoder = new StringDecoder('utf8');
   for await (const chunk of openText(input)) yield* splitter.push(decoder.write(chunk));
   yield* splitter.push(decoder.end());

@@ -5,8 +5,8 @@ const ISO =
 const US = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?)?$/;
 
 /**
- * RFC 3339 and its looser relatives: a date alone, a blank instead of `T`, no zone (then UTC).
- * A day that the calendar does not have gives null, and so does a year that the store cannot hold.
+ * Parses RFC 3339 and looser forms: a date alone, a blank instead of `T`, no zone (then UTC).
+ * Returns null for a day that the calendar does not have, and for a year that the database cannot store.
  */
 export function parseDate(text: string): Date | null {
   const match = ISO.exec(text.trim());
@@ -19,7 +19,7 @@ export function parseDate(text: string): Date | null {
   return isWithinCalendar(instant) ? instant : null;
 }
 
-/** `5/28/2021`, month first, as spreadsheets in the United States write it; UTC. */
+/** Parses `5/28/2021`, month first, as spreadsheets in the United States write it; UTC. */
 export function parseUsDate(text: string): Date | null {
   const match = US.exec(text.trim());
   if (match === null) return null;
@@ -27,14 +27,17 @@ export function parseUsDate(text: string): Date | null {
   return calendarDate([year, month, day, hour, minute, second].map(Number), 0);
 }
 
-/** Seconds since 1970, as MISP states its timestamps: a number or digits; 0 means not stated. */
+/** Parses seconds since 1970, as MISP states its timestamps: a number or digits; 0 means not stated. */
 export function parseUnixSeconds(value: unknown): Date | null {
   const seconds = typeof value === 'string' && /^\d{1,11}$/.test(value) ? Number(value) : value;
   if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds <= 0) return null;
   return seconds < 253_402_300_800 ? new Date(seconds * 1000) : null;
 }
 
-/** NaN stands for a part that is absent. Date.UTC rolls 30 February over to March: that is no date. */
+/**
+ * Returns null for a date that does not exist: Date.UTC rolls 30 February over to March. NaN stands for an
+ * absent part.
+ */
 function calendarDate(parts: number[], milliseconds: number): Date | null {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.map((part) => part || 0);
   if (year < 1 || hour > 23 || minute > 59 || second > 59) return null;

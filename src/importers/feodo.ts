@@ -5,7 +5,7 @@ import type { Made } from './json-feed.ts';
 import { observation } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
-/** Feodo Tracker: the list `ipblocklist.json`, its CSV. */
+/** Imports Feodo Tracker: the list `ipblocklist.json`, or its CSV. */
 export const feodoImporter = abuseChImporter({
   name: 'feodo',
   label: 'abuse.ch Feodo Tracker',
@@ -14,7 +14,7 @@ export const feodoImporter = abuseChImporter({
   readRecord,
 });
 
-/** The host name beside it is the provider's reverse entry, no indicator. */
+/** Ignores the host name: it is the provider's reverse DNS entry, not an indicator. */
 function readRecord(record: Fields): Made[] {
   const address = textOf(field(record, 'ip_address'));
   if (address === null) throw new RecordRejected('no value');

@@ -4,7 +4,7 @@ import type { ImportInput } from './importer.ts';
 /** A file to import. Importers may open it more than once. */
 export interface FileInput extends ImportInput {
   path: string;
-  /** Takes how many bytes of the file have been read since it was last opened. */
+  /** Receives the number of bytes of the file that have been read since it was last opened. */
   onProgress?: ((bytes: number) => void) | undefined;
 }
 

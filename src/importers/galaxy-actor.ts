@@ -9,7 +9,7 @@ type ActorFields = Pick<
   'aliases' | 'attackGroupId' | 'country' | 'motivation' | 'targetSectors' | 'targetCountries'
 >;
 
-/** Types of incidents (of the Council on Foreign Relations) and motives that say what an actor is after. */
+/** The motivations that types of incidents (of the Council on Foreign Relations) and motives imply. */
 const MOTIVATION_BY_WORD = new Map<string, Motivation>([
   ['espionage', 'ESPIONAGE'],
   ['financial theft', 'FINANCIAL'],
@@ -26,13 +26,13 @@ const GROUP_ID = /^G\d{4}$/;
 const ORIGIN = 'origin:';
 
 /**
- * What the `meta` of a threat-actor cluster tells of the actor.
- * @param attackGroupId from the cluster's name or `external_id`; null: its synonyms may hold it
+ * Returns the fields of an actor from the `meta` of a threat-actor cluster.
+ * @param attackGroupId from the cluster's name or `external_id`; null: its synonyms may contain it
  */
 export function galaxyActorFields(name: string, meta: Fields, attackGroupId: string | null): ActorFields {
   const synonyms = otherNames(name, metaList(meta, 'synonyms'));
   const groupIds = synonyms.filter((synonym) => GROUP_ID.test(synonym));
-  // Of two ids the cluster spans two groups of ATT&CK: neither is it.
+  // A cluster with two ids spans two groups of ATT&CK and is neither of them.
   const groupId = attackGroupId ?? (groupIds.length === 1 ? (groupIds[0] ?? null) : null);
   const names = synonyms.filter((synonym) => synonym !== groupId);
   const namers = namersOf(meta);
@@ -47,13 +47,15 @@ export function galaxyActorFields(name: string, meta: Fields, attackGroupId: str
   };
 }
 
-/** A member of `meta` as a list, whether it is one or a single value. */
+/** Returns a member of `meta` as a list, whether it is one or a single value. */
 export function metaList(meta: Fields, name: string): unknown[] {
   const value = field(meta, name);
   return Array.isArray(value) ? value : [value];
 }
 
-/** Who gave which name: `origin:NAME` says it in words, `name-attribution` by uuid (`NAME:UUID`). */
+/**
+ * Returns who coined which name: `origin:NAME` states it in words, `name-attribution` by uuid (`NAME:UUID`).
+ */
 function namersOf(meta: Fields): Map<string, string> {
   const namers = new Map<string, string>();
   for (const key of Object.keys(meta).filter((name) => name.startsWith(ORIGIN))) {
@@ -75,13 +77,13 @@ function statedCountry(meta: Fields): string | null {
   return countryOf(field(meta, 'country')) ?? (others.length === 0 ? (sponsor ?? null) : null);
 }
 
-/** Names of regions, alliances and companies stand among the victims: they are left out. */
+/** Leaves out the names of regions, alliances and companies, which are listed among the victims. */
 function countriesOf(meta: Fields, ...names: string[]): string[] {
   const stated = tagsOf(...names.map((name) => metaList(meta, name)));
   return [...new Set(stated.flatMap((name) => countryCodeOf(name) ?? []))];
 }
 
-/** Only where all that is stated says one thing. */
+/** Returns a motivation only if all recognized words imply the same one. */
 function motivationOf(meta: Fields): Motivation | null {
   const stated = tagsOf(metaList(meta, 'cfr-type-of-incident'), metaList(meta, 'motive'));
   const known = new Set(stated.flatMap((word) => MOTIVATION_BY_WORD.get(word.toLowerCase()) ?? []));

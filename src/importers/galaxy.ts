@@ -11,8 +11,8 @@ import { type Fields, field, isObject, RecordRejected, requiredName, textOf } fr
 const LIMITS: JsonLimits = { lists: ['values'], maxBytes: 4 * 1024 * 1024, maxDepth: 32 };
 
 /**
- * Catalogues of names: a file of MISP galaxy clusters (`{"type", "values": […]}`) of a kind that is read, and
- * Microsoft's list of how it names threat actors.
+ * Imports catalogues of names: a file of MISP galaxy clusters (`{"type", "values": […]}`) of a supported
+ * kind, or Microsoft's list of its names for threat actors.
  */
 export const galaxyImporter: Importer = {
   name: 'galaxy',
@@ -35,8 +35,9 @@ export const galaxyImporter: Importer = {
 };
 
 /**
- * The galaxy without its clusters: its type may stand behind them. Null: a list, which has no such frame.
- * @throws {UnreadableInput} when it is no galaxy, or one of a kind that is not read
+ * Reads the galaxy without its clusters, because its type may follow them. Returns null for a list, which has
+ * no enclosing object.
+ * @throws {UnreadableInput} if it is not a galaxy, or one of an unsupported kind
  */
 async function readGalaxy(input: ImportInput): Promise<Fields | null> {
   let isList = false;

@@ -10,8 +10,8 @@ import type {
 } from '../model/vocabulary.ts';
 
 /**
- * What importers yield. A field that the file does not state is null: the source's defaults are applied
- * by the writer, never by an importer. Records may come in any order; relationships name their ends by
+ * A record that importers yield. A field that the file does not state is null: the writer applies the
+ * source's defaults, never an importer. Records may come in any order; relationships name their ends by
  * external id and may come before the objects they join.
  */
 export type ImportRecord =
@@ -25,9 +25,9 @@ export type ImportRecord =
   | RejectedRecord;
 
 interface EntityRecord {
-  /** Ids the object has elsewhere, e.g. `indicator--0c7b…`. Several records may share one (an OR pattern). */
+  /** The object's external ids, e.g. `indicator--0c7b…`. Several records may share one (an OR pattern). */
   externalIds: string[];
-  /** When the source last stated this (STIX `modified`, MISP `timestamp`); null when it does not say. */
+  /** When the source last stated this (STIX `modified`, MISP `timestamp`); null: not stated. */
   statedAt: Date | null;
   /** null: unmarked, the source's default applies. An unknown marking is RED. */
   tlp: Tlp | null;
@@ -38,9 +38,9 @@ interface EntityRecord {
 export interface IndicatorRecord extends EntityRecord {
   kind: 'indicator';
   type: IndicatorType;
-  /** As shown; from `normalize()`. */
+  /** The display form, from `normalize()`. */
   value: string;
-  /** As compared; from `normalize()`. */
+  /** The form for comparisons, from `normalize()`. */
   normalized: string;
   severity: Severity | null;
   tags: string[];
@@ -49,14 +49,14 @@ export interface IndicatorRecord extends EntityRecord {
   expiresAt: Date | null;
   /** false: context only, never for rules or block lists (MISP `to_ids: false`). */
   forDetection: boolean;
-  /** It is all that its source says of it now: what it said before without a date no longer holds. */
+  /** The complete current statement of its source: earlier undated statements no longer hold. */
   isCompleteStatement?: boolean;
 }
 
 export interface ActorRecord extends EntityRecord {
   kind: 'actor';
   name: string;
-  /** The name itself stands among them only to say who gave it. */
+  /** The name itself is included only to state who coined it. */
   aliases: { alias: string; namedBy: string | null }[];
   /** ATT&CK group id, e.g. `G0016`. */
   attackGroupId: string | null;
@@ -126,11 +126,11 @@ export interface RelationshipRecord {
 
 export interface RejectedRecord {
   kind: 'rejected';
-  /** What it would have been. */
+  /** The kind of the rejected record. */
   of: EntityKind | 'relationship';
   /** Short and stable, for counting: `not a valid domain`, `unknown type: app:id`. No values in it. */
   reason: string;
-  /** Where in the file, for a person: `line 12`, `object 3 (indicator--…)`. */
+  /** The place in the file, for people: `line 12`, `object 3 (indicator--…)`. */
   where: string;
 }
 
@@ -141,17 +141,20 @@ export interface ImportInput {
   open(): Readable;
 }
 
-/** The file cannot be read further (truncated, not the format). What was yielded before stays good. */
+/**
+ * Thrown when the file cannot be read further (truncated, not the format). Records yielded before remain
+ * valid.
+ */
 export class UnreadableInput extends Error {
   override name = 'UnreadableInput';
 }
 
 export interface Importer {
-  /** What options, runs and sources call it. */
+  /** The identifier in options, runs and sources. */
   name: string;
-  /** The name for people. */
+  /** The display name. */
   label: string;
-  /** Judges by the first 64 KiB of the text (BOM removed) and the file's name. */
+  /** Decides by the first 64 KiB of the text (BOM removed) and the file's name. */
   recognizes(head: string, fileName: string): boolean;
   /** @throws {UnreadableInput} with a message that says what is wrong and where */
   read(input: ImportInput): AsyncGenerator<ImportRecord>;

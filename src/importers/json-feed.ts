@@ -4,23 +4,26 @@ import { readJsonRecords } from './json-stream.ts';
 import { type Fields, isObject } from './record-fields.ts';
 import { rejectedBy, rejectedRecord } from './rejected-record.ts';
 
-/** A record, or the reason why one of its observables is none. */
+/** A record, or the reason why one of its observables was rejected. */
 export type Made = ImportRecord | { rejected: string };
 
-/** How a feed is read that is one list of objects. */
+/** How to read a feed that is one list of objects. */
 export interface JsonFeed {
   limits: JsonLimits;
-  /** What a broken record is counted as. */
+  /** The kind that a broken record is counted as. */
   of: RejectedRecord['of'];
   /** @throws {RecordRejected} when the record as a whole cannot be used */
   readRecord(record: Fields, key: string | null): Iterable<Made>;
   /** The root object itself is the one record. */
   rootIsRecord?: boolean;
-  /** Looks at the root once its lists are read. @throws {UnreadableInput} when this is not the feed */
+  /** Checks the root after its lists are read. @throws {UnreadableInput} if this is not the feed */
   checkRoot?(root: unknown): void;
 }
 
-/** A member of an object may be a list of records itself, as in the exports of abuse.ch: `{"1": [{…}]}`. */
+/**
+ * Yields the records of a feed. A member of an object may itself be a list of records, as in the exports of
+ * abuse.ch: `{"1": [{…}]}`.
+ */
 export async function* readJsonFeed(input: ImportInput, feed: JsonFeed): AsyncGenerator<ImportRecord> {
   for await (const { number, key, value, rejected } of readJsonRecords(input, feed.limits)) {
     if (number === 0 && !feed.rootIsRecord) {

@@ -11,12 +11,12 @@ import { tlpOfWord } from './markings.ts';
 import { observation, type Stated } from './observation.ts';
 import { RecordRejected, tagsOf } from './record-fields.ts';
 
-/** Under this a number is seconds since 1970, over it milliseconds: seconds reach it in the year 5138. */
+/** A number below this is seconds since 1970, others are milliseconds: seconds reach it in the year 5138. */
 const FIRST_MILLISECONDS = 1e11;
 
 /**
- * The indicators of one record, by an operator's map.
- * @throws {RecordRejected} when the record as a whole cannot be used
+ * Returns the indicators of one record, by an operator's map.
+ * @throws {RecordRejected} if the record as a whole cannot be used
  */
 export function readMapped(record: MappedRecord, map: JsonMap): Made[] {
   const observables = map.values.flatMap((value) => {
@@ -35,7 +35,7 @@ function observableOf(
   type: JsonMap['values'][number]['type'],
   typeWord: string | null,
 ): NormalizeResult {
-  // An AS number is often a number.
+  // JSON often states an AS number as a number.
   const text = typeof value === 'number' && type === 'ASN' ? String(value) : value;
   if (typeof text !== 'string') return { rejected: 'value is not text' };
   if (type === 'address') return normalizeAs('address', text);

@@ -3,18 +3,21 @@ import { field, isObject, textOf } from './record-fields.ts';
 /** A record of a mapped JSON file. */
 export interface MappedRecord {
   value: unknown;
-  /** Its name, where the records are members of an object. */
+  /** The member's name, if the records are members of an object. */
   key: string | null;
 }
 
-/** The member names of a dotted path; none for `$`, the whole. `$.a.b` is `a.b`. */
+/** Returns the member names of a dotted path; none for `$`, the whole. `$.a.b` is `a.b`. */
 export function namesOf(path: string): string[] {
   const names = path.split('.');
   if (names[0] === '$') names.shift();
   return names;
 }
 
-/** What stands at a path; a list on the way, or at its end, gives its elements, so there may be none or many. */
+/**
+ * Returns the values at a path; a list on the way, or at its end, gives its elements, so there may be none or
+ * many.
+ */
 export function valuesAt({ value, key }: MappedRecord, path: string): unknown[] {
   if (path === '$key') return [key];
   let found: unknown[] = elementsOf(value);

@@ -1,6 +1,6 @@
 import type { JsonPiece } from './json-piece.ts';
 
-/** The bytes of one piece of JSON, gathered over chunks, with a cap. */
+/** Collects the bytes of one piece of JSON over chunks, up to a cap. */
 export class PieceBuffer {
   complete = false;
   private readonly maxBytes: number;
@@ -27,13 +27,13 @@ export class PieceBuffer {
     return this.problem === null && this.size + at - this.from >= this.maxBytes;
   }
 
-  /** Keeps nothing more of this piece, only why. */
+  /** Discards the bytes of this piece and records the reason. */
   drop(problem: 'too large' | 'too deep') {
     this.problem ??= problem;
     this.parts = [];
   }
 
-  /** Keeps the bytes of the chunk up to `end`, and waits for `resume`. */
+  /** Stores the bytes of the chunk up to `end`; the piece continues after `resume`. */
   pause(chunk: Buffer, end: number) {
     if (this.from < 0) return;
     if (this.problem === null) this.parts.push(chunk.subarray(this.from, end));
@@ -45,7 +45,7 @@ export class PieceBuffer {
     this.from = at;
   }
 
-  /** The chunk is over: what belongs to the open piece is kept. */
+  /** Stores the open piece's part of the chunk, which ends. */
   endChunk(chunk: Buffer) {
     if (this.from >= 0) {
       this.pause(chunk, chunk.length);

@@ -6,7 +6,7 @@ export interface JsonShape {
 
 const MAX_KEYS = 1000;
 
-/** What a JSON file looks like from its beginning; null when it does not begin as JSON. */
+/** Returns the shape of a JSON file from its beginning; null if it does not begin as JSON. */
 export function jsonShape(head: string): JsonShape | null {
   const first = head.trimStart().charAt(0);
   if (first !== '{' && first !== '[') return null;

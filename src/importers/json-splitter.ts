@@ -10,10 +10,12 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** Longer member names cannot be names of lists, nor values that stand as names. */
+/** Longer member names are neither names of lists nor values that are used as names. */
 const MAX_KEY_BYTES = 8192;
 
-/** Where in the file the scanner stands. The names and colons are those of an object whose members are records. */
+/**
+ * The scanner's position in the file. The names and colons are those of an object whose members are records.
+ */
 type Place =
   | 'before'
   | 'root'
@@ -29,20 +31,20 @@ type Place =
   | 'after';
 
 /**
- * Cuts JSON text into records by its brackets, quotes and commas, across chunk borders. It keeps the
- * bytes of one record, and those of the root around the lists. Whether a piece is JSON is for
- * JSON.parse to say: the splitter only has to be right about valid text, and to end on any other.
+ * Cuts JSON text into records by its brackets, quotes and commas, across chunk borders. It keeps the bytes of
+ * one record, and those of the root around the lists. JSON.parse decides whether a piece is JSON: the
+ * splitter only has to be right about valid text, and to terminate on any other.
  */
 export class JsonSplitter {
   private readonly limits: JsonLimits;
-  /** Each leads to a list of records. */
+  /** The paths to the lists of records. */
   private readonly paths: readonly (readonly string[])[];
-  /** Names deeper than this lead nowhere. */
+  /** The depth of the longest path: deeper names are irrelevant. */
   private readonly deepest: number;
   private readonly root: PieceBuffer;
   private readonly record: PieceBuffer;
   private place: Place = 'before';
-  /** Of the open record or, in the root, of the root. */
+  /** The nesting depth in the open record or, in the root, in the root. */
   private depth = 0;
   private inString = false;
   private escaped = false;
@@ -53,10 +55,10 @@ export class JsonSplitter {
   /** Bytes before the present chunk. */
   private base = 0;
   private chunk: Buffer = Buffer.alloc(0);
-  /** The string just read in the root, then the name before the colon, by depth. */
+  /** The string just read in the root; `keys` holds the names before the colons, by depth. */
   private lastString: number[] = [];
   private keys: string[] = [];
-  /** How deep in the root the list that is being read stands. */
+  /** The depth in the root of the list that is being read. */
   private listDepth = 0;
   private memberName: string | null = null;
 
@@ -92,7 +94,7 @@ export class JsonSplitter {
     if (!this.rootIsRecords) yield this.root.take(0);
   }
 
-  /** From inside a record to its end or the chunk's; the hot loop. */
+  /** Scans from inside a record to its end or the chunk's; the hot loop. */
   private scanRecord(from: number): number {
     const { chunk } = this;
     for (let i = from; i < chunk.length; i++) {
@@ -117,7 +119,7 @@ export class JsonSplitter {
     else if (byte === QUOTE) this.inString = false;
   }
 
-  /** Keeps what may be a name. */
+  /** Scans a byte of a string that may be a name, and keeps it. */
   private scanNameByte(byte: number) {
     this.scanStringByte(byte);
     if (this.inString && this.lastString.length < MAX_KEY_BYTES) this.lastString.push(byte);
@@ -129,7 +131,7 @@ export class JsonSplitter {
     return end;
   }
 
-  /** In the root, outside its lists: watches for a member that is one of the lists. */
+  /** Scans the root outside its lists for a member that is one of the lists. */
   private scanRoot(from: number): number {
     const { chunk } = this;
     for (let i = from; i < chunk.length; i++) {
@@ -146,7 +148,7 @@ export class JsonSplitter {
       else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
         if (mayLead && this.leadsToRecords(byte)) return this.startRecords(byte, i + 1);
         if (++this.depth > this.limits.maxDepth) this.root.drop('too deep');
-        // An element of a list has no name: nothing in it can lead anywhere.
+        // An element of a list has no name: no path leads through it.
         if (byte === OPEN_LIST && mayLead) this.keys[this.depth - 1] = '';
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
         if (--this.depth === 0) return this.endRoot(i + 1);
@@ -157,7 +159,7 @@ export class JsonSplitter {
     return chunk.length;
   }
 
-  /** Only an object that was asked for by its path may hold records as its members. */
+  /** Only an object that `path` leads to may hold records as its members. */
   private leadsToRecords(byte: number): boolean {
     if (byte === OPEN_OBJECT && this.limits.path === undefined) return false;
     if (this.keys.length !== this.depth) return false;
@@ -181,7 +183,7 @@ export class JsonSplitter {
     return next;
   }
 
-  /** The name of a member that is a record. */
+  /** Scans the name of a member that is a record. */
   private scanName(from: number): number {
     for (let i = from; i < this.chunk.length; i++) {
       this.scanNameByte(this.chunk[i] ?? 0);
@@ -193,7 +195,7 @@ export class JsonSplitter {
     return this.chunk.length;
   }
 
-  /** One byte outside records and the root's own members. */
+  /** Handles one byte outside records and the root's own members. */
   private step(i: number): number {
     const byte = this.chunk[i] ?? 0;
     const isSpace = byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
@@ -251,7 +253,8 @@ export class JsonSplitter {
 
   private endRecords(i: number): number {
     if (this.rootIsRecords) return this.expect('after', i);
-    // The closing bracket goes to the root's bytes, right after the opening one: an empty list stays.
+    // The closing bracket is kept with the root's bytes, right after the opening one, so that an empty list
+    // remains.
     this.root.resume(i);
     this.depth = this.listDepth;
     this.inMembers = false;

@@ -5,7 +5,10 @@ import { JsonSplitter } from './json-splitter.ts';
 import { openText } from './text-input.ts';
 
 export interface JsonRecord {
-  /** 1, 2, … for the elements of a list; 0 for the root object itself, which comes last, its lists emptied. */
+  /**
+   * 1, 2, … for the elements of a list; 0 for the root object itself, which comes last, with its lists
+   * emptied.
+   */
   number: number;
   /** The member's name, when the records are members of an object. */
   key: string | null;

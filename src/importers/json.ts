@@ -11,7 +11,10 @@ import { rejectedBy, rejectedRecord } from './rejected-record.ts';
 
 const CAPS = { lists: [], maxBytes: 4 * 1024 * 1024, maxDepth: 64 };
 
-/** Any JSON whose records an operator's map, which `JsonMap` has validated, leads to. Nothing is recognized by looking. */
+/**
+ * Returns an importer for any JSON in which an operator's map, which was validated by `JsonMap`, locates the
+ * records. It never recognizes a file.
+ */
 export function jsonImporter(map: JsonMap): Importer {
   const path = namesOf(map.records ?? '$');
   const limits: JsonLimits = { ...CAPS, path };
@@ -29,7 +32,7 @@ export function jsonImporter(map: JsonMap): Importer {
   };
 }
 
-/** A member that is a list gives a record for each element, as `{"1": [{…}]}` means it. */
+/** Reads a record. A member that is a list gives a record for each element, as in `{"1": [{…}]}`. */
 function* readRecord({ number, key, value, rejected }: JsonRecord, map: JsonMap): Generator<ImportRecord> {
   const where = `object ${number}`;
   if (rejected !== null) {
@@ -46,11 +49,11 @@ function* readRecord({ number, key, value, rejected }: JsonRecord, map: JsonMap)
   }
 }
 
-/** @throws {UnreadableInput} when the root does not hold what the path leads to, with what it holds */
+/** @throws {UnreadableInput} if the root has no list or object at the path; the message lists its members */
 function checkRoot({ value, rejected }: JsonRecord, path: string[]): void {
   let found: unknown = value;
   for (const name of path) found = isObject(found) ? field(found, name) : undefined;
-  // A root too large to be kept says nothing of the list in it.
+  // A root that was too large to keep does not show whether it contains the list.
   if (rejected !== null || (typeof found === 'object' && found !== null)) return;
   const names = Object.keys(isObject(value) ? (value as Fields) : {}).slice(0, 20);
   const held = names.length === 0 ? 'nothing by name' : names.map(printable).join(', ');

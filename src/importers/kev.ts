@@ -27,7 +27,7 @@ function checkRoot(root: unknown): void {
     throw new UnreadableInput('not the KEV catalogue: the root object has no list vulnerabilities');
 }
 
-/** Exploited in the wild is HIGH; where ransomware is known to use it, CRITICAL. */
+/** Exploited in the wild is HIGH; with known use by ransomware, CRITICAL. */
 function readRecord(entry: Fields): Made[] {
   const cve = textOf(field(entry, 'cveID'));
   if (cve === null) throw new RecordRejected('no value');
@@ -43,7 +43,7 @@ function readRecord(entry: Fields): Made[] {
   return [observation(normalize('CVE', cve), stated)];
 }
 
-/** `Multiple Products` names none. */
+/** Returns the product; null for `Multiple Products`, which names none. */
 function productOf(entry: Fields): string | null {
   const product = textOf(field(entry, 'product'));
   return product === null || /^multiple\b/i.test(product) ? null : product;

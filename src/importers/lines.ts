@@ -15,8 +15,8 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
 /**
- * The lines of a file, whichever way they end (LF, CR LF); with memory for one. A line that is longer than the cap is
- * skipped without being kept.
+ * Yields the lines of a file, whichever way they end (LF, CR LF); with memory for one. A line that is longer
+ * than the cap is skipped without being kept.
  * @param maxBytes of one line
  * @throws {UnreadableInput} as `openText` does
  */
@@ -28,7 +28,7 @@ export async function* readLines(input: ImportInput, maxBytes: number): AsyncGen
     size += part.length;
     if (size > maxBytes) parts = [];
     else if (part.length > 0) parts.push(part);
-    // A stream that comes byte by byte must not cost an object a byte.
+    // A stream that arrives byte by byte must not cost an object per byte.
     if (parts.length > 64) parts = [Buffer.concat(parts)];
   };
   const take = (): Line => {
@@ -44,7 +44,7 @@ export async function* readLines(input: ImportInput, maxBytes: number): AsyncGen
       yield take();
       from = end + 1;
     }
-    // A copy: the rest of a line must not hold on to the chunk it came in.
+    // A copy: the rest of a line must not keep its chunk in memory.
     add(Buffer.from(chunk.subarray(from)));
   }
   if (size > 0) yield take();

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
-/** `address`: IPv4 or IPv6, as the value looks. */
+/** `address`: IPv4 or IPv6, depending on the value. */
 export type MappedType = IndicatorType | 'address';
 
 const mappedType = (description: string) =>
@@ -16,7 +16,7 @@ const path = (description: string) => Type.String({ minLength: 1, maxLength: 512
 
 const CLOSED = { additionalProperties: false };
 
-/** What the columns of a CSV mean, where their names do not say it. */
+/** The meaning of the columns of a CSV whose names do not state it. */
 export const CsvMap = Type.Object(
   {
     delimiter: Type.Optional(
@@ -60,7 +60,7 @@ export type CsvMap = Static<typeof CsvMap>;
 
 const FIELD = 'Dotted names from the record, `$` for the record itself, `$key` for its name in an object.';
 
-/** Where in a JSON file the records stand, and what in a record means what. */
+/** The place of the records in a JSON file, and the meaning of their members. */
 export const JsonMap = Type.Object(
   {
     records: Type.Optional(

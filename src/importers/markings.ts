@@ -30,17 +30,23 @@ export function tlpOfStixId(id: string): Tlp | null {
   return TLP_BY_STIX_ID.get(id) ?? null;
 }
 
-/** `White`, `Clear`, `AMBER+STRICT`, `TLP:GREEN`, in any letter case. An unknown word counts as RED. */
+/**
+ * Returns the TLP of a word: `White`, `Clear`, `AMBER+STRICT`, `TLP:GREEN`, in any letter case. An unknown
+ * word counts as RED.
+ */
 export function tlpOfWord(word: string): Tlp {
   return TLP_BY_WORD.get(word.trim().replace(/^TLP:/i, '').trim().toUpperCase()) ?? 'RED';
 }
 
-/** MISP's taxonomy: `tlp:white`, `tlp:amber+strict`. null: the tag is no TLP tag; an unknown TLP is RED. */
+/**
+ * Returns the TLP of a tag of MISP's taxonomy (`tlp:white`, `tlp:amber+strict`); null if it is no TLP tag,
+ * RED if its TLP is unknown.
+ */
 export function tlpOfTag(tag: string): Tlp | null {
   return /^\s*tlp:/i.test(tag) ? tlpOfWord(tag) : null;
 }
 
-/** The one for the narrowest audience; null when none of them says anything. */
+/** Returns the most restrictive TLP; null if none is stated. */
 export function mostRestrictive(tlps: Iterable<Tlp | null>): Tlp | null {
   let narrowest = -1;
   for (const tlp of tlps) if (tlp !== null) narrowest = Math.max(narrowest, TLPS.indexOf(tlp));

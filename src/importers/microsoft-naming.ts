@@ -5,7 +5,7 @@ import { type Fields, field, otherNames, requiredName, textOf } from './record-f
 
 const NAME = 'Threat actor name';
 
-/** What Microsoft writes beside a country, or in place of one; the rest of it says nothing of the aim. */
+/** Words that Microsoft writes beside a country, or in place of one; its other words state no motivation. */
 const MOTIVATION_BY_WORD = new Map<string, Motivation>([
   ['financially motivated', 'FINANCIAL'],
   ['influence operations', 'INFORMATION_OPS'],
@@ -15,7 +15,7 @@ export function isMicrosoftNaming(head: string): boolean {
   return /^\s*\[\s*\{\s*"Threat actor name"\s*:/.test(head);
 }
 
-/** An entry of Microsoft's list. That the name is Microsoft's own is said by an alias of the same text. */
+/** Reads an entry of Microsoft's list. An alias of the same text states that the name is Microsoft's own. */
 export function readMicrosoftName(entry: Fields): [ActorRecord] {
   const name = requiredName(entry, NAME);
   const origin = words(entry, 'Origin/Threat');

@@ -13,7 +13,7 @@ const as =
 const address: Part = (value) => normalize(addressType(value), value);
 const REJECTED_HALF: NormalizeResult = { rejected: 'composite value without its second part' };
 
-/** What each attribute type holds; two entries: a composite, its halves divided by `|`. */
+/** The normalizers of each attribute type; two for a composite, whose halves are separated by `|`. */
 const PARTS_BY_TYPE = new Map<string, [Part] | [Part, Part]>([
   ['ip-src', [address]],
   ['ip-dst', [address]],
@@ -45,25 +45,25 @@ const PARTS_BY_TYPE = new Map<string, [Part] | [Part, Part]>([
   ['AS', [as('ASN')]],
 ]);
 
-/** Knowingly left out, without a word: context for people, never an observable. All other types are rejected. */
+/** Types that are silently ignored: context for people, never an observable. All other types are rejected. */
 const IGNORED_TYPES = new Set([
   ...['text', 'comment', 'other', 'link', 'port', 'datetime', 'counter', 'size-in-bytes', 'float', 'boolean'],
 ]);
 
-/** One result for each observable of an attribute; none for a type that is ignored. */
+/** Returns a result for each observable of an attribute; none for a type that is ignored. */
 export function attributeObservables(type: string, value: string): NormalizeResult[] {
   if (IGNORED_TYPES.has(type)) return [];
   const parts = PARTS_BY_TYPE.get(type);
   if (parts === undefined) return [{ rejected: `type not supported: ${printable(type)}` }];
   const [first, second] = parts;
   if (second === undefined) return [first(value)];
-  // A bar may stand in a file name, never in a hash or an address.
+  // A file name may contain a bar, a hash or an address never does.
   const bar = value.lastIndexOf('|');
   if (bar < 0) return [first(value), REJECTED_HALF];
   return [first(value.slice(0, bar)), second(value.slice(bar + 1))];
 }
 
-/** `192.0.2.1|443`, as MISP writes it, or `192.0.2.1:443`, as people do. */
+/** Returns the host of `192.0.2.1|443`, as MISP writes it, or of `192.0.2.1:443`, as people do. */
 function hostOfPair(value: string): string {
   const bar = value.indexOf('|');
   return bar < 0 ? withoutPort(value) : value.slice(0, bar);

@@ -9,7 +9,7 @@ export type ClusterRecord = ActorRecord | CampaignRecord | SoftwareRecord | Tech
 interface Cluster {
   galaxy: string;
   name: string;
-  /** The ATT&CK id behind the name, `PowerShell - T1086`. */
+  /** The ATT&CK id after the name, as in `PowerShell - T1086`. */
   attackId: string | null;
   uuid: string | null;
   tagName: string;
@@ -17,7 +17,7 @@ interface Cluster {
   meta: Fields;
 }
 
-/** Longer names are texts that slipped in. */
+/** Longer texts are not names. */
 export const MAX_NAME = 200;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Old MISP exports give every cluster of the galaxy `threat-actor` the uuid of the collection. */
@@ -31,8 +31,9 @@ const MALWARE_GALAXY =
 const TOOL_GALAXY = /^(tool|mitre-([a-z]+-attack-)?tool)$/;
 
 /**
- * The actors, campaigns, techniques and software that an event or attribute is about: from its galaxies, and from
- * galaxy tags where no galaxy entry stands. Other galaxies (sectors, countries, …) are tags, nothing more.
+ * Returns the actors, campaigns, techniques and software that an event or attribute is about: from its
+ * galaxies, and from galaxy tags without a galaxy entry. Other galaxies (sectors, countries, …) are only
+ * tags.
  */
 export function clusterRecords(holder: Fields, tlp: Tlp | null, statedAt: Date | null): ClusterRecord[] {
   const clusters = new Map<string, Cluster>();
@@ -49,13 +50,16 @@ export function clusterRecords(holder: Fields, tlp: Tlp | null, statedAt: Date |
   return [...clusters.values()].flatMap((cluster) => toRecord(cluster, tlp, statedAt) ?? []);
 }
 
-/** What a galaxy tag alone says; null: nothing of these kinds. */
+/** Returns the record of a galaxy tag alone; null if it is of none of these kinds. */
 export function clusterOfTag(tag: string): ClusterRecord | null {
   const cluster = readGalaxyTag(tag);
   return cluster === null ? null : toRecord(cluster, null, null);
 }
 
-/** A cluster of one of these kinds, on its own or in a galaxy. Null: it is none, or has no usable name. */
+/**
+ * Returns the record of a cluster, on its own or in a galaxy; null if it is of none of these kinds, or has no
+ * usable name.
+ */
 export function clusterRecord(item: Fields, galaxy: Fields): ClusterRecord | null {
   const cluster = readCluster(item, galaxy);
   return cluster === null ? null : toRecord(cluster, null, null);
@@ -91,7 +95,7 @@ function readGalaxyTag(tag: string): Cluster | null {
   return { galaxy, ...splitName(value), uuid: null, tagName: tag, description: null, meta: {} };
 }
 
-/** `APT32 - G0050`: the name and the ATT&CK id. */
+/** Splits `APT32 - G0050` into the name and the ATT&CK id. */
 function splitName(value: string): { name: string; attackId: string | null } {
   const [, name, attackId] = /^(.*\S) +- +([CGST]\d{4}(?:\.\d{3})?)$/.exec(value) ?? [];
   return name === undefined ? { name: value, attackId: null } : { name, attackId: attackId ?? null };
@@ -144,7 +148,9 @@ function campaignFields(cluster: Cluster, aliases: string[]) {
   };
 }
 
-/** Cluster uuids are those of the STIX objects they mirror. The tag joins events that carry it alone. */
+/**
+ * Cluster uuids are those of the STIX objects that they mirror. The tag links events that carry only the tag.
+ */
 function externalIds(cluster: Cluster, ...types: string[]): string[] {
   const ofUuid = cluster.uuid === null ? [] : types.map((type) => `${type}--${cluster.uuid}`);
   return tagsOf([...ofUuid, cluster.tagName]);

@@ -25,13 +25,16 @@ const SEVERITY_BY_LEVEL = new Map<string, Severity>([
   ['3', 'LOW'],
 ]);
 
-/** An event as a report, with what it is about, its indicators, and the links between them. */
+/**
+ * Yields an event as a report, with the entities that it is about, its indicators, and the links between
+ * them.
+ */
 export function* readEvent(event: Fields, where: string): Generator<ImportRecord> {
   let tags: MispTags;
   try {
     tags = mispTags(event);
   } catch (error) {
-    // Without its tags nobody knows who may see the event: none of it is taken.
+    // Without its tags the TLP of the event is unknown: all of it is rejected.
     yield rejectedBy(error, 'report', where);
     return;
   }

@@ -8,7 +8,7 @@ export function uuidOf(record: Fields): string | null {
   return UUID.test(uuid) ? uuid : null;
 }
 
-/** MISP's own STIX export makes its ids in this way; at most one. */
+/** Returns the STIX id that MISP's own STIX export would give a record; at most one. */
 export function stixId(type: 'report' | 'indicator', record: Fields): string[] {
   const uuid = uuidOf(record);
   return uuid === null ? [] : [`${type}--${uuid}`];

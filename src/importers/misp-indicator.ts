@@ -20,19 +20,21 @@ import {
 import { rejectedBy, rejectedRecord } from './rejected-record.ts';
 import { relationshipRecord } from './relationship-record.ts';
 
-/** What the attributes of an event inherit from it. */
+/** The values that the attributes of an event inherit from it. */
 export interface EventContext {
   reportId: string | null;
   date: Date | null;
   severity: Severity | null;
   tlp: Tlp | null;
-  /** Those that every indicator of the event has. */
+  /** The tags that every indicator of the event gets. */
   tags: string[];
-  /** External ids of what every indicator of the event indicates. */
+  /** External ids of the entities that every indicator of the event indicates. */
   indicated: string[];
 }
 
-/** The indicators of an attribute, or why it is none, and the links of the first. */
+/**
+ * Yields the indicators of an attribute, or the reason for its rejection, and the links of their external id.
+ */
 export function* readAttribute(
   attribute: unknown,
   event: EventContext,
@@ -43,7 +45,7 @@ export function* readAttribute(
     const type = textOf(field(attribute, 'type'));
     const value = field(attribute, 'value');
     if (type === null) throw new RecordRejected('no type');
-    // An ignored type is ignored whatever else is wrong with it.
+    // An ignored type is ignored, whatever else is wrong with the attribute.
     const observables = attributeObservables(type, typeof value === 'string' ? value : '');
     if (observables.length === 0) return;
     if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected('deleted in its source');
@@ -80,7 +82,10 @@ function sharedFields(attribute: Fields, tags: MispTags, event: EventContext) {
   };
 }
 
-/** Report to indicator, indicator to what the event, or the attribute alone, says it indicates. */
+/**
+ * Yields the links from the report to the indicator, and from the indicator to what the event, or the
+ * attribute alone, indicates.
+ */
 function* links(
   attribute: Fields,
   shared: Pick<IndicatorRecord, 'externalIds' | 'tlp' | 'statedAt'>,

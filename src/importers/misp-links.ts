@@ -2,7 +2,7 @@ import type { ImportRecord } from './importer.ts';
 import { type ClusterRecord, clusterOfTag } from './misp-clusters.ts';
 import { relationshipRecord } from './relationship-record.ts';
 
-/** The clusters, each with the link from the report to it. */
+/** Yields the clusters, each with the link from the report to it. */
 export function* withReport(clusters: ClusterRecord[], reportId: string | null): Generator<ImportRecord> {
   for (const cluster of clusters) {
     yield cluster;
@@ -12,12 +12,12 @@ export function* withReport(clusters: ClusterRecord[], reportId: string | null):
   }
 }
 
-/** External ids of what indicators point at. */
+/** Returns the external ids of the clusters that indicators are linked to. */
 export function indicatedIds(clusters: ClusterRecord[]): string[] {
   return clusters.filter(isIndicated).flatMap(({ externalIds: [id] }) => id ?? []);
 }
 
-/** Galaxy tags that no link stands for: they stay tags, or nobody would ever see them again. */
+/** Returns the galaxy tags that no link represents: they remain tags, or they would be lost. */
 export function tagsWithoutLink(galaxyTags: string[]): string[] {
   return galaxyTags.filter((tag) => {
     const cluster = clusterOfTag(tag);
@@ -25,7 +25,10 @@ export function tagsWithoutLink(galaxyTags: string[]): string[] {
   });
 }
 
-/** Actors, campaigns and malware; techniques and tools are shared by too many. */
+/**
+ * Returns whether indicators are linked to a cluster: an actor, a campaign or malware. Techniques and tools
+ * are shared by too many.
+ */
 function isIndicated(cluster: ClusterRecord): boolean {
   return cluster.kind === 'software' ? cluster.softwareType === 'malware' : cluster.kind !== 'technique';
 }

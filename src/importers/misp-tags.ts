@@ -7,11 +7,14 @@ export interface MispTags {
   tlp: Tlp | null;
   /** Free tags, without TLP and galaxy tags. */
   plain: string[];
-  /** `misp-galaxy:threat-actor="X"` and the like, as they stand. */
+  /** `misp-galaxy:threat-actor="X"` and the like, unchanged. */
   galaxy: string[];
 }
 
-/** The tags of an event or an attribute. @throws {RecordRejected} when they cannot be read: a TLP may be among them */
+/**
+ * Reads the tags of an event or an attribute.
+ * @throws {RecordRejected} if they cannot be read, because a TLP may be among them
+ */
 export function mispTags(record: Fields): MispTags {
   const list = listOf(field(record, 'Tag'));
   if (list === null) throw new RecordRejected('Tag is not a list');

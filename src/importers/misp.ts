@@ -8,8 +8,8 @@ import { type Fields, field, isObject, textOf } from './record-fields.ts';
 import { rejectedRecord } from './rejected-record.ts';
 
 /**
- * An event is held in memory whole, because its tags and date, which every attribute inherits, may stand
- * behind the attributes. A file may hold any number of events.
+ * An event is held in memory whole, because its tags and date, which every attribute inherits, may follow the
+ * attributes. A file may hold any number of events.
  */
 const MISP_LIMITS: JsonLimits = { lists: ['response'], maxBytes: 64 * 1024 * 1024, maxDepth: 64 };
 
@@ -22,10 +22,10 @@ export const mispImporter: Importer = {
     const shape = jsonShape(head);
     if (shape === null) return false;
     const { keys } = shape;
-    // A bare event: `info` beside `Attribute` or an event's other marks.
+    // A bare event: `info` beside `Attribute` or other members of an event.
     const isEvent =
       keys.has('info') && ['Attribute', 'Object', 'threat_level_id', 'Orgc'].some((key) => keys.has(key));
-    // Others wrap their answers in a `response` too, which is no list there.
+    // Other formats have a `response` too, which is not a list there.
     return keys.has('Event') || isEvent || (keys.has('response') && /"response"\s*:\s*\[/.test(head));
   },
 

@@ -8,9 +8,10 @@ import { IMPORTERS } from './recognize.ts';
 import { textImporter } from './text.ts';
 
 /**
- * The importer of a kind, as a source's options set it: `map` is a `CsvMap` (may be left out) or a `JsonMap` (must be
- * there), `type` is that of `TextOptions`.
- * @throws {UnreadableInput} when the options are not of that form, naming the member
+ * Returns the importer of a kind, as a source's options configure it: `map` is a `CsvMap` (optional) or a
+ * `JsonMap` (required), `type` is that of `TextOptions`.
+ * @throws {UnreadableInput} if there is no such importer, or if the options are invalid; the message names
+ *   the member
  */
 export function importerNamed(kind: string, options: Readonly<Record<string, unknown>> = {}): Importer {
   const { map, type } = options;

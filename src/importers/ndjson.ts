@@ -3,7 +3,10 @@ import type { JsonLimits } from './json-piece.ts';
 import type { JsonRecord } from './json-stream.ts';
 import { readLines } from './lines.ts';
 
-/** A record a line; a line that is no JSON is one broken record. @throws {UnreadableInput} when there is no line at all */
+/**
+ * Yields a record per line; a line that is not JSON is one broken record.
+ * @throws {UnreadableInput} if there is no line at all
+ */
 export async function* readNdjson(
   input: ImportInput,
   { maxBytes, maxDepth }: JsonLimits,
@@ -28,7 +31,7 @@ export async function* readNdjson(
   }
 }
 
-/** Told before JSON.parse builds it. */
+/** Checks the depth of a line before JSON.parse builds it. */
 function isDeeper(text: string, maxDepth: number): boolean {
   let depth = 0;
   let inString = false;

@@ -2,7 +2,7 @@ import type { NormalizeResult } from '../model/normalize-result.ts';
 import type { IndicatorRecord } from './importer.ts';
 import { notBefore } from './record-fields.ts';
 
-/** What a feed's record may say of its observables; all else is not stated. */
+/** The fields that a feed's record may state for its observables; all others are unstated. */
 export type Stated = Partial<
   Pick<
     IndicatorRecord,
@@ -19,7 +19,7 @@ export type Stated = Partial<
   >
 >;
 
-/** The indicator, or the reason why the value is none. */
+/** Returns the indicator, or the reason why the value is none. */
 export function observation(
   observable: NormalizeResult,
   stated: Stated,

@@ -1,13 +1,13 @@
 import type { ActorRecord, ReportRecord, SoftwareRecord, TechniqueRecord } from './importer.ts';
 import { type Fields, field, isObject, listOf, textOf } from './record-fields.ts';
 
-/** Longer names are texts that slipped in. */
+/** Longer texts are not names. */
 const MAX_NAME = 200;
 const NOBODY = new Set(['unknown', 'none', 'n/a', 'na', '-', 'various', 'multiple']);
 
 type Common = Pick<ReportRecord, 'statedAt' | 'tlp'>;
 
-/** Whom the pulse names as the adversary; at most one. */
+/** Returns the adversary that the pulse names; at most one. */
 export function adversaryOf(pulse: Fields, { statedAt, tlp }: Common): ActorRecord[] {
   const name = nameOf(field(pulse, 'adversary'));
   if (name === null) return [];
@@ -34,7 +34,7 @@ export function adversaryOf(pulse: Fields, { statedAt, tlp }: Common): ActorReco
   ];
 }
 
-/** Names alone, or `{"id", "display_name"}`. */
+/** Returns the malware families: names alone, or `{"id", "display_name"}`. */
 export function familiesOf(pulse: Fields, { statedAt, tlp }: Common): SoftwareRecord[] {
   const names = itemsOf(pulse, 'malware_families').map((item) =>
     nameOf(isObject(item) ? (textOf(field(item, 'display_name')) ?? field(item, 'id')) : item),
@@ -54,7 +54,10 @@ export function familiesOf(pulse: Fields, { statedAt, tlp }: Common): SoftwareRe
   }));
 }
 
-/** ATT&CK ids alone, or `{"id", "name"}`. Ids of tactics (`TA0002`) say nothing that a technique does not. */
+/**
+ * Returns the techniques: ATT&CK ids alone, or `{"id", "name"}`. Ids of tactics (`TA0002`) add nothing to
+ * those of techniques.
+ */
 export function techniquesOf(pulse: Fields, { statedAt, tlp }: Common): TechniqueRecord[] {
   const names = new Map<string, string>();
   for (const item of itemsOf(pulse, 'attack_ids')) {

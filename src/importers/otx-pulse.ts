@@ -21,7 +21,9 @@ import {
 import { rejectedBy, rejectedRecord } from './rejected-record.ts';
 import { relationshipRecord } from './relationship-record.ts';
 
-/** A pulse as a report, with what it is about, its indicators, and the links between them. */
+/**
+ * Yields a pulse as a report, with the entities that it is about, its indicators, and the links between them.
+ */
 export function* readPulse(pulse: Fields): Generator<Made> {
   const report = readReport(pulse);
   const [reportId = ''] = report.externalIds;
@@ -33,7 +35,7 @@ export function* readPulse(pulse: Fields): Generator<Made> {
     const [id] = entity.externalIds;
     if (id !== undefined) yield relationshipRecord('refers-to', reportId, id, report.tlp);
   }
-  // Of several families nobody can tell which one an indicator belongs to.
+  // With several families, it is unknown which one an indicator belongs to.
   const indicated = [...actors, ...(families.length === 1 ? families : [])].flatMap(
     ({ externalIds: [id] }) => id ?? [],
   );
@@ -79,8 +81,9 @@ function* readIndicator(
 }
 
 /**
- * An indicator that OTX has switched off is kept, not for detection: its expiry must reach us, and what it was
- * stays known. OTX gives indicators no dates of sighting but that of their creation.
+ * Returns the fields of an indicator. One that OTX has deactivated is imported as not for detection, so that
+ * its expiry takes effect and its history is kept. OTX gives indicators no dates of sighting except that of
+ * their creation.
  */
 function statedOf(indicator: Fields, report: ReportRecord): Stated {
   const isActive = field(indicator, 'is_active');
@@ -94,7 +97,9 @@ function statedOf(indicator: Fields, report: ReportRecord): Stated {
   };
 }
 
-/** OTX's own numbers are not those of one pulse alone: the id is made of the pulse and the observable. */
+/**
+ * The external id is built from the pulse and the observable, because several pulses share OTX's own numbers.
+ */
 function* withLinks(
   indicator: IndicatorRecord,
   { externalIds: [reportId = ''], tlp }: ReportRecord,

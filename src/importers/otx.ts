@@ -7,10 +7,13 @@ import { printable } from './printable.ts';
 import { field, isObject, textOf } from './record-fields.ts';
 import { readHead } from './text-input.ts';
 
-/** A pulse is held in memory whole: what its indicators inherit may stand behind them. */
+/** A pulse is held in memory whole, because values that its indicators inherit may follow them. */
 const CAPS = { maxBytes: 64 * 1024 * 1024, maxDepth: 32 };
 
-/** OTX: the answer of `pulses/subscribed` and its like (`{"results": […]}`), a list of pulses, or one pulse. */
+/**
+ * Imports OTX: a response of `pulses/subscribed` and its like (`{"results": […]}`), a list of pulses, or one
+ * pulse.
+ */
 export const otxImporter: Importer = {
   name: 'otx',
   label: 'OTX pulses',
@@ -18,7 +21,7 @@ export const otxImporter: Importer = {
   recognizes(head) {
     const shape = jsonShape(head);
     if (shape === null) return false;
-    // Inside the first pulse, which a page begins with.
+    // Members of the first pulse, with which a page begins.
     const hasPulse =
       /"(author_name|adversary|attack_ids|pulse_source)"\s*:/.test(head) && /"indicators"\s*:/.test(head);
     const isPage =

@@ -4,7 +4,7 @@ import { type ImportRecord, UnreadableInput } from './importer.ts';
 import { importerNamed } from './named.ts';
 import type { ParserMessage, ParserRequest, ParserTask } from './parser-threads.ts';
 
-// A thread that reads one file at a time and posts its records in batches, as many as it is asked for.
+// A worker thread that reads one file at a time and posts its records in batches, one batch per request.
 const port = parentPort as MessagePort;
 const BATCH = 500;
 let wanted = 0;

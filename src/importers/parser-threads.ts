@@ -11,7 +11,7 @@ export interface ParserTask {
   fileName: string;
   path: string;
 }
-/** A file to read, or the wish for one more batch of it. */
+/** A file to read, or a request for one more batch of it. */
 export type ParserRequest = ParserTask | 'more';
 
 export type ParserMessage =
@@ -20,19 +20,22 @@ export type ParserMessage =
   | { end: 'unreadable'; message: string }
   | { end: 'failed'; error: unknown };
 
-/** As `importerNamed`. */
+/** Has the signature of `importerNamed`. */
 export type OpenImporter = typeof importerNamed;
 
-/** Of a thread's heap. Importers hold one record at a time; this bounds what a hostile one can make of it. */
+/**
+ * The limit of a thread's heap. Importers hold one record at a time; this bounds the memory that a hostile
+ * one takes.
+ */
 const MAX_HEAP_MB = 1024;
 /** One batch is read ahead of the one that is being written. */
 const AHEAD = 2;
-/** A thread that has nothing to read for so long ends. */
+/** An idle thread ends after this time. */
 const IDLE_MS = 10_000;
 
 /**
- * Importers that read on threads of their own, one for each file that is being read, so that parsing never holds up
- * the event loop that answers. Their inputs are files.
+ * Returns importers that read on worker threads, one for each file that is being read, so that parsing never
+ * blocks the event loop that serves requests. Their inputs are files.
  * @param script the compiled parser-thread.ts
  */
 export function importersInThreads(script: URL): OpenImporter {
@@ -40,7 +43,7 @@ export function importersInThreads(script: URL): OpenImporter {
 
   const start = (): Worker => {
     const worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
-    // A thread may fail when nobody reads from it any more. Without a listener that would end the process.
+    // A thread may fail when nothing reads from it any more. Without a listener that would end the process.
     worker.on('error', () => {});
     worker.once('exit', () => {
       clearTimeout(idle.get(worker));
@@ -59,7 +62,7 @@ export function importersInThreads(script: URL): OpenImporter {
   const rest = (worker: Worker) => {
     worker.unref();
     const end = () => {
-      // Not taken again while it ends.
+      // It must not be taken again while it ends.
       idle.delete(worker);
       void worker.terminate();
     };
@@ -82,7 +85,8 @@ export function importersInThreads(script: URL): OpenImporter {
         onProgress?.(message.bytes);
         yield* message.records;
         ask('more');
-        // Node hands on all messages that a port holds in one turn of the event loop.
+        // Node delivers all messages that a port holds in one turn of the event loop; this lets others run in
+        // between.
         await nextTurn();
       }
       throw new Error('The thread that read the file has ended.');
@@ -100,13 +104,13 @@ export function importersInThreads(script: URL): OpenImporter {
   });
 }
 
-/** @throws what ended the reading, unless the file was read to its end */
+/** @throws the error that ended the reading, unless the file was read to its end */
 function endOf(message: Extract<ParserMessage, { end: string }>): void {
   if (message.end === 'unreadable') throw new UnreadableInput(message.message);
   if (message.end === 'failed') throw message.error;
 }
 
-/** A record whose parts take more memory than a thread has is the file's fault. */
+/** Attributes an out-of-memory error to the file: one of its records takes more memory than a thread has. */
 function asUnreadable(error: unknown): unknown {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
   return new UnreadableInput(`reading it takes more than ${MAX_HEAP_MB} MiB of memory`);

@@ -13,7 +13,10 @@ import { readHead } from './text-input.ts';
 import { threatFoxImporter } from './threatfox.ts';
 import { urlhausImporter } from './urlhaus.ts';
 
-/** Every format that is recognized, asked in this order: CSV last, for it is told by its column names alone. */
+/**
+ * Every format that is recognized, tried in this order: CSV last, because it is recognized by its column
+ * names alone.
+ */
 export const IMPORTERS: readonly Importer[] = [
   stixImporter,
   mispImporter,
@@ -29,9 +32,9 @@ export const IMPORTERS: readonly Importer[] = [
 ];
 
 /**
- * The importer that knows the file by its first 64 KiB; null when none does.
- * @throws {UnreadableInput} when the file is no text that could be known (UTF-16, a broken gzip, HTML), or is known to
- *   hold no intelligence (a warninglist, a taxonomy, a manifest)
+ * Returns the importer that recognizes the file by its first 64 KiB; null if none does.
+ * @throws {UnreadableInput} if the file is not readable as text (UTF-16, a broken gzip, HTML), or is of a
+ *   kind that holds no intelligence (a warninglist, a taxonomy, a manifest)
  */
 export async function recognizeFormat(input: ImportInput): Promise<Importer | null> {
   const head = await readHead(input);

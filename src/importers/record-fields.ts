@@ -1,8 +1,11 @@
-/** Safe readers for the fields of parsed JSON: each gives a value of its kind, null, or rejects the record. */
+/**
+ * Safe readers for the fields of parsed JSON: each returns a value of its kind or null, or rejects the
+ * record.
+ */
 
 import { parseDate } from './dates.ts';
 
-/** Why one record is left out; caught where the record began, never seen outside the importers. */
+/** Thrown when one record is rejected; caught where the record began, never visible outside the importers. */
 export class RecordRejected extends Error {
   override name = 'RecordRejected';
 }
@@ -11,7 +14,7 @@ const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 export type Fields = Record<string, unknown>;
 
-/** Of an external id, in characters. */
+/** The maximum length of an external id, in characters. */
 export const MAX_ID = 512;
 const MAX_NAME = 1024;
 const MAX_TAGS = 1_000;
@@ -21,20 +24,23 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A list's elements; absent or null is an empty list, anything else is null. */
+/** Returns a list's elements; none for absent or null, null for anything else. */
 export function listOf(value: unknown): unknown[] | null {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : null;
 }
 
-/** Trimmed text without NUL and halves of surrogate pairs (PostgreSQL holds neither); empty or not a string is null. */
+/**
+ * Returns trimmed text without NUL and halves of surrogate pairs (PostgreSQL stores neither); null for an
+ * empty text or another type.
+ */
 export function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.replaceAll('\u0000', '').replace(LONE_SURROGATE, '\ufffd').trim();
   return text === '' ? null : text;
 }
 
-/** Own members only: `constructor` and the like are no fields. */
+/** Reads own members only: `constructor` and the like are no fields. */
 export function field(record: Fields, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
@@ -46,14 +52,14 @@ export function requiredName(record: Fields, name: string): string {
   return text;
 }
 
-/** An external id as it stands; null where there is none. */
+/** Returns an external id unchanged; null if there is none. */
 export function idOf(record: Fields, name: string): string | null {
   const id = textOf(field(record, name));
   if (id !== null && id.length > MAX_ID) throw new RecordRejected(`${name} longer than ${MAX_ID} characters`);
   return id;
 }
 
-/** Absent or null: null. Anything that is no date rejects the record. */
+/** Returns a date; null if it is absent or null. Anything else rejects the record. */
 export function dateOf(record: Fields, name: string): Date | null {
   const value = field(record, name);
   if (value === undefined || value === null || value === '') return null;
@@ -74,7 +80,8 @@ export function isTrue(value: unknown): boolean {
 }
 
 /**
- * Trimmed, without repeats; longer than 256 characters or not text is left out.
+ * Returns the texts trimmed and without duplicates; items longer than 256 characters or of another type are
+ * left out.
  * @throws {RecordRejected} for more than 1,000: names and tags of one object are merged as a whole
  */
 export function tagsOf(...lists: unknown[]): string[] {
@@ -89,18 +96,21 @@ export function tagsOf(...lists: unknown[]): string[] {
   return [...tags];
 }
 
-/** Other names than the main one, each once. */
+/** Returns the names other than the main one, each once. */
 export function otherNames(name: string, ...lists: unknown[]): string[] {
   return tagsOf(...lists).filter((alias) => alias !== name);
 }
 
-/** ISO 3166-1 alpha-2, upper case; anything longer or stranger is not a clean code and gives null. */
+/** Returns an ISO 3166-1 alpha-2 code in upper case; null for anything else. */
 export function countryOf(value: unknown): string | null {
   const code = textOf(Array.isArray(value) && value.length === 1 ? value[0] : value);
   return code !== null && /^[A-Za-z]{2}$/.test(code) ? code.toUpperCase() : null;
 }
 
-/** A sighting cannot end before it began (dates without a time of day do that). */
+/**
+ * Returns `last`, but not before `first`: a sighting cannot end before it began (dates without a time of day
+ * do that).
+ */
 export function notBefore(first: Date | null, last: Date | null): Date | null {
   return first !== null && last !== null && last < first ? first : last;
 }

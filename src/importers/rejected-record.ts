@@ -5,7 +5,7 @@ export function rejectedRecord(of: RejectedRecord['of'], reason: string, where: 
   return { kind: 'rejected', of, reason, where };
 }
 
-/** What became of a record whose fields could not be read; any other error goes on its way. */
+/** Converts the error of a record whose fields could not be read; rethrows any other error. */
 export function rejectedBy(error: unknown, of: RejectedRecord['of'], where: string): RejectedRecord {
   if (error instanceof RecordRejected) return rejectedRecord(of, error.message, where);
   throw error;

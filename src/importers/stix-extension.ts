@@ -3,23 +3,23 @@ import { SEVERITIES, type Severity } from '../model/vocabulary.ts';
 import { dateOf, type Fields, field, isObject, MAX_ID, tagsOf, textOf } from './record-fields.ts';
 import { externalReferences } from './stix-fields.ts';
 
-/** The catalogues under which our own export names the ids that an indicator has elsewhere. */
+/** The catalogues under which Tipline's export names the external ids of an indicator. */
 const CATALOGUES = new Set(['stix', 'misp-galaxy', 'tipline']);
 
-/** What an indicator or a vulnerability from Tipline says in our extension of STIX. Null: it does not say. */
+/** The properties of an indicator or a vulnerability in Tipline's extension of STIX. Null: not stated. */
 export interface TiplineProperties {
   severity: Severity | null;
   firstSeen: Date | null;
   lastSeen: Date | null;
   expiresAt: Date | null;
   forDetection: boolean;
-  /** Ids it has elsewhere, beside the object's own. */
+  /** External ids besides the object's own. */
   externalIds: string[];
-  /** Its labels are all its tags: `indicator_types` follow from them. */
+  /** The labels alone: `indicator_types` derive from them. */
   tags: string[];
 }
 
-/** null: the object is none of Tipline's. */
+/** Returns the extension's properties; null if the object is not from Tipline. */
 export function tiplineProperties(object: Fields): TiplineProperties | null {
   const extensions = field(object, 'extensions');
   const stated = isObject(extensions) ? field(extensions, TIPLINE_EXTENSION) : undefined;

@@ -1,7 +1,7 @@
 import type { Tlp } from '../model/vocabulary.ts';
 import { confidenceOf, dateOf, type Fields, field, idOf, isObject, listOf, textOf } from './record-fields.ts';
 
-/** What every record made of a STIX object carries. */
+/** Returns the fields of every record that is made from a STIX object. */
 export function commonFields(object: Fields, tlp: Tlp | null) {
   const id = idOf(object, 'id');
   return {
@@ -25,7 +25,7 @@ export function externalReferences(object: Fields): Fields[] {
   return (listOf(field(object, 'external_references')) ?? []).filter(isObject);
 }
 
-/** Its id in ATT&CK (`G0016`, `T1059.001`, `S0154`), when it is of the form asked for. */
+/** Returns the object's ATT&CK id (`G0016`, `T1059.001`, `S0154`) if it has the given form, else null. */
 export function attackId(object: Fields, form: RegExp): string | null {
   for (const reference of externalReferences(object)) {
     const id = textOf(reference.external_id)?.toUpperCase() ?? '';

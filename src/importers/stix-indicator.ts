@@ -7,7 +7,7 @@ import { tiplineProperties } from './stix-extension.ts';
 import { commonFields, externalReferences, isRevoked } from './stix-fields.ts';
 import { type Observable, observablesOf } from './stix-observables.ts';
 
-/** A record for each observable of the pattern; one that cannot be used comes with its reason. */
+/** Returns a record for each observable of the pattern, or the reason for its rejection. */
 export function readIndicator(object: Fields, tlp: Tlp | null): (IndicatorRecord | { rejected: string })[] {
   if (isRevoked(object)) throw new RecordRejected('revoked by its source');
   // STIX 2.0 has no pattern_type: there every pattern is STIX.

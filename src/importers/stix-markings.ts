@@ -5,11 +5,13 @@ import { mostRestrictive, tlpOfStixId, tlpOfWord } from './markings.ts';
 import { type Fields, field, isObject, listOf, RecordRejected, textOf } from './record-fields.ts';
 import { STIX_LIMITS } from './stix-limits.ts';
 
-/** Statements without a TLP that stand in files without their definition: ATT&CK's copyright notice. */
+/**
+ * Statement markings without a TLP that files refer to without their definition: ATT&CK's copyright notice.
+ */
 const KNOWN_STATEMENTS = ['marking-definition--fa42a846-8d90-4e51-bc29-71d5b4802168'];
 /** Extension of OASIS for TLP 2.0, a property extension of marking-definition. */
 const TLP_2_EXTENSION = 'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d';
-/** Bounds the memory a hostile file can claim; what is not remembered counts as RED. */
+/** Bounds the memory that a hostile file can claim; a definition beyond it counts as RED. */
 const MAX_DEFINITIONS = 10_000;
 
 export interface StixMarkings {
@@ -19,8 +21,8 @@ export interface StixMarkings {
 }
 
 /**
- * Knows the markings of one file. A definition may stand after the objects it marks: the first id that is
- * not known yet costs one more pass over the file, so that memory stays flat. Unknown after that is RED.
+ * Resolves the markings of one file. A definition may follow the objects that it marks: the first unknown id
+ * costs one more pass over the file, so that memory stays flat. An id unknown after that is RED.
  */
 export function stixMarkings(input: ImportInput): StixMarkings {
   const known = new Map<string, Tlp | null>(KNOWN_STATEMENTS.map((id) => [id, null]));
@@ -84,7 +86,7 @@ async function forEachDefinition(input: ImportInput, learn: (definition: Fields)
       if (isObject(value) && value.type === 'marking-definition') learn(value);
     }
   } catch (error) {
-    // The main pass meets the same end, after it has yielded what comes before it.
+    // The main pass ends with the same error, after it has yielded the records before it.
     if (!(error instanceof UnreadableInput)) throw error;
   }
 }

@@ -51,7 +51,7 @@ export function readActor(object: Fields, tlp: Tlp | null): [ActorRecord] {
   return [actor];
 }
 
-/** The name itself stands among them where it is said who gave it. */
+/** Returns the aliases; the name itself is one of them if it is stated who coined it. */
 function namedAliases(name: string, object: Fields, references: Fields[]): ActorRecord['aliases'] {
   const aliases = otherNames(name, field(object, 'aliases'));
   const ownNamer = namerOf(name, references);
@@ -111,7 +111,7 @@ export function readSoftware(object: Fields, tlp: Tlp | null): [SoftwareRecord] 
   return [software];
 }
 
-/** The report, and what it refers to. */
+/** Returns the report, and its links to the objects that it refers to. */
 export function readReport(object: Fields, tlp: Tlp | null): (ReportRecord | RelationshipRecord)[] {
   if (isRevoked(object)) throw new RecordRejected('revoked by its source');
   const report: ReportRecord = {
@@ -142,8 +142,8 @@ function objectRefs(report: Fields): string[] {
 const RELATIONSHIP_TYPES: readonly RelationshipRecord['type'][] = ['indicates', 'attributed-to', 'uses'];
 
 /**
- * Only the three types that the product shows. All others (`mitigates`, `targets`, `subtechnique-of`,
- * `revoked-by`, …) are left out on purpose, and so is a link its source has withdrawn.
+ * Reads only the three types that Tipline shows. All others (`mitigates`, `targets`, `subtechnique-of`,
+ * `revoked-by`, …) are left out on purpose, and so is a link that its source has withdrawn.
  */
 export function readRelationship(object: Fields, tlp: Tlp | null): RelationshipRecord[] {
   const stated = textOf(field(object, 'relationship_type'));

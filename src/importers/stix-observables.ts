@@ -14,7 +14,7 @@ const TYPE_BY_PATH = new Map<string, IndicatorType | ((value: string) => Indicat
   ['domain-name:value', 'DOMAIN'],
   ['url:value', 'URL'],
   ['file:name', 'FILENAME'],
-  // Not of the standard, but what mobile verification toolkits write for a file's path.
+  // Not in the standard, but mobile verification toolkits write it for a file's path.
   ['file:path', 'FILENAME'],
   ['email-addr:value', 'EMAIL'],
   ['email-message:from_ref.value', 'EMAIL'],
@@ -42,7 +42,10 @@ const TYPE_BY_HASH = new Map<string, IndicatorType>([
   ['sha256', 'SHA256'],
 ]);
 
-/** Every observable a STIX pattern names, each normalized or with the reason why not. At least one. */
+/**
+ * Returns every observable that a STIX pattern names, normalized or with the reason for its rejection. At
+ * least one.
+ */
 export function observablesOf(patternText: string): Observable[] {
   const pattern = parsePattern(patternText);
   return pattern === null ? [{ rejected: 'pattern not readable' }] : collect(pattern);

@@ -1,13 +1,13 @@
 import type { Token } from './stix-pattern-tokens.ts';
 
-/** What the functions of the parser share: the tokens, the place reached, the open brackets. */
+/** The state that the parser's functions share: the tokens, the position, the number of open brackets. */
 export interface Cursor {
   tokens: Token[];
   at: number;
   depth: number;
 }
 
-/** Ends the parsing; `parsePattern` turns it into null. */
+/** Thrown to end the parsing; `parsePattern` converts it to null. */
 export class NotAPattern extends Error {}
 
 export function next(cursor: Cursor): Token {

@@ -13,7 +13,9 @@ const WORD = /[A-Za-z_][A-Za-z0-9_-]*/y;
 const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)/y;
 const SIGN = /==|!=|<>|<=|>=|[[\](),:.=<>*]/y;
 
-/** null: a character or an unclosed string that no pattern has. */
+/**
+ * Splits a pattern into tokens; null if it contains a character, or an unclosed string, that no pattern has.
+ */
 export function tokenize(pattern: string): Token[] | null {
   const tokens: Token[] = [];
   let at = 0;
@@ -60,7 +62,10 @@ function takeToken(
   return sign === null ? null : { kind: 'sign', text: sign };
 }
 
-/** `\'` and `\\` are the escapes; a backslash before anything else stands for itself, as producers write paths. */
+/**
+ * Reads a quoted string. The escapes are `\'` and `\\`; a backslash before anything else is literal, as
+ * producers write paths.
+ */
 function readQuoted(pattern: string, start: number): { text: string; end: number } | null {
   const quote = pattern.charAt(start);
   const parts: string[] = [];

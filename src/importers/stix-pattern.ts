@@ -32,12 +32,12 @@ export type Pattern =
   | { kind: 'AND' | 'OR' | 'FOLLOWEDBY'; parts: Pattern[] }
   | { kind: 'qualified'; qualifier: string; of: Pattern };
 
-/** Brackets within brackets, qualifiers upon qualifiers; real patterns have two or three. */
+/** The deepest nesting of brackets, and the most qualifiers in a row; real patterns have two or three. */
 const MAX_DEPTH = 32;
 const OPERATORS = new Set(['=', '==', '!=', '<>', '<', '<=', '>', '>=']);
 const WORD_OPERATORS = new Set(['LIKE', 'MATCHES', 'ISSUBSET', 'ISSUPERSET']);
 
-/** Reads a pattern by the grammar of STIX 2.1 part 9. Never throws; null: it is none. */
+/** Parses a pattern by the grammar of STIX 2.1 part 9. Never throws; null: the text is not a pattern. */
 export function parsePattern(text: string): Pattern | null {
   const tokens = tokenize(text);
   if (tokens === null) return null;

@@ -1,7 +1,7 @@
 import type { Motivation, Sophistication } from '../model/vocabulary.ts';
 import { textOf } from './record-fields.ts';
 
-/** attack-motivation-ov (STIX 2.1 part 10.3). What tells nothing about the aim is UNKNOWN. */
+/** attack-motivation-ov (STIX 2.1 part 10.3). Words that imply no aim are UNKNOWN. */
 const MOTIVATION_BY_WORD = new Map<string, Motivation>([
   ['accidental', 'UNKNOWN'],
   ['coercion', 'UNKNOWN'],
@@ -26,7 +26,10 @@ const SOPHISTICATION_BY_WORD = new Map<string, Sophistication>([
   ['strategic', 'STRATEGIC'],
 ]);
 
-/** The first that says something, in the order given (primary before secondary); null: none is stated. */
+/**
+ * Returns the first motivation other than UNKNOWN, in the order given (primary before secondary); null: none
+ * is stated.
+ */
 export function motivationOf(words: unknown[]): Motivation | null {
   const stated = words.map(textOf).filter((word) => word !== null);
   const meanings = stated.map((word) => MOTIVATION_BY_WORD.get(word.toLowerCase()) ?? 'UNKNOWN');

@@ -25,7 +25,7 @@ import {
 
 type Made = (ImportRecord | { rejected: string })[];
 
-/** What each type becomes, and under which name a broken one is counted. */
+/** The reader for each type, and the kind that a broken object is counted as. */
 const READERS = new Map<
   string,
   { of: RejectedRecord['of']; read: (object: Fields, tlp: Tlp | null) => Made }
@@ -42,11 +42,11 @@ const READERS = new Map<
   ['relationship', { of: 'relationship', read: readRelationship }],
 ]);
 
-/** Knowingly left out, without a word. So is every type that begins with `x-`. Any other type is rejected. */
+/** Types that are silently ignored, as is every type that begins with `x-`. Any other type is rejected. */
 const IGNORED_TYPES = new Set([
-  // Learned from, but no records of their own.
+  // They describe other objects and are no records of their own.
   ...['marking-definition', 'extension-definition', 'language-content'],
-  // Domain objects the product has no place for.
+  // Domain objects that Tipline does not store.
   ...[
     'course-of-action',
     'grouping',
@@ -57,7 +57,7 @@ const IGNORED_TYPES = new Set([
     'malware-analysis',
   ],
   ...['note', 'observed-data', 'opinion', 'sighting'],
-  // Observables (SCO): seen somewhere, not said to be malicious. That is what indicators are for.
+  // Observables (SCO): seen somewhere, not stated to be malicious, unlike indicators.
   ...['artifact', 'autonomous-system', 'directory', 'domain-name', 'email-addr', 'email-message', 'file'],
   ...['ipv4-addr', 'ipv6-addr', 'mac-addr', 'mutex', 'network-traffic', 'process', 'software', 'url'],
   ...['user-account', 'windows-registry-key', 'x509-certificate'],
@@ -77,7 +77,7 @@ export const stixImporter: Importer = {
     const { root, keys } = shape;
     const hasStixId = /"id"\s*:\s*"[a-z0-9-]+--[0-9a-f-]{36}"/i.test(head);
     if (root !== 'object' || !keys.has('objects')) return keys.has('type') && hasStixId;
-    // Others call their lists `objects` too.
+    // Other formats name their lists `objects`, too.
     const isEnvelope = ['type', 'spec_version', 'more', 'next'].some((key) => keys.has(key));
     return hasStixId || isEnvelope || /"objects"\s*:\s*\[\s*\]/.test(head);
   },
@@ -91,7 +91,10 @@ export const stixImporter: Importer = {
   },
 };
 
-/** The root object once its list is read. @throws {UnreadableInput} when it is no STIX at all */
+/**
+ * Returns whether this is the root object around a list, once the list is read.
+ * @throws {UnreadableInput} if it is no STIX at all
+ */
 function isEnvelope({ value, rejected }: JsonRecord): boolean {
   if (rejected !== null || !isObject(value)) return false;
   if (Array.isArray(field(value, 'objects')) || field(value, 'type') === 'bundle') return true;

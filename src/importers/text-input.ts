@@ -3,11 +3,11 @@ import { createGunzip } from 'node:zlib';
 import { systemReason } from '../model/system-error.ts';
 import { type ImportInput, UnreadableInput } from './importer.ts';
 
-/** How much of a file decides its format. */
+/** The size of a file's beginning, by which its format is recognized. */
 const HEAD_BYTES = 64 * 1024;
 /** A gzip file may grow to this many times its size; honest JSON and CSV stay under 50, bombs reach 1,000. */
 const MAX_GZIP_RATIO = 200;
-/** Under this size the ratio is not judged: small and very regular files are harmless. */
+/** Below this size the ratio is not checked: small and very regular files are harmless. */
 const RATIO_FREE_BYTES = 16 * 1024 * 1024;
 /** Enough for the two bytes of gzip's magic. */
 const MAGIC_BYTES = 3;
@@ -16,8 +16,10 @@ const FIRST_TAG_BYTES = 1024;
 const FIRST_TAG = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
 
 /**
- * The bytes of a text file from its start: gunzipped (told by its magic bytes, RFC 1952), without a UTF-8 BOM.
- * @throws {UnreadableInput} for a file that cannot be opened or read, UTF-16, a web page (what a feed's address answers when it has moved or wants a login), a broken gzip, or one that grows out of proportion; what came before is good
+ * Yields the bytes of a text file: gunzipped (detected by its magic bytes, RFC 1952), without a UTF-8 BOM.
+ * @throws {UnreadableInput} for a file that cannot be opened or read, UTF-16, a web page (the response of a
+ *   feed's URL that has moved or requires a login), a broken gzip, or one that grows out of proportion; bytes
+ *   yielded before are valid
  */
 export async function* openText(input: ImportInput): AsyncGenerator<Buffer> {
   const { start, rest } = await takeStart(input.open(), MAGIC_BYTES);
@@ -25,7 +27,7 @@ export async function* openText(input: ImportInput): AsyncGenerator<Buffer> {
   else yield* withoutBom(rest);
 }
 
-/** The first 64 KiB of the text; what is not UTF-8 in it reads as U+FFFD. */
+/** Returns the first 64 KiB of the text; invalid UTF-8 in it becomes U+FFFD. */
 export async function readHead(input: ImportInput): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -37,7 +39,7 @@ export async function readHead(input: ImportInput): Promise<string> {
   return Buffer.concat(chunks).subarray(0, HEAD_BYTES).toString('utf8');
 }
 
-/** Reads until so many bytes are there, and gives them back in front of the rest. */
+/** Reads until `wanted` bytes are available, and yields them again in front of the rest. */
 async function takeStart(source: AsyncIterable<Buffer | string>, wanted: number) {
   const chunks = toBuffers(source);
   let start: Buffer = Buffer.alloc(0);
@@ -65,7 +67,10 @@ async function* toBuffers(source: AsyncIterable<Buffer | string>): AsyncGenerato
   }
 }
 
-/** What the file system refuses (no such file, no permission, a broken disk) is the file's trouble alone. */
+/**
+ * Converts an error of the file system (no such file, no permission, a broken disk), which concerns this file
+ * alone.
+ */
 function asUnreadable(error: unknown): unknown {
   const { syscall, code } = error as NodeJS.ErrnoException;
   return syscall === undefined

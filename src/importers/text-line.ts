@@ -7,19 +7,22 @@ import type { MappedType } from './maps.ts';
 
 /** In values of these types a `#`, a blank or a slash is a character like any other. */
 const FREE_TEXT: ReadonlySet<MappedType> = new Set(['USER_AGENT', 'MUTEX', 'FILENAME', 'REGISTRY_KEY']);
-/** What hosts files send names to. */
+/** The addresses that hosts files map names to. */
 const NOWHERE = /^(?:0\.0\.0\.0|127(?:\.\d{1,3}){3}|255\.255\.255\.255|::1?|fe80::1%\S{1,16})$/i;
-/** A mark after a blank: `192.0.2.1 # scanner`. A URL holds `//` and may hold `#`, never after a blank. */
+/**
+ * The start of a comment after a blank: `192.0.2.1 # scanner`. A URL contains `//` and may contain `#`, never
+ * after a blank.
+ */
 const INLINE_COMMENT = /\s(?:#|;|\/\/)/;
-/** A column of counts or scores behind a value, as in ipsum. */
+/** A column of counts or scores after a value, as in ipsum. */
 const NUMBER = /^\d{1,12}(?:[.,]\d{1,12})?%?$/;
-/** Names that every system gives itself. */
+/** Names that every system gives to itself in its hosts file. */
 const OWN_NAMES = /^(?:localhost|localhost\.localdomain|local|broadcasthost|ip6-[a-z]{1,20}|0\.0\.0\.0)$/i;
 
 /**
- * What a line of a list holds: nothing (blank, a comment, a system's own entry in a hosts file), an observable or
- * several (`0.0.0.0 a.example b.example`), or why it is none.
- * @param type what every line holds; null: each is told by its form
+ * Returns the contents of a line of a list: nothing (blank, a comment, a system's own entry in a hosts file),
+ * an observable or several (`0.0.0.0 a.example b.example`), or the reason for a rejection.
+ * @param type the type of every line; null: each is detected by its form
  */
 export function readTextLine(line: string, type: MappedType | null): NormalizeResult[] {
   const text = line.trim();
@@ -37,7 +40,7 @@ function readValue(text: string, type: MappedType | null): NormalizeResult[] {
   if (rest.length === 0) return [whole];
   if (NOWHERE.test(first) && rest.every((word) => detectType(word) !== null || OWN_NAMES.test(word)))
     return rest.filter((word) => !OWN_NAMES.test(word)).map((name) => normalizeOf(type ?? 'DOMAIN', name));
-  // Defanged with blanks, `example [.] com`, the line is one value still.
+  // Defanged with blanks, `example [.] com`, the line is still one value.
   if (!('rejected' in whole)) return [whole];
   if (rest.every((word) => NUMBER.test(word))) return [normalizeOf(type, first)];
   return [{ rejected: 'more than one value in the line' }];

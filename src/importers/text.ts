@@ -7,16 +7,19 @@ import { rejectedRecord } from './rejected-record.ts';
 import { readTextLine } from './text-line.ts';
 
 const MAX_LINE = 64 * 1024;
-/** So many lines of the head decide whether a file is a list. */
+/** The number of lines of the head that decide whether a file is a list. */
 const JUDGED_LINES = 200;
 
-/** A plain list, a value a line: block lists, hosts files, lists with a count behind the value, trails of Maltrail. */
+/**
+ * Returns an importer for a plain list with one value per line: block lists, hosts files, lists with a count
+ * after the value, trails of Maltrail.
+ */
 export function textImporter({ type }: TextOptions = {}): Importer {
   return {
     name: 'text',
     label: 'List, one value per line',
 
-    /** Most of its first lines must hold an observable, each by itself. */
+    /** At least half of its first lines must hold an observable, each by itself. */
     recognizes(head, fileName) {
       if (jsonShape(head) !== null || head.includes('\u0000') || /\.(csv|tsv)(\.gz)?$/i.test(fileName))
         return false;
@@ -37,7 +40,8 @@ export function textImporter({ type }: TextOptions = {}): Importer {
           yield 'rejected' in made ? rejectedRecord('indicator', made.rejected, `line ${number}`) : made;
         }
       }
-      // A list may be empty, and says so in a comment; an answer of no bytes is a failure, not the end of all its members.
+      // An empty list still has a comment; a response of no bytes is a failure, not the removal of all
+      // members.
       if (isEmpty) throw new UnreadableInput('the file is empty');
     },
   };

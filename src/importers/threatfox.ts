@@ -4,14 +4,16 @@ import type { Made } from './json-feed.ts';
 import { observation } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
-/** ThreatFox: its JSON exports (`ioc_value`, dates in UTC), the answer of its API (`ioc`), its CSV. */
+/**
+ * Imports ThreatFox: its JSON exports (`ioc_value`, dates in UTC), a response of its API (`ioc`), or its CSV.
+ */
 export const threatFoxImporter = abuseChImporter({
   name: 'threatfox',
   label: 'abuse.ch ThreatFox',
   list: 'data',
   recognizes: (head) =>
     (/"ioc_type"\s*:/.test(head) && /"ioc(_value)?"\s*:/.test(head)) ||
-    // A refusal or an empty answer says nothing of its service.
+    // A refusal or an empty response does not identify its service.
     /^\s*\{\s*"query_status"\s*:\s*"(?!ok")/.test(head),
   readRecord,
 });

@@ -4,7 +4,10 @@ import type { Made } from './json-feed.ts';
 import { observation } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
-/** URLhaus: the answer of `urls/recent` (`date_added`), its JSON exports (`dateadded`, `last_online`), its CSV. */
+/**
+ * Imports URLhaus: a response of `urls/recent` (`date_added`), its JSON exports (`dateadded`, `last_online`),
+ * or its CSV.
+ */
 export const urlhausImporter = abuseChImporter({
   name: 'urlhaus',
   label: 'abuse.ch URLhaus',
@@ -13,7 +16,7 @@ export const urlhausImporter = abuseChImporter({
   readRecord,
 });
 
-/** A URL that is offline now served malware then: it stays an indicator. */
+/** A URL that is offline now has served malware: it remains an indicator. */
 function readRecord(record: Fields): Made[] {
   const url = textOf(field(record, 'url'));
   if (url === null) throw new RecordRejected('no value');

@@ -5,7 +5,7 @@ import { recordResponseVersion } from '../exports/response-version.queries.ts';
 import { FEED_RANGE_SIZE, type FeedRange, feedNumbersOf } from '../formats/misp-feed.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 
-/** The UUID of this installation, which the uuids of its feed's events come from. */
+/** Returns the UUID of this installation, from which the uuids of its feed's events are derived. */
 export async function readInstallation(db: Db): Promise<string> {
   const row = await db
     .selectFrom('meta')
@@ -25,8 +25,9 @@ function inRange(range: number) {
 }
 
 /**
- * The ranges of numbers in which the principal sees something, and since when he sees what he sees now.
- * @param only in this range
+ * Returns the ranges of numbers with indicators that the principal sees, and when each last changed for the
+ * principal.
+ * @param only restricts the result to this range
  */
 export async function readFeedRanges(
   db: Db,

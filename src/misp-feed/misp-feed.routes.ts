@@ -21,7 +21,7 @@ import { readFeedRanges, readInstallation, readLastNumber } from './misp-feed.qu
 
 const PREFIX = '/api/v1/feeds/misp';
 const MISP = mispFormat({ context: false });
-/** When an event has changed is asked of its range. */
+/** Reads no time of change: that of an event comes from its range. */
 const ROWS: ExportShape = { ...MISP, reads: {} };
 const ACCESS = {
   access: 'indicators:read',
@@ -35,7 +35,7 @@ interface Options {
   exporter: Exporter;
 }
 
-/** A feed as MISP pulls it: the manifest, then the events that are newer there than its own. */
+/** Routes of a feed for MISP, which reads the manifest, then the events that are newer than its own. */
 export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { database, exporter }) => {
   const { db } = database;
 
@@ -113,7 +113,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
     async ({ principal, params }, reply) => {
       const installation = await readInstallation(db);
       const number = feedRangeOfUuid(installation, params.uuid.toLowerCase(), await readLastNumber(db));
-      // Before its rows: what changes in between is told by the next manifest.
+      // Read before its rows: a change in between shows in the next manifest.
       const [range] = number === null ? [] : await readFeedRanges(db, principal, MISP.types, number);
       if (!range) throw new ApiError('not_found', 'There is no such event in the feed.');
       const selection = { principal, filters: {}, numbers: feedNumbersOf(range.range) };

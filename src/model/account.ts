@@ -1,25 +1,25 @@
 import type { Tlp } from './vocabulary.ts';
 
-/** What somebody signed in may do, from the least to the most; each includes those before it. */
+/** The roles of accounts, from the least to the most privileged; each includes those before it. */
 export const ROLES = ['viewer', 'analyst', 'administrator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Who may use an operation of the application: everybody, every session, or sessions of this role or a higher one whose
- * password need not be changed first.
+ * The access to an operation of the application: everybody, every session, or sessions of this role or a
+ * higher one whose password need not be changed first.
  */
 export type Who = Role | 'signed-in' | 'public';
 
-/** Somebody signed in. */
+/** A signed-in account. */
 export interface Account {
   id: string;
   email: string;
   name: string;
   role: Role;
-  /** Of the role: the most restricted data that is shown. */
+  /** The most restrictive TLP that is shown; set by the role. */
   tlpCeiling: Tlp;
   twoFactor: boolean;
-  /** Somebody else set the password that opened this session: nothing is allowed but to change it. */
+  /** Another person set the password that opened this session: changing it is all that is allowed. */
   mustChangePassword: boolean;
   sessionId: string;
 }
@@ -28,17 +28,19 @@ export function mayActAs(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** NIST SP 800-63B §5.1.1.2: length and nothing else makes a password; the upper bound keeps hashing cheap. */
+/** NIST SP 800-63B §5.1.1.2: length is the only requirement; the upper bound keeps hashing cheap. */
 export const PASSWORD_LENGTH = { minLength: 12, maxLength: 128 };
 
-/** As accounts are found: without blanks around it, in lower case. */
+/** Returns the address by which accounts are looked up: trimmed, in lower case. */
 export function normalizeEmail(text: string): string {
   return text.trim().toLowerCase();
 }
 
 const EMAIL = /^[^\s@<>()[\],;:"\\\p{Cc}\p{Cf}]{1,64}@[^\s@<>()[\],;:"\\\p{Cc}\p{Cf}]{1,189}$/u;
 
-/** An address that mail could go to, roughly: nothing is sent there. */
+/**
+ * Returns whether a text looks like a deliverable address; the check is rough, because nothing is sent there.
+ */
 export function isEmail(text: string): boolean {
   return EMAIL.test(text);
 }

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Scope } from './scopes.ts';
 import type { Tlp } from './vocabulary.ts';
 
-/** Recognizable to secret scanners; nothing else that is printed begins so. */
+/** Recognizable to secret scanners; no other output begins with it. */
 const PREFIX = 'tip_';
 const PATTERN = /^tip_[A-Za-z0-9_-]{40,128}$/;
 
@@ -20,11 +20,11 @@ export interface ApiKey {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
-  /** Whose account it was made with; null: a command made it. */
+  /** The account that created it; null: a command created it. */
   ownerId: string | null;
 }
 
-/** 256 random bits in base64url (RFC 4648 §5): 43 characters after the prefix. */
+/** Generates a key: 256 random bits in base64url (RFC 4648 §5), 43 characters after the prefix. */
 export function newApiKey(): { key: string; prefix: string; hash: string } {
   const key = PREFIX + randomBytes(32).toString('base64url');
   return { key, prefix: key.slice(PREFIX.length, PREFIX.length + 4), hash: hashApiKey(key) };

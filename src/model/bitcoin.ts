@@ -18,7 +18,10 @@ const WRONG_CHECKSUM = { rejected: 'a Bitcoin address with a wrong checksum' };
 
 const base58check = createBase58check((bytes: Uint8Array) => createHash('sha256').update(bytes).digest());
 
-/** A main-net address whose checksum holds: Base58Check, or bech32 (BIP 173) and bech32m (BIP 350), lower case. */
+/**
+ * Normalizes a main-net address with a valid checksum: Base58Check, or bech32 (BIP 173) and bech32m (BIP
+ * 350), lower case.
+ */
 export function normalizeBitcoinAddress(text: string): NormalizeResult {
   const address = PAYMENT_URI.exec(text)?.[1] ?? text;
   if (LEGACY.test(address)) return isLegacyAddress(address, MAIN_NET) ? accept(address) : WRONG_CHECKSUM;
@@ -27,7 +30,7 @@ export function normalizeBitcoinAddress(text: string): NormalizeResult {
   return isSegwitAddress(lower) ? accept(lower) : WRONG_CHECKSUM;
 }
 
-/** Mixed case is an error by BIP 173: the checksum could not tell a changed letter. */
+/** Mixed case is an error by BIP 173: the checksum could not detect a changed letter. */
 function whyNot(text: string): string {
   if (SEGWIT_IN_ANY_CASE.test(text)) return 'a Bitcoin address in mixed case';
   const isTestNet = TEST_SEGWIT.test(text)

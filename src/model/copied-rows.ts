@@ -1,6 +1,9 @@
 /** Rows in the text format of PostgreSQL's COPY (its manual, COPY, "Text Format"), in UTF-8. */
 export interface CopiedRows {
   readonly bytes: Buffer;
-  /** Where each row begins and where its line feed stands, in turn. What is between two rows is no part of them. */
+  /**
+   * The start of each row and the position of its line feed, alternating. Bytes between two rows belong to
+   * neither.
+   */
   readonly places: readonly number[];
 }

@@ -1,6 +1,6 @@
 import type { IndicatorType } from './vocabulary.ts';
 
-// ws and wss have no customary disguise; the brackets in the host are enough to stop a click.
+// ws and wss have no customary defanged form; the brackets in the host are enough to stop a click.
 const SCHEMES: ReadonlyMap<string, string> = new Map([
   ['http', 'hxxp'],
   ['https', 'hxxps'],
@@ -8,7 +8,9 @@ const SCHEMES: ReadonlyMap<string, string> = new Map([
   ['ftps', 'fxps'],
 ]);
 
-/** A normalized value written so that nobody clicks or resolves it; `normalize` reads it back. */
+/**
+ * Returns a normalized value in a form that nobody clicks or resolves by accident; `normalize` reads it back.
+ */
 export function defang(type: IndicatorType, value: string): string {
   switch (type) {
     case 'IPV4':

@@ -4,7 +4,7 @@ import { refang } from './refang.ts';
 import { MAX_LENGTH } from './text.ts';
 import type { IndicatorType } from './vocabulary.ts';
 
-/** What a value must look like before the type is tried, in the order they are tried. */
+/** The patterns that a value must match before the type is tried, in the order they are tried. */
 const MARKS: readonly [IndicatorType, RegExp][] = [
   ['CVE', /^CVE\W/i],
   ['MD5', /^(?:md-?5[:= ]{1,5})?[0-9a-f]{32}$/i],
@@ -24,10 +24,9 @@ const MARKS: readonly [IndicatorType, RegExp][] = [
 const HOST_AND_PATH = /^[^/\s]{1,300}\//;
 
 /**
- * The type of a value that came without one, from a plain list or a CSV; null when the text is of no type
- * that can be told from its form. Names need a known public suffix, so that `setup.exe` is no domain, and stand
- * without spaces, so that a sentence with the word `dot` is none.
- * A type it returns is one that `normalize` accepts the value as.
+ * Returns the type of a value from a plain list or a CSV that states none; null if its form identifies no
+ * type. Names need a known public suffix, so that `setup.exe` is not a domain, and must not contain spaces,
+ * so that a sentence with the word `dot` is not one. `normalize` accepts the value as the returned type.
  */
 export function detectType(raw: string): IndicatorType | null {
   const text = raw.length > MAX_LENGTH ? null : refang(raw.trim());

@@ -1,9 +1,12 @@
 import type { NormalizeResult } from './normalize-result.ts';
 
-/** Windows' longest path is 32,767 units, but nobody shares one; 4,096 is Linux' PATH_MAX. */
+/**
+ * Windows' longest path is 32,767 units, but such paths are not shared as indicators; 4,096 is Linux'
+ * PATH_MAX.
+ */
 const MAX_PATH_LENGTH = 4096;
 
-/** As it is: the names of kernel objects are case-sensitive. */
+/** Returns the name unchanged: the names of kernel objects are case-sensitive. */
 export function normalizeMutex(text: string): NormalizeResult {
   return { type: 'MUTEX', value: text, normalized: text };
 }
@@ -23,7 +26,7 @@ function withoutQuotes(text: string): string {
   return name;
 }
 
-/** Letter case is kept to be shown; identity ignores it, as signatures do. */
+/** Letter case is kept for display; identity ignores it, as signatures do. */
 export function normalizeUserAgent(text: string): NormalizeResult {
   return { type: 'USER_AGENT', value: text, normalized: text.toLowerCase() };
 }

@@ -1,4 +1,7 @@
-/** The URL, when it is one that begins with http:// or https://; else null. `URL.canParse` is wrong at times in Node 20. */
+/**
+ * Returns the URL if it begins with http:// or https://, else null. `URL.canParse` is wrong at times in Node
+ * 20.
+ */
 export function httpUrl(text: string): URL | null {
   try {
     const url = new URL(text);

@@ -7,7 +7,8 @@ const HASHES = {
   SHA256: { form: hashForm('sha-?256', 64), rejected: 'not 64 hexadecimal digits' },
 } as const;
 
-// CVE Record Format 5: four digits of year, 4 to 19 of sequence. Word processors turn the hyphens into dashes.
+// CVE Record Format 5: four digits of year, 4 to 19 of sequence. Word processors turn the hyphens into
+// dashes.
 const CVE = /^CVE[\p{Pd}\u2212](\d{4})[\p{Pd}\u2212](\d{4,19})$/iu;
 const FIRST_CVE_YEAR = 1999;
 
@@ -43,7 +44,9 @@ export function normalizeAsn(text: string): NormalizeResult {
   return high === undefined || low === undefined ? NOT_AN_ASN : fromAsdot(Number(high), Number(low));
 }
 
-/** RFC 5396 asdot+, as in `AS1.10`. What ends in .0 is more often a column of numbers read as fractions. */
+/**
+ * RFC 5396 asdot+, as in `AS1.10`. A number that ends in .0 is more often one that was read as a fraction.
+ */
 function fromAsdot(high: number, low: number): NormalizeResult {
   if (high > MAX_ASDOT_HALF || low > MAX_ASDOT_HALF) return NOT_AN_ASN;
   return low === 0 ? { rejected: 'ambiguous AS number' } : asn(high * (MAX_ASDOT_HALF + 1) + low);

@@ -1,20 +1,25 @@
 import { hash } from 'node:crypto';
 import type { IndicatorType } from './vocabulary.ts';
 
-/** Never to be changed: every indicator's id, and the STIX and MISP ids made of it, hang on this constant. */
+/**
+ * Must never change: every indicator's id, and the STIX and MISP ids made of it, derive from this constant.
+ */
 export const INDICATOR_NAMESPACE = '1edfddbf-7e7b-4315-bd3e-e797de005d33';
 
-/** The id of an indicator: the same observable has the same id in every installation, for ever. */
+/** Returns the id of an indicator: the same observable has the same id in every installation, permanently. */
 export function indicatorId(type: IndicatorType, normalized: string): string {
   return uuidv5(`${type}:${normalized}`, INDICATOR_NAMESPACE);
 }
 
 const NAMESPACE_BYTES = 16;
-/** What is hashed: the namespace, of which millions in a row are, and the name, for which there is room if it is no longer than usual. */
+/**
+ * The input of the hash: the namespace, which is the same for millions of calls in a row, and the name, if it
+ * is no longer than usual.
+ */
 const hashed = Buffer.alloc(4096);
 let namespaceOf = '';
 
-/** RFC 9562 §5.5: a UUID from the SHA-1 of the namespace's bytes and the name in UTF-8. */
+/** Returns a UUID by RFC 9562 §5.5: from the SHA-1 of the namespace's bytes and the name in UTF-8. */
 export function uuidv5(name: string, namespace: string): string {
   if (namespace !== namespaceOf) {
     hashed.write(namespace.replaceAll('-', ''), 'hex');

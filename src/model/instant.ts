@@ -1,2 +1,5 @@
-/** A moment, as far as those read it who write it down: the times of millions are not worth a Date each. */
+/**
+ * A point in time with only those methods that writers need: a Date for each of millions of times is too
+ * expensive.
+ */
 export type Instant = Pick<Date, 'toISOString' | 'valueOf'>;

@@ -1,14 +1,18 @@
-/** Spaces, underscores, hyphens and dashes: `APT 28`, `APT-28`, `apt_28` and `APT28` are one name in the field. */
+/**
+ * Spaces, underscores, hyphens and dashes: reports write one name as `APT 28`, `APT-28`, `apt_28` and
+ * `APT28`.
+ */
 const SEPARATORS = /[\s_\-\u2010-\u2015\u2212]+/gu;
 const DIGIT = /\p{Nd}/u;
 
-/** Longer ones are texts that slipped in; an index holds no more. */
+/** Longer texts are not names; an index holds no more. */
 const MAX_LENGTH = 200;
 
 /**
- * What a name is compared by: in NFKC, lower case, without separators. Between two digits they are kept as one
- * hyphen: `Group 7-2` is not `Group 72`. Nothing else is let go: accents, dots and words such as `Group` tell apart.
- * @returns null for what is no name: nothing but separators, or a text
+ * Returns the key by which a name is compared: in NFKC, lower case, without separators. Separators between
+ * two digits are kept as one hyphen: `Group 7-2` is not `Group 72`. Nothing else is ignored: accents, dots
+ * and words such as `Group` distinguish names.
+ * @returns null if it is not a name: nothing but separators, or too long
  */
 export function nameKey(name: string): string | null {
   const lower = name.normalize('NFKC').toLowerCase().trim();

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 const PREFIX = /^(0|[1-9]\d{0,2})$/;
 
 /**
- * Whether a text that somebody sets is an address or a network: four decimal parts or IPv6, without a zone.
- * `ipaddr.js` alone also takes `10.1` (10.0.0.1), octal and hexadecimal parts.
+ * Returns whether a configured text is an address or a network: four decimal parts or IPv6, without a zone.
+ * `ipaddr.js` alone also accepts `10.1` (10.0.0.1), octal and hexadecimal parts.
  */
 export function isNetwork(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/');

@@ -9,7 +9,8 @@ const IPV4_WITH_MASK = /^([\d.]{7,15})\/((?:255|254|252|248|240|224|192|128|0)\.
 // 1.2.3.4-1.2.3.9, 1.2.3.4-9, 1.2.3.*, 1.2.x.x
 const IPV4_RANGE =
   /^\d{1,3}(?:\.\d{1,3}){3} {0,2}[-–—] {0,2}[\d.]{1,15}$|^\d{1,3}(?:\.\d{1,3}){0,2}(?:\.(?:\*|x{1,3})){1,3}$/i;
-// What inet_aton takes and other parsers read differently or not: leading zeros, hexadecimal, fewer than four parts.
+// Forms that inet_aton accepts and other parsers read differently or reject: leading zeros, hexadecimal,
+// fewer than four parts.
 const INET_ATON = /^(?:0x[0-9a-f]{1,8}|\d{1,10})(?:\.(?:0x[0-9a-f]{1,8}|\d{1,10})){0,3}$/i;
 
 const OCTAL = /^0[0-7]+$/;
@@ -18,7 +19,7 @@ const IPV6_CHARACTERS = /^[0-9a-f:.]{2,45}$/i;
 const IPV6_BRACKETED = /^\[([^\]/]{2,110})\](?::(\d{0,5}))?$/;
 const IPV6_WITH_PREFIX = /^([^/]{2,110})\/(\d{1,3})$/;
 const IPV6_RANGE = /^([^-]{2,45})-([^-]{2,45})$/;
-// Between the groups of an address brackets and back slashes stand for nothing else.
+// Between the groups of an address, brackets and backslashes have no other meaning.
 const DEFANGED_COLON = /[({]:[)}]|\\:/g;
 const ZONE = /%[^\s%]{1,64}$/;
 
@@ -32,7 +33,10 @@ export function isIpv4(text: string): boolean {
   return IPV4.test(text);
 }
 
-/** A dotted quad, its port, /32 or last dot removed; an IPv4-mapped IPv6 address is the IPv4 address in it. */
+/**
+ * Normalizes a dotted quad, without its port, /32 or last dot; an IPv4-mapped IPv6 address becomes the IPv4
+ * address in it.
+ */
 export function normalizeIpv4(text: string): NormalizeResult {
   if (IPV4.test(text)) return ipv4(text);
   const host = refangHost(text);

@@ -16,8 +16,9 @@ const NOT_AN_ADDRESS = { rejected: 'not an e-mail address' };
 const SEVERAL = { rejected: 'more than one e-mail address' };
 
 /**
- * The bare address of `Name <a@b.example>`, `a@b.example (Name)` or `mailto:a@b.example?subject=…`. The local part
- * keeps its case (RFC 5321 §2.4) in `value`; identity ignores it, as every large provider does.
+ * Normalizes the bare address of `Name <a@b.example>`, `a@b.example (Name)` or
+ * `mailto:a@b.example?subject=…`. The local part keeps its case (RFC 5321 §2.4) in `value`; identity ignores
+ * it, as every large provider does.
  */
 export function normalizeEmail(text: string): NormalizeResult {
   const address = bareAddress(text.replaceAll('＠', '@').replace(COMMENT_AT_EITHER_END, ''));
@@ -30,7 +31,10 @@ export function normalizeEmail(text: string): NormalizeResult {
     : fromParts(local, address.slice(at + 1));
 }
 
-/** `"bob"@b.example` is `bob@b.example` (RFC 5321 §4.1.2). What needs its quotes is in no mailbox that attackers use. */
+/**
+ * `"bob"@b.example` is `bob@b.example` (RFC 5321 §4.1.2). No mailbox that attackers use has a local part that
+ * needs its quotes.
+ */
 function fromQuoted(content: string, domain: string): NormalizeResult {
   return LOCAL_PART.test(content) ? fromParts(content, domain) : { rejected: 'a quoted local part' };
 }
@@ -44,7 +48,9 @@ function fromParts(local: string, domainText: string): NormalizeResult {
   return { type: 'EMAIL', value, normalized: value.toLowerCase() };
 }
 
-/** Without name, angle brackets, comments and mailto; null when there are several addresses in angle brackets. */
+/**
+ * Removes name, angle brackets, comments and mailto; null if there are several addresses in angle brackets.
+ */
 function bareAddress(text: string): string | null {
   const start = text.endsWith('>') ? text.lastIndexOf('<') : -1;
   if (start !== -1 && text.slice(0, start).includes('<')) return null;

@@ -5,13 +5,16 @@ import { refangHost, withoutJoiners } from './refang-host.ts';
 
 export const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
-/** More than the 253 letters that a name may have in A-labels can come from. Punycode takes quadratic time. */
+/**
+ * A name of 253 characters in A-labels cannot come from a longer one. The limit exists because Punycode takes
+ * quadratic time.
+ */
 export const MAX_UNICODE_LENGTH = 1024;
 
 // Underscores and outer hyphens are no host names by RFC 1123, but DNS carries them and attackers use them.
 const LABEL = /^[a-z0-9_-]+$/;
 const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/;
-// The names that need no closer look: two or more plain labels and a top level of letters.
+// Names that need no further check: two or more plain labels and a top level of letters.
 const PLAIN_NAME = /^[a-z0-9][a-z0-9_-]{0,62}\.(?:[a-z0-9_-]{1,63}\.){0,8}[a-z]{2,24}$/;
 const INTERNATIONAL = /[^\p{ASCII}]|xn--/u;
 const INTERNATIONAL_NAME = /^(?:[a-z0-9._-]|[^\p{ASCII}])+$/u;
@@ -20,7 +23,10 @@ const AN_ADDRESS = 'an IP address, not a domain';
 const PORT = /:(\d{0,5})$/;
 const MAX_PORT = 65535;
 
-/** An A-label name of two labels or more, lower case, trailing dot and port removed (RFC 1035 §2.3.4, RFC 5891). */
+/**
+ * Normalizes a name to two or more A-labels in lower case, without trailing dot and port (RFC 1035 §2.3.4,
+ * RFC 5891).
+ */
 export function normalizeDomain(text: string): NormalizeResult {
   const host = refangHost(text);
   if (host.includes('/') || host.includes('\\')) return { rejected: whyNoName(host, 'a URL, not a domain') };
@@ -41,7 +47,7 @@ function whyNoName(text: string, otherwise: string): string {
 export function asciiName(text: string): string {
   const name = withoutTrailingDot(text.toLowerCase());
   if (!INTERNATIONAL.test(name) || name.length > MAX_UNICODE_LENGTH) return name;
-  // domainToASCII stops at / ? # and decodes %, so only what can be in a name may reach it.
+  // domainToASCII stops at / ? # and decodes %, so only characters of names may reach it.
   if (!INTERNATIONAL_NAME.test(name)) return '';
   return withoutTrailingDot(domainToASCII(name) || domainToASCII(withoutJoiners(name)));
 }
@@ -50,7 +56,7 @@ function withoutTrailingDot(name: string): string {
   return name.endsWith('.') ? name.slice(0, -1) : name;
 }
 
-/** Why a name from `asciiName` is no domain; null when it is one. */
+/** Returns why a name from `asciiName` is not a domain; null if it is one. */
 export function domainProblem(name: string): string | null {
   if (PLAIN_NAME.test(name) && name.length <= MAX_NAME_LENGTH) return null;
   if (isIpv4(name)) return AN_ADDRESS;
@@ -64,7 +70,7 @@ export function domainProblem(name: string): string | null {
   return TOP_LEVEL.test(name.slice(dot + 1)) ? null : 'not a valid top-level domain';
 }
 
-/** As `domainProblem`, but any name that DNS can carry will do, single labels included. */
+/** Like `domainProblem`, but accepts any name that DNS can carry, single labels included. */
 export function hostNameProblem(name: string): string | null {
   if (name.length > MAX_NAME_LENGTH) return `domain longer than ${MAX_NAME_LENGTH} characters`;
   for (const label of name.split('.')) {

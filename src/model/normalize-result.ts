@@ -1,13 +1,13 @@
 import type { IndicatorType } from './vocabulary.ts';
 
 export interface NormalizedIndicator {
-  /** Usually the type asked for; IPV4 when an IPv6 address turns out to be IPv4-mapped. */
+  /** Usually the requested type; IPV4 if an IPv6 address turns out to be IPv4-mapped. */
   type: IndicatorType;
-  /** What is shown: normalized, its letter case kept where it means something. */
+  /** The display form: normalized, with letter case kept where it is significant. */
   value: string;
-  /** What identifies it and what `q` matches. */
+  /** The form that identifies it and that `q` matches. */
   normalized: string;
 }
 
-/** Or why the value is not of its type: short and stable, without the value. */
+/** The indicator, or why the value is not of its type: short and stable, without the value. */
 export type NormalizeResult = NormalizedIndicator | { rejected: string };

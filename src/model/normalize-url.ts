@@ -36,7 +36,10 @@ export function normalizeUrl(text: string): NormalizeResult {
   return { rejected: 'nested defanging' };
 }
 
-/** And the rest, where the host ends at the `\/` by which JSON and regular expressions mean a slash. */
+/**
+ * Refangs the host, and the rest if the host ends at `\/`, by which JSON and regular expressions mean a
+ * slash.
+ */
 function refangAuthority(text: string): string {
   if (!DEFANGED_HOST.test(text)) return text;
   const end = UP_TO_PATH.exec(text)?.[0].length ?? 0;
@@ -89,7 +92,7 @@ function parse(text: string): URL | null {
   return visible === text ? null : urlOrNull(visible);
 }
 
-/** Not by URL.canParse: on Node 20 and 22, once it is hot, it finds names with letters of Latin-1 invalid. */
+/** Not by URL.canParse: once optimized, on Node 20 and 22, it rejects names with Latin-1 letters. */
 function urlOrNull(text: string): URL | null {
   try {
     return new URL(text);
@@ -103,7 +106,10 @@ function hostOf(url: string): string {
   return authority.slice(authority.lastIndexOf('@') + 1);
 }
 
-/** What the WHATWG host parser lets through and DNS does not carry: wildcards, empty and over-long labels. */
+/**
+ * Returns why DNS does not carry a host that the WHATWG parser accepts: wildcards, empty and over-long
+ * labels.
+ */
 function hostProblem(hostname: string): string | null {
   if (hostname.startsWith('[')) return null;
   if (hostname.includes('*')) return 'a wildcard, not a URL';

@@ -30,12 +30,15 @@ const NORMALIZERS: Readonly<Record<IndicatorType, (text: string) => NormalizeRes
   ASN: normalizeAsn,
 };
 
-/** Brackets, quotes and invisible characters are part of these: a mutex `{8761-…}`, a file name with U+202E. */
+/**
+ * Brackets, quotes and invisible characters are part of these types: a mutex `{8761-…}`, a file name with
+ * U+202E.
+ */
 const IS_LITERAL: ReadonlySet<IndicatorType> = new Set(['REGISTRY_KEY', 'MUTEX', 'FILENAME', 'USER_AGENT']);
 
 /**
- * The canonical form of a value of the given type, or the reason why it is none: short, stable, for counting,
- * without the value in it. Never throws, and normalizing a `value` it returned changes nothing.
+ * Returns the canonical form of a value of the given type, or the reason why there is none: short, stable,
+ * for counting, without the value in it. Never throws, and normalizing a returned `value` changes nothing.
  */
 export function normalize(type: IndicatorType, raw: string): NormalizeResult {
   const read = readText(raw);

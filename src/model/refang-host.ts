@@ -6,14 +6,14 @@ const COLONS = /(?<=[0-9a-f])\[::\]|\[::\](?=[0-9a-f])/gi;
 const JOINER = /[\u200c-\u200d]/g;
 
 /**
- * What is safe to undo in a host alone, since none holds a bracket, a back slash or a space: `evil\.com`,
- * `evil[.com`, `evil.]com`, `evil dot com`, `2001:db8[::]1`.
+ * Undoes defanging that is safe to undo only in a host, because no host contains a bracket, a backslash or a
+ * space: `evil\.com`, `evil[.com`, `evil.]com`, `evil dot com`, `2001:db8[::]1`.
  */
 export function refangHost(host: string): string {
   return NEEDS_WORK.test(host) ? host.replace(DOT, '.').replace(COLONS, '::') : host;
 }
 
-/** Without the joiners that `refang` leaves between letters of scripts which may need them. */
+/** Removes the joiners that `refang` leaves between letters of scripts which may need them. */
 export function withoutJoiners(text: string): string {
   return text.replace(JOINER, '');
 }

@@ -6,7 +6,7 @@ const MAX_LAYERS = 6;
 const PLAIN = /^[!#-&*-;=?-Z\\^_a-z|~]*$/;
 const NEEDS_WORK_AT_START = /^(?:h(?!ttps?:)|f(?!tps?:)|[a-z]{2,5}:(?:\\|\/\/[a-z]{2,5}:))/i;
 const BRACKET = /[[({<（［【]/;
-// With a back slash before it: what Markdown makes of `[.]`.
+// An optional backslash before the bracket: Markdown writes `[.]` in this way.
 const OPEN = '\\\\?[[({（［【]';
 const CLOSE = '\\\\?[\\])}）］】]';
 // Spaces are bounded so that a long run of them cannot make the search quadratic.
@@ -14,7 +14,8 @@ const DOT = new RegExp(` {0,2}(?:${OPEN}(?:[.。．]|dot)${CLOSE}|<(?:\\.|dot)>)
 const AT = new RegExp(` {0,2}(?:${OPEN}(?:[@＠]|at)${CLOSE}|<(?:@|at)>) {0,2}`, 'gi');
 const SEPARATOR = /\\?\[(:(?:\/\/)?|\/{1,2})\\?\]/g;
 
-// Scripts in which a zero-width joiner or non-joiner is part of a word, and IDNA lets it into names (RFC 5892, A.1, A.2).
+// Scripts in which a zero-width joiner or non-joiner is part of a word, and IDNA allows it in names (RFC
+// 5892, A.1, A.2).
 const SCRIPTS = ['Arab', 'Beng', 'Deva', 'Gujr', 'Guru', 'Knda', 'Mlym', 'Orya', 'Sinh', 'Taml', 'Telu'];
 const JOINING = `[${SCRIPTS.map((script) => `\\p{sc=${script}}`).join('')}]`;
 // Soft hyphens, zero-width characters and direction marks: left by copying from PDF, chat and web pages.
@@ -34,9 +35,9 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Undoes what reports do so that nobody clicks: hxxp, [.], (.), {.}, [dot], [:], [://], [at], [@], also as Markdown
- * and JSON escape them; and surrounding quotes and brackets, invisible characters. The result is stable: refanging
- * it again changes nothing. null when it is wrapped in more layers than anyone writes.
+ * Undoes the defanging of reports: hxxp, [.], (.), {.}, [dot], [:], [://], [at], [@], also as Markdown and
+ * JSON escape them; and removes surrounding quotes and brackets, and invisible characters. The result is
+ * stable: refanging it again changes nothing. null if it is wrapped in more layers than any report writes.
  */
 export function refang(text: string): string | null {
   if (PLAIN.test(text) && !NEEDS_WORK_AT_START.test(text)) return text;
@@ -55,7 +56,7 @@ function refangOnce(text: string): string {
   return result.replace(DOT, '.').replace(AT, '@').replace(SEPARATOR, '$1');
 }
 
-/** Without one pair of quotes or brackets around the whole, and trimmed. */
+/** Removes one pair of quotes or brackets around the whole, and trims. */
 export function unwrap(text: string): string {
   const trimmed = text.trim();
   const closing = CLOSING.get(trimmed.charAt(0));

@@ -17,12 +17,16 @@ const HIVES: ReadonlyMap<string, string> = new Map([
   ['registry\\user', 'HKEY_USERS'],
 ]);
 
-// Computer\ as the registry editor shows it, Registry:: and HKLM: as PowerShell does; blanks where `_` was lost.
+// Computer\ is the notation of the registry editor, Registry:: and HKLM: that of PowerShell; a blank replaces
+// a lost `_`.
 const HIVE =
   /^\\?(?:(?:my )?computer\\|(?:microsoft\.powershell\.core\\)?registry::)?(registry\\(?:machine|user)|[a-z_ ]{3,19}):?(?=\\|$)/i;
 const ENDING = /[\\\s]/;
 
-/** A registry path below a known hive: long upper-case hive name, single backslashes, none at the end. */
+/**
+ * Normalizes a registry path below a known hive: long upper-case hive name, single backslashes, none at the
+ * end.
+ */
 export function normalizeRegistryKey(text: string): NormalizeResult {
   // The whole in quotes, or in [ ] as in a .reg file: no hive starts with either.
   const path = singleBackslashes(unwrap(text));
@@ -33,7 +37,7 @@ export function normalizeRegistryKey(text: string): NormalizeResult {
   return { type: 'REGISTRY_KEY', value, normalized: value.toLowerCase() };
 }
 
-/** A slash is a letter of the name (`HKCR\MIME\…\text/html`) unless slashes are the only separators. */
+/** A slash is part of the name (`HKCR\MIME\…\text/html`) unless slashes are the only separators. */
 function singleBackslashes(path: string): string {
   const separated = path.includes('\\') ? path : path.replaceAll('/', '\\');
   const single = separated.replace(/\\{2,}/g, '\\');

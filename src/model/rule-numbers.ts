@@ -1,12 +1,14 @@
 /*
- * Signature ids (Snort, Suricata). Below 1,000,000 is Talos', 2,000,000 to 2,999,999 Emerging Threats'; the highest
- * is 4,294,967,295. From an indicator's number follow up to eight sids, the same for ever; grouped rules have a
- * range of their own.
+ * Signature ids (Snort, Suricata). Those below 1,000,000 belong to Talos, 2,000,000 to 2,999,999 to Emerging
+ * Threats; the highest is 4,294,967,295. Up to eight sids derive permanently from an indicator's number;
+ * grouped rules have a range of their own.
  */
 const FIRST_SID = 3_000_000;
 const SIDS_EACH = 8;
 const FIRST_GROUP_SID = 4_000_000_000;
-/** A rule is a line, and Suricata's may have 8,192 characters: so many IPv6 addresses fit. */
+/**
+ * The number of IPv6 addresses that fit into a rule: it is a line, of at most 8,192 characters in Suricata.
+ */
 const BLOCK_SIZE = 128;
 
 /** The sid of an indicator's rule. `slot`: 0 to 7, which of its rules. */

@@ -1,6 +1,6 @@
 /**
- * A name for addresses: lower-case ASCII letters, digits and single hyphens; at most 80 long, never empty. It follows
- * from the name alone: one that avoids others would betray hidden ones. Ids tell things apart.
+ * Returns a name for URLs: lower-case ASCII letters, digits and single hyphens; at most 80 long, never empty.
+ * It derives from the name alone: avoiding collisions would disclose hidden objects. Ids distinguish objects.
  */
 export function slugOf(name: string): string {
   const plain = name

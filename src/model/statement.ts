@@ -1,13 +1,13 @@
 import { confidenceShown } from './confidence.ts';
 import { type IndicatorType, SEVERITIES, type Severity, TLPS, type Tlp } from './vocabulary.ts';
 
-/** What one source says of one indicator. Null: it does not say. */
+/** The statement of one source about one indicator. Null: not stated. */
 export interface Statement {
   /** When the source last stated this. */
   statedAt: Date | null;
   firstSeen: Date | null;
   lastSeen: Date | null;
-  /** When we first heard it; stands for the dates where the source gives none. */
+  /** When it was first imported; used in place of dates that the source does not give. */
   importedAt: Date;
   expiresAt: Date | null;
   /** 0 to 100. */
@@ -17,11 +17,15 @@ export interface Statement {
   /** Sorted, without repeats. */
   tags: string[];
   forDetection: boolean;
-  /** When it was found missing in a list that it had stood in; null: it stands there, or was never on one. */
+  /**
+   * When it was found missing from a list that had contained it; null: the list contains it, or never did.
+   */
   leftAt: Date | null;
 }
 
-/** How long an indicator of a type is kept after it was last seen, in seconds. A type that is missing stays. */
+/**
+ * Seconds that an indicator of a type is kept after it was last seen. Types without an entry do not expire.
+ */
 export type Lifetimes = Partial<Record<IndicatorType, number>>;
 
 export interface SourceDefaults {
@@ -30,13 +34,13 @@ export interface SourceDefaults {
   severity: Severity;
 }
 
-/** What of a source decides what is shown. */
+/** The properties of a source that affect resolved indicators. */
 export interface StatingSource {
   id: string;
   name: string;
   defaults: SourceDefaults;
   lifetimes: Lifetimes;
-  /** A list: to stand in its last good copy is to be seen. */
+  /** The source is a list: an indicator in its last good copy counts as seen. */
   membership: boolean;
 }
 
@@ -44,13 +48,13 @@ export interface SourceStatement extends Statement {
   source: StatingSource;
 }
 
-/** What is shown of an indicator. */
+/** The resolved state of an indicator. */
 export interface ResolvedIndicator {
   confidence: number;
   severity: Severity;
   tlp: Tlp;
   tags: string[];
-  /** The source whose confidence decides. */
+  /** The source that determines the confidence. */
   sourceId: string;
   firstSeen: Date;
   lastSeen: Date;
@@ -59,7 +63,7 @@ export interface ResolvedIndicator {
 }
 
 /**
- * Two statements of one source as one. Commutative, associative and idempotent, so that the outcome does not
+ * Merges two statements of one source. Commutative, associative and idempotent, so that the outcome does not
  * depend on the order of a file. The later statement decides confidence, severity and expiry, unstated ones
  * included; sightings span both; tags unite; the more restrictive TLP holds.
  */
@@ -76,21 +80,21 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     tlp: mostRestrictive([a.tlp, b.tlp]),
     tags: uniqueTags([...a.tags, ...b.tags]),
     forDetection: a.forDetection || b.forDetection,
-    // What is said again stands there again.
+    // An indicator that is stated again is on the list again.
     leftAt: a.leftAt && b.leftAt && latest(a.leftAt, b.leftAt),
   };
 }
 
 /**
- * What a source without dates says now, in place of what it said before: sightings span both, and what was said under
- * a marking stays under it.
+ * Replaces the earlier statement of a source without dates by its current one: sightings span both, and the
+ * more restrictive TLP holds.
  */
 export function replaceUndated(before: Statement, said: Statement): Statement {
   const { firstSeen, lastSeen, importedAt, tlp } = mergeStatements(before, said);
   return { ...said, firstSeen, lastSeen, importedAt, tlp };
 }
 
-/** By time; statements of one time by what they say, so that which of them decides is no accident. */
+/** Compares statements by time, and at equal times by their content, so that precedence is deterministic. */
 function compareStatements(a: Statement, b: Statement): number {
   const keys = (s: Statement) => [
     s.statedAt?.getTime() ?? Number.NEGATIVE_INFINITY,
@@ -118,11 +122,11 @@ export function sameStatement(a: Statement, b: Statement): boolean {
 }
 
 /**
- * What is shown of an indicator: the union of what its sources say. An indicator expires when the last of its
- * sources lets it; one that never does keeps it.
+ * Resolves an indicator from the statements of its sources. It expires when the last of them expires it; a
+ * source without an expiry keeps it.
  * @param type decides how long a source keeps it
- * @param scores of the last answer of each provider that did not fail
- * @param pinned the confidence an analyst has set, or null
+ * @param scores of each provider's latest successful response
+ * @param pinned the confidence that an analyst has set, or null
  * @throws when there is no statement
  */
 export function resolve(
@@ -149,8 +153,8 @@ export function resolve(
 }
 
 /**
- * When a source lets an indicator go: as its record says, else its lifetime for the type after it was last seen. What
- * stands in a list is seen as long as it stands there.
+ * Returns when a source expires an indicator: as its record states, else its lifetime for the type after it
+ * was last seen. An indicator on a list counts as seen as long as it is on it.
  */
 function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null {
   const { expiresAt, leftAt, source } = statement;
@@ -161,7 +165,10 @@ function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null 
   return new Date(from.getTime() + lifetime * 1000);
 }
 
-/** Whose confidence holds where no provider has judged and nothing is pinned, and what it is. */
+/**
+ * Returns the source whose confidence applies if there is no provider score and no pinned value, and that
+ * confidence.
+ */
 export function decidingStatement(statements: readonly SourceStatement[]): {
   source: StatingSource;
   confidence: number;
@@ -170,7 +177,7 @@ export function decidingStatement(statements: readonly SourceStatement[]): {
   return { source: statement.source, confidence: confidenceOf(statement) };
 }
 
-/** The most confident source; of equals the one that saw it first, then by name. */
+/** Returns the statement of the most confident source; of equals the one that saw it first, then by name. */
 function decidingSource(statements: readonly SourceStatement[]): SourceStatement {
   const [first] = [...statements].sort(
     (a, b) =>
@@ -198,7 +205,7 @@ export function mostRestrictive(tlps: readonly Tlp[]): Tlp {
   return highest(TLPS, tlps);
 }
 
-/** Negative when `a` may reach more people than `b`. */
+/** Compares TLPs; negative: the audience of `a` is wider than that of `b`. */
 export function compareTlp(a: Tlp, b: Tlp): number {
   return TLPS.indexOf(a) - TLPS.indexOf(b);
 }

@@ -1,4 +1,4 @@
-/** Longest value taken, in UTF-16 units. */
+/** The longest accepted value, in UTF-16 units. */
 export const MAX_LENGTH = 8192;
 
 const PRINTABLE_ASCII = /^[ -~]*$/;
@@ -7,8 +7,9 @@ const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const LONE_SURROGATE = /\p{Cs}/u;
 
 /**
- * The trimmed text, or why no indicator of any type can be made of it: it is empty, over-long, or holds
- * what PostgreSQL cannot store (NUL, lone surrogates) or what would break a line of an export.
+ * Returns the trimmed text, or why no indicator of any type can be made of it: it is empty, over-long, or
+ * contains characters that PostgreSQL cannot store (NUL, lone surrogates) or that would break a line of an
+ * export.
  */
 export function readText(raw: string): { text: string } | { rejected: string } {
   if (raw.length > MAX_LENGTH) return { rejected: `longer than ${MAX_LENGTH} characters` };

@@ -3,7 +3,7 @@ import type { Verdict } from './vocabulary.ts';
 const MALICIOUS_FROM = 70;
 const SUSPICIOUS_FROM = 30;
 
-/** Verdict of a score of 0 to 100; null (nobody judged) is UNKNOWN, never BENIGN. */
+/** Returns the verdict of a score of 0 to 100; null (no provider judged) is UNKNOWN, never BENIGN. */
 export function verdictOf(score: number | null): Verdict {
   if (score === null) return 'UNKNOWN';
   if (score >= MALICIOUS_FROM) return 'MALICIOUS';
@@ -11,7 +11,7 @@ export function verdictOf(score: number | null): Verdict {
   return 'BENIGN';
 }
 
-/** What the aggregate needs to know of one provider's stored answer. */
+/** The part of a provider's stored response that the aggregate needs. */
 export interface JudgedEnrichment {
   /** 0 to 100; null: the answer carries no judgement. */
   score: number | null;
@@ -23,13 +23,13 @@ export interface JudgedEnrichment {
 export interface EnrichmentSummary {
   verdict: Verdict;
   maxScore: number | null;
-  /** How many answered, with or without a judgement. */
+  /** Number of providers that answered, with or without a judgement. */
   providerCount: number;
   /** At least one answered, and no answer has expired. */
   fresh: boolean;
 }
 
-/** The aggregate verdict on one indicator, from its enrichments that did not fail. */
+/** Returns the aggregate verdict on one indicator, from its enrichments that did not fail. */
 export function summarize(enrichments: readonly JudgedEnrichment[], now: Date): EnrichmentSummary {
   const answered = enrichments.filter((enrichment) => enrichment.error === null);
   let maxScore: number | null = null;

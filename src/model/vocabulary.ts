@@ -1,4 +1,4 @@
-/** The closed vocabularies of the API, each in the order that means something (least to most). */
+/** The closed vocabularies of the API, each from least to most where the order means something. */
 
 export const INDICATOR_TYPES = [
   'IPV4',

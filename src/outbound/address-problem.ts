@@ -6,8 +6,8 @@ import { notAllowed, type Resolve } from './ssrf-guard.ts';
 const WAIT_MS = 2_000;
 
 /**
- * Why nothing can ever be fetched from a URL; null: something may, or its name cannot be resolved now.
- * @param allowedNetworks in CIDR notation: networks that may be connected to although they are not public
+ * Returns why nothing can ever be fetched from a URL; null if something may, or if its name does not resolve
+ * now.
  */
 export async function addressProblem(
   { hostname }: URL,
@@ -21,7 +21,7 @@ export async function addressProblem(
   return notAllowed().message;
 }
 
-/** Nothing when it takes longer than a person would wait. */
+/** Returns no addresses when the look-up fails or takes longer than an interactive user would wait. */
 async function resolvedInTime(answer: ReturnType<Resolve>): ReturnType<Resolve> {
   const late = new Promise<[]>((done) => setTimeout(() => done([]), WAIT_MS).unref());
   return Promise.race([answer.catch(() => []), late]);

@@ -1,11 +1,11 @@
 import { OutboundError } from './outbound-error.ts';
 
-/** setTimeout fires at once above this. */
+/** Above this value, setTimeout fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Runs `work` with a signal that fires when the time is over or the caller's own signal fires; its reason is an
- * OutboundError, `timeout` or `aborted`. Waits for `work` to end, so that nothing is left behind.
+ * Runs `work` with a signal that fires when the time is over or the caller's own signal fires; its reason is
+ * an OutboundError, `timeout` or `aborted`. Waits for `work` to end, so that nothing is left behind.
  */
 export async function withDeadline<T>(
   timeoutMs: number,
@@ -28,7 +28,10 @@ export async function withDeadline<T>(
   }
 }
 
-/** What `promise` gives, unless the signal fires first; then it is left alone, and what it gives goes to `late`. */
+/**
+ * Returns the result of `promise` unless the signal fires first; a result that comes after that is passed to
+ * `late`.
+ */
 export async function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal,

@@ -3,14 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { OutboundError } from './outbound-error.ts';
 
-/** gzip around data that does not shrink costs a header and five bytes for each 16 to 64 KiB. */
+/** Overhead of gzip for incompressible data: a header, and five bytes for each 16 to 64 KiB. */
 const PACKING_OVERHEAD = 1.01;
 const PACKING_BYTES = 1_024;
 
 /**
- * The body without its Content-Encoding (RFC 9110 §8.4), as it streams. A failure leaves the body for the
- * caller to discard.
- * @throws {OutboundError} too_large as soon as more than `maxBytes` came out, bad_encoding
+ * Yields the body without its Content-Encoding (RFC 9110 §8.4), as it streams. After a failure, the caller
+ * discards the body.
+ * @throws {OutboundError} too_large as soon as more than `maxBytes` have been decoded; bad_encoding
  */
 export async function* decodedBody(
   body: Readable,
@@ -23,7 +23,7 @@ export async function* decodedBody(
   else throw new OutboundError('bad_encoding', 'the answer is packed in a way that was not asked for');
 }
 
-/** Ends the transfer of a body that nobody wants. */
+/** Ends the transfer of a body that is not needed. */
 export function discard(body: Readable): void {
   body.on('error', () => {}).destroy();
 }
@@ -31,14 +31,14 @@ export function discard(body: Readable): void {
 async function* gunzipped(body: Readable, maxBytes: number): AsyncGenerator<Buffer> {
   const unpacked = createGunzip();
   const count = { bytes: 0 };
-  // The packed side is capped too: empty blocks without end would unpack to nothing for ever.
+  // The compressed side is capped too: endless empty blocks would decompress to nothing forever.
   const packed = capped(body, maxBytes * PACKING_OVERHEAD + PACKING_BYTES, count);
   const first = await packed.next();
   // A 304 or an error may name the encoding of a body that it does not have.
   if (first.done) return;
   const transfer = pipeline(startingWith(first.value, packed), unpacked).catch((error: unknown) => error);
   yield* capped(unpacked, maxBytes);
-  // gunzip is content at the end of any member; only the transfer knows whether another one was to come.
+  // gunzip accepts the end of any member; only the transfer shows whether another member was to follow.
   const failure = await transfer;
   if (count.bytes > unpacked.bytesWritten)
     throw new OutboundError('bad_encoding', 'something stands behind the gzip data');

@@ -8,10 +8,12 @@ import { nextStep, type RequestStep } from './redirect.ts';
 
 export interface RawAnswer {
   status: number;
-  /** Names in lower case, repeated ones joined by a comma; without Set-Cookie, as there is no session to keep. */
+  /**
+   * Names in lower case, repeated ones joined by a comma; without Set-Cookie, as there is no session to keep.
+   */
   headers: Record<string, string>;
   url: URL;
-  /** As it came over the wire. */
+  /** Not yet decoded. */
   body: Readable;
 }
 

@@ -6,7 +6,7 @@ const BROKEN = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ECONNRESET',
   'EPIPE',
-  // zlib: the data ended inside of the packed stream.
+  // zlib: the data ended inside the compressed stream.
   'Z_BUF_ERROR',
 ]);
 
@@ -17,8 +17,8 @@ const UNREACHABLE: Record<string, string> = {
 };
 
 /**
- * What went wrong once there was somebody to ask, in our words; `host` is the one that was being asked. When the signal
- * has fired, its reason is why everything else broke.
+ * Converts an error of a request into an OutboundError with a fixed message; `host` is the host of the
+ * current request. When the signal has fired, its reason is the cause of all other errors.
  */
 export function transferFailure(caught: unknown, host: string, signal: AbortSignal): OutboundError {
   const error: unknown = signal.aborted ? signal.reason : caught;
@@ -36,7 +36,7 @@ export function transferFailure(caught: unknown, host: string, signal: AbortSign
   return new OutboundError('broken_transfer', 'the transfer failed', host);
 }
 
-/** Why no connection came about. */
+/** Converts an error of connecting. */
 export function connectFailure(error: Error): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = codeOf(error);
@@ -44,7 +44,7 @@ export function connectFailure(error: Error): OutboundError {
   return new OutboundError('unreachable', UNREACHABLE[code] ?? withCode('no connection', code));
 }
 
-/** What the file system said; its messages hold the path, its codes do not. */
+/** Converts a file system error: its message holds the path, its code does not. */
 export function storageFailure(error: unknown): OutboundError {
   return new OutboundError('not_stored', withCode('the file system refuses', codeOf(error)));
 }

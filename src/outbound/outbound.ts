@@ -12,28 +12,31 @@ import { writeTemporaryFile } from './temporary-file.ts';
 export { OutboundError };
 
 export interface OutboundRequest {
-  /** Absolute, http or https, without user-info: a name and password belong into `credentials`. */
+  /** Absolute, http or https, without user-info: a name and password belong in `credentials`. */
   url: string;
-  /** GET when left out. */
+  /** Default: GET. */
   method?: 'GET' | 'POST';
   /** Sent along redirects too, wherever they lead; Authorization and Cookie in here count as credentials. */
   headers?: Record<string, string>;
-  /** Headers sent to the origin of `url` alone, and no more once a redirect has left it. */
+  /** Headers sent only to the origin of `url`, and no longer once a redirect has left it. */
   credentials?: Record<string, string>;
-  /** Of a POST; a redirect by 307 or 308 repeats it to wherever it leads, so it is no place for credentials. */
+  /** Body of a POST. A redirect by 307 or 308 repeats it to any target, so it must not hold credentials. */
   body?: string;
-  /** Of the decoded body, in bytes. */
+  /** Maximum size of the decoded body, in bytes. */
   maxBytes: number;
-  /** For everything together: names, connections, redirects, the body. In milliseconds. */
+  /** Time limit for all of it: name resolution, connections, redirects and the body. In milliseconds. */
   timeoutMs: number;
   signal?: AbortSignal;
 }
 
 export interface OutboundAnswer {
   status: number;
-  /** Names in lower case, without Set-Cookie; without Content-Encoding and Content-Length where the body was unpacked. */
+  /**
+   * Names in lower case, without Set-Cookie; without Content-Encoding and Content-Length if the body was
+   * decoded.
+   */
   headers: Record<string, string>;
-  /** Where the last redirect led. */
+  /** The URL after all redirects. */
   url: string;
   body: Buffer;
 }
@@ -42,23 +45,25 @@ export interface Download {
   status: number;
   headers: Record<string, string>;
   url: string;
-  /** null for 304 and for statuses other than 2xx. sha256 in hexadecimal. The file is deleted by `dispose`. */
+  /**
+   * null for 304 and for statuses other than 2xx. sha256 in hexadecimal. The file is deleted by `dispose`.
+   */
   file: { path: string; bytes: number; sha256: string } | null;
   dispose(): Promise<void>;
 }
 
 export interface Outbound {
   /**
-   * Any status is an answer.
+   * Sends a request. A response of any status is a result.
    * @throws {OutboundError}
    */
   request(wanted: OutboundRequest): Promise<OutboundAnswer>;
   /**
-   * Streams to a temporary file (0600) in the directory; a failure leaves none.
+   * Streams the body to a temporary file (0600) in the directory; a failure leaves no file.
    * @throws {OutboundError}
    */
   download(wanted: OutboundRequest, directory: string): Promise<Download>;
-  /** Ends what is under way with `aborted`, and every connection. */
+  /** Ends requests in progress with `aborted`, and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -66,15 +71,15 @@ export interface OutboundOptions {
   /** Networks in CIDR notation that may be reached although they are not public. */
   allowedNetworks: readonly string[];
   userAgent: string;
-  /** Instead of the system's resolver. */
+  /** Used instead of the system's resolver. */
   resolve?: Resolve;
   /** PEM of the authorities to trust instead of Node's. */
   certificateAuthorities?: string;
 }
 
 /**
- * The one way out to feeds, providers and TAXII servers. Keeps connections for reuse; uses no proxy.
- * @throws {RangeError} for an allowed network that is none
+ * Opens the client for all requests to feeds, providers and TAXII servers. Reuses connections; uses no proxy.
+ * @throws {RangeError} for an allowed network that is not in CIDR notation
  */
 export function openOutbound(options: OutboundOptions): Outbound {
   const networks = parseNetworks(options.allowedNetworks);
@@ -102,12 +107,12 @@ export function openOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-/** Loaded when somebody is to be asked: a server that never asks anybody does without its megabytes. */
+/** Loads undici at the first request: a server that makes no requests saves its megabytes. */
 async function openAgent(options: OutboundOptions, networks: readonly Network[]): Promise<Agent> {
   const [{ Agent }, { guardedConnector }] = await Promise.all([import('undici'), import('./ssrf-guard.ts')]);
   return new Agent({
     connect: guardedConnector({ ...options, mayConnect: (address) => mayConnect(address, networks) }),
-    // The deadline of the request is the only clock.
+    // The deadline of the request is the only time limit.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -4,13 +4,14 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = [Address, number];
 
-// RFC 4291 §2.4 leaves the rest to special uses; IANA gives out global unicast addresses from here alone.
+// RFC 4291 §2.4 leaves the rest to special uses; IANA assigns global unicast addresses from this block only.
 const GLOBAL_UNICAST: Network = ipaddr.parseCIDR('2000::/3');
-// Both reach the IPv4 address in their last 32 bits: RFC 4291 §2.5.5.2, and RFC 6052 where the network has a NAT64.
+// Both reach the IPv4 address in their last 32 bits: RFC 4291 §2.5.5.2, and RFC 6052 where the network has a
+// NAT64.
 const IPV4_INSIDE: Network[] = ['::ffff:0:0/96', '64:ff9b::/96'].map((text) => ipaddr.parseCIDR(text));
 
 /**
- * Networks in CIDR notation, or single addresses.
+ * Parses networks in CIDR notation and single addresses.
  * @throws {RangeError} naming the text that is neither
  */
 export function parseNetworks(texts: readonly string[]): Network[] {
@@ -26,9 +27,9 @@ export function parseNetworks(texts: readonly string[]): Network[] {
 }
 
 /**
- * Whether a connection to the address is allowed: it is public, or in one of the networks.
- * IPv4-mapped and NAT64 addresses are judged as the IPv4 address they lead to. 6to4, Teredo, ISATAP and the other
- * transition forms are tunnels to an address inside them; no feed lives there, so none of them is public.
+ * Returns whether a connection to the address is allowed: it is public, or in one of the networks.
+ * IPv4-mapped and NAT64 addresses are judged as the IPv4 address they lead to. 6to4, Teredo, ISATAP and the
+ * other transition forms are tunnels to an address inside them; no feed uses them, so none of them is public.
  */
 export function mayConnect(address: string, allowedNetworks: readonly Network[]): boolean {
   if (isIP(address) === 0) return false;
@@ -57,7 +58,7 @@ function contains([network, bits]: Network, address: Address): boolean {
   return network.kind() === address.kind() && address.match(network, bits);
 }
 
-/** ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4; the URL parser writes every IPv6 address in groups. */
+/** ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4, so the URL parser first writes IPv6 addresses in groups. */
 function parse(address: string): Address {
   if (!isIPv6(address)) return ipaddr.parse(address);
   return ipaddr.parse(new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1));

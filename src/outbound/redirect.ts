@@ -5,14 +5,14 @@ export interface RequestStep {
   url: URL;
   method: 'GET' | 'POST';
   headers: Record<string, string>;
-  /** Empty for good once a redirect has left the origin of the first step. */
+  /** Permanently empty once a redirect has left the origin of the first step. */
   credentials: Record<string, string>;
   body?: string;
 }
 
 /** Headers that are always credentials, wherever the caller put them. */
 const ALWAYS_CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization'];
-/** Headers that say how a message is framed, routed or packed: ours, not the caller's. */
+/** Headers of framing, routing and encoding, which callers may not set. */
 const FRAMING =
   /^(?:host|connection|keep-alive|upgrade|expect|te|trailer|transfer-encoding|content-length|accept-encoding)$/;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -41,8 +41,9 @@ export function firstStep(wanted: {
 }
 
 /**
- * The request that a redirect asks for, by the rules of RFC 9110 §15.4: 303 turns everything into GET, 301 and 302
- * turn POST into GET as every client does, 307 and 308 repeat the request. Null when the answer is no redirect.
+ * Returns the request that follows a redirect by the rules of RFC 9110 §15.4: 303 changes every method to
+ * GET, 301 and 302 change POST to GET as every client does, 307 and 308 repeat the request. null when the
+ * response is no redirect.
  * @throws {OutboundError} bad_redirect, not_allowed, bad_url
  */
 export function nextStep(
@@ -54,7 +55,7 @@ export function nextStep(
   const target = typeof location === 'string' ? parsed(location, step.url) : null;
   if (target === null) throw new OutboundError('bad_redirect', 'it redirects to what is not an address');
   const url = checkedUrl(target.href);
-  // Scheme, host and port: so https never hands them to http.
+  // Credentials stay at one scheme, host and port, so those sent over https never go to http.
   const credentials = url.origin === step.url.origin ? step.credentials : {};
   if (status === 307 || status === 308 || step.method === 'GET') return { ...step, url, credentials };
   const headers = Object.fromEntries(
@@ -63,7 +64,7 @@ export function nextStep(
   return { url, method: 'GET', headers, credentials };
 }
 
-/** Not by URL.canParse, which is wrong at times in Node 20. */
+/** Parses a URL without URL.canParse, which is wrong at times in Node 20. */
 function parsed(text: string, base?: URL): URL | null {
   try {
     return new URL(text, base);
@@ -77,7 +78,7 @@ function checkedUrl(text: string): URL {
   if (url === null) throw new OutboundError('bad_url', 'not an address');
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new OutboundError('not_allowed', 'only http and https addresses are fetched');
-  // An address is shown in lists and logs; a password is not.
+  // URLs are shown in lists and logs, so they must not hold a password.
   if (url.username !== '' || url.password !== '')
     throw new OutboundError(
       'bad_url',

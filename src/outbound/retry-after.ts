@@ -1,13 +1,17 @@
 const SOONEST_MS = 1_000;
-/** No documented quota takes longer to come back; a slip or a trick in a header must not silence anything for good. */
+/**
+ * No documented quota takes longer to reset; a mistaken or malicious header must not stop requests
+ * permanently.
+ */
 const LATEST_MS = 24 * 3_600_000;
 
 /**
- * When a 429 or 503 says that it may be asked again: `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), else the
- * server's own header in Unix seconds. Between a second and a day from now.
+ * Returns the time from which a server that answered 429 or 503 accepts requests again: from `Retry-After` in
+ * seconds or as a date (RFC 9110 §10.2.3), else from the server's own header in Unix seconds. Between a
+ * second and a day from now.
  * @param headers by their names in lower case
  * @param resetHeader in lower case
- * @returns null when the headers do not say
+ * @returns null when no header states a time
  */
 export function retryAfter(
   headers: Readonly<Record<string, string>>,
@@ -25,7 +29,7 @@ export function retryAfter(
 function momentOf(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? '';
   if (/^\d{1,15}$/.test(text)) return now + Number(text) * 1_000;
-  // Without this check nearly any text would be some date.
+  // Date.parse accepts nearly any text as a date.
   if (!/^[A-Z][a-z]{2,8}, .+ GMT$/.test(text)) return null;
   const moment = Date.parse(text);
   return Number.isNaN(moment) ? null : moment;

@@ -5,7 +5,10 @@ import { buildConnector } from 'undici';
 import { connectFailure } from './failure.ts';
 import { OutboundError } from './outbound-error.ts';
 
-/** Every address of a name. @throws with the codes of node:dns */
+/**
+ * Resolves a name to all of its addresses.
+ * @throws with the codes of node:dns
+ */
 export type Resolve = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 export interface ConnectorOptions {
@@ -16,12 +19,13 @@ export interface ConnectorOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-// Node gives each address of a name but the last 250 ms: too short for a server on another continent.
+// Node allows 250 ms for each address of a name except the last: too short for a server on another continent.
 const ADDRESS_TIMEOUT_MS = 1_500;
 
 /**
- * Opens connections to allowed addresses only. The addresses that were judged are the ones connected to: nobody
- * asks the name server a second time, so a name that answers differently then (DNS rebinding) gains nothing.
+ * Returns a connector that connects to allowed addresses only. It connects to the addresses that were
+ * checked: the name is not resolved a second time, so a name that then resolves differently (DNS rebinding)
+ * gains nothing.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const connect = buildConnector({
@@ -32,7 +36,8 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
     ca: options.certificateAuthorities,
   });
   return (wanted, callback) => {
-    // net.connect looks up names only; an address in the URL is judged here. The URL parser has made 0x7f.1 a quad.
+    // net.connect resolves names only; an address in the URL is checked here. The URL parser has normalized
+    // 0x7f.1 to a dotted quad.
     if (isIP(wanted.hostname) !== 0 && !options.mayConnect(wanted.hostname))
       return callback(notAllowed(), null);
     // undici's connector returns the socket, though its types do not say so.
@@ -43,7 +48,10 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
   };
 }
 
-/** The system's resolver, with the hosts file. Its threads cannot be called off; deadlines do not wait for them. */
+/**
+ * The system's resolver, with the hosts file. Its threads cannot be cancelled; deadlines do not wait for
+ * them.
+ */
 const resolveBySystem: Resolve = (hostname) => lookup(hostname, { all: true });
 
 function guardedLookup(mayConnect: (address: string) => boolean, resolve: Resolve): LookupFunction {

@@ -7,13 +7,13 @@ export interface TemporaryFile {
   bytes: number;
   /** In hexadecimal. */
   sha256: string;
-  /** Deletes the file; again does nothing. */
+  /** Deletes the file; a second call does nothing. */
   dispose(): Promise<void>;
 }
 
 /**
- * Writes what comes to a new file that only this user may read. Leaves none behind when it fails.
- * @param storageFailure turns what the file system throws into the caller's error; what `chunks` throws passes as it is
+ * Writes chunks to a new file that only this user may read. A failure leaves no file.
+ * @param storageFailure converts errors of the file system; errors of `chunks` are passed on unchanged
  */
 export async function writeTemporaryFile(
   chunks: AsyncIterable<Buffer>,

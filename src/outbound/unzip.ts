@@ -7,15 +7,21 @@ import { type TemporaryFile, writeTemporaryFile } from './temporary-file.ts';
 import { singleEntry } from './zip-entries.ts';
 
 export interface UnzipLimits {
-  /** Of the unpacked file. */
+  /** Maximum size of the unpacked file, in bytes. */
   maxBytes: number;
-  /** How the name of the wanted file ends, such as `.csv`, in any letter case; the only file when left out. */
+  /**
+   * Suffix of the name of the wanted file, such as `.csv`, in any letter case; if absent, the zip file must
+   * hold a single file.
+   */
   ending?: string;
 }
 
-/** Honest CSV and JSON stay under 50 times their packed size; deflate reaches 1,000. The same as for gzip files. */
+/**
+ * Maximum compression ratio, the same as for gzip files: honest CSV and JSON stay under 50, deflate reaches
+ * 1,000.
+ */
 const MAX_RATIO = 200;
-/** Under this size the ratio is not judged: small and very regular files are harmless. */
+/** Under this size the ratio is not checked: small and very regular files are harmless. */
 const RATIO_FREE_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -29,7 +35,7 @@ export async function unzipSingle(
   limits: UnzipLimits,
 ): Promise<TemporaryFile> {
   const zip = await openPromise(path, { autoClose: false, decodeStrings: false }).catch(rethrow);
-  // Closing is all that could still fail here; without a listener that would end the process.
+  // Only closing could still emit an error here, which without a listener would end the process.
   zip.on('error', () => {});
   try {
     const entry = await singleEntry(zip, limits.ending ?? '');
@@ -42,10 +48,12 @@ export async function unzipSingle(
   }
 }
 
-/** What the directory of the zip file says of sizes may be a lie, so the bytes are counted as they come. */
+/**
+ * Yields the unpacked bytes and counts them, because the sizes in the directory of the zip file may be false.
+ */
 async function* unpacked(zip: ZipFile, entry: Entry, limits: UnzipLimits): AsyncGenerator<Buffer> {
-  // Opened only when somebody reads: yauzl's stream runs at once, may emit errors more than once and also after its
-  // end, and one that nobody hears would end the process.
+  // Opened only when reading begins: yauzl's stream starts at once and may emit errors more than once, also
+  // after its end; an error without a listener would end the process.
   const source: Readable = (await zip.openReadStreamPromise(entry)).on('error', () => {});
   let bytes = 0;
   let checksum = 0;
@@ -66,7 +74,7 @@ function tooLarge(): OutboundError {
   return new OutboundError('too_large', 'the file in the zip file is larger than allowed');
 }
 
-/** yauzl's and zlib's messages quote names from the file; ours do not. */
+/** Converts errors of yauzl and zlib, whose messages quote names from the file. */
 function rethrow(error: unknown): never {
   if (error instanceof OutboundError) throw error;
   if (error instanceof Error && 'syscall' in error) throw storageFailure(error);

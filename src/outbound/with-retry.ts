@@ -4,16 +4,16 @@ import { OutboundError } from './outbound-error.ts';
 import { retryAfter } from './retry-after.ts';
 
 export interface RetryOptions {
-  /** In all; 1 is no retry. */
+  /** Total number of attempts; 1 means no retry. */
   attempts: number;
-  /** Whether 502, 503 and 504 are tried again too, and 429 when it says after how long. */
+  /** Whether to retry 502, 503 and 504 too, and 429 if it states a delay. */
   busyStatuses?: boolean;
-  /** About how long the first pause is; 1 second when left out. Each is about twice the one before, with jitter. */
+  /** Approximate first delay; 1 second by default. Each delay is about twice the one before, with jitter. */
   firstDelayMs?: number;
-  /** 30 seconds when left out. */
+  /** Longest delay; 30 seconds by default. */
   maxDelayMs?: number;
   signal?: AbortSignal;
-  /** How a pause is spent; tests give one that does not wait. */
+  /** Waits for a delay; tests pass one that does not wait. */
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
   now?: () => Date;
 }
@@ -25,14 +25,14 @@ interface Answer {
 }
 
 const PASSING = new Set(['unreachable', 'timeout', 'broken_transfer']);
-/** What a server answers that is overloaded, restarting, or waits for another one (RFC 9110 §15.6). */
+/** Statuses of a server that is overloaded, restarting or waiting for another one (RFC 9110 §15.6). */
 const BUSY = new Set([502, 503, 504]);
 
 /**
- * Calls `attempt` until it answers, `attempts` times at most; the last answer or failure is the result. Only what may
- * pass by itself is tried again: unreachable, timeout, broken_transfer and, where asked for, a busy server. A server that
- * wants to be left alone for longer than the longest pause is left alone: its answer is the result.
- * @throws what the last attempt threw; OutboundError `aborted` when the signal ends a pause
+ * Calls `attempt` until it succeeds, `attempts` times at most; the last response or failure is the result.
+ * Only transient failures are retried: unreachable, timeout, broken_transfer and, if requested, a busy
+ * server. If a server asks for more than the longest delay, its response is the result.
+ * @throws the error of the last attempt; OutboundError `aborted` when the signal ends a delay
  */
 export async function retrying<T extends Answer>(
   attempt: () => Promise<T>,
@@ -40,7 +40,7 @@ export async function retrying<T extends Answer>(
 ): Promise<T> {
   const { attempts, busyStatuses = false, signal, pause = sleep, now = () => new Date() } = options;
   const maxDelay = options.maxDelayMs ?? 30_000;
-  /** How long the last answer asks to wait, in milliseconds. */
+  /** Delay that the last response asks for, in milliseconds. */
   let wanted = 0;
   const passing = handleWhen(
     (error) => error instanceof OutboundError && PASSING.has(error.code),
@@ -53,7 +53,7 @@ export async function retrying<T extends Answer>(
   });
   const delays = new ExponentialBackoff({ initialDelay: options.firstDelayMs ?? 1_000, maxDelay });
   let delay: IBackoff<unknown> | undefined;
-  // cockatiel's own pause cannot be ended by a signal, so it is none and ours comes before the attempt.
+  // A signal cannot end cockatiel's own delay, so that is zero and ours precedes the attempt.
   const policy = retry(passing, { maxAttempts: attempts - 1, backoff: new ConstantBackoff(0) });
   return policy.execute(async (context) => {
     if (context.attempt > 0) {

@@ -1,14 +1,14 @@
 import { type Entry, getFileNameLowLevel, validateFileName, type ZipFile } from 'yauzl';
 import { OutboundError } from './outbound-error.ts';
 
-/** A feed is one file; what holds more than this is no feed. */
+/** A feed is a single file; a zip file with more entries than this is not a feed. */
 const MAX_ENTRIES = 1_000;
 const MADE_ON_UNIX = 3;
 const FILE_TYPE = 0o170000;
 const ORDINARY_TYPES = [0, 0o100000, 0o040000];
 
 /**
- * The only file whose name has the ending; directories do not count.
+ * Returns the only file whose name has the ending; directories do not count.
  * @throws {OutboundError} bad_archive
  */
 export async function singleEntry(zip: ZipFile, ending: string): Promise<Entry> {
@@ -27,7 +27,7 @@ async function readEntries(zip: ZipFile): Promise<Entry[]> {
   const ranges: { start: number; end: number }[] = [];
   if (zip.entryCount > MAX_ENTRIES) throw bad(`it holds more than ${MAX_ENTRIES} files`);
   for await (const entry of zip.eachEntry()) {
-    // Names are never used as paths, but a zip file with such a name is not what a feed would send.
+    // Names are never used as paths, but no feed sends a zip file with such a name.
     if (validateFileName(nameOf(entry)) !== null) throw bad('a name in it leads out of its directory');
     if (!isOrdinary(entry)) throw bad('it holds a link or a device');
     const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
@@ -51,7 +51,10 @@ function isOrdinary(entry: Entry): boolean {
   return entry.versionMadeBy >> 8 !== MADE_ON_UNIX || ORDINARY_TYPES.includes(type);
 }
 
-/** How a small zip file unpacks to petabytes without nesting: many names for one piece of packed data. */
+/**
+ * Detects entries that share bytes: many names for one piece of compressed data let a small zip file unpack
+ * to petabytes without nesting.
+ */
 function overlap(ranges: { start: number; end: number }[]): boolean {
   const sorted = ranges.toSorted((a, b) => a.start - b.start);
   return sorted.some(({ start }, index) => start < (sorted[index - 1]?.end ?? 0));

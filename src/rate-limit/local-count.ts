@@ -5,9 +5,9 @@ import type { Limiter } from './limiters.ts';
 const CLOCK_ERROR_MS = 100;
 
 /**
- * Counts requests in a shared store and, for the same window, those of this node in memory. The higher count applies: the
- * shared one unless the store has lost its counts or does not answer. A node therefore never allows more than the limit in
- * a window by itself.
+ * Counts requests in a shared store and, for the same window, those of this node in memory. The higher count
+ * applies: the shared one unless the store has lost its counts or does not answer. A node therefore never
+ * allows more than the limit in a window by itself.
  * @param shared rejects with an Error while the store does not answer
  * @param onUnanswered called for each request that is counted in memory alone
  */

@@ -3,24 +3,26 @@ import { parseDocument } from 'yaml';
 /** One document of a community rule's file, as its authors wrote it. */
 export interface CommunityDocument {
   text: string;
-  /** Of the techniques it is tagged with, in ATT&CK's spelling: `T1059.001`. */
+  /** Ids of the techniques that it is tagged with, in ATT&CK's spelling: `T1059.001`. */
   techniques: string[];
   author: string;
   license: string | null;
 }
 
-/** YAML 1.2 §5.1, c-printable without the byte order mark: readers refuse a whole stream for anything else. */
+/**
+ * YAML 1.2 §5.1, c-printable without the byte order mark: readers refuse a whole stream for anything else.
+ */
 const UNPRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** At the start of a line these end a document wherever they stand, in block scalars too (YAML 1.2 §9.1.2). */
+/** Markers that end a document at the start of any line, in block scalars too (YAML 1.2 §9.1.2). */
 const MARKER = /^(?:---|\.\.\.)(?=\s|$)/m;
 
 const TECHNIQUE_TAG = /^attack\.(t\d{4}(?:\.\d{3})?)$/i;
 
 /**
- * The rules and correlations of a file in their order, or none: not a file of rules, or rules that their authors gave
- * up. Throws on text that a YAML reader would refuse, and on collections of Sigma 1 (`action: global`), whose first
- * document would change every rule that follows it in a bundle.
+ * Returns the rules and correlations of a file in their order; none if the file holds no rules, or only
+ * deprecated or unsupported ones. Throws on text that a YAML reader would refuse, and on collections of Sigma
+ * 1 (`action: global`), whose first document would change every rule that follows it in a bundle.
  */
 export function communityDocuments(text: string): CommunityDocument[] {
   if (UNPRINTABLE.test(text)) throw new Error('characters that YAML does not allow');

@@ -4,21 +4,25 @@ import { join, relative, sep } from 'node:path';
 import { type CommunityDocument, communityDocuments } from './community-documents.ts';
 import { techniqueMatcher } from './technique-match.ts';
 
-/** A rule has some 2 kB; the longest in public collections, a list of hashes, more than a quarter of a megabyte. */
+/**
+ * A rule has some 2 kB; the longest one in public collections, a list of hashes, more than a quarter of a
+ * megabyte.
+ */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** All rules kept; the largest public collection has 10 MB of them. */
+/** Limit on all rules in memory; the largest public collection has 10 MB of them. */
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 
-/** Files and folders looked at: more is not a checkout of rules but somebody's disk. */
+/** Files and folders visited: a directory with more is not a checkout of rules but an entire disk. */
 const MAX_ENTRIES = 100_000;
 
-/** Sigma rules of others, kept as their authors wrote them. */
+/** Third-party Sigma rules, in the unchanged text of their authors. */
 export interface CommunityRules {
   /**
-   * The documents tagged with one of the techniques (`T1059.001`; a parent's id stands for its sub-techniques too), in
-   * the order of their files, none twice. Each ends in a newline, has no `---` and begins with a comment that names its
-   * file and its authors. Documents of one file come together: a correlation is nothing without the rules it counts.
+   * Returns the documents tagged with one of the techniques (`T1059.001`; a parent's id includes its
+   * sub-techniques), in the order of their files, without duplicates. Each ends in a newline, has no `---`
+   * and begins with a comment that names its file and its authors. The documents of a file stay together,
+   * because a correlation needs the rules that it counts.
    */
   rulesFor(techniqueIds: readonly string[]): string[];
   /** Files and folders left out: not readable, too large, not YAML, or a collection of Sigma 1. */
@@ -31,9 +35,9 @@ interface RuleFile {
 }
 
 /**
- * Reads every `.yml` and `.yaml` file below a directory once; what changes there later is seen at the next start.
- * Symbolic links and names with a leading dot are passed over. Rejects when the directory itself cannot be read or has
- * more than 100,000 entries.
+ * Reads every `.yml` and `.yaml` file below a directory once; later changes take effect at the next start.
+ * Symbolic links and names with a leading dot are skipped. Rejects when the directory itself cannot be read
+ * or has more than 100,000 entries.
  */
 export async function communityRules(directory: string): Promise<CommunityRules> {
   const files: RuleFile[] = [];
@@ -61,7 +65,10 @@ export async function communityRules(directory: string): Promise<CommunityRules>
   };
 }
 
-/** In the order of the names' code units, so that two checkouts of one commit give the same bundle. */
+/**
+ * Yields the paths in the order of the names' code units, so that two checkouts of one commit give the same
+ * bundle.
+ */
 async function* rulePaths(directory: string, onUnreadable: () => void): AsyncGenerator<string> {
   const folders = [directory];
   let entries = 0;
@@ -82,7 +89,10 @@ async function* rulePaths(directory: string, onUnreadable: () => void): AsyncGen
   }
 }
 
-/** Throws on what is not a regular file (it may have been replaced since it was listed), too large or not UTF-8. */
+/**
+ * Reads a file. Throws if it is not a regular one (it may have been replaced since it was listed), too large
+ * or not UTF-8.
+ */
 async function textOf(path: string, maxBytes: number): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -101,13 +111,16 @@ function ruleFile(name: string, documents: readonly CommunityDocument[]): RuleFi
   };
 }
 
-/** Licences of rules ask that authors be named; most rules say the licence only in a file beside them. */
+/** Licences of rules require attribution; most rules have their licence only in a separate file. */
 function attribution(name: string, { author, license }: CommunityDocument): string {
   const licence = license ?? 'that of its collection';
   return oneLine(`# ${name}, by its authors: ${author || 'not named'}; licence: ${licence}`);
 }
 
-/** For a comment: nothing that a reader of YAML 1.1 or 1.2 takes for a line break or refuses. */
+/**
+ * Returns a text for a comment, without characters that a reader of YAML 1.1 or 1.2 takes for a line break or
+ * refuses.
+ */
 function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').slice(0, 1000);
 }

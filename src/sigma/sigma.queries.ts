@@ -5,7 +5,7 @@ import type { SigmaSubject } from '../formats/sigma.ts';
 
 type Kind = SigmaSubject['kind'];
 
-/** The actor or campaign, if the principal may see it. */
+/** Returns the actor or campaign if the principal may see it. */
 export async function findSubject(
   db: Db,
   principal: Principal,
@@ -20,7 +20,7 @@ export async function findSubject(
   return rows[0];
 }
 
-/** ATT&CK ids of the techniques that it uses, sorted. */
+/** Returns the ATT&CK ids of the techniques that an actor or campaign uses, sorted. */
 export async function readTechniqueIds(db: Db, principal: Principal, id: string): Promise<string[]> {
   const { rows } = await sql<{ attack_id: string }>`
     select distinct technique.attack_id from technique

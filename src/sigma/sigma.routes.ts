@@ -15,7 +15,7 @@ interface Options {
   communityRules: Promise<CommunityRules | null>;
 }
 
-/** An answer may be called any of these. */
+/** Media types under which clients may request YAML. */
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/plain'];
 
 const SigmaQuery = Type.Object({

@@ -8,7 +8,7 @@ import { rulesFor } from './technique-rules.ts';
 
 export interface Bundle {
   subject: SigmaSubject;
-  /** YAML, a document a rule. */
+  /** YAML, one document per rule. */
   text: string;
   ruleCount: number;
 }
@@ -22,9 +22,9 @@ const SHAPE: ExportShape = {
 };
 
 /**
- * Everything there is to detect of an actor or a campaign: rules for its indicators, and for its techniques ours and, where
- * there are any, the community's.
- * @returns undefined where there is no such thing for the principal
+ * Builds the detection rules of an actor or a campaign: rules for its indicators and, for its techniques,
+ * those of Tipline and of the community, if any.
+ * @returns undefined when it does not exist for the principal
  */
 export async function buildBundle(
   database: SnapshotSource,
@@ -42,7 +42,7 @@ export async function buildBundle(
   const changed = { createdAt: subject.createdAt, modifiedAt: snapshot.info.changedAt ?? subject.createdAt };
   const written = await collect(sigmaRules(subject, snapshot.read(), changed));
   const rules = [...written.rules, ...rulesFor(techniques), ...(community?.rulesFor(techniques) ?? [])];
-  // What is not for detection is not missed.
+  // Indicators that are not for detection are not reported as left out.
   const { 'not-for-detection': _, ...leftOut } = snapshot.skipped;
   const head = sigmaHead(subject, { ruleCount: rules.length, leftOut });
   const text = [head, ...rules].join('---\n') + sigmaTail(written.leftOut);

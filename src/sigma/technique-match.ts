@@ -1,8 +1,9 @@
 const parentOf = (id: string) => id.slice(0, 'T0000'.length);
 
 /**
- * Which techniques' rules are meant by these: those that are named and, where one is named without any of its
- * sub-techniques, all of them: who is known to use T1059 uses some. A sub-technique means itself alone.
+ * Returns a predicate of the techniques whose rules apply: the named ones and, if a technique is named
+ * without any of its sub-techniques, all of these, because a user of T1059 uses some of them. A sub-technique
+ * stands for itself alone.
  * @param techniqueIds ATT&CK ids (`T1059`, `T1003.001`)
  */
 export function techniqueMatcher(techniqueIds: Iterable<string>): (id: string) => boolean {

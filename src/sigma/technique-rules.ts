@@ -8,16 +8,16 @@ const FILE = /^(T\d{4}(?:\.\d{3})?)\.yml$/;
 let rules: ReadonlyMap<string, string> | undefined;
 
 /**
- * The Sigma rules written for ATT&CK techniques: from a technique's id (`T1003.001`) to its YAML document, which ends in
- * a newline and has no `---`. In order of the ids. Read at the first call: the files belong to the program and do not
- * change under it.
+ * Returns the Sigma rules for ATT&CK techniques, from a technique's id (`T1003.001`) to its YAML document,
+ * which ends in a newline and has no `---`. In order of the ids. Read at the first call: the files are part
+ * of the program and do not change while it runs.
  */
 export function techniqueRules(): ReadonlyMap<string, string> {
   rules ??= read();
   return rules;
 }
 
-/** The documents for these techniques (see `techniqueMatcher`), in order of their ids, each once. */
+/** Returns the documents for these techniques (see `techniqueMatcher`), in order of their ids, each once. */
 export function rulesFor(techniqueIds: readonly string[]): string[] {
   const isMeant = techniqueMatcher(techniqueIds);
   return [...techniqueRules()].filter(([id]) => isMeant(id)).map(([, document]) => document);

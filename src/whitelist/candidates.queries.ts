@@ -5,7 +5,7 @@ import type { IndexedRule } from './matching/candidates.ts';
 import type { Reach } from './matching/name-entry.ts';
 import type { Network } from './matching/network.ts';
 
-/** In front of an IPv4 address that is written as an IPv6 one. */
+/** Length in bits of the prefix of an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2). */
 const MAPPED_BITS = 96;
 
 /**
@@ -21,7 +21,7 @@ export async function findCandidates(
   return rows.length > most ? null : rows.map(({ id }) => id);
 }
 
-/** Selects the ids, each by an index. */
+/** Returns the statement that selects the ids; an index serves each of its parts. */
 export function candidateStatement(rules: readonly IndexedRule[], limit: number): RawBuilder<{ id: string }> {
   return sql`${sql.join(rules.flatMap(statementsOf), sql` union `)} limit ${limit}`;
 }
@@ -37,7 +37,10 @@ function statementsOf(rule: IndexedRule): RawBuilder<unknown>[] {
   }
 }
 
-/** Names are ASCII: by code point all names below `moc.elpmaxe` stand from `moc.elpmaxe.` up to `moc.elpmaxe/`. */
+/**
+ * Host names are ASCII and indexed in reverse: in code point order, all names below `moc.elpmaxe` sort from
+ * `moc.elpmaxe.` up to `moc.elpmaxe/`.
+ */
 function ofName(name: string, reach: Reach): RawBuilder<unknown> {
   const host = sql`indicator_host_reversed(type, normalized) collate "C"`;
   const reversed = [...name].reverse().join('');
@@ -60,7 +63,10 @@ function inNetwork({ text, bits }: Network): RawBuilder<unknown>[] {
   return [...found, sql`select id from indicator where ${within(host, mapped)}`];
 }
 
-/** As bounds, which an index serves whatever the plan; `<<=` needs a plan that knows the network. */
+/**
+ * Compares with both ends of the network, which an index serves under any plan; `<<=` needs a plan for the
+ * given network.
+ */
 function within(address: RawBuilder<unknown>, network: string): RawBuilder<unknown> {
   const longest = network.includes(':') ? 128 : 32;
   return sql`${address} >= ${network}::inet and ${address} <= set_masklen(broadcast(${network}::inet), ${longest}::int)`;

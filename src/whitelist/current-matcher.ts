@@ -3,23 +3,26 @@ import { buildMatcher, type WhitelistMatcher } from './matching/matcher.ts';
 import { parseWarninglist, type Warninglist } from './matching/warninglist.ts';
 import { findEnabledLists, findEntries, readEdition } from './whitelist.queries.ts';
 
-/** How many editions of each are cached. */
+/** Editions cached per matcher. */
 const CACHED = 3;
 
-/** Lists may have a million entries, which take seconds to parse: they are parsed again only after a list has changed. */
+/**
+ * Lists may have a million entries, which take seconds to parse: they are parsed again only after a list has
+ * changed.
+ */
 const ofLists = cachedByEdition();
 const ofAll = cachedByEdition();
 
 /**
- * Returns the matcher of the lists and entries as they are now. Building it takes seconds after a change of a list: callers
- * build it before they open a transaction, so that the revision is not held meanwhile.
+ * Returns the matcher of the lists and entries as they are now. Building it takes seconds after a change of a
+ * list: callers build it before they open a transaction, so that the revision is not held meanwhile.
  */
 export async function currentMatcher(db: Db): Promise<WhitelistMatcher> {
   const { edition, listsEdition } = await readEdition(db);
   return ofAll(db, edition, async () => {
     const entries = buildMatcher(await readEntries(db));
     const lists = await ofLists(db, listsEdition, async () => buildMatcher(await readLists(db)));
-    // Entries of the operator's come before all lists.
+    // Operator entries take precedence over all lists.
     return { match: (type, value) => entries.match(type, value) ?? lists.match(type, value) };
   });
 }
@@ -27,8 +30,9 @@ export async function currentMatcher(db: Db): Promise<WhitelistMatcher> {
 type Make = () => Promise<WhitelistMatcher>;
 
 /**
- * An edition never changes: its matcher is made once for all who ask. Nobody in a transaction waits for one that is being made
- * elsewhere: on the embedded engine that would wait for the transaction.
+ * Caches matchers by edition. An edition never changes, so concurrent callers share one build. A caller
+ * inside a transaction builds its own matcher: on the embedded engine, a build elsewhere would itself wait
+ * for that transaction.
  */
 function cachedByEdition(): (db: Db, edition: string, make: Make) => Promise<WhitelistMatcher> {
   const made = new Map<string, WhitelistMatcher>();

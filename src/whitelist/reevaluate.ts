@@ -12,20 +12,20 @@ import {
 } from './whitelist.queries.ts';
 
 const PAGE = 10_000;
-/** Written in well under the 200 ms for which the revision may be held. */
+/** Indicators per transaction: written in well under the 200 ms for which the revision may be locked. */
 const BATCH = 500;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 export interface RecheckOptions {
   now: Date;
-  /** Asked between pages; the next call goes on from there. */
+  /** Called between pages; after a stop, the next call continues from the last page. */
   stopped?: () => boolean;
 }
 
 /**
- * Holds all indicators against the lists as they are, unless that has been done. When the lists change meanwhile it
- * begins again; what it wrote stays right.
- * @returns how many were hidden, shown again, or hidden by another entry
+ * Re-evaluates all indicators against the current lists, unless that has been done. If the lists change
+ * meanwhile, it starts again; the rows written so far stay correct.
+ * @returns the number of indicators that were hidden, shown again, or hidden by another entry
  */
 export async function reevaluateMatches(
   db: Db,
@@ -51,7 +51,7 @@ function isOther({ type, normalized, list_id, entry }: Checked, matcher: Whiteli
   return (hit?.listId ?? null) !== list_id || (hit?.entry ?? null) !== entry;
 }
 
-/** Brings indicators in line with the lists as they are, each batch under its own revision. */
+/** Re-evaluates indicators against the current lists, each batch under its own revision. */
 export async function rewriteInBatches(db: Db, ids: readonly string[], now: Date): Promise<number> {
   let changed = 0;
   for (let at = 0; at < ids.length; at += BATCH) {

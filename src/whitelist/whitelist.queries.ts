@@ -5,32 +5,34 @@ import { type Principal, visible, visibleToAnalyst } from '../db/visibility.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 import type { OperatorEntryRule } from './matching/operator-entry.ts';
 
-/** A list as it is kept. */
+/** A list as stored in the database. */
 export interface StoredList {
   id: string;
   name: string;
   description: string;
-  /** MISP's number of it. */
+  /** The version that MISP gives the list. */
   version: string | null;
-  /** Comes with the product. */
+  /** Whether the list comes with Tipline. */
   shipped: boolean;
   enabled: boolean;
-  /** As MISP has it. */
+  /** The list in MISP's format. */
   content: unknown;
   updatedAt: Date;
 }
 
-/** An entry of the operator's own. */
+/** An entry that an operator added. */
 export interface OperatorEntry extends OperatorEntryRule {
   id: string;
   reason: string;
   addedBy: string;
   addedAt: Date;
-  /** Of the indicator that it is the value of: whoever may not see that may not see this. */
+  /**
+   * Marking of the indicator with this value: callers who may not see that indicator may not see this entry.
+   */
   tlp: Tlp;
 }
 
-/** Changes with every change of the lists and entries. */
+/** Returns the current edition, which changes with every change of the lists and entries. */
 export async function readEdition(db: Db): Promise<Edition> {
   return db
     .selectFrom('whitelist_state')
@@ -40,11 +42,11 @@ export async function readEdition(db: Db): Promise<Edition> {
 
 export interface Edition {
   edition: string;
-  /** Changes with the lists alone. */
+  /** Changes only with the lists, not with operator entries. */
   listsEdition: string;
-  /** The one that all indicators have been held against. */
+  /** The edition that all indicators have been evaluated against. */
   applied: string | null;
-  /** The last indicator that has been held against a newer one. */
+  /** The last indicator that has been evaluated against a newer edition. */
   position: string | null;
 }
 
@@ -61,7 +63,9 @@ async function newListsEdition(trx: Transaction<Tables>): Promise<void> {
   await trx.updateTable('whitelist_state').set({ lists_edition: sql`gen_random_uuid()` }).execute();
 }
 
-/** All indicators have been held against `edition`, unless there is a newer one by now. */
+/**
+ * Records that all indicators have been evaluated against `edition`, unless there is a newer edition by now.
+ */
 export async function markApplied(db: Db, edition: string): Promise<void> {
   await db.updateTable('whitelist_state').set({ applied: edition }).where('edition', '=', edition).execute();
 }
@@ -84,7 +88,7 @@ export async function findLists(db: Db): Promise<Omit<StoredList, 'content'>[]> 
   return db.selectFrom('whitelist').select(LIST_COLUMNS).orderBy('name').execute();
 }
 
-/** What counts: those that are on, by name. */
+/** Returns the enabled lists, by name. */
 export async function findEnabledLists(db: Db): Promise<{ id: string; content: unknown }[]> {
   return db
     .selectFrom('whitelist')
@@ -94,7 +98,7 @@ export async function findEnabledLists(db: Db): Promise<{ id: string; content: u
     .execute();
 }
 
-/** Puts a list in place of the one of its id; whether it is on stays as the operator left it. */
+/** Inserts a list, or replaces the one with its id; an existing list stays enabled or disabled. */
 export async function writeList(trx: Transaction<Tables>, list: StoredList): Promise<void> {
   const values = {
     name: list.name,
@@ -139,7 +143,7 @@ export async function findEntries(db: Db): Promise<OperatorEntry[]> {
     .orderBy('entry')
     .orderBy('id')
     .execute();
-  // They were written by `writeEntry`.
+  // The cast is safe: only `writeEntry` writes these rows.
   return rows as unknown as OperatorEntry[];
 }
 
@@ -159,13 +163,13 @@ export async function writeEntry(trx: Transaction<Tables>, entry: OperatorEntry)
     .execute();
 }
 
-/** @returns whether it stood there */
+/** @returns whether there was such an entry */
 export async function deleteEntry(trx: Transaction<Tables>, id: string): Promise<boolean> {
   const { numDeletedRows } = await trx.deleteFrom('whitelist_entry').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
-/** How many indicators each list, or entry of the operator's, hides. */
+/** Returns the number of indicators that each list or operator entry hides. */
 export async function countHits(db: Db): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('whitelist_hit')
@@ -175,7 +179,7 @@ export async function countHits(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ list_id, count }) => [list_id, count]));
 }
 
-/** The most restricted marking of these indicators, up to `most`. */
+/** Returns the most restricted marking of these indicators, up to `most`; null for none. */
 export async function markingOf(db: Db, ids: readonly string[], most: Tlp): Promise<Tlp | null> {
   const { tlp } = await db
     .selectFrom('indicator')
@@ -186,7 +190,7 @@ export async function markingOf(db: Db, ids: readonly string[], most: Tlp): Prom
   return tlp;
 }
 
-/** Those that an entry hides, up to the viewer's ceiling. */
+/** Returns the indicators that an entry hides, up to the caller's TLP ceiling. */
 export async function findHitsOf(db: Db, entryId: string, principal: Principal): Promise<string[]> {
   const rows = await db
     .selectFrom('whitelist_hit as hit')
@@ -198,7 +202,7 @@ export async function findHitsOf(db: Db, entryId: string, principal: Principal):
   return rows.map(({ id }) => id);
 }
 
-/** How many of these everybody may see who has the viewer's ceiling. */
+/** Returns how many of these indicators every caller with the same TLP ceiling may see. */
 export async function countVisible(db: Db, ids: readonly string[], principal: Principal): Promise<number> {
   const { count } = await db
     .selectFrom('indicator')
@@ -209,7 +213,7 @@ export async function countVisible(db: Db, ids: readonly string[], principal: Pr
   return count;
 }
 
-/** An indicator, and what hides it now. */
+/** An indicator, and the entry that hides it now. */
 export interface Checked {
   id: string;
   type: IndicatorType;
@@ -222,7 +226,7 @@ const checked = sql`
   select indicator.id, indicator.type, indicator.normalized, hit.list_id, hit.entry
   from indicator left join whitelist_hit as hit on hit.indicator_id = indicator.id`;
 
-/** All of them, by id, `most` after the one given. */
+/** Returns the next `most` indicators after the given one, by id. */
 export async function indicatorsAfter(db: Db, id: string, most: number): Promise<Checked[]> {
   const { rows } = await sql<Checked>`
     ${checked} where indicator.id > ${id}::uuid order by indicator.id limit ${most}
@@ -230,7 +234,7 @@ export async function indicatorsAfter(db: Db, id: string, most: number): Promise
   return rows;
 }
 
-/** Those that this list or entry hides. */
+/** Returns the next `most` indicators after the given one that a list or entry hides, by id. */
 export async function hiddenByList(db: Db, listId: string, after: string, most: number): Promise<string[]> {
   const rows = await db
     .selectFrom('whitelist_hit')

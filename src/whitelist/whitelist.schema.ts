@@ -16,14 +16,14 @@ const Entry = Type.Object({
   addedAt: moment,
   tlp: stringEnum(TLPS),
 });
-/** `changed`: how many indicators are hidden, or shown again, by it. */
+/** `changed`: the number of indicators that the change hides or shows again. */
 const answer = Type.Object({ entry: Entry, changed: Type.Integer() });
 
 export const listEntries = operation('GET /app/whitelist', {
   answer: Type.Object({ data: Type.Array(Entry) }),
 });
 
-/** What an operator writes: an address, a network, a name, a value. */
+/** Adds an entry: an address, a network, a name or a value. */
 export const addEntry = operation('POST /app/whitelist', {
   body: Type.Object(
     {
@@ -36,7 +36,7 @@ export const addEntry = operation('POST /app/whitelist', {
   answer,
 });
 
-/** The value of an indicator, as an entry. */
+/** Adds the value of an indicator as an entry. */
 export const whitelistIndicator = operation('POST /app/indicators/:id/whitelist', {
   body: Type.Object({ reason }, strict),
   answer,

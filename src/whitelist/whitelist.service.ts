@@ -29,28 +29,30 @@ import {
   writeList,
 } from './whitelist.queries.ts';
 
-/** List ids follow from their names: a list that is loaded again takes the place of the one before. */
+/** List ids are derived from list names: loading a list again replaces the previous version. */
 const LIST_NAMESPACE = '0a1d9bd2-7d0d-4a0c-9a57-6c1f1c2f8f60';
 const PAGE = 5_000;
-/** For more, going through all indicators in pages takes less memory and goes on after a stop. */
+/**
+ * With more candidates, a pass over all indicators in pages takes less memory and can resume after a stop.
+ */
 const MAX_CANDIDATES = 100_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-/** Who changes something, where, when, and why. */
+/** Actor, address, time and reason of a change. */
 export interface Change extends By {
   reason: string | null;
 }
 
-/** What cannot be done, told to a person. */
+/** Thrown when a change is not possible; the message is shown to the operator. */
 export class WhitelistError extends Error {
   override name = 'WhitelistError';
 }
 
 /**
- * Whitelists what an operator names; from its return on nobody sees what it hides.
+ * Adds an operator entry; once this returns, the indicators that it matches are hidden.
  * @param tlpCeiling of the caller: nothing is returned about entries and indicators above it
  * @returns the entry, and how many indicators it changed
- * @throws {WhitelistError} when it is no entry, or stands there already
+ * @throws {WhitelistError} when the text is not an entry, or the entry exists already
  */
 export async function addEntry(
   db: Db,
@@ -81,9 +83,9 @@ function parseEntry(text: string, type: IndicatorType | undefined): OperatorEntr
   return parsed;
 }
 
-/** The ids of the indicators that have it for their value. */
+/** Returns the ids of the indicators whose value is the entry. */
 function valuesOf({ entry, types }: OperatorEntryRule): string[] {
-  // An address stands there as a network of one.
+  // A single address is stored as a network of one address.
   const value = entry.replace(/\/(32|128)$/, '');
   return types.map((type) => indicatorId(type, value));
 }
@@ -92,7 +94,10 @@ function isSame(a: OperatorEntryRule, b: OperatorEntryRule): boolean {
   return a.kind === b.kind && a.entry === b.entry && a.types.join() === b.types.join();
 }
 
-/** Holds whatever the entry may hide against the lists. */
+/**
+ * Re-evaluates all indicators that the entry may match.
+ * @returns `all` when there are too many, or no index finds them
+ */
 async function reach(db: Db, rule: OperatorEntryRule, now: Date): Promise<number | 'all'> {
   const rules = candidatesOf(rule.kind, rule.entry, rule.types);
   const ids = rules && (await findCandidates(db, rules, MAX_CANDIDATES));
@@ -100,8 +105,8 @@ async function reach(db: Db, rule: OperatorEntryRule, now: Date): Promise<number
 }
 
 /**
- * Takes an operator's entry away; what it alone hid is seen again.
- * @throws {WhitelistError} when there is none
+ * Removes an operator entry; indicators that it alone hid become visible again.
+ * @throws {WhitelistError} when there is no such entry
  */
 export async function removeEntry(
   db: Db,
@@ -132,8 +137,8 @@ export async function removeEntry(
 }
 
 /**
- * Loads a list in MISP's format, in place of the one of its name, and holds everything against it.
- * @throws {WhitelistError} when it is none
+ * Loads a list in MISP's format, replacing the list of the same name, and re-evaluates all indicators.
+ * @throws {WhitelistError} when the content is not a MISP warninglist
  */
 export async function loadList(
   db: Db,
@@ -173,7 +178,10 @@ export async function setListEnabled(
   return reevaluateMatches(db, { now: by.now });
 }
 
-/** @throws {WhitelistError} when there is no such list, or it comes with the product and can only be switched off */
+/**
+ * @throws {WhitelistError} when there is no such list, or it comes with the product and can only be switched
+ *   off
+ */
 export async function removeList(db: Db, idOrName: string, by: Change): Promise<number> {
   const list = await listNamed(db, idOrName);
   if (list.shipped) throw new WhitelistError('a list that comes with Tipline can be disabled, not removed');
@@ -185,8 +193,8 @@ export async function removeList(db: Db, idOrName: string, by: Change): Promise<
 }
 
 /**
- * Puts the lists that come with the product into the database, or in place of those of an older version.
- * Indicators are held against them later, by the worker or the next command.
+ * Inserts the lists that come with Tipline, replacing those of another version. The worker or the next
+ * command re-evaluates the indicators.
  */
 export async function ensureShippedLists(db: Db, contents: readonly unknown[], now: Date): Promise<void> {
   const known = new Map((await findLists(db)).map(({ id, version }) => [id, version]));
@@ -229,9 +237,9 @@ interface Written {
 }
 
 /**
- * A change of the lists: its audit, its edition, and a revision, so that an import that was planned with the old
- * edition is planned again.
- * @returns whether everything had been held against the edition before, and the new edition
+ * Changes the lists in one transaction with an audit entry, a new edition and a new revision, so that an
+ * import that was planned with the old edition is planned again.
+ * @returns whether all indicators had been evaluated against the previous edition, and the new edition
  */
 async function change(
   db: Db,
@@ -249,7 +257,10 @@ async function change(
   });
 }
 
-/** Applies one entry to what it may concern; when that is not enough, everything is held against the lists. */
+/**
+ * Applies the change of one entry to the indicators that it may concern; re-evaluates all indicators when
+ * that is not enough.
+ */
 async function applyTo(
   db: Db,
   { wasApplied, edition }: { wasApplied: boolean; edition: string },
@@ -258,7 +269,8 @@ async function applyTo(
 ): Promise<number> {
   const changed = await apply();
   if (changed === 'all') return reevaluateMatches(db, { now });
-  // Whatever stood out before still does: the worker holds everything against the new edition.
+  // Indicators that were outstanding before still are: the worker evaluates all of them against the new
+  // edition.
   if (wasApplied) await markApplied(db, edition);
   return changed;
 }

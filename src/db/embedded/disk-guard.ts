@@ -7,7 +7,7 @@ const READ_ONLY_TRANSACTION = '25006';
 /** How long the free space of a disk is cached. */
 const CACHE_MS = 200;
 
-/** Tells whether the database had no space on its disk. */
+/** Returns whether an error of the database means that its disk is full. */
 export const isDiskFull = (error: unknown) => (error as { code?: unknown } | null)?.code === DISK_FULL;
 
 /** The disk that holds a directory. */
@@ -31,10 +31,15 @@ export function diskOf(directory: string): Disk {
   };
 }
 
-/** With fewer free bytes PGlite exits when it writes a temporary file at COMMIT, and hangs when it opens a directory. */
+/**
+ * With fewer free bytes PGlite exits when it writes a temporary file at COMMIT, and hangs when it opens a
+ * directory.
+ */
 const MIN_FREE_BYTES = 32 * 1024 * 1024;
 
-/** @throws {DiskFullError} when too little is free to open the embedded database or to write temporary files */
+/**
+ * @throws {DiskFullError} when too little is free to open the embedded database or to write temporary files
+ */
 export function requireSpace({ directory, free }: Disk): void {
   const has = free();
   if (has >= MIN_FREE_BYTES) return;
@@ -56,8 +61,9 @@ export interface Guarded {
 }
 
 /**
- * Makes every transaction of the embedded database read-only while less than `reserve` bytes of its disk are free, open
- * transactions included. PGlite exits when it cannot write its log; the reserve is for the statement in progress.
+ * Makes every transaction of the embedded database read-only while less than `reserve` bytes of its disk are
+ * free, open transactions included. PGlite exits when it cannot write its log; the reserve is for the
+ * statement in progress.
  * @param changed called with the reason when writing stops, and with null when it resumes
  */
 export function guardDisk(

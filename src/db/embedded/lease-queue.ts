@@ -1,7 +1,7 @@
 import type { Lease } from '../engine.ts';
 import type { Connection, OwnEngine } from './connection.ts';
 
-/** Hands out leases on a connection in the order of asking; each waits for the one before it. */
+/** Hands out leases on a connection in the order of the requests; each waits for the one before it. */
 export function leaseQueue(connection: Connection): OwnEngine {
   let last: Promise<void> = Promise.resolve();
   let committed = () => {};

@@ -7,9 +7,9 @@ export const CRASHED = '57P02';
 const RETRY_MS = 2_000;
 
 /**
- * Returns a connection that is opened again after PGlite has exited, as it does on a full disk; PostgreSQL then recovers
- * from its log, as after a kill. It reconnects between leases only: the remaining statements of the lease in progress
- * fail, because their transaction is gone.
+ * Returns a connection that is opened again after PGlite has exited, as it does on a full disk; PostgreSQL
+ * then recovers from its log, as after a kill. It reconnects between leases only: the remaining statements of
+ * the lease in progress fail, because their transaction is gone.
  * @param clock monotonic milliseconds
  * @throws when the first connection cannot be opened
  */

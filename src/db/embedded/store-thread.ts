@@ -4,7 +4,8 @@ import { CRASHED } from './reconnecting.ts';
 import { replyTo, type StoreReply } from './reply.ts';
 import type { ThreadReply, ThreadRequest } from './thread-connection.ts';
 
-// The thread on which the embedded database runs: its statements are WebAssembly, and block the thread they run on.
+// The thread on which the embedded database runs: its statements are WebAssembly, and block the thread they
+// run on.
 const port = parentPort as MessagePort;
 const connection = await connectPglite((workerData as { directory: string }).directory);
 const nothing = { rows: [], affectedRows: undefined };

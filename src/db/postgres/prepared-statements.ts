@@ -5,7 +5,9 @@ import type { Preparation } from '../prepared-query.ts';
 /** Statements that a connection keeps prepared; the least recently used is deallocated for a new one. */
 export const MAX_PREPARED = 200;
 
-/** The statements that the server has parsed, by name: pg parses a name anew only when it is not listed here. */
+/**
+ * The statements that the server has parsed, by name: pg parses a name anew only when it is not listed here.
+ */
 type Parsed = Record<string, string>;
 
 export interface PreparedStatements {
@@ -15,8 +17,8 @@ export interface PreparedStatements {
 const RAW = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
 
 /**
- * Prepares the statements of a connection that ask for it. The others, and those with a custom plan, are planned for their parameters
- * at each execution; `plan_cache_mode` is set whenever that changes.
+ * Prepares the statements of a connection that ask for it. The others, and those with a custom plan, are
+ * planned for their parameters at each execution; `plan_cache_mode` is set whenever that changes.
  */
 export function preparedStatements(client: pg.PoolClient): PreparedStatements {
   const { parsedStatements } = (client as unknown as { connection: { parsedStatements: Parsed } }).connection;

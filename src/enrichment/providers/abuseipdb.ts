@@ -1,17 +1,18 @@
 import { countOf, listOf, memberOf, textOf } from './json.ts';
 import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
 
-/** As in the documentation's examples; the default of 30 forgets what is still worth knowing of an address. */
+/** As in the documentation's examples; the default of 30 days drops reports that are still of interest. */
 const REPORTS_OF_DAYS = 90;
 
 /**
  * AbuseIPDB API v2, `check` (https://docs.abuseipdb.com/#check-endpoint): `data.abuseConfidenceScore` is
- * already 0 to 100. `isWhitelisted` changes nothing: by the documentation it is no basis for action, and the score is
- * the better one. AbuseIPDB answers 0 for an address nobody reported in the period asked for: that is the absence of
- * a judgement, so a 0 counts only when there are reports. Errors are `{errors: [{detail, status}]}`.
+ * already 0 to 100. `isWhitelisted` is ignored: by the documentation it is no basis for action, and the score
+ * is more informative. AbuseIPDB answers 0 for an address without reports in the requested period: that is
+ * the absence of a judgement, so a 0 counts only when there are reports. Errors are `{errors: [{detail,
+ * status}]}`.
  *
- * A free account may check 1,000 addresses a day; a 429 says until when
- * (https://docs.abuseipdb.com/#api-daily-rate-limits), and is HTML unless JSON is asked for.
+ * A free account may check 1,000 addresses a day; a 429 states until when
+ * (https://docs.abuseipdb.com/#api-daily-rate-limits), and is HTML unless JSON is requested.
  */
 export const abuseipdb: AskableProvider = {
   name: 'abuseipdb',

@@ -1,12 +1,15 @@
 /** Failures in a row after which a provider counts as down. */
 const FAILURES = 5;
 const FIRST_PAUSE_MS = 60_000;
-/** Pauses double while nothing answers: every trial costs the quota a request. */
+/** Pauses double up to this: each trial costs one request of the quota. */
 const LONGEST_PAUSE_MS = 30 * 60_000;
 /** Longer than a trial can take. */
 const TRIAL_MS = 20_000;
 
-/** Leave to ask once. What is neither `up` nor `down` before `release` told nothing about the provider. */
+/**
+ * Permission for one request. Without `up` or `down` before `release`, the request says nothing about the
+ * provider.
+ */
 export interface Permit {
   up(): void;
   down(now: Date): void;
@@ -18,13 +21,14 @@ export interface Breaker {
 }
 
 /**
- * A circuit breaker: closed, until five requests in a row fail; then open for a minute, longer each time; then it lets
- * one trial through, whose outcome closes or opens it. Our own, as a library's reads the system's clock.
+ * Creates a circuit breaker: closed until five requests in a row fail; then open for a minute, longer each
+ * time; then it admits one trial request, whose outcome closes or opens it. Not a library's, because those
+ * read the system's clock.
  */
 export function openBreaker(): Breaker {
   let failures = 0;
   let pauseMs = FIRST_PAUSE_MS;
-  /** Milliseconds; null: closed. */
+  /** Unix time in milliseconds; null: closed. */
   let openUntil: number | null = null;
   let trial: Permit | null = null;
 
@@ -35,7 +39,7 @@ export function openBreaker(): Breaker {
   };
   const fail = (now: number) => {
     failures += 1;
-    // Requests that were under way when it opened fail as well: they are no reason to wait longer.
+    // Requests in progress when it opened fail as well: they must not lengthen the pause.
     if (failures < FAILURES || (openUntil !== null && now < openUntil)) return;
     openUntil = now + pauseMs;
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);

@@ -8,7 +8,7 @@ import { tweetfeedMeta } from './tweetfeed-meta.ts';
 import { urlhaus } from './urlhaus.ts';
 import { virustotal } from './virustotal.ts';
 
-/** The providers that can be asked, each with a key of the operator's. */
+/** Providers with an API, each queried with a key of the operator's. */
 export const ASKABLE_PROVIDERS: readonly AskableProvider[] = [
   virustotal,
   abuseipdb,
@@ -18,5 +18,5 @@ export const ASKABLE_PROVIDERS: readonly AskableProvider[] = [
   urlhaus,
 ];
 
-/** Every provider whose answers are understood. */
+/** All providers whose responses can be assessed. */
 export const PROVIDERS: readonly Provider[] = [...ASKABLE_PROVIDERS, tweetfeedMeta, maltrail];

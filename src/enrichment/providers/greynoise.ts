@@ -1,17 +1,20 @@
 import { memberOf, textOf } from './json.ts';
 import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
 
-/** GreyNoise watched it attack; but a scanner of the whole Internet is no targeted threat: below 100. */
+/**
+ * GreyNoise has observed attacks, but a scanner of the whole Internet is not a targeted threat: below 100.
+ */
 const MALICIOUS = 85;
 const SUSPICIOUS = 50;
 
 /**
  * GreyNoise Community API v3, `/v3/community/{ip}` (https://docs.greynoise.io/reference/getcommunityip):
- * `noise` (seen scanning), `riot` (a common business service) and `classification`. An address it has
- * not seen comes as 404 with `noise` and `riot` false and no classification: no judgement, as is
- * `unknown`. Errors carry a `message` and no `noise`. IPv6 is refused (400).
+ * `noise` (seen scanning), `riot` (a common business service) and `classification`. An address it has not
+ * seen comes as 404 with `noise` and `riot` false and no classification: no judgement, as is `unknown`.
+ * Errors carry a `message` and no `noise`. IPv6 is refused (400).
  *
- * A free account has 50 look-ups a week (https://www.greynoise.io/pricing); a seventh of it each day never runs out.
+ * A free account has 50 look-ups a week (https://www.greynoise.io/pricing); a seventh of it each day never
+ * runs out.
  */
 export const greynoise: AskableProvider = {
   name: 'greynoise',

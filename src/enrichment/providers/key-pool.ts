@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 const FIRST_PAUSE_MS = 60_000;
-/** A day's quota may be spent: then one request an hour finds out when it is back. */
+/** A daily quota may be used up: then one request an hour detects when it is available again. */
 const LONGEST_PAUSE_MS = 3_600_000;
 const REFUSED_MS = 3_600_000;
 
@@ -12,23 +12,26 @@ interface Hold {
 
 interface KeyState {
   hold: Hold | null;
-  /** 429s in a row. */
+  /** Consecutive 429 responses. */
   rateLimitHits: number;
 }
 
-/** The keys of one provider: whose turn it is, and which are set aside, on this node. */
+/** The keys of one provider on this node: their rotation, and which of them are paused. */
 export interface KeyPool {
-  /** Each key once, starting where the last turn ended. */
+  /** Returns each key once, in rotation from one call to the next. */
   inTurn(keys: readonly string[]): string[];
-  /** Why and until when a key is set aside; null when it may be used. */
+  /** Returns why and until when a key is paused; null when it may be used. */
   heldBack(key: string, now: Date): { retryAt: Date; reason: Hold['reason'] } | null;
   /**
-   * After a 429.
-   * @param retryAt by the answer's headers; null: they do not say, and pauses double
+   * Pauses a key after a 429.
+   * @param retryAt from the headers of the response; null: they do not state it, and pauses double
    * @returns when the key may be used again
    */
   limited(key: string, retryAt: Date | null, now: Date): Date;
-  /** After a 401 or 403: for an hour. @returns whether that is news */
+  /**
+   * Pauses a key for an hour after a 401 or 403.
+   * @returns false when the key was paused for that reason already
+   */
   refused(key: string, now: Date): boolean;
   accepted(key: string): void;
 }
@@ -58,7 +61,7 @@ export function openKeyPool(): KeyPool {
     limited(key, retryAt, now) {
       const state = stateOf(key);
       const hold = heldNow(state, now);
-      // Several requests that were under way together are turned away together: that is one strike.
+      // Several requests in progress are rejected together: they count as one hit.
       if (hold === null) state.rateLimitHits += 1;
       const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (state.rateLimitHits - 1));
       const until = retryAt?.getTime() ?? hold?.until ?? now.getTime() + pause;
@@ -77,7 +80,10 @@ export function openKeyPool(): KeyPool {
   };
 }
 
-/** A name for a key that does not give it away: keys are random, so their hash cannot be guessed back. */
+/**
+ * Returns a name for a key that does not reveal it: keys are random, so their hash cannot be reversed by
+ * guessing.
+ */
 export function fingerprint(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32);
 }

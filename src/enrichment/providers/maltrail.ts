@@ -1,24 +1,25 @@
 import { memberOf, textOf } from './json.ts';
 import { DAY, judged, type Provider, unexpected } from './provider.ts';
 
-/** The lists change daily, but a line once in them seldom goes. */
+/** The lists change daily, but lines are seldom removed. */
 const LIFETIME = 7 * DAY;
 
-/** By the place of the list, whose path says what its lines are; `mass_scanner_cidr.txt` counts as well. */
+/** Scores by the path of the list, which states what its lines are; `mass_scanner_cidr.txt` is included. */
 const FOLDER_SCORES: readonly [string, number][] = [
-  // A person put it there, with a reference; but it may have changed hands since: below certainty.
+  // Added by a person, with a reference; but the host may have changed hands since: below certainty.
   ['trails/static/malware/', 80],
-  // Services that are often abused, not only: dynamic DNS, tunnels, parking.
+  // Services that are often, but not only, abused: dynamic DNS, tunnels, parking.
   ['trails/static/suspicious/', 40],
-  // Most scan for research, yet Maltrail means the list for blocking: the lowest that is not harmless.
+  // Most of them scan for research, yet Maltrail intends the list for blocking: the lowest score that is not
+  // harmless.
   ['trails/static/mass_scanner', 30],
 ];
 
 /**
- * A look-up in the trails of Maltrail (https://github.com/stamparm/maltrail, `trails/static/`), which have no
- * API of their own: `{trail, file, reference}`, the line that names the value, as it stands in the list; the
- * list's path in the repository; and the `# Reference:` lines over it. `{trail: null}`: no list names the
- * value, which is no judgement. A list in another place than those above is an error, not a guess.
+ * A look-up in the trails of Maltrail (https://github.com/stamparm/maltrail, `trails/static/`), which has no
+ * API of its own: `{trail, file, reference}`, the line that names the value, as written in the list; the
+ * list's path in the repository; and the `# Reference:` lines above it. `{trail: null}`: no list names the
+ * value, which is no judgement. A list at another path than those above is an error, not a guess.
  */
 export const maltrail: Provider = {
   name: 'maltrail',

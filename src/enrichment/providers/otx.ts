@@ -3,20 +3,24 @@ import type { IndicatorType } from '../../model/vocabulary.ts';
 import { countOf, listOf, memberOf, textOf } from './json.ts';
 import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
 
-/** Anybody may publish a pulse: one alone is a suspicion, four agree, and no number of them is certainty. */
+/**
+ * Anybody may publish a pulse: a single one is a suspicion, four corroborate it, and no number of them is
+ * certainty.
+ */
 const FIRST_PULSE = 40;
 const EACH_FURTHER_PULSE = 10;
 const MOST = 90;
 
 /**
  * AlienVault OTX DirectConnect API v1, `indicators/{type}/{value}/general`
- * (https://otx.alienvault.com/assets/static/external_api.html): `pulse_info.count` is the number of pulses that name the value.
- * A `validation` from `whitelist` or `false_positive`, or a `false_positive` entry, makes it harmless; the
- * other validations (`alexa`, `majestic`, `akamai`) say popular, which makes its pulses doubtful but does
- * not clear it: no judgement, as without pulses. What OTX does not know has no pulses, too.
- * Errors are `{detail}` or `{error}`.
+ * (https://otx.alienvault.com/assets/static/external_api.html): `pulse_info.count` is the number of pulses
+ * that name the value. A `validation` from `whitelist` or `false_positive`, or a `false_positive` entry,
+ * makes it harmless; the other validations (`alexa`, `majestic`, `akamai`) mean that it is popular, which
+ * makes its pulses doubtful but does not clear it: no judgement, as without pulses. Values unknown to OTX
+ * have no pulses either. Errors are `{detail}` or `{error}`.
  *
- * With a key there are 10,000 requests an hour (https://otx.alienvault.com/api); a 429 has no header that says more.
+ * With a key there are 10,000 requests an hour (https://otx.alienvault.com/api); a 429 has no header that
+ * states when to retry.
  */
 export const otx: AskableProvider = {
   name: 'otx',
@@ -42,7 +46,10 @@ export const otx: AskableProvider = {
   },
 };
 
-/** The names of OTX in paths: case counts. A name below a registered domain is a `hostname`, and unknown as a domain. */
+/**
+ * Returns the type's name in OTX's paths, where case counts. A name below a registered domain is a
+ * `hostname`, and unknown as a `domain`.
+ */
 function sectionOf(type: IndicatorType, normalized: string): string {
   if (type === 'IPV4') return 'IPv4';
   if (type === 'IPV6') return 'IPv6';

@@ -2,23 +2,23 @@ import type { OutboundAnswer } from '../../outbound/outbound.ts';
 import { type AskableProvider, type Assessment, failed, UNEXPECTED } from './provider.ts';
 import { readAnswer, strikeOut } from './read-response.ts';
 
-/** The provider answered as documented, if only that it does not know the value. */
+/** The provider answered as documented, even if only that it does not know the value. */
 export interface Learnt {
   kind: 'answered';
-  /** The answer's JSON. */
+  /** The JSON of the response. */
   raw: unknown;
   assessment: Assessment;
   fetchedAt: Date;
 }
 
-/** There is no usable answer. That says nothing about the indicator: it is never "clean". */
+/** There is no usable response. That says nothing about the indicator: it is never "clean". */
 export interface Failed {
   kind: 'failed';
-  /** In fixed words, or the provider's own (cut, without control characters). Never holds the key. */
+  /** A fixed text, or the provider's own (truncated, without control characters). Never holds the key. */
   error: string;
   /**
-   * null without an HTTP answer; else `{status}`, with `body` when that was JSON. Never the bare answer, so that no
-   * mapper that reads it again finds a judgement in it.
+   * null without an HTTP response; else `{status}`, with `body` if that was JSON. Never the bare response, so
+   * that no mapper that reads it again finds a judgement in it.
    */
   raw: { status: number; body?: unknown } | null;
   /** UNKNOWN, without a score, with this error and a short lifetime. */
@@ -31,7 +31,10 @@ export function failure(reason: string, raw: Failed['raw'], fetchedAt: Date): Fa
   return { kind: 'failed', error: assessment.error, raw, assessment, fetchedAt };
 }
 
-/** Judges what came back: 2xx, and 404, by which some say that they do not know the value; by their documented form. */
+/**
+ * Assesses a response. 2xx is expected, and 404, which some providers send for values that they do not know;
+ * both must have the documented form.
+ */
 export function outcomeOf(
   provider: AskableProvider,
   { status, body }: OutboundAnswer,
@@ -48,7 +51,10 @@ export function outcomeOf(
   return failure(wordsFor(status, assessment.error, key), { status, body: read.json }, fetchedAt);
 }
 
-/** The provider's own words where it has some, else the status, where that says more than the answer. */
+/**
+ * Returns the provider's own message where it has one, else the status, where that says more than the
+ * response.
+ */
 function wordsFor(status: number, error: string | null, key: string): string {
   const isGeneric = error === null || error === UNEXPECTED;
   if (isGeneric && (status < 200 || status > 299)) return `HTTP ${status}`;

@@ -2,10 +2,10 @@ import type { RateLimit, RateLimitStore } from '../../rate-limit/store.ts';
 import type { Quota } from './provider.ts';
 
 /**
- * Takes one request from every window of a key, the shortest first, so that a spent minute costs the day nothing. The
- * windows are the store's: all nodes share them, and each begins with its first request.
- * @param name of the provider and key, without the key in it
- * @returns null when the request may be sent, else how long the spent window lasts, in milliseconds
+ * Takes one request from every window of a key, the shortest first, so that a used-up minute does not reduce
+ * the daily quota. The windows are the store's: all nodes share them, and each begins with its first request.
+ * @param name identifies the provider and the key, without containing the key
+ * @returns null when the request may be sent, else the rest of the used-up window, in milliseconds
  */
 export async function takeFromQuota(
   kv: Pick<RateLimitStore, 'consume'>,

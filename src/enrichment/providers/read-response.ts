@@ -1,11 +1,14 @@
-/** The deepest documented answer has about ten levels. Deeper ones would overflow the stack of who reads them. */
+/**
+ * The deepest documented response has about ten levels. Much deeper ones would overflow the stack of their
+ * readers.
+ */
 const DEEPEST = 100;
 
 const TOO_DEEP = Symbol('too deep');
 
 /**
- * The JSON of an answer, with a secret struck out wherever it stands: providers echo what they were sent.
- * @returns the reason, in fixed words, when it is none. Never throws.
+ * Parses the JSON of a response and redacts a secret wherever it occurs: providers echo what they were sent.
+ * @returns the JSON, or the reason in fixed words when the response is not usable. Never throws.
  */
 export function readAnswer(body: Uint8Array, secret: string): { json: unknown } | { error: string } {
   let json: unknown;

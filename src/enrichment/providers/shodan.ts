@@ -1,7 +1,7 @@
 import { listOf, memberOf, textOf } from './json.ts';
 import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
 
-/** Tags by which Shodan says what a host does, not what it runs. */
+/** Tags that state what a host does, not what it runs. */
 const TAG_SCORES = new Map<unknown, number>([
   ['c2', 90],
   ['malware', 90],
@@ -10,12 +10,13 @@ const TAG_SCORES = new Map<unknown, number>([
 ]);
 
 /**
- * Shodan REST API, `/shodan/host/{ip}` (https://developer.shodan.io/api): what a scan saw on a host, which
- * is context and no judgement. Open ports and `vulns` do not count: being vulnerable is not being hostile.
- * Only the tags above give a score. `{error}` with "No information available" (404) is a host it has not seen.
+ * Shodan REST API, `/shodan/host/{ip}` (https://developer.shodan.io/api): the results of a scan of a host,
+ * which are context and no judgement. Open ports and `vulns` do not count: being vulnerable is not being
+ * hostile. Only the tags above give a score. `{error}` with "No information available" (404) is a host that
+ * Shodan has not scanned.
  *
- * `minify` leaves out the banners, which may be megabytes and carry no judgement. The key can only be given in the
- * query. Whatever the plan, there is one request a second; look-ups of addresses cost no credits
+ * `minify` leaves out the banners, which may be megabytes and carry no judgement. The key can only be given
+ * in the query. Whatever the plan, there is one request a second; look-ups of addresses cost no credits
  * (https://book.shodan.io/developer-apis/shodan-api).
  */
 export const shodan: AskableProvider = {

@@ -2,10 +2,10 @@ import type { IndicatorType } from '../../model/vocabulary.ts';
 import { listOf, memberOf, textOf } from './json.ts';
 import { type AskableProvider, type Assessment, DAY, failed, judged, unexpected } from './provider.ts';
 
-/** URLs come and go within hours. */
+/** URLs appear and disappear within hours. */
 const LIFETIME = DAY / 4;
 const URL_ONLINE = 95;
-/** It did serve malware: still malicious after it went away. */
+/** It served malware: still malicious after it went offline. */
 const URL_GONE = 75;
 const HOST_ONLINE = 80;
 /** A host that was cleaned, or changed hands. */
@@ -16,11 +16,11 @@ const FILE_NAMED = 95;
 const FILE_SERVED = 70;
 
 /**
- * abuse.ch URLhaus API v1, `/url/`, `/host/` and `/payload/` (https://urlhaus-api.abuse.ch/): `query_status` is `ok`,
- * `no_results` (not listed: no judgement) or the name of an error such as `invalid_url`. A listed URL has
- * `url_status` (online, offline, unknown) and `threat`; a listed host has `urls`, each with the same; a file has its
- * hashes, a `signature` (the malware family, or null) and `urls`. The documented answer for a host misspells
- * `query_status`. Without a known Auth-Key the answer is 401 or 403; no quota is documented.
+ * abuse.ch URLhaus API v1, `/url/`, `/host/` and `/payload/` (https://urlhaus-api.abuse.ch/): `query_status`
+ * is `ok`, `no_results` (not listed: no judgement) or the name of an error such as `invalid_url`. A listed
+ * URL has `url_status` (online, offline, unknown) and `threat`; a listed host has `urls`, each with the same;
+ * a file has its hashes, a `signature` (the malware family, or null) and `urls`. The documented answer for a
+ * host misspells `query_status`. Without a known Auth-Key the answer is 401 or 403; no quota is documented.
  */
 export const urlhaus: AskableProvider = {
   name: 'urlhaus',
@@ -53,7 +53,7 @@ function questionOf(type: IndicatorType): [path: string, field: string] {
   return type === 'SHA256' ? ['/payload/', 'sha256_hash'] : ['/host/', 'host'];
 }
 
-/** What a hash stands for never changes. */
+/** Assesses a file; its result is valid for a day, because the content behind a hash never changes. */
 function assessFile(raw: unknown): Assessment {
   return judged(textOf(memberOf(raw, 'signature')) === null ? FILE_SERVED : FILE_NAMED, DAY);
 }

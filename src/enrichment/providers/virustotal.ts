@@ -3,20 +3,21 @@ import { countOf, memberOf, objectOf, textOf } from './json.ts';
 import { type AskableProvider, type Assessment, DAY, failed, judged, unexpected } from './provider.ts';
 
 /**
- * How fast the score rises with the share of engines that object. With 11, 1 of 90 engines scores 12 (one
- * engine alone is often a false positive), 3 of 90 score 31, 10 of 90 score 73, and half of them 100.
+ * How fast the score rises with the share of engines that detect the value. With 11, 1 of 90 engines scores
+ * 12 (one engine alone is often a false positive), 3 of 90 score 31, 10 of 90 score 73, and half of them 100.
  */
 const STEEPNESS = 11;
 
 /**
  * VirusTotal API v3: file, URL, domain and IP address objects, `data.attributes.last_analysis_stats`
- * (https://docs.virustotal.com/reference/files, /ip-object, /domains-object, /url-object).
- * A suspicious verdict counts half. Engines that timed out, failed or do not support the file type
- * (`timeout`, `confirmed-timeout`, `failure`, `type-unsupported`) said nothing and do not count.
+ * (https://docs.virustotal.com/reference/files, /ip-object, /domains-object, /url-object). A suspicious
+ * verdict counts half. Engines that timed out, failed or do not support the file type (`timeout`,
+ * `confirmed-timeout`, `failure`, `type-unsupported`) gave no verdict and do not count.
  *
  * The public API allows 4 requests a minute and 500 a day
- * (https://docs.virustotal.com/reference/public-vs-premium-api). A spent quota is a 429 without a header that says
- * until when; days end at 00:00 UTC (https://docs.virustotal.com/docs/consumption-quotas-handled).
+ * (https://docs.virustotal.com/reference/public-vs-premium-api). A used-up quota is a 429 without a header
+ * that states until when; days end at 00:00 UTC
+ * (https://docs.virustotal.com/docs/consumption-quotas-handled).
  */
 export const virustotal: AskableProvider = {
   name: 'virustotal',
@@ -37,7 +38,10 @@ export const virustotal: AskableProvider = {
   },
 };
 
-/** A URL is named by its unpadded base64url, uncanonized (https://docs.virustotal.com/reference/url). */
+/**
+ * A URL is identified by its unpadded base64url, not canonicalized
+ * (https://docs.virustotal.com/reference/url).
+ */
 function pathOf(type: IndicatorType, normalized: string): string {
   if (type === 'URL') return `/urls/${Buffer.from(normalized).toString('base64url')}`;
   const value = encodeURIComponent(normalized);
@@ -63,7 +67,7 @@ function assessStats(stats: Record<string, unknown>): Assessment {
 function assessError(error: unknown): Assessment {
   const code = textOf(memberOf(error, 'code'));
   if (code === null) return unexpected();
-  // Never seen by VirusTotal: no judgement, and no failure either.
+  // Unknown to VirusTotal: no judgement, and no failure either.
   if (code === 'NotFoundError') return judged(null, DAY);
   const message = textOf(memberOf(error, 'message'));
   return failed(message === null ? code : `${code}: ${message}`);

@@ -14,7 +14,10 @@ interface StoredEntity {
   confidence: number;
 }
 
-/** What is shown of these; nothing of what is withdrawn. Read as JSON, so that columns compare with what a record says. */
+/**
+ * Loads the resolved states of these entities; withdrawn entities are left out. Rows are read as JSON, so
+ * that their columns compare with those of records.
+ */
 export async function loadShown(
   db: Db,
   rules: EntityKindRules,
@@ -42,7 +45,7 @@ function columnsIn(row: Columns, rules: EntityKindRules): Columns {
   return Object.fromEntries(
     Object.entries(rules.columns).map(([column, type]) => {
       const value = row[column] ?? null;
-      // As Date writes it, not as the database does.
+      // The database formats timestamps differently; records have the format of `Date`.
       return [
         column,
         type === 'timestamptz' && value !== null ? new Date(String(value)).toISOString() : value,
@@ -51,7 +54,7 @@ function columnsIn(row: Columns, rules: EntityKindRules): Columns {
   );
 }
 
-/** Writes what is shown of these, whole; what an analyst has set beside it stays. */
+/** Upserts the whole resolved states of entities. Columns that an analyst sets are not touched. */
 export async function writeShown(
   trx: Transaction<Tables>,
   rules: EntityKindRules,
@@ -93,11 +96,14 @@ export async function writeShown(
   `.execute(trx);
 }
 
-/** Reports are not exported by themselves. */
+/** Reports have no `modified_at`: they are not exported by themselves. */
 const modifiedAt = (rules: EntityKindRules, now: Date) =>
   rules.table === 'report' ? sql`` : sql`, modified_at = ${laterThan('t', now)}`;
 
-/** Hides entities of which nothing is said any more; their ids, and what an analyst has set beside them, stay. */
+/**
+ * Marks entities without statements as withdrawn, which hides them. Their ids and the values that an analyst
+ * has set stay.
+ */
 export async function withdrawShown(
   trx: Transaction<Tables>,
   rules: EntityKindRules,
@@ -113,8 +119,8 @@ export async function withdrawShown(
 }
 
 /**
- * Removes rows of entities that have become part of others. What an analyst has set goes along, where nothing is set
- * there.
+ * Deletes the rows of entities that were merged into others. A value that an analyst has set moves to the
+ * successor unless a value is set there.
  */
 export async function removeShown(
   trx: Transaction<Tables>,

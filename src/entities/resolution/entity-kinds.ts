@@ -9,18 +9,23 @@ import type { Columns, Json } from './entity-state.ts';
 
 export type EntityRecord = ActorRecord | CampaignRecord | TechniqueRecord | SoftwareRecord | ReportRecord;
 
-/** How the records of one kind become rows of its table. */
+/** The rules by which records of one kind become rows of its table. */
 export interface EntityKindRules {
   table: EntityRecord['kind'];
   /** The columns and their PostgreSQL types. */
   columns: Record<string, string>;
   name(record: EntityRecord): string;
   columnsOf(record: EntityRecord): Columns;
-  /** Whether ATT&CK's numbers are what everybody means its objects by. */
+  /**
+   * Whether ATT&CK numbers objects of this kind (techniques, software), so that every source identifies them
+   * by that number.
+   */
   isNumbered: boolean;
-  /** Its id in ATT&CK. */
+  /** Returns the object's ATT&CK id. */
   attackId(columns: Columns): string | null;
-  /** All it is called, for finding it under another source's name; empty: only ids tell. */
+  /**
+   * Returns the name and aliases, by which an object matches those of other sources; empty: only ids match.
+   */
   names(columns: Columns): string[];
 }
 

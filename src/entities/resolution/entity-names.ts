@@ -1,15 +1,15 @@
 import type { Columns } from './entity-state.ts';
 
-/** One more name of an object: of an actor with who gave it. */
+/** An alias of an object; an alias of an actor also states which organisation coined it. */
 type Alias = string | { alias: string; namedBy: string | null };
 
 const wordOf = (alias: Alias) => (typeof alias === 'string' ? alias : alias.alias);
 
-/** All that an object is called, its name among it; empty where its kind has one name only. */
+/** Returns the name and the aliases of an object; empty if its kind has no aliases. */
 export function namesIn(columns: Columns): Alias[] {
   if (!Array.isArray(columns.aliases)) return [];
   const name = String(columns.name);
-  // Of an actor it is kept who named it.
+  // Only aliases of actors record who coined them.
   return uniteNames([
     ...(columns.aliases as Alias[]),
     'motivation' in columns ? { alias: name, namedBy: null } : name,
@@ -17,8 +17,8 @@ export function namesIn(columns: Columns): Alias[] {
 }
 
 /**
- * Without repeats in whatever case, in order. Of two ways to write a name the one that says who gave it, else the
- * lesser one: which came first decides nothing.
+ * Returns the names sorted and without duplicates, letter case aside. Of two spellings of a name, the one
+ * that states who coined it wins, else the lesser one, so that the order of the input has no influence.
  */
 export function uniteNames(names: readonly Alias[]): Alias[] {
   const kept = new Map<string, Alias>();
@@ -39,7 +39,7 @@ function isUnattributed(name: Alias): boolean {
   return typeof name === 'string' || name.namedBy === null;
 }
 
-/** The columns with these names as aliases, the name itself left out. */
+/** Returns the columns with these names as aliases, except the object's own name. */
 export function withAliases(columns: Columns, names: readonly Alias[]): Columns {
   if (!('aliases' in columns)) return columns;
   const own = String(columns.name).toLowerCase();

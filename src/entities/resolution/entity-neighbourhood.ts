@@ -6,15 +6,21 @@ import { loadBearers, loadStatements } from './entity-statements.queries.ts';
 import { MAX_BEARERS } from './group-objects.ts';
 import { allKeys, hasConflict, type KnownObject, knownObject, type MatchKey } from './identity-keys.ts';
 
-/** All that has a say in who the objects of a batch are. */
+/** All objects that can affect how the objects of a batch are grouped. */
 export interface Neighbourhood {
-  /** What is said of each object, by its id; with all that any of them could be joined to. */
+  /**
+   * The statements about each object by its id, including every object that any of the batch could be merged
+   * with.
+   */
   objects: Map<string, EntityStatement[]>;
-  /** Keys that join nobody: too many bear them, or others, not here, that are told apart. */
+  /**
+   * Keys that merge nothing: too many objects have them, or objects outside this map that have them are in
+   * conflict.
+   */
   dead: Set<string>;
 }
 
-/** What is said of the objects, before anything new. */
+/** Loads the stored statements about these objects and about the others of their entities. */
 export async function loadObjects(
   db: Db,
   rules: EntityKindRules,
@@ -41,11 +47,12 @@ async function addObjects(
 }
 
 /**
- * Goes from the objects that changed to all that a key could join, then on from those; and from each object to the
- * others of its entity, which it may have to leave. A key whose bearers are told apart joined nobody and joins nobody:
- * they are looked at, and not gone on from.
- * @param before what is stored of the objects that changed, and their entities
- * @param after the same with what is said now
+ * Loads the objects that a change can affect. The walk goes from the changed objects to all that share a
+ * mergeable key, then on from those; and from each object to the others of its entity, from which it may have
+ * to be split. A key whose objects are in conflict merged nothing and merges nothing: its objects are loaded,
+ * but the walk does not continue from them.
+ * @param before the stored statements about the changed objects and the others of their entities
+ * @param after the same with the new statements
  */
 export async function loadNeighbourhood(
   db: Db,
@@ -72,7 +79,7 @@ export async function loadNeighbourhood(
       const isCrowded = ids.length > MAX_BEARERS;
       const joins = !isCrowded && mayJoin(key, ids, objects);
       if (!joins) dead.add(key);
-      // What it joined before may part now.
+      // Objects that this key merged before may have to be split now.
       const wasCrowded = (bearers.get(key)?.length ?? 0) > MAX_BEARERS;
       if (joins || (!wasCrowded && mayJoin(key, bearers.get(key) ?? [], stored))) {
         for (const id of ids) joined.add(id);
@@ -82,7 +89,7 @@ export async function loadNeighbourhood(
   }
   return { objects: new Map([...objects].filter(([id]) => inner.has(id))), dead };
 
-  /** Also those that it has no more: others may be alone with them now. */
+  /** Includes keys that the object has lost: other objects may now be the only ones that have them. */
   function keysOf(id: string): string[] {
     const said = before.get(id) ?? [];
     return allKeys([...(objects.get(id) ?? []), ...said], rules);
@@ -98,13 +105,13 @@ export async function loadNeighbourhood(
     for (const [id, said] of stored) if (!objects.has(id)) objects.set(id, said);
   }
 
-  /** The bearers stored and those of the batch. */
+  /** Returns the objects that have each key, both the stored ones and those of the batch. */
   function withSaid(
     keys: ReadonlySet<string>,
     bearers: ReadonlyMap<string, string[]>,
   ): Map<string, string[]> {
     const all = new Map([...keys].map((key) => [key, new Set(bearers.get(key))]));
-    // Their keys are all looked at in the first round.
+    // The first round covers all keys of the changed objects.
     if (inner.size === next.length) {
       for (const id of changed) for (const key of keysOf(id)) all.get(key)?.add(id);
     }
@@ -112,7 +119,7 @@ export async function loadNeighbourhood(
   }
 }
 
-/** These objects and the others of their entities. */
+/** Returns these objects and the others of their entities. */
 function withEntities(
   ids: readonly string[],
   objects: ReadonlyMap<string, readonly EntityStatement[]>,
@@ -126,8 +133,9 @@ function withEntities(
 }
 
 /**
- * Judges whether a key may join some of its bearers: not when those who bear it for the widest audience that has it
- * are told apart, or are alone.
+ * Returns a predicate that tells whether a key may merge some of the objects that have it. It may not if
+ * there are fewer than two, or if those that have it at the widest audience at which any object has it are in
+ * conflict.
  */
 function joinJudge(rules: EntityKindRules) {
   const judged = new WeakMap<readonly EntityStatement[], (KnownObject | null)[]>();

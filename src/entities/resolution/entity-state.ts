@@ -2,23 +2,23 @@ import type { Tlp } from '../../model/vocabulary.ts';
 
 /** A column's value, as JSON. */
 export type Json = string | number | boolean | null | readonly unknown[];
-/** What a record says, by the columns of its table. */
+/** The values of a record by the columns of its table. */
 export type Columns = Record<string, Json>;
 
-/** What a source said to one audience, over time: of each column the latest value. */
+/** The statements of a source for one audience (TLP), merged over time: the latest value of each column. */
 export interface Part {
   tlp: Tlp;
-  /** When it last said something, in ms; null: undated, before all else. */
+  /** Time of the latest statement in Unix milliseconds; null: undated, which counts as before any date. */
   at: number | null;
-  /** As said last. */
+  /** That of the latest statement. */
   confidence: number;
-  /** The names hold the object's own one too. */
+  /** The aliases include the object's own name. */
   columns: Columns;
-  /** Of columns whose value is older than `at`. */
+  /** The times of columns whose value is older than `at`. */
   times: Record<string, number | null>;
 }
 
-/** What a source says of an object; or what is shown of one. */
+/** The state of an object as a source states it, or the resolved state of an entity. */
 export interface EntityState {
   id: string;
   sourceId: string;
@@ -26,6 +26,8 @@ export interface EntityState {
   tlp: Tlp;
   confidence: number;
   columns: Columns;
-  /** What was said to whom and when; absent where all of it was said at once, to those who hear it now. */
+  /**
+   * The statements by audience and time; absent if everything was stated at once, for the audience of `tlp`.
+   */
   parts?: Part[];
 }

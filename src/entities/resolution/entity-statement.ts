@@ -2,28 +2,31 @@ import { compareTlp } from '../../model/statement.ts';
 import type { EntityKindRules } from './entity-kinds.ts';
 import type { EntityState } from './entity-state.ts';
 
-/** What one source says of one object, and from where. */
+/** The statement of one source about one object. */
 export interface EntityStatement {
-  /** As its state's `id`. */
+  /** Equals `state.id`. */
   objectId: string;
-  /** The entity that the object is part of so far; null: not known before. */
+  /** The entity that the object belongs to so far; null: a new object. */
   entityId: string | null;
   sourceName: string;
-  /** Sorted. The ids elsewhere by which this source means the object. */
+  /** The external ids under which this source refers to the object, sorted. */
   externalIds: string[];
-  /** When we first heard it. */
+  /** When the statement was first imported. */
   heardAt: Date;
   state: EntityState;
 }
 
 const UUID = /--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** The UUID of an id such as `intrusion-set--UUID`: by this alone an id tells objects apart. */
+/** Returns the UUID in an id such as `intrusion-set--UUID`. Of an id, only the UUID distinguishes objects. */
 export function uuidIn(externalId: string): string | undefined {
   return UUID.exec(externalId)?.[1];
 }
 
-/** The MISP galaxy whose cluster a source repeats; undefined: it speaks of its own object. */
+/**
+ * Returns the MISP galaxy whose cluster the statement repeats; undefined: it describes the source's own
+ * object.
+ */
 export function galaxyOf({ externalIds }: EntityStatement): string | undefined {
   return externalIds
     .map((id) => /^misp-galaxy:([^=]+)=/.exec(id)?.[1])
@@ -34,7 +37,10 @@ export function hasOwnUuid({ externalIds, objectId }: EntityStatement): boolean 
   return externalIds.some((id) => uuidIn(id) === objectId);
 }
 
-/** ATT&CK speaks of its own objects; who repeats them from a galaxy, or refers to them, does not. */
+/**
+ * Returns whether a statement is ATT&CK's about an object of its own. Statements of sources that repeat such
+ * an object from a galaxy, or only refer to it, are not.
+ */
 export function isAttacksOwn(statement: EntityStatement, rules: EntityKindRules): boolean {
   return (
     rules.attackId(statement.state.columns) !== null &&
@@ -44,9 +50,9 @@ export function isAttacksOwn(statement: EntityStatement, rules: EntityKindRules)
 }
 
 /**
- * Who decides, first: who speaks to more people; ATT&CK of its own objects; who has an id for the object rather than
- * a label; the more confident; the one that stated it earlier, undated ones last; then by the sources' names. Nothing
- * here tells when it was imported.
+ * Returns a comparator that orders statements by precedence: the wider audience; ATT&CK on its own objects; a
+ * source with an id for the object before one with a label only; the higher confidence; the earlier
+ * `statedAt`, undated last; the source's name; the object's id. The time of import has no influence.
  */
 export function compareStatements(rules: EntityKindRules) {
   const rank = (statement: EntityStatement) =>
@@ -61,7 +67,7 @@ export function compareStatements(rules: EntityKindRules) {
     compareText(a.objectId, b.objectId);
 }
 
-/** Whether an object was revoked or deprecated by who decides of it. */
+/** Returns whether the statement with the highest precedence revoked or deprecated the object. */
 export function isWithdrawn(statements: readonly EntityStatement[], rules: EntityKindRules): boolean {
   const [first] = [...statements].sort(compareStatements(rules));
   return first?.state.columns.retired === true;

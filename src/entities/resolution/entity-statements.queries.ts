@@ -24,7 +24,7 @@ export interface StoredStatement {
   heard_at: Date;
 }
 
-/** All that is said of these objects, and of those that are one with them. */
+/** Loads all statements about these objects and about the others of their entities. */
 export async function loadStatements(
   db: Db,
   kind: Kind,
@@ -45,7 +45,7 @@ export async function loadStatements(
   return rows.map(statementOf);
 }
 
-/** A row, also one that was kept as JSON. */
+/** Converts a row, or one that was stored as JSON, to a statement. */
 export function statementOf(row: StoredStatement): EntityStatement {
   return {
     objectId: row.object_id,
@@ -65,7 +65,10 @@ export function statementOf(row: StoredStatement): EntityStatement {
   };
 }
 
-/** The objects that bear each of these keys; of a key that more than `MAX_BEARERS` bear, one more than that. */
+/**
+ * Loads the objects that have each of these keys; for a key that more than `MAX_BEARERS` objects have,
+ * `MAX_BEARERS + 1` of them.
+ */
 export async function loadBearers(
   db: Db,
   kind: Kind,
@@ -88,7 +91,7 @@ export async function loadBearers(
   return bearers;
 }
 
-/** Writes statements whole, and the keys that they bring. */
+/** Upserts whole statements and inserts their keys. */
 export async function writeStatements(
   trx: Transaction<Tables>,
   rules: EntityKindRules,

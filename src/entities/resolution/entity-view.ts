@@ -6,10 +6,10 @@ import { compareStatements, type EntityStatement, hasOwnUuid, isWithdrawn } from
 import { isGap, statedNames } from './merge-entities.ts';
 
 /**
- * What is shown of an entity, from all that is said of it: the statements for the widest audience alone, so that
- * nothing said to few shows among what many see, and no private note hides what is public. Of these the first by
- * `compareStatements` decides, its gaps are filled from the next, and names unite; what is said of an object that was
- * withdrawn comes after what is said of one that was not. Whatever the order in which they came.
+ * Resolves an entity from all its statements. Only the statements for the widest audience count, so that
+ * nothing stated for a few is visible to many, and no private note hides public data. The first of them by
+ * `compareStatements` decides, the next ones fill its gaps, and names unite; statements about withdrawn
+ * objects come after those about others. The order of import has no influence.
  * @throws when there is no statement
  */
 export function showEntity(
@@ -31,14 +31,14 @@ export function showEntity(
   return { id: entityId, sourceId, statedAt, tlp, confidence, columns: withAliases(columns, names) };
 }
 
-/** Those for the widest audience, who decides first. */
+/** Returns the statements for the widest audience in order of precedence. */
 function inOrder(statements: readonly EntityStatement[], rules: EntityKindRules): EntityStatement[] {
   const widest = TLPS.find((tlp) => statements.some(({ state }) => state.tlp === tlp));
   const heard = statements.filter(({ state }) => state.tlp === widest).sort(compareStatements(rules));
   const objects = new Set(heard.map(({ objectId }) => objectId));
   const standing = [...objects].filter((id) => {
     const said = heard.filter(({ objectId }) => objectId === id);
-    // A mere label does not bring back what it stands for.
+    // A label alone does not reinstate the object that it refers to.
     return said.some(hasOwnUuid) && !isWithdrawn(said, rules);
   });
   const isStanding = ({ objectId }: EntityStatement) => standing.includes(objectId);

@@ -13,8 +13,8 @@ export interface ExternalIdWrite extends EntityRef {
 }
 
 /**
- * Our objects up to a marking by the ids they have elsewhere; one id may stand for several.
- * @param most of the objects of one id that are returned
+ * Finds objects up to a TLP ceiling by their external ids; one id may refer to several objects.
+ * @param most the maximum number of objects returned for one id
  */
 export async function resolveExternalIds(
   db: Db,
@@ -45,7 +45,10 @@ export function objectsStatement(externalIds: readonly string[], tlpCeiling: Tlp
   `;
 }
 
-/** An id of an entity is as restricted as the statements that name it; an indicator's as the indicator. */
+/**
+ * An external id of an entity is as restricted as the statements that name it, one of an indicator as the
+ * indicator.
+ */
 function isVisible(tlpCeiling: Tlp) {
   return sql<boolean>`case when entity_kind = 'indicator'
     then exists (select from indicator as object where object.id = entity_id and object.tlp <= ${tlpCeiling}::tlp)
@@ -72,7 +75,7 @@ export async function writeExternalIds(
   `.execute(trx);
 }
 
-/** Leaves of the ids that stood for these entities only the ones given. */
+/** Deletes the external ids of these entities except the given ones. */
 export async function keepExternalIds(
   trx: Transaction<Tables>,
   entityIds: readonly string[],

@@ -4,7 +4,7 @@ import type { EntityKindRules } from './entity-kinds.ts';
 import { compareText, type EntityStatement, isAttacksOwn, isWithdrawn } from './entity-statement.ts';
 import { hasConflict, type KnownObject, knownObject, type MatchKey } from './identity-keys.ts';
 
-/** What so many objects are called tells nothing of who they are, and would make each import look at all of them. */
+/** A key that more objects have than this identifies nothing, and would make each import load all of them. */
 export const MAX_BEARERS = 64;
 
 type Statements = ReadonlyMap<string, readonly EntityStatement[]>;
@@ -16,17 +16,18 @@ interface Group {
 }
 
 /**
- * Which objects are one, from all that is said of them; which of them came first decides nothing.
+ * Groups the objects that are the same entity, from all statements about them. The order of import has no
+ * influence.
  *
- * Signs count in their order: ids elsewhere, the ATT&CK id (for what ATT&CK numbers, that first), what both are first
- * called, any name. What bears the same sign is one, unless two of its bearers are told apart: then the sign is no
- * sign, and joins nobody. An object whose signs of one kind point to two that are told apart is joined to neither by
- * them: nothing is guessed.
+ * Match keys apply in their order: external ids, the ATT&CK id (for kinds that ATT&CK numbers, that first),
+ * the title, any name. Objects that have the same key are merged, unless two of them are in conflict: such a
+ * key merges nothing. An object whose keys of one kind point to two objects in conflict is merged with
+ * neither of them by that kind: the grouping does not guess.
  *
- * It is settled audience by audience, from the widest on: what is said to few neither joins nor parts what more can
- * see, or they could read it off.
- * @param dead keys that join nobody, for what is known beyond these objects
- * @returns the id of each object's entity: that of one of its objects
+ * Audiences are processed from the widest on: a statement for a few must neither merge nor split what more
+ * callers can see, or they could infer it.
+ * @param dead keys that merge nothing because of objects beyond these
+ * @returns the id of each object's entity: that of one of the entity's objects
  */
 export function groupObjects(
   objects: Statements,
@@ -57,7 +58,10 @@ function isSaidUpTo(level: string, objects: Statements): boolean {
   return [...objects.values()].every((all) => all.every(({ state }) => TLPS.indexOf(state.tlp) <= last));
 }
 
-/** The groups so far, which stay apart from now on, with what this audience knows of their members; and the others. */
+/**
+ * Returns the groups formed so far, which remain separate from now on, with their members as this audience
+ * sees them; and a group for each of the other objects.
+ */
 function withNewlyKnown(groups: readonly Group[], known: ReadonlyMap<string, KnownObject>): Group[] {
   const settled = new Set(groups.flatMap(({ members }) => members));
   const before = groups.map(({ members }) => {
@@ -109,7 +113,10 @@ function joinedBy(sign: MatchKey, groups: readonly Group[], dead: ReadonlySet<st
   });
 }
 
-/** The groups that each key of that sign joins. A title is a name: whoever bears it has a say in whether it joins. */
+/**
+ * Returns the groups that each key of that kind merges. A title is also a name: all objects that have it as a
+ * name count for conflicts.
+ */
 function membersByKey(sign: MatchKey, groups: readonly Group[], dead: ReadonlySet<string>): Group[][] {
   const byKey = new Map<string, Group[]>();
   for (const group of groups) {
@@ -125,7 +132,7 @@ function membersByKey(sign: MatchKey, groups: readonly Group[], dead: ReadonlySe
     .filter((bearers) => bearers.length > 1);
 }
 
-/** The groups that hang together through the sets. */
+/** Returns the connected components of the groups, which the sets connect. */
 function components(groups: readonly Group[], sets: readonly Group[][]): Group[][] {
   const root = new Map(groups.map((group) => [group, group]));
   const find = (group: Group): Group => {
@@ -149,9 +156,9 @@ function components(groups: readonly Group[], sets: readonly Group[][]): Group[]
 }
 
 /**
- * Of the objects known to the widest audience: ATT&CK's own, whose ids others know its groups by, as long as it
- * keeps it; else the one that
- * we heard of first, so that an id that clients have stays.
+ * Returns the id of an entity. Of the objects that the widest audience sees it is that of ATT&CK's own
+ * object, by which others refer to its groups, unless ATT&CK has withdrawn it; else that of the first
+ * imported object, so that ids which clients hold stay valid.
  */
 function entityIdOf(members: readonly string[], objects: Statements, rules: EntityKindRules): string {
   const ranked = members.map((id) => {

@@ -11,27 +11,32 @@ import {
 } from './entity-statement.ts';
 
 /**
- * By what an object is known: its ids elsewhere, its ATT&CK id, what it is first called (its title), and all its
- * names. What a key begins with; titles are names.
+ * The kinds of keys by which objects match: external ids, the ATT&CK id, the first name (title), and all
+ * names. A key begins with its kind; keys of titles begin with `name`.
  */
 export type MatchKey = 'id' | 'attack' | 'title' | 'name';
 
-/** An object as those see it whom some of its statements reach. */
+/** An object as one audience sees it. */
 export interface KnownObject {
   id: string;
-  /** What joins it to others that have the same, by the sign. */
+  /** The keys by kind: objects that share one can be merged. */
   keys: Record<MatchKey, string[]>;
-  /** What tells it from others: those that have another value of the same mark are not the same. */
+  /**
+   * The marks that distinguish it: objects with different values of the same mark are in conflict, that is,
+   * not the same.
+   */
   marks: Map<string, string>;
 }
 
 /**
- * An object from what is said of it to `level` and wider; null when that is nothing.
- * - Two objects to which one source, or one galaxy, gives different UUIDs are two, whatever they are called. In kinds
- *   that ATT&CK numbers (techniques, software) its number counts before a UUID: producers mint those anew.
- * - A source without UUIDs tells its objects apart by their names.
+ * Returns an object as its statements up to `level` describe it; null if there are none.
+ * - Two objects to which one source, or one galaxy, gives different UUIDs are distinct, whatever their names.
+ *   In kinds that ATT&CK numbers (techniques, software) its number takes precedence over a UUID, because
+ *   producers mint new UUIDs.
+ * - A source without UUIDs distinguishes its objects by their names.
  * - Two ATT&CK ids are two objects.
- * - What its source has withdrawn is known by its ids alone: its names have passed to what replaced it.
+ * - An object that its source has withdrawn matches by its ids alone: its names have passed to its
+ *   replacement.
  */
 export function knownObject(
   statements: readonly EntityStatement[],
@@ -81,7 +86,7 @@ function ownMark(
   return [`names of ${state.sourceId}`, nameKey(rules.names(state.columns)[0] ?? '')];
 }
 
-/** All keys that an object may be found by, to whomever they are said. */
+/** Returns all keys of an object, those of every audience. */
 export function allKeys(statements: readonly EntityStatement[], rules: EntityKindRules): string[] {
   return unique(
     statements.flatMap(({ externalIds, state }) => {
@@ -95,7 +100,7 @@ export function allKeys(statements: readonly EntityStatement[], rules: EntityKin
   );
 }
 
-/** Whether any two of these are told apart. */
+/** Returns whether any two of these are in conflict. */
 export function hasConflict(marked: Iterable<Pick<KnownObject, 'marks'>>): boolean {
   const seen = new Map<string, string>();
   for (const { marks } of marked) {

@@ -5,10 +5,10 @@ import { namesIn, uniteNames, withAliases } from './entity-names.ts';
 import type { Columns, EntityState, Part } from './entity-state.ts';
 
 /**
- * What one source says of one object in two statements, as one. Commutative, associative and idempotent, so that
- * the outcome does not depend on the order of a file: for each audience the latest value of each column is kept
- * (of one time: the greater one), and names unite. The latest statement (of one time: the most restrictive one)
- * says for whom all of it is, and what was said to fewer than those stays unsaid.
+ * Merges two statements of one source about one object. Commutative, associative and idempotent, so that the
+ * outcome does not depend on the order of a file: for each audience the latest value of each column is kept
+ * (at equal times the greater one), and names unite. The latest statement (at equal times the most
+ * restrictive one) sets the audience of the whole; statements for fewer people than that are not disclosed.
  */
 export function mergeEntities(before: EntityState, said: EntityState): EntityState {
   const byTlp = new Map<Tlp, Part>();
@@ -29,7 +29,7 @@ export function mergeEntities(before: EntityState, said: EntityState): EntitySta
   return isDeepStrictEqual(parts, partsOf(state)) ? state : { ...state, parts };
 }
 
-/** All names that a source gives to those it speaks to, with who gave them. */
+/** Returns all names that a source states for its current audience, with who coined them. */
 export function statedNames(state: EntityState) {
   return (heard(partsOf(state)).columns.aliases ?? []) as ReturnType<typeof namesIn>;
 }
@@ -45,7 +45,7 @@ export function sameEntity(a: EntityState, b: EntityState): boolean {
   );
 }
 
-/** Nothing said: a later statement, or another source, may say it. */
+/** Returns whether a value is unstated, so that a later statement or another source may state it. */
 export function isGap(value: Columns[string] | undefined): boolean {
   return (
     value === null ||
@@ -61,7 +61,7 @@ function partsOf({ parts, tlp, statedAt, confidence, columns }: EntityState): Pa
   return [{ tlp, at: statedAt?.getTime() ?? null, confidence, columns: named, times: {} }];
 }
 
-/** What of the parts reaches those the latest of them is for. */
+/** Merges the parts that are visible to the audience of the latest part. */
 function heard(parts: readonly Part[]): Part {
   const { tlp } = parts.reduce((a, b) =>
     (compareTimes(a.at, b.at) || compareTlp(a.tlp, b.tlp)) >= 0 ? a : b,
@@ -88,7 +88,7 @@ function joined(a: Part, b: Part): Part {
   return { tlp: a.tlp, at, confidence, columns, times };
 }
 
-/** Whether it is `a` whose value of a column stands. */
+/** Returns whether the value of `a` takes precedence in a column. */
 function decides(column: string, a: Part, b: Part): boolean {
   const [own, other] = [a.columns[column], b.columns[column]];
   if (isGap(own) || isGap(other)) return isGap(other);

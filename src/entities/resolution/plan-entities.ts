@@ -17,35 +17,38 @@ import { mergeEntities, sameEntity } from './merge-entities.ts';
 import { regroup } from './reassign.ts';
 import type { EndMove } from './relationship-ends.queries.ts';
 
-/** For objects whose external ids hold no UUID. */
+/** Namespace of the ids of objects whose external ids contain no UUID. */
 const ENTITY_NAMESPACE = 'b4c1d3a8-6e0f-4f0e-8d5b-0a6c0b7e2f19';
 
 type Outcome = 'new' | 'updated' | 'unchanged';
 
-/** What is to be written of one kind. */
+/** The changes to write for one kind. */
 export interface EntityChange {
   statements: EntityStatement[];
   shown: EntityState[];
   externalIds: ExternalIdWrite[];
-  /** Entities that keep no other ids elsewhere than those in `externalIds`. */
+  /** Entities whose external ids are reduced to those in `externalIds`. */
   regrouped: string[];
   moves: EndMove[];
-  /** Entities that are no more, each with the one that takes its place. */
+  /** Entities that cease to exist, each with its successor. */
   successors: Map<string, string>;
 }
 
-/** What a batch of one kind would change. */
+/** The changes that a batch of one kind would make. */
 export interface EntityPlan extends EntityChange {
-  /** The revision up to which it was worked out. */
+  /** The revision that the plan is based on. */
   revision: number;
   outcomes: Outcome[];
-  /** Of all objects that the batch speaks of. */
+  /** Ids of all objects in the batch. */
   said: string[];
-  /** Of those whose statement it changes. */
+  /** Ids of the objects whose statements the batch changes. */
   changed: string[];
 }
 
-/** @param tlpCeiling the outcomes tell of what is known above it as of what is not there */
+/**
+ * Plans the changes that a batch of records of one kind makes.
+ * @param tlpCeiling for the outcomes, objects above it count as nonexistent
+ */
 export async function planEntities(
   db: Db,
   source: Source,
@@ -81,10 +84,11 @@ export async function planEntities(
 }
 
 /**
- * What follows from what is said of these objects now: who they are, and what is shown of them.
- * @param changed ids of the objects of which another thing is said than before
- * @param before what is stored of them, and of the others of their entities
- * @param after the same as it is said now; of an object of which nothing is said any more, nothing
+ * Plans the changes that follow from changed statements: how objects are grouped, and the resolved states of
+ * their entities.
+ * @param changed ids of the objects whose statements changed
+ * @param before the stored statements about them and about the others of their entities
+ * @param after the same with the changes; empty for an object that has no statements any more
  */
 export async function planObjects(
   db: Db,
@@ -96,7 +100,7 @@ export async function planObjects(
   objects: ReadonlyMap<string, EntityStatement[]>;
   entityOf: ReadonlyMap<string, string>;
   change: EntityChange;
-  /** Entities of which nothing is said any more. */
+  /** Entities without any remaining statement. */
   withdrawn: string[];
 }> {
   const nothing: EntityChange = {
@@ -151,7 +155,7 @@ export async function planObjects(
   return { objects, entityOf, change, withdrawn: [...withdrawn] };
 }
 
-/** Adds what a record says to what is known. @returns the id of the object that it changed, or null */
+/** Adds the statement of a record to the objects. @returns the id of the object that it changed, or null */
 function withRecord(
   objects: Map<string, EntityStatement[]>,
   record: EntityRecord,
@@ -197,7 +201,7 @@ async function changedRows(
     });
 }
 
-/** Of records that make one new entity together the first is new, and the others say more of it. */
+/** Of several records that form one new entity the first counts as new, the others as updates of it. */
 function outcomes(knownObjects: readonly string[], entityOf: ReadonlyMap<string, string>) {
   const known = new Set(knownObjects.map((id) => entityOf.get(id)));
   return (id: string): Outcome => {
@@ -211,7 +215,7 @@ function outcomes(knownObjects: readonly string[], entityOf: ReadonlyMap<string,
 function stateOf(record: EntityRecord, rules: EntityKindRules, source: Source): EntityState {
   const name = slugOf(rules.name(record));
   const [first = `${rules.table}--${name}`] = record.externalIds;
-  // An object that has a UUID keeps it: ATT&CK's ids are what others know its groups by.
+  // An object that has a UUID keeps it: others refer to ATT&CK's groups by these ids.
   const own = record.externalIds.map(uuidIn).find((uuid) => uuid !== undefined);
   return {
     id: own ?? uuidv5(`${rules.table}:${first}`, ENTITY_NAMESPACE),

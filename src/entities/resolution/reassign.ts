@@ -1,20 +1,21 @@
 import type { EntityStatement } from './entity-statement.ts';
 import type { EndMove } from './relationship-ends.queries.ts';
 
-/** What follows from objects that go from one entity to another. */
+/** The effects of moving objects from one entity to another. */
 export interface Regrouping {
   /** Entities that an object has left or entered. */
   touched: Set<string>;
-  /** Entities without objects, each with the one that takes its place. */
+  /** Entities without objects, each with its successor. */
   successors: Map<string, string>;
   moves: EndMove[];
 }
 
 /**
- * A relationship stands at an entity, and not at the object its source meant. Where an entity parts, what a source
- * says goes with the objects that this source speaks of; where it speaks of none, or of several that part, with the
- * object whose id the entity bore.
- * @param objects those whose entities are settled now
+ * Returns the effects of a new grouping. A relationship is stored with an entity, not with the object that
+ * its source referred to. When an entity is split, the relationships of a source follow the objects about
+ * which this source makes statements; if there are none, or several that are split, they follow the object
+ * whose id the entity had.
+ * @param objects those whose entities are now settled
  * @param entityOf each object's entity from now on
  */
 export function regroup(

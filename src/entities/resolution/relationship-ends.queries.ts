@@ -2,16 +2,19 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../db/tables.ts';
 import type { EntityKind } from '../../model/vocabulary.ts';
 
-/** Where the ends of relationships go that stand at an entity whose objects have parted or joined others. */
+/** A move of the relationship ends at an entity whose objects were split off or merged into another. */
 export interface EndMove {
   oldId: string;
-  /** Of what this source says; null: of all others. */
+  /** Only relationships of this source; null: of all sources without a move of their own. */
   sourceId: string | null;
-  /** May be `oldId`: then they stay. */
+  /** Equal to `oldId` if the ends stay. */
   newId: string;
 }
 
-/** Moves the ends at entities of a kind. What two relationships of a source become one is told to the fewer. */
+/**
+ * Moves the ends at entities of a kind. Two relationships of a source that become one keep the more
+ * restrictive TLP.
+ */
 export async function moveEnds(
   trx: Transaction<Tables>,
   kind: EntityKind,
@@ -45,7 +48,9 @@ async function moveEnd(
   `.execute(trx);
 }
 
-/** What an import said before of what one relationship has become: the marking that is told to the fewer. */
+/**
+ * Moves the ends in the undo data of imports. Changes that become one keep the more restrictive previous TLP.
+ */
 async function moveEndOfChanges(
   trx: Transaction<Tables>,
   kind: EntityKind,
@@ -68,8 +73,8 @@ async function moveEndOfChanges(
 }
 
 /**
- * Takes the rows out whose end moves; they are put back then: what goes from one entity to a second must not meet what
- * leaves the second.
+ * Deletes the rows whose end moves; the caller inserts them again. All are deleted first, so that a row that
+ * moves from one entity to a second does not collide with one that leaves the second.
  * @returns the rows with their new end, as a JSON list; null: there are none
  */
 async function takeMoved(

@@ -16,7 +16,7 @@ export interface Relationship {
 export const relationshipKey = ({ fromId, toId, type, sourceId }: Relationship) =>
   `${fromId} ${type} ${toId} ${sourceId}`;
 
-/** The stored ones of these, by their key. */
+/** Loads those of these relationships that are stored, by `relationshipKey`. */
 export async function loadRelationships(
   db: Db,
   wanted: readonly Relationship[],
@@ -64,7 +64,7 @@ export async function writeRelationships(
   `.execute(trx);
 }
 
-/** Gives relationships of a source the marking that they had before; those without one are no more. */
+/** Restores the TLP that relationships of a source had before; those without a previous one are deleted. */
 export async function restoreRelationships(
   trx: Transaction<Tables>,
   sourceId: string,

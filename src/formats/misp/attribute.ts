@@ -3,8 +3,9 @@ import type { ExportIndicator, Instant } from '../format.ts';
 import { attributeTags, type GalaxyTags } from './tags.ts';
 
 /**
- * Category and type of each of ours. MISP drops an attribute whose pair its `describeTypes` does not have. `email`
- * is the one of its e-mail types that does not say who wrote to whom, `domain` the one whose RPZ covers subdomains.
+ * Category and type for each indicator type. MISP drops an attribute whose pair is not in its
+ * `describeTypes`. `email` is its e-mail type that does not distinguish sender and recipient, `domain` the
+ * one whose RPZ covers subdomains.
  */
 const KINDS: Record<IndicatorType, [category: string, type: string]> = {
   IPV4: ['Network activity', 'ip-dst'],
@@ -26,16 +27,16 @@ const KINDS: Record<IndicatorType, [category: string, type: string]> = {
 
 const INHERIT = '5';
 
-/** What an attribute is made of; with context also what it indicates. */
+/** The columns of an attribute; with context, `indicates` is added. */
 export const MISP_COLUMNS = [
   ...(['id', 'type', 'value', 'normalized', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),
   ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt', 'forDetection'] as const),
 ];
 
 /**
- * An attribute in MISP's core format, as JSON, which a template makes in half the time: the order is fixed, and few of its
- * texts are not our own.
- * @param newest Unix seconds of its event, which no attribute may be newer than
+ * Returns an attribute in MISP's core format, as JSON. A template takes half the time of JSON.stringify: the
+ * order is fixed, and few of the texts are third-party.
+ * @param newest Unix seconds of its event; no attribute may be newer
  */
 export function writeAttribute(
   row: ExportIndicator,
@@ -48,7 +49,10 @@ export function writeAttribute(
   return `{"type":"${type}","category":"${category}","to_ids":${row.forDetection},"uuid":"${uuid}","distribution":"${INHERIT}","timestamp":"${timestamp}","comment":${JSON.stringify(commentOf(row))},"first_seen":"${mispTime(row.firstSeen)}","last_seen":"${mispTime(row.lastSeen)}","value":${JSON.stringify(mispValue(row))},"Tag":${attributeTags(row, galaxies)}}`;
 }
 
-/** As MISP stores it, so that it correlates: e-mail addresses in lower case, AS numbers bare. */
+/**
+ * Returns the value as MISP stores it, so that it correlates: e-mail addresses in lower case, AS numbers
+ * bare.
+ */
 export function mispValue({
   type,
   value,
@@ -63,8 +67,8 @@ export function unixSeconds(moment: Instant): number {
 }
 
 /**
- * Where it is from, and what MISP has no field for. Its confidence taxonomies know five steps: a tag of theirs would
- * change the number, and come back from MISP as a tag that no source gave.
+ * Returns the source and the values for which MISP has no field. MISP's confidence taxonomies have five
+ * steps: such a tag would change the number, and come back from MISP as a tag that no source stated.
  */
 function commentOf({ source, confidence, severity, expiresAt }: ExportIndicator): string {
   const known = `${source}; confidence ${confidence}; severity ${severity.toLowerCase()}`;

@@ -4,13 +4,13 @@ import type { ExportIndicator } from '../format.ts';
 import { unixSeconds, writeAttribute } from './attribute.ts';
 import { type GalaxyTags, tlpTag } from './tags.ts';
 
-/** Never to be changed: by it MISP knows the organisation that created an event and may change it. */
+/** Must never change: by it MISP identifies the organisation that created an event and may change it. */
 const ORGC = { name: 'Tipline', uuid: 'b481c7f0-7328-4f19-bb9e-cfdbe994d43d' };
 
-/** 4 is "undefined": one level cannot speak for many sources. */
+/** 4 is "undefined": one level cannot represent many sources. */
 const THREAT_LEVEL = '4';
 const ANALYSIS_COMPLETED = '2';
-/** Whoever imports the event decides how far it spreads; the TLP says how far it may. */
+/** The importing organisation decides the distribution; the TLP states how far it may go. */
 const OWN_ORGANISATION_ONLY = '0';
 
 export interface MispEvent {
@@ -23,7 +23,7 @@ export interface MispEvent {
   tlp: Tlp | null;
 }
 
-/** What an event and its entry in a feed's manifest share. */
+/** Returns the members that an event and its entry in a feed's manifest share. */
 export function eventSummary({ info, lastSeen, changedAt, tlp }: MispEvent) {
   return {
     info,
@@ -37,8 +37,8 @@ export function eventSummary({ info, lastSeen, changedAt, tlp }: MispEvent) {
 }
 
 /**
- * `{"Event": {…}}`, one attribute a line. An attribute's uuid is its event's own: MISP drops one that it knows from
- * another event.
+ * Writes `{"Event": {…}}`, one attribute per line. An attribute's uuid is specific to its event: MISP drops
+ * an attribute that it has from another event.
  */
 export async function* writeEvent(
   event: MispEvent,
@@ -59,10 +59,10 @@ export async function* writeEvent(
   yield '\n]}}\n';
 }
 
-/** Up to the bracket that opens the attributes. */
+/** Returns the event up to the bracket that opens the attributes. */
 function eventHead(event: MispEvent): string {
   const summary = eventSummary(event);
-  // MISP refuses an empty event that calls itself published.
+  // MISP rejects an empty event that is marked as published.
   const published = event.tlp !== null;
   const head = {
     uuid: event.uuid,

@@ -4,7 +4,7 @@ import type { ExportEntity, ExportIndicator, Indication } from '../format.ts';
 
 export interface MispTag {
   name: string;
-  /** MISP gives a tag without one a colour of its own, the same everywhere. */
+  /** MISP assigns a tag without one a colour, the same in every installation. */
   colour?: string;
 }
 
@@ -21,17 +21,22 @@ const TLP_TEXTS = Object.fromEntries(
   Object.entries(TLP_TAGS).map(([tlp, tag]) => [tlp, JSON.stringify(tag)]),
 ) as Record<Tlp, string>;
 
-/** MISP cuts longer names itself, within a character, and then takes the cut tag for another one. */
+/**
+ * MISP truncates longer names itself, within a character, and then treats the truncated tag as a different
+ * one.
+ */
 const MAX_TAG_BYTES = 255;
 
-/** Galaxy tags by the id of the entity they stand for. */
+/** Galaxy tags by the id of the entity that they represent. */
 export type GalaxyTags = ReadonlyMap<string, { tlp: Tlp; names: string[] }>;
 
 export function tlpTag(tlp: Tlp): MispTag {
   return TLP_TAGS[tlp];
 }
 
-/** Its TLP, what it indicates, its own tags, as a JSON array. */
+/**
+ * Returns the tags of an attribute as a JSON array: its TLP, the entities that it indicates, its own tags.
+ */
 export function attributeTags(row: ExportIndicator, galaxies: GalaxyTags): string {
   const links = galaxies.size === 0 ? [] : row.indicates;
   const names = new Set(links.flatMap((link) => galaxyNames(row, link, galaxies)));
@@ -41,19 +46,25 @@ export function attributeTags(row: ExportIndicator, galaxies: GalaxyTags): strin
   return `[${tags}]`;
 }
 
-/** A tag cannot be marked: on an attribute for a wider audience it would tell them of the entity, or of the link. */
+/**
+ * Returns the galaxy tags of a linked entity; none if the entity or the link is more restricted than the
+ * attribute. A tag cannot be marked: on an attribute for a wider audience it would disclose the entity or the
+ * link.
+ */
 function galaxyNames(row: ExportIndicator, { id, tlp }: Indication, galaxies: GalaxyTags): string[] {
   const galaxy = galaxies.get(id);
   const isForFewer = galaxy === undefined || compareTlp(mostRestrictive([tlp, galaxy.tlp]), row.tlp) > 0;
   return isForFewer ? [] : galaxy.names;
 }
 
-/** MISP refuses a blank name; a label such as `tlp:white` must not stand beside the marking that holds. */
+/** MISP rejects a blank name; a label such as `tlp:white` must not appear beside the effective marking. */
 function isOwnTag(tag: string): boolean {
   return !/^\s*(tlp:|$)/i.test(tag);
 }
 
-/** To MISP's length, between two characters: a streaming decoder keeps a part of one back. */
+/**
+ * Truncates a tag to MISP's length between two characters: a streaming decoder holds back an incomplete one.
+ */
 function cut(tag: string): string {
   // No UTF-16 unit takes more than three bytes.
   if (tag.length * 3 <= MAX_TAG_BYTES || Buffer.byteLength(tag) <= MAX_TAG_BYTES) return tag;
@@ -65,15 +76,18 @@ export function galaxyTags(entities: readonly ExportEntity[]): GalaxyTags {
   return new Map(entities.map((entity) => [entity.id, { tlp: entity.tlp, names: namesOf(entity) }]));
 }
 
-/** The tags it came with; for what came otherwise, the one MISP would give a cluster of its name. */
+/**
+ * Returns the galaxy tags that the entity was imported with; without any, the one that MISP would give a
+ * cluster of its name.
+ */
 function namesOf(entity: ExportEntity): string[] {
   const given = entity.externalIds.filter((id) => /^misp-galaxy:/i.test(id));
   const names = given.length > 0 ? given : [`misp-galaxy:${galaxyOf(entity)}="${clusterName(entity)}"`];
-  // A cluster's tag that is cut names no cluster.
+  // A truncated galaxy tag names no cluster.
   return names.filter((name) => Buffer.byteLength(name) <= MAX_TAG_BYTES);
 }
 
-/** `APT29 - G0016`, as in the galaxies made of ATT&CK. */
+/** Returns a name such as `APT29 - G0016`, as in the galaxies derived from ATT&CK. */
 function clusterName(entity: ExportEntity): string {
   const attackId = entity.kind === 'campaign' ? null : entity.attackId;
   return attackId === null ? entity.name : `${entity.name} - ${attackId}`;

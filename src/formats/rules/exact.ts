@@ -1,18 +1,18 @@
 /**
- * So many bytes are compared whole. A rule is a line of at most 8,191 bytes in Suricata, and a byte may take four
- * characters to write.
+ * Values up to this many bytes are compared whole. A rule is a line of at most 8,191 bytes in Suricata, and a
+ * byte may take four characters to write.
  */
 const MAX_WHOLE = 1500;
 const MAX_PART = 500;
 
-/** What of a long value is compared, beside its length. */
+/** The parts of a value that a rule compares, besides its length. */
 export type ExactParts =
   | { whole: Buffer; length: number }
   | { whole: null; head: Buffer; tail: Buffer; length: number };
 
 /**
- * The parts that tell a value from others. Of an over-long one that is its first and last 500 bytes and its length:
- * what differs from it only in the middle, at the same length, is taken for it.
+ * Returns the parts of a value to compare. For a longer value these are its first and last 500 bytes and its
+ * length: a value of the same length that differs only in the middle also matches.
  */
 export function exactParts(text: string): ExactParts {
   const bytes = Buffer.from(text);

@@ -4,19 +4,23 @@ import { type IndicatorType, SEVERITIES } from '../../model/vocabulary.ts';
 import type { ExportFormat, ExportIndicator } from '../format.ts';
 import type { RuleAbout } from './rule-text.ts';
 
-/** How an engine says it. */
+/** The rule language of an engine. */
 export interface RuleLanguage {
   /** Name and version of the engine. */
   engine: string;
-  /** The rules, lines with their ends, of anything but an address; none: it cannot be said. */
+  /**
+   * Returns the rules, as lines with their ends, of an indicator that is not an address; none if it cannot be
+   * expressed.
+   */
   rulesOf(row: ExportIndicator): string[];
-  /** One rule for addresses of one family. */
+  /** Returns one rule for addresses of one family. */
   addressRule(family: 'IPV4' | 'IPV6', addresses: readonly string[], about: RuleAbout): string;
 }
 
 /**
- * A rule needs traffic to look at: hashes would need a list file beside the rules, CVEs, mutexes and registry keys
- * are not on the wire, and file names, e-mail addresses, coins and AS numbers would alert on what is harmless.
+ * A rule inspects traffic: hashes would need a list file beside the rules, CVEs, mutexes and registry keys
+ * are not on the wire, and file names, e-mail addresses, coins and AS numbers would alert on harmless
+ * traffic.
  */
 const TYPES: readonly IndicatorType[] = ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'USER_AGENT'];
 const COLUMNS = [
@@ -25,14 +29,14 @@ const COLUMNS = [
 ];
 const FAMILIES = ['IPV4', 'IPV6'] as const;
 
-/** To Snort these are `any`, even alone or in a list: they would match all there is. */
+/** Snort reads these as `any`, even alone or in a list: they would match all traffic. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 const PIECE_LENGTH = 65_536;
 
 /**
- * Rules by rising number. The addresses of a block of numbers share a rule for each family, even when there is but
- * one, so that the rule of an address has the same sid whatever else is exported.
+ * Rules by ascending number. The addresses of a block of numbers share a rule for each family, even if there
+ * is only one, so that the rule of an address has the same sid whatever else is exported.
  */
 export function ruleFormat(language: RuleLanguage): ExportFormat {
   return {
@@ -78,8 +82,10 @@ function closingComment({ urls, addresses }: { urls: number; addresses: number }
 }
 
 /**
- * Gathers the addresses of one block at a time; rows come by rising number, so a block ends where another begins.
- * @param rev of all groups: when the export has last changed. A group loses addresses, which nothing in it would tell
+ * Collects the addresses of one block at a time; rows arrive by ascending number, so a block ends where
+ * another begins.
+ * @param rev of all groups: when the export last changed. Nothing in a group would show that it lost an
+ *   address
  */
 function groupedByBlock(language: RuleLanguage, rev: number) {
   let current = 0;
@@ -90,7 +96,7 @@ function groupedByBlock(language: RuleLanguage, rev: number) {
     return text;
   };
   return {
-    /** What must be written before the row, or before anything of its block. */
+    /** Returns the text that must precede the row, or anything of its block. */
     before({ number }: ExportIndicator): string {
       const block = blockOf(number);
       const text = block === current ? '' : end();
@@ -123,7 +129,10 @@ function addressRules(
   return text;
 }
 
-/** The most serious, most confident and most restrictive of its addresses speak for the whole. */
+/**
+ * Describes a group by the highest severity, the highest confidence and the most restrictive TLP of its
+ * addresses.
+ */
 function aboutAddresses(
   family: (typeof FAMILIES)[number],
   rows: readonly ExportIndicator[],
@@ -145,9 +154,9 @@ function aboutAddresses(
 }
 
 /**
- * What a rule of a single indicator says of it.
+ * Describes a single indicator for its rule.
  * @param slot 0 to 7: which of its rules
- * @param where as in `in DNS query`; '' where the type says it
+ * @param where such as `in DNS query`; '' where the type implies it
  */
 export function aboutIndicator(row: ExportIndicator, slot: number, where = ''): RuleAbout {
   const { type, value, severity, confidence, tlp, source, firstSeen, lastSeen } = row;

@@ -1,9 +1,9 @@
 import type { Severity, Tlp } from '../../model/vocabulary.ts';
 import type { Instant } from '../format.ts';
 
-/** What the end of a rule says of what it finds. */
+/** The description of a match at the end of a rule. */
 export interface RuleAbout {
-  /** What stands in the message beside the name of the service. */
+  /** The subject of the message, after the name of the service. */
   subject: string;
   severity: Severity;
   /** 0 to 100. */
@@ -18,7 +18,10 @@ export interface RuleAbout {
   rev: number;
 }
 
-/** Classes that both engines ship, and priorities, 1 the highest (INFO comes below what any stock class has). */
+/**
+ * Classes that both engines ship, and priorities, 1 the highest (INFO is below the priority of any stock
+ * class).
+ */
 const RANKS: Readonly<Record<Severity, { classtype: string; priority: number }>> = {
   CRITICAL: { classtype: 'trojan-activity', priority: 1 },
   HIGH: { classtype: 'trojan-activity', priority: 1 },
@@ -32,9 +35,9 @@ const MAX_SOURCE = 48;
 const MAX_SOURCES = 8;
 
 /**
- * A rule as a line with its end.
+ * Returns a rule as a line with its end.
  * @param header action, protocol and both ends, such as `alert dns $HOME_NET any -> any any`
- * @param conditions what must hold, an option each, in the language of the engine
+ * @param conditions the conditions in the language of the engine, one option each
  */
 export function ruleLine(header: string, conditions: readonly string[], about: RuleAbout): string {
   const { classtype, priority } = RANKS[about.severity];
@@ -52,14 +55,17 @@ export function ruleLine(header: string, conditions: readonly string[], about: R
 
 function message({ subject, sources, severity }: RuleAbout): string {
   const source = clipped(sources[0] ?? '', MAX_SOURCE) + (sources.length > 1 ? ' and others' : '');
-  // Escapes are read differently from engine to engine, and again by what shows the alert: none are needed so.
+  // Engines read escapes differently, and programs that show the alert read them again: this text needs none.
   return `Tipline ${clipped(subject, MAX_SUBJECT)} (${source}, ${severity})`.replace(
     /[^ -~]+|["\\;|]+/g,
     '_',
   );
 }
 
-/** Key and value; commas and semicolons would end them, blanks belong between them. */
+/**
+ * Returns the metadata as keys and values. Commas and semicolons would end them; a blank separates key and
+ * value.
+ */
 function metadata({ confidence, severity, tlp, sources, firstSeen, lastSeen }: RuleAbout): string[] {
   return [
     `confidence ${confidence}`,
@@ -84,8 +90,9 @@ function dateOf(date: Instant): string {
 }
 
 /**
- * Bytes as a quoted pattern of `content`. In hexadecimal stands what is not printable ASCII and what ends a quote, an
- * option or the hexadecimal itself; backslashes too, so that there are no escapes.
+ * Returns bytes as a quoted pattern of `content`. Bytes that are not printable ASCII and those that end a
+ * quote, an option or the hexadecimal itself are written in hexadecimal; backslashes too, so that there are
+ * no escapes.
  */
 export function pattern(text: string | Uint8Array): string {
   let written = '';

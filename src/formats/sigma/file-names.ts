@@ -3,23 +3,26 @@ import type { ShownPath } from './shown-path.ts';
 import { isUnixName, unixPath } from './unix-paths.ts';
 import { windowsPath } from './windows-paths.ts';
 
-/** Whose file events show a name; named pipes have events of their own. */
+/** The system whose file events show a name; named pipes have events of their own. */
 export type FilePlace = 'windows' | 'linux' | 'macos' | 'pipe';
 
 const PIPE = /^\\(?:(?:\\[.?]|\?\?)\\pipe|Device\\NamedPipe)\\(?=.)/i;
 const MACOS = /^\/(?:Applications|Library|System|Users|Volumes|private)\/|\.(?:dylib|plist)$/i;
-/** `%x%`, `<x>`, `[random]` or `$RANDOM` stand for what nobody knows; `%E6%96%87` is the name of a download. */
+/**
+ * `%x%`, `<x>`, `[random]` or `$RANDOM` are placeholders for an unknown part; `%E6%96%87` is the name of a
+ * download.
+ */
 const PLACEHOLDER = /%(?![0-9a-f]{2}%)[a-z_][\w ()]*%|<[^<>]+>|[[{](?:random|guid)[^\]}]*[\]}]|\$\{?RANDOM/i;
-/** No name under Windows holds one (Microsoft: Naming Files, Paths, and Namespaces). */
+/** Characters that no Windows name contains (Microsoft: Naming Files, Paths, and Namespaces). */
 const NOT_OF_WINDOWS = /[*?"|<>]/;
-/** The part of a path that differs from one victim to the next. */
+/** The folders of user profiles, below which the user's name differs from one victim to the next. */
 const PROFILE =
   /^(?:(?:[a-z]?:)?\\(?:Users|Documents and Settings)\\(?!(?:Public|Default|Default User|All Users)\\)|\/home\/|\/Users\/(?!Shared\/))/i;
 
 /**
- * What file events (Sysmon 11, `TargetFilename`) and pipe events (Sysmon 17 and 18, `PipeName`) show of a file name: a
- * whole path as it is, with any user's name in it; of anything less the end. null for folders, and for what no event
- * shows: names with placeholders or wildcards.
+ * Returns the comparison for a file name in file events (Sysmon 11, `TargetFilename`) or pipe events (Sysmon
+ * 17 and 18, `PipeName`): a whole path as it is, with a wildcard for the user's name; of anything less the
+ * end. null for folders, and for names that no event shows: those with placeholders or wildcards.
  */
 export function fileComparison(name: string): { place: FilePlace; comparison: SigmaComparison } | null {
   const pipe = PIPE.exec(name);
@@ -49,7 +52,7 @@ function lastName(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }
 
-/** null where the rest, without the user's name, still is not what an event shows. */
+/** Returns the pattern of a path; null if, apart from the user's name, no event shows it in this form. */
 function pathPattern({ path }: ShownPath, forbidden: RegExp): string | null {
   const profiles = PROFILE.exec(path)?.[0] ?? '';
   const user = profiles === '' ? '' : (/^[^\\/]+(?=[\\/])/.exec(path.slice(profiles.length))?.[0] ?? '');

@@ -4,20 +4,20 @@ import { addressComparisons, domainComparisons, webRequestComparisons } from './
 import type { SigmaComparison } from './pattern.ts';
 import { registryComparisons } from './registry.ts';
 
-/** What rules of one log source have in common. */
+/** The properties that rules of one log source have in common. */
 export interface SigmaRuleKind {
-  /** The rules' ids come from it: never to be changed. */
+  /** Must never change: the rules' ids derive from it. */
   name: string;
   logsource: { category: string; product?: string };
-  /** Behind the name of the actor or campaign; in title case. */
+  /** The title after the name of the actor or campaign; in title case. */
   title: string;
-  /** Behind `Detects`. */
+  /** The description after `Detects`. */
   detects: string;
-  /** What the log source's fields are. */
+  /** The URL that documents the fields of the log source. */
   reference: string;
   tags: readonly string[];
   falsePositives: string;
-  /** What of an indicator this log source shows; nothing: it shows none of it. */
+  /** Returns the comparisons for an indicator; none if this log source does not show it. */
   comparisons(row: ExportIndicator): SigmaComparison[];
 }
 
@@ -116,7 +116,7 @@ export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
   },
 ];
 
-/** As Sysmon writes them: `MD5=…,SHA256=…`, in upper case. */
+/** Returns the comparison for a hash as Sysmon writes it: `MD5=…,SHA256=…`, in upper case. */
 function hashes({ type, value }: ExportIndicator): SigmaComparison[] {
   if (type !== 'MD5' && type !== 'SHA1' && type !== 'SHA256') return [];
   const pattern = `${type}=${value.toUpperCase()}`;

@@ -5,8 +5,8 @@ import { urlParts } from '../url-parts.ts';
 import { literal, type SigmaComparison } from './pattern.ts';
 
 /**
- * The name itself and what is below it; `notevil.example` is neither. Below a public suffix, `duckdns.org` for one, the
- * names are those of all its customers: it is compared alone.
+ * Returns comparisons for a name and the names below it; `notevil.example` is neither. The names below a
+ * public suffix, such as `duckdns.org`, belong to different customers: it is compared alone.
  */
 export function domainComparisons(field: string, name: string): SigmaComparison[] {
   const itself = { selection: 'selection_domain', field, pattern: name };
@@ -14,7 +14,10 @@ export function domainComparisons(field: string, name: string): SigmaComparison[
   return [itself, { selection: 'selection_subdomain', field: `${field}|endswith`, pattern: `.${name}` }];
 }
 
-/** IPv6 as RFC 5952 has it and, as Sysmon writes it, with all its zeros. */
+/**
+ * Returns comparisons for an address; IPv6 in the form of RFC 5952 and, as Sysmon writes it, with all its
+ * zeros.
+ */
 export function addressComparisons(field: string, { type, value }: ExportIndicator): SigmaComparison[] {
   if (type === 'IPV4') return [{ selection: 'selection_ipv4', field, pattern: value }];
   if (type !== 'IPV6') return [];
@@ -25,7 +28,10 @@ export function addressComparisons(field: string, { type, value }: ExportIndicat
   }));
 }
 
-/** What proxies log, in the fields of Sigma's taxonomy, which are those of W3C's extended log file format. */
+/**
+ * Returns comparisons for proxy logs, in the fields of Sigma's taxonomy, which are those of W3C's extended
+ * log file format.
+ */
 export function webRequestComparisons(row: ExportIndicator): SigmaComparison[] {
   switch (row.type) {
     case 'URL':
@@ -44,13 +50,13 @@ export function webRequestComparisons(row: ExportIndicator): SigmaComparison[] {
 }
 
 /**
- * With its scheme and, as some proxies log it, without. Requests carry no user name in their URL (RFC 9110 §4.2.4); a
- * WebSocket is asked for by HTTP.
+ * Returns a URL with its scheme and, as some proxies log it, without. Requests carry no user name in their
+ * URL (RFC 9110 §4.2.4); a WebSocket is requested by HTTP.
  */
 function requestedUrls(url: string): string[] {
   const { scheme, host, port, path, query } = urlParts(url);
   const rest = `${host}${port === null ? '' : `:${port}`}${path}${query}`;
   const whole = `${scheme.replace(/^ws/, 'http')}://${rest}`;
-  // Without its scheme an ftp URL would be one of HTTP.
+  // Without its scheme, an ftp URL would match HTTP requests.
   return scheme.startsWith('ftp') ? [whole] : [whole, rest];
 }

@@ -8,10 +8,10 @@ export interface OpenRule {
   kind: SigmaRuleKind;
   /** From 1. */
   part: number;
-  /** The field of each selection, and its patterns by what makes them equal: Sigma does not mind letter case. */
+  /** The field of each selection and its patterns, by their lower case: Sigma ignores letter case. */
   selections: Map<string, { field: string; patterns: Map<string, string> }>;
   comparisons: number;
-  /** Of all patterns. */
+  /** Total length of all patterns. */
   length: number;
   severity: Severity;
   tlp: Tlp;
@@ -19,8 +19,9 @@ export interface OpenRule {
 }
 
 /**
- * Elasticsearch and OpenSearch take 1,024 clauses a query by default, and pipelines may make two of one comparison and
- * add some of their own. The length matters with URLs alone, which may have 8,192 characters each.
+ * Elasticsearch and OpenSearch accept 1,024 clauses per query by default, and pipelines may make two of one
+ * comparison and add some of their own. The length matters only with URLs, which may have 8,192 characters
+ * each.
  */
 const MAX_COMPARISONS = 500;
 const MAX_LENGTH = 100_000;
@@ -39,7 +40,7 @@ export function openRule(kind: SigmaRuleKind, part: number): OpenRule {
   };
 }
 
-/** Whether backends still take the rule with these in it. */
+/** Returns whether backends still accept the rule with these comparisons added. */
 export function hasRoom(rule: OpenRule, comparisons: readonly SigmaComparison[]): boolean {
   const length = comparisons.reduce((sum, { pattern }) => sum + pattern.length, rule.length);
   return (

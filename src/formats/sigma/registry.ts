@@ -8,9 +8,9 @@ const CURRENT_CONTROL_SET = 'System\\CurrentControlSet\\';
 const CURRENT_HARDWARE = `${CURRENT_CONTROL_SET}Hardware Profiles\\Current\\`;
 
 /**
- * What Sysmon's event 13 shows of a normalized registry path (`TargetObject`: the key and, behind it, the value's
- * name). The path may be that of a value or of a key, so it is compared whole and as the beginning. Empty for keys that
- * Windows itself writes to.
+ * Returns comparisons for a normalized registry path in Sysmon's event 13 (`TargetObject`: the key, followed
+ * by the value's name). The path may be that of a value or of a key, so it is compared whole and as the
+ * beginning. Empty for keys that Windows itself writes to.
  */
 export function registryComparisons(path: string): SigmaComparison[] {
   const [hive = '', ...names] = path.split('\\');
@@ -28,7 +28,10 @@ function namesNothing(hive: string, names: readonly string[]): boolean {
   return isSharedKey(hive === 'HKEY_CLASSES_ROOT' ? `Software\\Classes\\${key}` : key);
 }
 
-/** Sysmon shortens hives, has a user's own below his SID and his classes in a hive beside it. */
+/**
+ * Returns the path as Sysmon writes it: hives are abbreviated, a user's hive is below the user's SID, and the
+ * user's classes are in a hive beside it.
+ */
 function shownAs(hive: string, names: readonly string[]): string[] {
   const key = names.join('\\');
   switch (hive) {
@@ -57,7 +60,7 @@ function usersClasses(key: string): string {
   return `HKU\\\\*${literal(`_Classes\\${key}`)}`;
 }
 
-/** The SID of an account is the victim's. */
+/** The SID of an account differs from victim to victim: a wildcard replaces it. */
 function ofUser([sid = '', ...names]: readonly string[]): string {
   const account = USER.exec(sid);
   const key = names.join('\\');

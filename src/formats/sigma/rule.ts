@@ -3,7 +3,7 @@ import { uuidv5 } from '../../model/identity.ts';
 import type { Severity } from '../../model/vocabulary.ts';
 import type { OpenRule } from './open-rule.ts';
 
-/** Whom or what a bundle is about. */
+/** The actor or campaign that a bundle is about. */
 export interface SigmaSubject {
   kind: 'actor' | 'campaign';
   /** A UUID. */
@@ -14,7 +14,7 @@ export interface SigmaSubject {
   attackId: string | null;
 }
 
-/** When the set of indicators as a whole began and last changed. */
+/** When the set of indicators as a whole was created and last changed. */
 export interface SigmaChange {
   createdAt: Date;
   modifiedAt: Date;
@@ -29,14 +29,16 @@ const LEVELS: Readonly<Record<Severity, string>> = {
 };
 
 const MAX_NAME = 60;
-/** Not printable by YAML, or not to be seen by who reads the rule: joiners, changes of direction. */
+/**
+ * Characters that YAML cannot print or that a reader of the rule cannot see: joiners, changes of direction.
+ */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Zl}\p{Zp}]/gu;
 
-/** The rule as a YAML document, keys in the order of SigmaHQ's conventions. */
+/** Returns the rule as a YAML document, with its keys in the order of SigmaHQ's conventions. */
 export function ruleDocument(rule: OpenRule, subject: SigmaSubject, changed: SigmaChange): string {
   const { kind, part } = rule;
   const name = shownName(subject);
-  // SigmaHQ wants no modification before the date; links may be newer than what they link.
+  // SigmaHQ requires that `modified` is not before `date`; links may be newer than what they link.
   const modifiedAt = new Date(
     Math.max(...[rule.modifiedAt, changed.modifiedAt, changed.createdAt].map(Number)),
   );
@@ -61,7 +63,7 @@ export function subjectKind({ kind }: SigmaSubject): string {
   return kind === 'actor' ? 'threat actor' : 'campaign';
 }
 
-/** On one line, and short enough for titles, of which SigmaHQ wants no more than 120 characters. */
+/** Returns the name on one line, short enough for titles, which SigmaHQ limits to 120 characters. */
 export function shownName({ name, id }: SigmaSubject): string {
   const shown = [...name.replace(INVISIBLE, ' ').replace(/\s+/g, ' ').trim()];
   if (shown.length === 0) return id;
@@ -73,7 +75,7 @@ function tags({ kind, tlp }: OpenRule, { attackId }: SigmaSubject): string[] {
   return [...kind.tags, ...group, `tlp.${tlp.toLowerCase().replace('_', '-')}`];
 }
 
-/** In the order of their names, whatever came first. */
+/** Returns the selections in the order of their names, whatever order they were added in. */
 function selections(rule: OpenRule): Record<string, Record<string, Scalar | Scalar[]>> {
   const sorted = [...rule.selections].sort(([left], [right]) => (left < right ? -1 : 1));
   return Object.fromEntries(
@@ -85,7 +87,7 @@ function selections(rule: OpenRule): Record<string, Record<string, Scalar | Scal
   );
 }
 
-/** In quotes whatever it looks like: YAML 1.1 takes `1:2:3:4:5:6:7:8` for a number and `no` for a boolean. */
+/** Always quotes a pattern: YAML 1.1 reads `1:2:3:4:5:6:7:8` as a number and `no` as a boolean. */
 function quoted(pattern: string): Scalar {
   const scalar = new Scalar(pattern);
   scalar.type = 'QUOTE_SINGLE';
@@ -100,7 +102,7 @@ function yamlText(rule: object): string {
   const document = new Document(rule, { aliasDuplicateObjects: false });
   visit(document, {
     Scalar(_, node) {
-      // Only in double quotes there are escapes.
+      // YAML has escapes only in double quotes.
       if (isScalar(node) && String(node.value).search(INVISIBLE) !== -1) node.type = 'QUOTE_DOUBLE';
     },
   });

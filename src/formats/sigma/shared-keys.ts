@@ -2,7 +2,7 @@ const CURRENT_VERSION = 'Software\\Microsoft\\Windows\\CurrentVersion';
 const NT_VERSION = 'Software\\Microsoft\\Windows NT\\CurrentVersion';
 const CONTROL = 'System\\CurrentControlSet\\Control';
 
-/** By the key that they stand in. */
+/** The names of shared keys by their parent key. */
 const SHARED: readonly (readonly [string, string])[] = [
   ['', 'Software|System|SAM|Security|Hardware|Environment|Control Panel|Network|Printers'],
   ['Control Panel', 'Desktop'],
@@ -55,8 +55,8 @@ const KEYS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether every Windows writes to this key, `CurrentVersion\Run` for one. Named without an entry in it, it says nothing:
- * what is in it is set all day, and it is never set itself.
+ * Returns whether every Windows writes to this key, such as `CurrentVersion\Run`. A path that names no entry
+ * in it indicates nothing: its entries are set all day, and the key itself is never set.
  * @param key below the hive, and in HKEY_USERS below the user
  */
 export function isSharedKey(key: string): boolean {

@@ -1,6 +1,6 @@
-/** How an event shows a file. */
+/** The path of a file as an event shows it. */
 export interface ShownPath {
   path: string;
-  /** Otherwise it is the end of one. */
+  /** false: it is the end of a path. */
   isWhole: boolean;
 }

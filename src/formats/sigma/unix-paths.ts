@@ -1,18 +1,20 @@
 import type { ShownPath } from './shown-path.ts';
 
-/** What only a shell expands: `~/`, `$HOME/`, `${HOME}/`. */
+/** Prefixes that only a shell expands: `~/`, `$HOME/`, `${HOME}/`. */
 const VARIABLE = /^(?:~|\$(?:[A-Z_]+|\{[A-Z_]+\}))(?=\/|$)/;
 const EXTENSION = /^(?![a-z]:|%)[^\\]*\.(?:sh|so(?:\.\d+)*|ko|elf|dylib|plist)$/i;
-/** They are there before anybody writes to them. */
+/** Folders that exist on every system before anything is written to them. */
 const FOLDER =
   /^\/(?:Applications|bin|boot|dev|dev\/shm|etc|home|lib|Library|opt|root|run|sbin|srv|tmp|(?:usr|usr\/local)(?:\/s?bin|\/lib)?|Users|var|var\/(?:log|tmp))$/;
 
-/** Whether the name is one of Linux or macOS, by its beginning or, of a part of a path, by its extension. */
+/**
+ * Returns whether a name is one of Linux or macOS, by its beginning or, for a partial path, by its extension.
+ */
 export function isUnixName(name: string): boolean {
   return name.startsWith('/') || VARIABLE.test(name) || EXTENSION.test(name);
 }
 
-/** A name of Linux or macOS as events show it; null for a folder. */
+/** Returns a Linux or macOS name as events show it; null for a folder. */
 export function unixPath(name: string): ShownPath | null {
   if (name.startsWith('/')) return FOLDER.test(name) ? null : { path: name, isWhole: true };
   const variable = VARIABLE.exec(name);

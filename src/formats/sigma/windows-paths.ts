@@ -1,14 +1,17 @@
 import type { ShownPath } from './shown-path.ts';
 
-/** How the kernel and programs that pass it long paths begin them. */
+/** The beginnings of paths that the kernel writes, and programs that pass long paths to it. */
 const NAMESPACE = /^\\(?:\?\?|\\[.?])\\(?=[a-z]:|UNC\\|GLOBALROOT\\|Volume\{)/i;
-/** A disk by number or GUID: which letter it has is the machine's. */
+/** A disk by number or GUID: its drive letter depends on the machine. */
 const DISK = /^(?:(?:GLOBALROOT)?\\Device\\HarddiskVolume\d+|Volume\{[0-9a-f-]+\})(?=\\|$)/i;
-/** What is no file: a device that a driver made. */
+/** A device that a driver created, not a file. */
 const DEVICE = /^\\(?:\\\.|Device)\\/i;
 const VARIABLE = /^%([^%\\]+)%/;
 
-/** Events have paths expanded. Where a folder is set up elsewhere than by default, its end is the same. */
+/**
+ * The ends of the folders that variables stand for, because events show expanded paths. Where a folder is set
+ * up elsewhere than by default, its end is the same.
+ */
 const FOLDERS: ReadonlyMap<string, string> = new Map([
   ['allusersprofile', ':\\ProgramData'],
   ['appdata', '\\AppData\\Roaming'],
@@ -27,7 +30,7 @@ const FOLDERS: ReadonlyMap<string, string> = new Map([
   ['windir', ':\\Windows'],
 ]);
 
-/** They are there before anybody writes to them. */
+/** Folders that exist on every system before anything is written to them. */
 const FOLDER_ENDS: readonly string[] = [
   ...FOLDERS.values(),
   ':\\Users',
@@ -38,8 +41,8 @@ const FOLDER_ENDS: readonly string[] = [
   .map((end) => end.toLowerCase());
 
 /**
- * A name of Windows as events show it: drive letters, backslashes, no variables;
- * null for a folder or a device.
+ * Returns a Windows name as events show it: drive letters, backslashes, no variables; null for a folder or a
+ * device.
  */
 export function windowsPath(name: string): ShownPath | null {
   const path = name
@@ -58,7 +61,7 @@ function withoutVariable(path: string): ShownPath {
   const variable = VARIABLE.exec(path);
   const rest = path.slice(variable?.[0].length ?? 0);
   const folder = FOLDERS.get(variable?.[1]?.toLowerCase() ?? '');
-  // Of an unknown variable only what is below it is known: `%random%.exe` is not `\.exe`.
+  // For an unknown variable only the path below it is known: `%random%.exe` is not `\.exe`.
   if (folder === undefined) return { path: below(/^(?:\\|$)/.test(rest) ? rest : path), isWhole: false };
   return { path: folder + below(rest), isWhole: false };
 }

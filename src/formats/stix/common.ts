@@ -4,10 +4,13 @@ import type { Instant } from '../format.ts';
 import { parseStixId } from './ids.ts';
 import { markingOf } from './markings.ts';
 
-/** As it is written; a property that is undefined is left out: STIX knows neither null nor empty lists. */
+/**
+ * An object as it is serialized; an undefined property is left out, because STIX has neither null nor empty
+ * lists.
+ */
 export type StixObject = { id: string } & Record<string, unknown>;
 
-/** The same in every installation, as the ids of indicators are: they were made by one rule. */
+/** The same in every installation, like the ids of indicators, because one rule generates them. */
 const IDENTITY_ID = 'identity--1d5287ab-77c9-4e6d-a8d8-7b60c6bdc733';
 const FIRST_PUBLISHED = '2026-11-20T00:00:00.000Z';
 
@@ -49,11 +52,14 @@ interface Common {
   id: string;
   createdAt: Instant;
   modifiedAt: Instant;
-  /** Made by somebody else, and known by the id he gave it: only he may say who made it. */
+  /**
+   * Created by another producer and identified by that producer's id: only the producer may state
+   * `created_by_ref`.
+   */
   isForeign?: boolean;
 }
 
-/** What every domain and relationship object begins with. */
+/** Returns the properties that every domain and relationship object begins with. */
 export function header({ type, id, createdAt, modifiedAt, isForeign = false }: Common): StixObject {
   return {
     type,
@@ -87,7 +93,7 @@ export function listOrNothing<T>(values: readonly T[]): readonly T[] | undefined
   return values.length === 0 ? undefined : values;
 }
 
-/** Ids that an object has elsewhere; STIX wants each with the catalogue it is of (§2.5). */
+/** Returns external ids as references; STIX requires each with the catalogue that it belongs to (§2.5). */
 export function referencesElsewhere(externalIds: readonly string[], ownId: string) {
   return externalIds
     .filter((id) => id !== ownId)

@@ -6,7 +6,7 @@ import { entityUuid, parseStixId } from './ids.ts';
 type Actor = Extract<ExportEntity, { kind: 'actor' }>;
 type Technique = Extract<ExportEntity, { kind: 'technique' }>;
 
-/** attack-motivation-ov says little of what states want; our own word goes with the extension. */
+/** attack-motivation-ov has few words for the aims of states; the extension carries Tipline's own value. */
 const MOTIVATION_WORDS: Partial<Record<Motivation, string>> = {
   ESPIONAGE: 'dominance',
   FINANCIAL: 'personal-gain',
@@ -14,8 +14,8 @@ const MOTIVATION_WORDS: Partial<Record<Motivation, string>> = {
 };
 
 /**
- * The id under which each entity stands in the bundle. What came from elsewhere keeps the id it came by, which ATT&CK's
- * objects are known by everywhere; what has none gets its own. Two entities never share one.
+ * Returns the id of each entity in the bundle. An imported entity keeps its original id, by which ATT&CK's
+ * objects are known everywhere; one without an id gets its own. Two entities never share one.
  */
 export function entityIds(entities: readonly ExportEntity[]): Map<string, string> {
   const ids = new Map(entities.map((entity) => [entity.id, ownId(entity)]));
@@ -29,14 +29,19 @@ export function entityIds(entities: readonly ExportEntity[]): Map<string, string
   return ids;
 }
 
-/** Of the types that it can be, the one it came as, else the first. */
+/**
+ * Returns the entity's own id, with the type that it was imported as if it can be of it, else the first one.
+ */
 function ownId(entity: ExportEntity): string {
   const types = typesOf(entity);
   const type = types.find((name) => entity.externalIds.includes(`${name}--${entity.id}`)) ?? types[0];
   return `${type}--${entityUuid(entity.id)}`;
 }
 
-/** null: it stands under the id it came by already. MITRE's ids are random (version 4), those of most others are not. */
+/**
+ * Returns the id that the entity was imported with; null if its own id is that already, or if there is none.
+ * MITRE's ids are random (version 4), those of most others are not.
+ */
 function attackStixId(entity: ExportEntity): string | null {
   const types = typesOf(entity);
   const known = entity.externalIds.map(parseStixId).filter((id) => id !== null && types.includes(id.type));
@@ -45,7 +50,7 @@ function attackStixId(entity: ExportEntity): string | null {
   return found ? `${found.type}--${found.uuid}` : null;
 }
 
-/** ATT&CK's groups are intrusion sets; some sources know their actors as persons. */
+/** ATT&CK's groups are intrusion sets; some sources state their actors as persons. */
 function typesOf(entity: ExportEntity): string[] {
   switch (entity.kind) {
     case 'actor':
@@ -108,14 +113,17 @@ function actorExtension({ country, motivation, sophistication }: Actor) {
   });
 }
 
-/** Under an id that others gave, the times that they state: ours would make it newer than theirs. */
+/**
+ * Under another producer's id, returns that producer's times: Tipline's would make the object newer than the
+ * original.
+ */
 function timesOf(entity: ExportEntity, id: string) {
   if (!entity.externalIds.includes(id)) return { isForeign: false };
   const statedAt = entity.statedAt ?? entity.createdAt;
   return { isForeign: true, createdAt: statedAt, modifiedAt: statedAt };
 }
 
-/** The industrial techniques, T0…, have a kill chain of their own. */
+/** The techniques for industrial systems, T0…, have a kill chain of their own. */
 function killChainPhases({ attackId, tactics }: Technique) {
   const chain = attackId?.startsWith('T0') ? 'mitre-ics-attack' : 'mitre-attack';
   return tactics.map((tactic) => ({
@@ -124,7 +132,7 @@ function killChainPhases({ attackId, tactics }: Technique) {
   }));
 }
 
-/** Without its address: where there is one, the standard (§2.5) wants a hash of the page. */
+/** The reference has no URL: with one, the standard (§2.5) asks for a hash of the page. */
 function attackReference(entity: ExportEntity) {
   if (entity.kind === 'campaign' || entity.attackId === null) return [];
   return [{ source_name: 'mitre-attack', external_id: entity.attackId }];

@@ -1,9 +1,12 @@
 import { uuidv5 } from '../../model/identity.ts';
 
-/** Never to be changed: the ids of bundles, relationships and the like hang on it. */
+/** Must never change: the ids of bundles, relationships and the like derive from it. */
 const NAMESPACE = '636efb3b-4c88-4fcd-8460-67b05ae37df6';
 
-/** Of RFC 4122, in lower case (§2.9). Some producers make theirs up; validators reject a whole bundle for one. */
+/**
+ * A UUID of RFC 4122, in lower case (§2.9). Some producers invent theirs; validators reject a whole bundle
+ * for one.
+ */
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 const STIX_ID = new RegExp(`^([a-z0-9][a-z0-9-]{1,249})--(${UUID})$`);
 
@@ -11,17 +14,17 @@ export function bundleId(name: string): string {
   return `bundle--${uuidv5(`bundle:${name}`, NAMESPACE)}`;
 }
 
-/** The same two ends and type give the same relationship. */
+/** Returns the id of a relationship: the same two ends and type give the same id. */
 export function relationshipId(from: string, type: string, to: string): string {
   return `relationship--${uuidv5(`relationship:${from} ${type} ${to}`, NAMESPACE)}`;
 }
 
-/** The UUID itself, where it is one that STIX takes, else one that follows from it. */
+/** Returns the UUID itself if STIX accepts it, else one derived from it. */
 export function entityUuid(uuid: string): string {
   return parseStixId(`x-entity--${uuid}`)?.uuid ?? uuidv5(`entity:${uuid}`, NAMESPACE);
 }
 
-/** null: no STIX id. */
+/** Returns the parts of a STIX id; null if the text is none. */
 export function parseStixId(text: string): { type: string; uuid: string } | null {
   const [, type, uuid] = STIX_ID.exec(text) ?? [];
   return type === undefined || uuid === undefined ? null : { type, uuid };

@@ -9,13 +9,16 @@ const INDICATOR_TYPES = new Set([
   ...['malicious-activity', 'unknown'],
 ]);
 
-/** The object that stands for an indicator. */
+/** Returns the STIX object for an indicator. */
 export function indicatorObject(row: ExportIndicator): StixObject {
   const pattern = patternOf(row);
   return pattern === null ? vulnerability(row) : indicator(row, pattern);
 }
 
-/** Each property in its place: objects spread into one another take ten times as long, and exports have millions. */
+/**
+ * One literal names each property: spreading objects into one another takes ten times as long, and exports
+ * have millions.
+ */
 function indicator(row: ExportIndicator, pattern: string): StixObject {
   const id = `indicator--${row.id}`;
   const expires = validUntil(row);
@@ -96,13 +99,16 @@ function properties(
   };
 }
 
-/** For people: what readers that do not know our extension would not show them. */
+/** Describes, for people, the values that readers without support for the extension would not show them. */
 function describe({ severity, lastSeen, source, forDetection }: ExportIndicator): string {
   const text = `Severity ${severity.toLowerCase()}, last seen ${lastSeen.toISOString()}, source: ${source}`;
   return forDetection ? text : `Context only, not for detection. ${text}`;
 }
 
-/** What its sources call it. A consumer that matches malicious activity only must not match context. */
+/**
+ * Returns the types that its sources state. A consumer that matches malicious activity only must not match
+ * context.
+ */
 function indicatorTypes({ tags, forDetection }: ExportIndicator): string[] {
   const stated = tags.filter(
     (tag) => INDICATOR_TYPES.has(tag) && (forDetection || tag !== 'malicious-activity'),

@@ -1,6 +1,9 @@
 import type { ExportIndicator } from '../format.ts';
 
-/** The STIX pattern (§9) that matches the value; null for what is an object of its own: a CVE is a vulnerability. */
+/**
+ * Returns the STIX pattern (§9) that matches the value; null for a CVE, which is an object of its own: a
+ * vulnerability.
+ */
 export function patternOf({ type, value }: Pick<ExportIndicator, 'type' | 'value'>): string | null {
   switch (type) {
     case 'IPV4':
@@ -24,16 +27,16 @@ export function patternOf({ type, value }: Pick<ExportIndicator, 'type' | 'value
     case 'MUTEX':
       return equals('mutex:name', value);
     case 'FILENAME':
-      // A path too stands here whole, as in MISP. By name and directory MISP would read it as the name alone, and then
-      // match every file that is called so.
+      // A path is written whole, too, as in MISP. From name and directory MISP would read the name alone, and
+      // then match every file of that name.
       return equals('file:name', value);
     case 'USER_AGENT':
       return equals("network-traffic:extensions.'http-request-ext'.request_header.'User-Agent'", value);
     case 'ASN':
       return `[autonomous-system:number = ${value.slice('AS'.length)}]`;
     case 'BTC_ADDRESS':
-      // STIX has no observable for it; this is OpenCTI's, which our extension defines. The observable itself is not
-      // written: python-stix2 refuses a bundle for one object of a type that it does not know.
+      // STIX has no observable for it; this is OpenCTI's, which Tipline's extension defines. The observable
+      // itself is not written: python-stix2 rejects a bundle for one object of an unknown type.
       return equals('cryptocurrency-wallet:value', value);
     case 'CVE':
       return null;

@@ -4,7 +4,7 @@ import type { Instant } from '../format.ts';
 import { header, marked, type StixObject } from './common.ts';
 import { parseStixId, relationshipId } from './ids.ts';
 
-/** An object that a relationship joins; `id` is its STIX id. */
+/** An end of a relationship; `id` is its STIX id. */
 export interface End {
   id: string;
   tlp: Tlp;
@@ -14,7 +14,7 @@ export interface End {
 
 const ACTIONS = ['attack-pattern', 'malware', 'tool'];
 
-/** What STIX 2.1 (appendix B) allows of what we know. */
+/** The relationships between Tipline's types that STIX 2.1 (appendix B) allows. */
 const ALLOWED: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   indicator: {
     indicates: ['attack-pattern', 'campaign', 'intrusion-set', 'malware', 'threat-actor', 'tool'],
@@ -32,13 +32,14 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, readonly string[]
 };
 
 /**
- * A type that STIX does not allow between the two is told as `related-to`, which it allows between any.
- * @param tlp its own; it is never told to more people than its ends
+ * Returns a relationship. A type that STIX does not allow between the two becomes `related-to`, which it
+ * allows between any.
+ * @param tlp its own; the marking is at least as restrictive as those of its ends
  */
 export function relationship(from: End, type: string, to: End, tlp: Tlp): StixObject {
   const allowed = ALLOWED[typeOf(from)]?.[type]?.includes(typeOf(to)) ? type : 'related-to';
   return {
-    // It is not known when the two were joined, only that it was not before both were there.
+    // The time of the link is unknown, except that it was not before both objects existed.
     ...header({
       type: 'relationship',
       id: relationshipId(from.id, allowed, to.id),
@@ -52,7 +53,10 @@ export function relationship(from: End, type: string, to: End, tlp: Tlp): StixOb
   };
 }
 
-/** What an indicator says of an entity. Nothing indicates by a vulnerability: whoever is meant exploits it. */
+/**
+ * Returns the relationship of an indicator to an entity. A vulnerability indicates nothing: the entity
+ * exploits or targets it.
+ */
 export function indication(object: End, entity: End, tlp: Tlp): StixObject {
   if (typeOf(object) !== 'vulnerability') return relationship(object, 'indicates', entity, tlp);
   return relationship(entity, typeOf(entity) === 'malware' ? 'exploits' : 'targets', object, tlp);

@@ -4,7 +4,10 @@ import type { ListKind } from './list-kind.ts';
 const ADDRESSES = ['IPV4', 'IPV6'] as const;
 const HOSTS = [...ADDRESSES, 'DOMAIN'] as const;
 
-/** What a list for attributes of a MISP type is about. `hostname|port` and its like are the type before the bar. */
+/**
+ * Indicator types by the MISP attribute types that a list names. `hostname|port` and the like count as the
+ * type before the bar.
+ */
 const PLAIN: ReadonlyMap<string, readonly IndicatorType[]> = new Map<string, readonly IndicatorType[]>([
   ['ALL', INDICATOR_TYPES],
   ['ip-src', ADDRESSES],
@@ -39,8 +42,9 @@ const PLAIN: ReadonlyMap<string, readonly IndicatorType[]> = new Map<string, rea
 ]);
 
 /**
- * MISP compares both halves of these, so lists name them for the sake of one: a list of mail providers `domain|ip`, one of
- * hashes `filename|md5`. They count only where nothing plainer says what the list is about.
+ * MISP compares both halves of these composite types, so lists name them for the sake of one half: a list of
+ * mail providers `domain|ip`, a list of hashes `filename|md5`. They count only if the list names no plain
+ * type.
  */
 const COMPOSITE: ReadonlyMap<string, readonly IndicatorType[]> = new Map<string, readonly IndicatorType[]>([
   ['domain|ip', ['DOMAIN', 'IPV4', 'IPV6']],
@@ -50,17 +54,21 @@ const COMPOSITE: ReadonlyMap<string, readonly IndicatorType[]> = new Map<string,
   ['malware-sample', ['FILENAME', 'MD5']],
 ]);
 
-/** What entries of a kind can be compared with; other kinds with everything. A network is never sought in a name. */
+/**
+ * Indicator types that entries of a kind can match; entries of other kinds can match every type. A network
+ * never matches a name.
+ */
 const TYPES_OF_KIND: Partial<Record<ListKind, readonly IndicatorType[]>> = {
   cidr: ['IPV4', 'IPV6', 'URL'],
   hostname: ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'EMAIL'],
 };
 
 /**
- * The types a list applies to, in the order of the vocabulary; all for a list that names none. A list of names or addresses
- * applies to URLs too, through their host: who blocks such a URL blocks the host. It applies to e-mail addresses only when
- * it says so, as in MISP: blocking one sender at a large mail provider blocks nobody else there. An expression sees whole
- * values, so it gets the types it names and no more.
+ * Returns the types that a list applies to, in the order of the vocabulary; all types for a list that names
+ * none. A list of names or addresses also applies to URLs, through their host: blocking such a URL blocks the
+ * host. It applies to e-mail addresses only if it names them, as in MISP: blocking one sender at a large mail
+ * provider blocks nobody else there. An expression is matched against whole values, so it gets only the types
+ * that it names.
  */
 export function attributeTypes(
   attributes: unknown,

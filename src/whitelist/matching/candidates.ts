@@ -3,13 +3,13 @@ import { readEntry } from './entry.ts';
 import type { ListKind } from './list-kind.ts';
 import type { Rule } from './rule.ts';
 
-/** A rule whose hits an index finds: by id, by the host's name, or by the address. */
+/** A rule whose matches an index can find: by id, by host name or by address. */
 export type IndexedRule = Extract<Rule, { by: 'value' | 'name' | 'network' }>;
 
 /**
- * The rules by whose indexes the database finds every value that an entry can hit. Without `types`, the entry may be in a list
- * for all of them.
- * @returns null when no index finds them all
+ * Returns the rules by which database indexes find every value that an entry can match. Without `types`, the
+ * entry may be in a list for all types.
+ * @returns null if indexes cannot find all of them
  */
 export function candidatesOf(
   kind: ListKind,

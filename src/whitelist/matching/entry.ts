@@ -10,14 +10,15 @@ import { readSubstring } from './substring-entry.ts';
 
 const NAMED: ReadonlySet<IndicatorType> = new Set(['DOMAIN', 'URL', 'EMAIL']);
 const ADDRESSED: ReadonlySet<IndicatorType> = new Set(['IPV4', 'IPV6', 'URL']);
-/** Saves the names, of which there may be a million, a closer look. */
+/** A cheap test before parsing an address: most entries are names, of which there may be a million. */
 const MAY_BE_ADDRESS = /:|\d$/;
-/** A dot before a name, or `*.`: the names below it are meant. */
+/** A leading dot or `*.`: the entry means the names below. */
 const ABOVE_NAMES = /^(?:\*\.|\.)/;
 
 /**
- * The rules of an entry in a list of a kind that applies to these types, or why there is none: short and fixed, without the
- * entry. Letter case, trailing dots and whatever else `normalize` makes one are made one here too.
+ * Returns the rules of an entry in a list of the given kind and types, or the reason why there are none:
+ * short and fixed, without the entry. The entry is normalized in the same way as values, in letter case,
+ * trailing dots and everything else that `normalize` unifies.
  */
 export function readEntry(kind: ListKind, entry: string, types: readonly IndicatorType[]): Rules {
   const read = readText(entry);
@@ -39,8 +40,9 @@ export function readEntry(kind: ListKind, entry: string, types: readonly Indicat
 }
 
 /**
- * A string is read as a value of each type of the list. One that is a name or an address is sought as a host too, and with a
- * dot before it (`.google.com`) it means what is below the name as well: MISP, which compares to the letter, never finds these.
+ * Reads a string as a value of each type of the list. A name or an address is also matched as a host; with a
+ * leading dot (`.google.com`) it also covers the names below. MISP compares literally and never matches such
+ * entries.
  */
 function readString(text: string, types: readonly IndicatorType[]): Rules {
   const host = types.some((type) => NAMED.has(type) || ADDRESSED.has(type)) ? stringHost(text, types) : [];
@@ -59,7 +61,7 @@ function stringHost(text: string, types: readonly IndicatorType[]): Rules {
   return types.some((type) => possible.has(type)) ? rules : [];
 }
 
-/** What is found as a host already needs no second rule. */
+/** Returns no rule for types that the rule of the host covers already. */
 function stringValue(type: IndicatorType, text: string): Rule[] {
   if (type === 'DOMAIN' || type === 'IPV4' || type === 'IPV6') return [];
   const result = normalize(type, text);

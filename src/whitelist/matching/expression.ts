@@ -3,11 +3,14 @@ import type { IndicatorType } from '../../model/vocabulary.ts';
 import { PROBES } from './sample-values.ts';
 
 const MAX_PATTERN_LENGTH = 1000;
-/** Instructions. Matching costs at most this times the length of the value: some 10 ms for the longest value there is. */
+/**
+ * Instructions of the compiled program. Matching costs at most this number times the length of the value:
+ * some 10 ms for the longest possible value.
+ */
 const MAX_PROGRAM_SIZE = 500;
 /**
- * Length of the pattern times its repetitions, an upper bound of what it compiles to: counted repetition is
- * unrolled, so that ten characters become thousands of instructions before their number can be looked at.
+ * Limit on the length of the pattern times its repetitions, an upper bound of the program size: RE2 unrolls
+ * counted repetitions, so ten characters become thousands of instructions before the size can be checked.
  */
 const MAX_UNROLLED = 20_000;
 const REPETITION = /\{(\d{1,6})?(?:,(\d{1,6})?)?\}/g;
@@ -25,8 +28,8 @@ const FLAGS: ReadonlyMap<string, number> = new Map([
   ['i', RE2JS.CASE_INSENSITIVE],
   ['m', RE2JS.MULTILINE],
   ['s', RE2JS.DOTALL],
-  // Without effect on whether a value matches: RE2 reads characters, not bytes; its $ is the very end;
-  // greediness changes what is matched, not whether; S asks for optimization.
+  // These have no effect on whether a value matches: RE2 reads characters, not bytes; its $ is the very end;
+  // greediness changes the matched text only; S asks for optimization.
   ['u', 0],
   ['D', 0],
   ['U', 0],
@@ -34,9 +37,10 @@ const FLAGS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * A regular expression as PHP's preg_match takes it: in delimiters, modifiers behind (`/^abuse@/i`). It runs on RE2, whose
- * time is linear in the value; what only a backtracking engine can do (look-around, back references, possessive
- * and atomic groups) is rejected, as is what matches everything of one of the types.
+ * Parses a regular expression in the form of PHP's preg_match: delimiters, then modifiers (`/^abuse@/i`). It
+ * runs on RE2, whose time is linear in the value. Constructs that need a backtracking engine (look-around,
+ * back references, possessive and atomic groups) are rejected, and so are expressions that match every value
+ * of one of the types.
  */
 export function readExpression(
   text: string,

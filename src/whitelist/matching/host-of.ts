@@ -1,8 +1,8 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
 
 /**
- * The host in a normalized value, without user name, port, brackets and trailing dot; null for a type that has none.
- * An IPv6 host of a URL is as the URL standard writes it, which may be IPv4-mapped.
+ * Returns the host in a normalized value, without user name, port, brackets and trailing dot; null for types
+ * without a host. The IPv6 host of a URL is in the notation of the URL standard and may be IPv4-mapped.
  */
 export function hostOf(type: IndicatorType, normalized: string): string | null {
   switch (type) {

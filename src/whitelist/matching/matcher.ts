@@ -12,18 +12,20 @@ import type { Warninglist } from './warninglist.ts';
 
 export interface WhitelistHit {
   listId: string;
-  /** As its list writes it. */
+  /** As written in its list. */
   entry: string;
 }
 
 export interface WhitelistMatcher {
-  /** What whitelists a value that passed `normalize`: the first entry of the first list that does; null for none. */
+  /**
+   * Returns the first entry of the first list that matches a value that passed `normalize`; null for none.
+   */
   match(type: IndicatorType, normalized: string): WhitelistHit | null;
 }
 
 /**
- * Entries that `parseWarninglist` would reject have no effect. The lists must not change afterwards. Takes about as long as
- * parsing the lists did: seconds for a million entries.
+ * Builds the matcher of all lists. Entries that `parseWarninglist` would reject have no effect. The lists
+ * must not change afterwards. Takes about as long as parsing the lists: seconds for a million entries.
  */
 export function buildMatcher(lists: readonly { id: string; list: Warninglist }[]): WhitelistMatcher {
   const ranks = rankLists(lists);
@@ -39,7 +41,10 @@ export function buildMatcher(lists: readonly { id: string; list: Warninglist }[]
 
 type Search = (type: IndicatorType, normalized: string) => number;
 
-/** The lowest rank among everything that hits a value. Expressions come last, because they cost most. */
+/**
+ * Returns a function that finds the lowest rank among all matches of a value. Expressions are tried last
+ * because they cost most.
+ */
 function search(tables: RuleTables, ranks: Ranks): Search {
   const byHost = hostSearch(tables, ranks);
   const byPart = partSearch(tables, ranks);

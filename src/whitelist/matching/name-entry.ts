@@ -1,10 +1,13 @@
 import { parse } from 'tldts';
 import { asciiName, hostNameProblem } from '../../model/normalize-host.ts';
 
-/** Which hosts a name stands for. */
+/** The hosts that a name covers. */
 export type Reach = 'itself' | 'itself and below' | 'below';
 
-/** Names that nobody can register, though the public suffix list has one of them (RFC 6761, RFC 6762, RFC 8375, ICANN). */
+/**
+ * Names that cannot be registered, although the public suffix list has one of them (RFC 6761, RFC 6762, RFC
+ * 8375, ICANN).
+ */
 const NEVER_REGISTERED: ReadonlySet<string> = new Set([
   ...['test', 'example', 'invalid', 'localhost', 'local', 'internal', 'home.arpa'],
 ]);
@@ -12,11 +15,12 @@ const NEVER_REGISTERED: ReadonlySet<string> = new Set([
 export const PUBLIC_SUFFIX = 'a public suffix';
 
 /**
- * A host name as lists write it: `name`, `.name`, `name.`, `name/`, each with the reach asked for; `*.name` is what is below
- * the name and not itself. What the public suffix list says limits the reach:
- * - Below a suffix of a registry (`com`, `co.uk`) is everybody: such an entry is a mistake or an attack, and is rejected.
- * - Below a suffix of a company (`github.io`, `duckdns.org`) are its customers, who do not answer for each other: the name
- *   stands for itself alone. `*.github.io` says outright that all of them are meant.
+ * Parses a host name as lists write it: `name`, `.name`, `name.` and `name/`, each with the requested reach;
+ * `*.name` covers the names below, but not the name itself. The public suffix list limits the reach:
+ * - The suffix of a registry (`com`, `co.uk`) would cover all registrants: such an entry is a mistake or an
+ *   attack, and is rejected.
+ * - The suffix of a company (`github.io`, `duckdns.org`) would cover its customers, who are independent of
+ *   each other: the entry covers the name alone. `*.github.io` states explicitly that all of them are meant.
  */
 export function readName(text: string, reach: Reach): { name: string; reach: Reach } | { rejected: string } {
   const isWildcard = text.startsWith('*.');
@@ -29,13 +33,13 @@ export function readName(text: string, reach: Reach): { name: string; reach: Rea
   return { name, reach: suffix === 'company' ? 'itself' : reach };
 }
 
-/** One of the names that nobody can register, or below one. */
+/** Returns whether a name cannot be registered, or is below one that cannot. */
 export function isReservedName(name: string): boolean {
   const labels = name.split('.');
   return NEVER_REGISTERED.has(labels.slice(-1).join('.')) || NEVER_REGISTERED.has(labels.slice(-2).join('.'));
 }
 
-/** By the public suffix list; null for a name that is no suffix. */
+/** Returns the kind of a suffix by the public suffix list; null for a name that is not a suffix. */
 export function suffixKind(name: string): 'registry' | 'company' | null {
   if (NEVER_REGISTERED.has(name)) return null;
   const parsed = parse(name, { allowPrivateDomains: true, validateHostname: false });

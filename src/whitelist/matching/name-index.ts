@@ -4,9 +4,9 @@ import { firstRank, NO_RANK, type Ranks, type RankTable } from './priority.ts';
 
 export type NameTables = Readonly<Record<Reach, RankTable>>;
 
-/** The lowest rank that the name, or one above it, has in a list with that type; NO_RANK for none. */
+/** Returns the lowest rank of the name or of a parent domain, in lists with that type; NO_RANK for none. */
 export function findName(tables: NameTables, name: string, typeBit: number, ranks: Ranks): number {
-  // Looking up every name above one takes time that grows with the square of its length.
+  // Looking up every parent domain takes time quadratic in the length of the name.
   if (name.length > MAX_NAME_LENGTH) return NO_RANK;
   const andBelow = tables['itself and below'];
   let best = Math.min(

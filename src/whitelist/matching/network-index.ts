@@ -1,27 +1,33 @@
 import { firstRank, NO_RANK, type Ranks, type RankTable } from './priority.ts';
 
 export interface NetworkIndex {
-  /** The lowest rank of a network around the address, in a list with that type; NO_RANK for none. */
+  /**
+   * Returns the lowest rank of a network that contains the address, in lists with that type; NO_RANK for
+   * none.
+   */
   find(digits: string, typeBit: number): number;
 }
 
 interface Indexed {
   key: string;
-  /** Its last address. */
+  /** The last address of the network. */
   last: string;
-  /** Place of the smallest network around it; -1 for none. */
+  /** Index of the smallest enclosing network; -1 for none. */
   around: number;
 }
 
-/** Sorts networks by their first address, the wider before the narrower. All of one table must be IPv4, or IPv6. */
+/**
+ * Returns a key that sorts networks by their first address, wider networks first. All networks of a table
+ * must be IPv4, or all IPv6.
+ */
 export function networkTableKey({ digits, bits }: { digits: string; bits: number }): string {
   return `${digits}/${String(bits).padStart(3, '0')}`;
 }
 
 /**
- * Finds the networks around an address: two networks are apart or one lies in the other, so all that hold the address are
- * the last one to begin at or before it, where that reaches so far, and those around that one.
- * @param table by `networkTableKey`
+ * Returns an index of networks by address. Two networks are disjoint or nested, so the networks that contain
+ * an address are found among the last one to begin at or before it and those that enclose that one.
+ * @param table keyed by `networkTableKey`
  */
 export function networkIndex(table: RankTable, ranks: Ranks): NetworkIndex {
   const networks = nested([...table.keys()].sort());
@@ -40,7 +46,7 @@ export function networkIndex(table: RankTable, ranks: Ranks): NetworkIndex {
 
 function nested(sorted: readonly string[]): Indexed[] {
   const networks: Indexed[] = [];
-  // The places of the networks that are not over yet, each within the one before.
+  // Indexes of the networks that have not ended yet, each inside the one before.
   const open: number[] = [];
   for (const [at, key] of sorted.entries()) {
     const [first = '', bits = ''] = key.split('/');
@@ -57,7 +63,7 @@ function lastAddress(first: string, bits: number): string {
   return last.toString(16).padStart(first.length, '0');
 }
 
-/** The last place of a text that is not behind the given one, -1 when all are. */
+/** Returns the last index whose text does not sort after the given one; -1 if all do. */
 function lastNotAfter(sorted: readonly string[], text: string): number {
   let low = 0;
   let high = sorted.length;

@@ -15,15 +15,21 @@ const MAPPED_BITS = 96;
 const PREFIX = /^\d{1,3}$/;
 const HIGHEST_BITS = [0b0000, 0b1000, 0b1100, 0b1110] as const;
 
-/** No wider network was ever given to one holder: a /8 of IPv4, and of IPv6's global unicast (2000::/3) a /16 at most. */
+/**
+ * Shortest prefix, by the number of digits: no holder was ever assigned more than an IPv4 /8 or, of IPv6
+ * global unicast (2000::/3), a /16.
+ */
 const WIDEST = { 8: 8, 32: 16 } as const;
-/** Outside of what is given out: multicast, link-local and the like are single blocks of that size. */
+/**
+ * Shortest prefix outside of the assigned space: multicast, link-local and the like are single blocks of that
+ * size.
+ */
 const WIDEST_RESERVED = 3;
 
 /**
- * A network in CIDR form, or a single address. Never one with bits set behind its prefix: MISP does not find such an IPv4
- * network either, and hiding the /24 around an address that was meant is worse than telling. Never one so wide that it would
- * hide a large part of the Internet.
+ * Parses a network in CIDR notation or a single address. Rejects a network with bits set behind its prefix:
+ * MISP does not match such an IPv4 network either, and hiding the /24 around a single intended address is
+ * worse than an error. Rejects a network so wide that it would hide a large part of the Internet.
  */
 export function readNetwork(text: string): Network | { rejected: string } {
   const slash = text.indexOf('/');
@@ -40,7 +46,7 @@ export function readNetwork(text: string): Network | { rejected: string } {
   return { digits: address.digits, bits, text: `${address.text}/${bits}` };
 }
 
-/** Whether an address stands there, alone or with a number behind a slash, which may still be out of range. */
+/** Returns whether a text is an address, alone or with a slash and a number, which may be out of range. */
 export function isNetworkText(text: string): boolean {
   const [address = '', prefix = '0', ...more] = text.split('/');
   return more.length === 0 && /^\d+$/.test(prefix) && readAddress(address) !== null;
@@ -62,7 +68,7 @@ function shortestPrefix(digits: string): number {
   return first === 2 || first === 3 ? WIDEST[32] : WIDEST_RESERVED;
 }
 
-/** The digits that addresses of one network have in common. */
+/** Returns the leading digits that all addresses of a network share. */
 function commonDigits(digits: string, bits: number): string {
   const whole = bits >> 2;
   const rest = bits & 3;
@@ -72,8 +78,9 @@ function commonDigits(digits: string, bits: number): string {
 }
 
 /**
- * The hexadecimal digits of a host that is an address: a dotted quad, or groups as RFC 5952 and the URL standard write
- * them, without brackets. 8 digits too for an IPv4-mapped address. null for any other host.
+ * Returns the hexadecimal digits of a host that is an address: a dotted quad, or groups in the notation of
+ * RFC 5952 and the URL standard, without brackets. An IPv4-mapped address also gives 8 digits. null for any
+ * other host.
  */
 export function addressDigits(host: string): string | null {
   if (host.includes(':')) return ipv6Digits(host);

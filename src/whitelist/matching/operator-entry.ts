@@ -10,7 +10,7 @@ import { isNetworkText, readNetwork } from './network.ts';
 
 export interface OperatorEntryRule {
   kind: ListKind;
-  /** In canonical form: what was typed twice in two ways is the same entry. */
+  /** In canonical form, so that two spellings of one entry are equal. */
   entry: string;
   types: readonly IndicatorType[];
 }
@@ -21,15 +21,16 @@ const OF_A_NAME: readonly IndicatorType[] = ['DOMAIN', 'URL', 'EMAIL'];
 const OF_A_NETWORK: readonly IndicatorType[] = ['IPV4', 'IPV6', 'URL'];
 
 /**
- * What an operator types to whitelist something, defanged or not:
- * - an address or a network: it, and URLs whose host it is;
- * - `example.com`: that name, what is below it, URLs and e-mail addresses there; `*.example.com`: what is below it alone;
- *   `=example.com`: that name alone, with its URLs and e-mail addresses;
- * - `/pattern/i`: whatever value matches;
- * - an e-mail address, a URL, a hash, a CVE, an AS number, a Bitcoin address, a registry key: exactly that.
+ * Parses an entry that an operator typed, defanged or not:
+ * - an address or a network: it, and URLs with such a host;
+ * - `example.com`: the name and the names below, with URLs and e-mail addresses there; `*.example.com`: the
+ *   names below alone; `=example.com`: the name alone, with its URLs and e-mail addresses;
+ * - `/pattern/i`: every value that matches;
+ * - an e-mail address, a URL, a hash, a CVE, an AS number, a Bitcoin address, a registry key: exactly that
+ *   value.
  *
- * A file name, a mutex and a user agent cannot be told from their form, nor can a name outside the public DNS (`intranet.corp`)
- * be told from a file's: `type` says what it is.
+ * A file name, a mutex and a user agent cannot be recognized by their form, and a name outside the public DNS
+ * (`intranet.corp`) cannot be distinguished from a file name: these need `type`.
  */
 export function parseOperatorEntry(text: string, type?: IndicatorType): Result {
   const read = readText(text);

@@ -1,17 +1,17 @@
 import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
 import type { Warninglist } from './warninglist.ts';
 
-/** One bit for each type; a list's types are the sum of theirs. */
+/** One bit per type; the types of a list are the sum of their bits. */
 export const TYPE_BIT = Object.fromEntries(
   INDICATOR_TYPES.map((type, index) => [type, 1 << index]),
 ) as Readonly<Record<IndicatorType, number>>;
 
 /**
- * Every entry has a rank, its place in all lists one after another: the lowest rank wins. A number is all that the
- * tables keep of an entry, so that a million of them stay small.
+ * The rank of an entry is its position in the concatenation of all lists; the lowest rank wins. The tables
+ * store only this number per entry, so that a million entries stay small.
  */
 export interface Ranks {
-  /** The types of the list that the rank is in, as bits. */
+  /** Returns the types of the list that contains the rank, as bits. */
   typesOf(rank: number): number;
   hitOf(rank: number): { listId: string; entry: string };
 }
@@ -37,7 +37,10 @@ export function rankLists(lists: readonly { id: string; list: Warninglist }[]): 
   };
 }
 
-/** The last place whose number is not above `rank`: of lists without entries, which share a start, the one that has some. */
+/**
+ * Returns the last index whose number is not above `rank`. Lists without entries share their start with the
+ * next list, so this is the list that has entries.
+ */
 function lastAtMost(starts: readonly number[], rank: number): number {
   let low = 0;
   let high = starts.length;
@@ -49,10 +52,13 @@ function lastAtMost(starts: readonly number[], rank: number): number {
   return low;
 }
 
-/** The ranks of equal keys, ascending; nearly always one. */
+/** Ranks by key, ascending; nearly always one per key. */
 export type RankTable = Map<string, number | number[]>;
 
-/** Ranks must come in ascending order. One whose types an earlier one of the same key has can never win and is left out. */
+/**
+ * Adds a rank to a key. Ranks must be added in ascending order. A rank whose types are covered by earlier
+ * ranks of the key can never win and is left out.
+ */
 export function addRank(table: RankTable, key: string, rank: number, ranks: Ranks): void {
   const present = table.get(key);
   if (present === undefined) {
@@ -64,12 +70,12 @@ export function addRank(table: RankTable, key: string, rank: number, ranks: Rank
   if ((ranks.typesOf(rank) & ~covered) !== 0) table.set(key, [...all, rank]);
 }
 
-/** The lowest rank of a key in a list with that type; NO_RANK for none. */
+/** Returns the lowest rank of a key in lists with that type; NO_RANK for none. */
 export function firstRank(table: RankTable, key: string, typeBit: number, ranks: Ranks): number {
   return lowestRank(table.get(key), typeBit, ranks);
 }
 
-/** Likewise of what a table holds for a key. */
+/** Returns the same for the ranks that a table holds for a key. */
 export function lowestRank(found: number | number[] | undefined, typeBit: number, ranks: Ranks): number {
   if (found === undefined) return NO_RANK;
   if (typeof found === 'number') return (ranks.typesOf(found) & typeBit) === 0 ? NO_RANK : found;

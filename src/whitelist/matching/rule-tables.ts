@@ -7,18 +7,18 @@ import { addRank, type Ranks, type RankTable } from './priority.ts';
 import type { Rule } from './rule.ts';
 import type { Warninglist } from './warninglist.ts';
 
-/** All rules of all lists, in tables that are asked once for a value, however many lists there are. */
+/** The rules of all lists, merged into tables: a value is looked up once, however many lists there are. */
 export interface RuleTables {
   values: Readonly<Record<IndicatorType, RankTable>>;
   names: NameTables;
-  /** By `networkTableKey`. */
+  /** Keyed by `networkTableKey`. */
   networks: Readonly<Record<'ipv4' | 'ipv6', RankTable>>;
   parts: Readonly<Record<'host' | 'value', RankTable>>;
-  /** By rank. */
+  /** Ascending by rank. */
   expressions: { rank: number; types: number; expression: RE2JS }[];
 }
 
-/** Entries that cannot be evaluated take their rank and have no rule. */
+/** Builds the tables of all lists. Entries that cannot be evaluated use up their rank and have no rule. */
 export function fillTables(lists: readonly { list: Warninglist }[], ranks: Ranks): RuleTables {
   const tables: RuleTables = {
     values: Object.fromEntries(INDICATOR_TYPES.map((type) => [type, new Map()])) as RuleTables['values'],

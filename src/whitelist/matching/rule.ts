@@ -3,17 +3,19 @@ import type { IndicatorType } from '../../model/vocabulary.ts';
 import type { Reach } from './name-entry.ts';
 import type { Network } from './network.ts';
 
-/** What an entry says, in the form in which it is compared. */
+/** A list entry in the form in which it is matched. */
 export type Rule =
-  /** The whole normalized value of that type. */
+  /** Equals the whole normalized value of that type. */
   | { by: 'value'; type: IndicatorType; value: string }
-  /** The host of a domain, a URL or an e-mail address. */
+  /** Matches the host of a domain, a URL or an e-mail address. */
   | { by: 'name'; name: string; reach: Reach }
-  /** An address, or one that is the host of a URL. */
+  /** Contains an address, or the address that is the host of a URL. */
   | { by: 'network'; network: Network }
-  /** A part, in lower case, of the host (of a value without one: of the value) or of the whole value in lower case. */
+  /**
+   * A lower-case substring of the host (of the value if it has no host), or of the whole value in lower case.
+   */
   | { by: 'part'; part: string; of: 'host' | 'value' }
-  /** The whole value. */
+  /** Tested against the whole value. */
   | { by: 'expression'; expression: RE2JS };
 
 export type Rules = readonly Rule[] | { rejected: string };

@@ -1,8 +1,8 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
 
 /**
- * Two normalized values of each type that have little more in common than the type: what finds both, finds nearly all.
- * Names and addresses are reserved ones (RFC 2606, RFC 5737, RFC 3849, RFC 5398).
+ * Two normalized values of each type that share little but the type: an expression that matches both matches
+ * nearly all values. Names and addresses are reserved ones (RFC 2606, RFC 5737, RFC 3849, RFC 5398).
  */
 export const PROBES: Readonly<Record<IndicatorType, readonly [string, string]>> = {
   IPV4: ['203.0.113.77', '198.51.100.9'],

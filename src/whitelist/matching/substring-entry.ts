@@ -2,12 +2,12 @@ import { searchText } from '../../model/search-text.ts';
 import { PUBLIC_SUFFIX, suffixKind } from './name-entry.ts';
 import type { Rules } from './rule.ts';
 
-/** Three characters are in too many values by chance. */
+/** Minimum length of a part: three characters occur in too many values by chance. */
 export const SHORTEST_PART = 4;
-/** No name is longer. */
+/** Maximum length of a part, which is that of a host name. */
 const LONGEST_PART = 253;
 
-/** What very many values begin with: a part of one of these would hide them all. */
+/** Beginnings of very many values: a part of one of these would hide all of them. */
 const COMMON = [
   ...[
     'http://www.',
@@ -24,9 +24,9 @@ const COMMON = [
 const OF_A_HOST = /^[a-z0-9._-]+$/;
 
 /**
- * Sought in the host alone when a host could hold it, else in the whole value: path, query and the part before the @ are
- * the attacker's to write, and `http://evil.example/google.com/` must not be hidden by `google.com`.
- * Letter case does not count.
+ * Parses a substring entry. A part that a host can contain is searched for in the host alone, any other part
+ * in the whole value: attackers choose the path, the query and the part before the @, so `google.com` must
+ * not hide `http://evil.example/google.com/`. Letter case is ignored.
  */
 export function readSubstring(text: string): Rules {
   const part = searchText(text);

@@ -2,22 +2,23 @@ import { lowestRank, NO_RANK, type Ranks, type RankTable } from './priority.ts';
 import { SHORTEST_PART } from './substring-entry.ts';
 
 export interface PartIndex {
-  /** The types of the lists that its parts are in, as bits. */
+  /** Types of all lists that have parts in the index, as bits. */
   types: number;
-  /** The lowest rank of a part that the text contains, in a list with that type; NO_RANK for none. */
+  /** Returns the lowest rank of a part that the text contains, in lists with that type; NO_RANK for none. */
   find(text: string, typeBit: number): number;
 }
 
-/** Neighbours in the sorted parts: from `first`, `end` not included. */
+/** A range of the sorted parts, from `first` up to but excluding `end`. */
 interface Range {
   first: number;
   end: number;
 }
 
 /**
- * Finds which of many parts a text contains without trying each: the parts stand in order, and at each place of the text
- * the few that begin like it are narrowed down letter by letter. The work is bounded by the length of the text times that of
- * the longest part times the logarithm of their number, whatever the parts are.
+ * Returns an index that finds the parts contained in a text without trying each of them. The parts are
+ * sorted; at each position of the text, the parts with the same beginning are narrowed down letter by letter.
+ * The work is bounded by the length of the text times the length of the longest part times the logarithm of
+ * the number of parts, whatever the parts are.
  */
 export function partIndex(table: RankTable, ranks: Ranks): PartIndex {
   const parts = [...table.keys()].sort();
@@ -58,7 +59,10 @@ function typesIn(table: RankTable, ranks: Ranks): number {
   return types;
 }
 
-/** Where the parts are that stand in the text at that place. All of the range share their first letters with it. */
+/**
+ * Returns the indexes of the parts that occur in the text at position `at`. All parts of the range share
+ * their first letters with the text there.
+ */
 function placesOfParts(text: string, at: number, parts: readonly string[], range: Range): number[] {
   const found: number[] = [];
   let { first, end } = range;
@@ -75,7 +79,10 @@ function placesOfParts(text: string, at: number, parts: readonly string[], range
   return found;
 }
 
-/** Of parts alike in the letters before `depth`, and all longer: the first whose letter there is not below the given one. */
+/**
+ * Returns the first index whose part has a letter at `depth` that is not below the given one. The parts of
+ * the range share all letters before `depth` and are longer.
+ */
 function firstFromLetter(
   parts: readonly string[],
   first: number,

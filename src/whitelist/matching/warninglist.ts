@@ -8,14 +8,14 @@ export interface Warninglist {
   description: string;
   version: string;
   kind: ListKind;
-  /** Our types it applies to, URLs that it reaches through their host included. */
+  /** Indicator types that the list applies to, including URLs that it matches through their host. */
   types: readonly IndicatorType[];
-  /** As the list writes them, trimmed. Each one can be evaluated. */
+  /** As written in the list, trimmed. Each entry can be evaluated. */
   entries: readonly string[];
 }
 
 interface RejectedEntry {
-  /** Where the entry stands in the list, from 0. */
+  /** Position of the entry in the list, from 0. */
   index: number;
   /** Short and fixed, without the entry, for counting. */
   reason: string;
@@ -35,10 +35,10 @@ const VERSION = /^[\w.:+-]{1,50}$/;
 const CONTROL = /[\p{Cc}\u2028\u2029\p{Cs}]/u;
 
 /**
- * A MISP warninglist (`list.json` of the misp-warninglists repository). As in MISP, a list without `type` is one of
- * strings, of several types the first counts, a missing version is 1, and the entries may be the keys of an object of
- * comments. What cannot be evaluated, or would hide far more than its author can have meant, is in `rejectedEntries`.
- * `json` is foreign data, already parsed. Never throws.
+ * Parses a MISP warninglist (`list.json` of the misp-warninglists repository). As in MISP, a list without
+ * `type` is a list of strings, of several types the first counts, a missing version is 1, and the entries may
+ * be the keys of an object of comments. `rejectedEntries` has the entries that cannot be evaluated, or would
+ * hide far more than their author can have meant. `json` is untrusted data, already parsed. Never throws.
  */
 export function parseWarninglist(json: unknown): ParsedWarninglist | { rejected: string } {
   if (!isObject(json)) return { rejected: 'not an object' };
@@ -76,7 +76,7 @@ function reasonAgainst(
   accepted: number,
 ): string | null {
   if (typeof entry !== 'string') return 'not text';
-  // Before it is compiled: a million expressions would keep the process busy for minutes.
+  // Checked before compiling: a million expressions would keep the process busy for minutes.
   if (kind === 'regex' && accepted >= MAX_EXPRESSIONS) return `more than ${MAX_EXPRESSIONS} expressions`;
   const rules = readEntry(kind, entry, types);
   return 'rejected' in rules ? rules.rejected : null;
