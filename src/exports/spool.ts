@@ -28,7 +28,7 @@ export interface Spooled {
   readonly failed: boolean;
 }
 
-export interface SpoolUsage {
+interface SpoolUsage {
   files: number;
   bytes: number;
   maxBytes: number;

@@ -37,7 +37,7 @@ export interface ResponseCache {
   stats(): CacheStats;
 }
 
-export interface CacheStats {
+interface CacheStats {
   hits: number;
   /** Answered by the computation that another request had started. */
   shared: number;
