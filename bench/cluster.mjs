@@ -1,4 +1,4 @@
-// node bench/cluster.mjs: two nodes on a primary, two replicas and a Redis Cluster, of which parts are killed under load.
+// node bench/cluster.mjs: kills parts of a cluster (two nodes, a primary with two replicas, a Redis Cluster) under load.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -12,15 +12,15 @@ import * as servers from './servers.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const CLIENTS = 8;
-/** What a commit elsewhere may take to be heard of. */
+/** The time within which a commit by another process must become visible. */
 const MAX_STALE_MS = 250;
-const TAG = 'told while parts are killed';
+const TAG = 'imported during failover';
 const run = promisify(execFile);
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '100000' }, seconds: { type: 'string', default: '8' } },
 });
-const say = (line) => console.error(line);
+const log = (line) => console.error(line);
 
 process.env.TIPLINE_WORKER = 'off';
 for (const signal of ['SIGINT', 'SIGTERM'])
@@ -33,7 +33,7 @@ try {
 
 async function bench() {
   const primaryUrl = await servers.startPostgres();
-  say(`Generating ${values.rows} indicators …`);
+  log(`Generating ${values.rows} indicators …`);
   await generate(primaryUrl, Number(values.rows));
   const replicas = [await servers.startReplica(primaryUrl), await servers.startReplica(primaryUrl)];
   const redis = await servers.startRedisCluster();
@@ -41,32 +41,33 @@ async function bench() {
   const start = () => servers.startTiplineProcess(primaryUrl, redis.url, settings);
   const nodes = [await start(), await start()];
   const key = servers.createKey(primaryUrl);
-  const ids = await someIds(primaryUrl);
+  const ids = await sampleIds(primaryUrl);
 
   const writer = startWriter(primaryUrl);
   const load = startLoad(nodes, key, ids, writer);
   const phases = [
-    ['all there', () => {}],
+    ['all running', () => {}],
     ['a replica killed', () => replicas[0].kill()],
     ['a Redis master killed', () => redis.kill()],
     ['a node killed', () => nodes[1].kill()],
   ];
+  const survivors = replicas.slice(1);
   const results = [];
   for (const [name, kill] of phases) {
-    say(`${name} …`);
-    const before = await reads(replicas.slice(1));
+    log(`${name} …`);
+    const before = await committedTransactions(survivors);
     load.begin();
     kill();
     await delay(Number(values.seconds) * 1000);
-    const after = await reads(replicas.slice(1));
-    results.push({ name, ...load.end(), written: writer.written(), onReplicas: after - before });
+    const after = await committedTransactions(survivors);
+    results.push({ name, ...load.end(), imports: writer.completed(), replicaReads: after - before });
   }
   await load.stop();
   await writer.stop();
   report(results);
 }
 
-async function someIds(url) {
+async function sampleIds(url) {
   const client = new pg.Client(url);
   await client.connect();
   const { rows } = await client.query(
@@ -76,8 +77,8 @@ async function someIds(url) {
   return rows.map(({ id }) => id);
 }
 
-/** Transactions of the replicas that are there. */
-async function reads(replicas) {
+/** Returns the number of transactions that the reachable replicas have committed. */
+async function committedTransactions(replicas) {
   let sum = 0;
   for (const { url } of replicas) {
     const client = new pg.Client(url);
@@ -90,37 +91,37 @@ async function reads(replicas) {
       sum += rows[0].n;
       await client.end();
     } catch {
-      // It has been killed.
+      // The replica has been killed.
     }
   }
   return sum;
 }
 
-/** Imports one indicator after the other, and keeps when each began and was there. */
+/** Imports one indicator after the other, and records when each import started and ended. */
 function startWriter(databaseUrl) {
-  const env = servers.settingsOf(databaseUrl);
+  const env = servers.tiplineEnvironment(databaseUrl);
   delete env.REDIS_URL;
   const file = join(servers.temporaryDirectory(), 'one.csv');
   const imports = [];
   let stopped = false;
   const done = (async () => {
     for (let n = 0; !stopped; n++) {
-      writeFileSync(file, `type,value,tags\nDOMAIN,told-${n}.test-feed.net,${TAG}\n`);
-      const one = { began: performance.now(), ended: Number.POSITIVE_INFINITY };
-      imports.push(one);
+      writeFileSync(file, `type,value,tags\nDOMAIN,failover-${n}.test-feed.net,${TAG}\n`);
+      const record = { startedAt: performance.now(), endedAt: Number.POSITIVE_INFINITY };
+      imports.push(record);
       await run(process.execPath, [MAIN, 'import', '--source', 'bench', file], { env });
-      one.ended = performance.now();
+      record.endedAt = performance.now();
       await delay(300);
     }
   })();
-  // It is told at the end, once everything has been stopped.
+  // `stop` reports a failure, after all phases; without this handler Node would end the process earlier.
   done.catch(() => {});
   return {
-    written: () => imports.filter(({ ended }) => ended < Number.POSITIVE_INFINITY).length,
-    /** How many a request may tell of that was sent and answered then. */
-    between: (sent, answered) => [
-      imports.filter(({ ended }) => ended <= sent - MAX_STALE_MS).length,
-      imports.filter(({ began }) => began <= answered).length,
+    completed: () => imports.filter(({ endedAt }) => endedAt < Number.POSITIVE_INFINITY).length,
+    /** Returns the minimum and maximum total that a response may report. */
+    expectedTotal: (sentAt, receivedAt) => [
+      imports.filter(({ endedAt }) => endedAt <= sentAt - MAX_STALE_MS).length,
+      imports.filter(({ startedAt }) => startedAt <= receivedAt).length,
     ],
     async stop() {
       stopped = true;
@@ -129,7 +130,7 @@ function startWriter(databaseUrl) {
   };
 }
 
-/** Clients that ask the nodes in turn, and ask another where one is not there. */
+/** Starts clients that send requests to the nodes in turn, and continue with the next node if one refuses a connection. */
 function startLoad(nodes, key, ids, writer) {
   const agent = new http.Agent({ keepAlive: true });
   let counts;
@@ -138,7 +139,7 @@ function startLoad(nodes, key, ids, writer) {
     counts = { times: [], failed: 0, refused: 0, wrong: [] };
   };
   begin();
-  const ask = (url, path) =>
+  const send = (url, path) =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${key}` };
       const request = http.get(url + path, { agent, headers }, (response) => {
@@ -153,19 +154,20 @@ function startLoad(nodes, key, ids, writer) {
     for (let n = number; !stopped; n++) {
       const { url } = nodes[n % nodes.length];
       const id = ids[(n * 7919) % ids.length];
-      const asksList = n % 3 === 0;
-      const path = asksList
+      const isList = n % 3 === 0;
+      const path = isList
         ? `/api/v1/indicators?tag=${encodeURIComponent(TAG)}&pageSize=1`
         : `/api/v1/indicators/${id}`;
-      const sent = performance.now();
+      const sentAt = performance.now();
       try {
-        const { status, body } = await ask(url, path);
-        const answered = performance.now();
-        counts.times.push(answered - sent);
-        const wrong = whatIsWrong(status, body, asksList ? writer.between(sent, answered) : id);
-        if (wrong) counts.wrong.push(wrong);
+        const { status, body } = await send(url, path);
+        const receivedAt = performance.now();
+        counts.times.push(receivedAt - sentAt);
+        const mismatch = findMismatch(status, body, isList ? writer.expectedTotal(sentAt, receivedAt) : id);
+        if (mismatch) counts.wrong.push(mismatch);
       } catch (error) {
-        // Nothing listens there: whoever stands in front asks another node. Any other was under way.
+        // A load balancer sends the request to another node if the connection is refused. Any other error concerns a
+        // request in flight.
         if (error.code === 'ECONNREFUSED') {
           counts.refused++;
           await delay(20);
@@ -185,26 +187,27 @@ function startLoad(nodes, key, ids, writer) {
   };
 }
 
-function whatIsWrong(status, body, expected) {
+/** @param expected the id of a detail, or the minimum and maximum total of a list */
+function findMismatch(status, body, expected) {
   if (status !== 200) return `status ${status}: ${body.slice(0, 200)}`;
   if (typeof expected === 'string')
-    return JSON.parse(body).data.id === expected ? null : `another than ${expected}`;
+    return JSON.parse(body).data.id === expected ? null : `The response is not indicator ${expected}.`;
   const { total } = JSON.parse(body);
-  const [least, most] = expected;
-  return total >= least && total <= most ? null : `${total} told, between ${least} and ${most} were there`;
+  const [min, max] = expected;
+  return total >= min && total <= max ? null : `The total is ${total}; it must be between ${min} and ${max}.`;
 }
 
 function report(results) {
   const header =
-    '| | requests | p50 ms | p99 ms | failed under way | wrong | imports so far | reads of the replica that stays |';
+    '| | requests | p50 ms | p99 ms | failed in flight | wrong | imports so far | reads on the surviving replica |';
   console.log(`${header}\n|---|--:|--:|--:|--:|--:|--:|--:|`);
-  for (const { name, times, failed, wrong, written, onReplicas } of results) {
+  for (const { name, times, failed, wrong, imports, replicaReads } of results) {
     const sorted = [...times].sort((a, b) => a - b);
     const at = (share) => sorted[Math.floor(sorted.length * share)]?.toFixed(1);
-    const cells = [name, times.length, at(0.5), at(0.99), failed, wrong.length, written, onReplicas];
+    const cells = [name, times.length, at(0.5), at(0.99), failed, wrong.length, imports, replicaReads];
     console.log(`| ${cells.join(' | ')} |`);
   }
-  const wrong = results.flatMap((result) => result.wrong);
-  for (const what of wrong.slice(0, 10)) console.error(what);
-  if (wrong.length > 0) process.exitCode = 1;
+  const mismatches = results.flatMap(({ wrong }) => wrong);
+  for (const mismatch of mismatches.slice(0, 10)) console.error(mismatch);
+  if (mismatches.length > 0) process.exitCode = 1;
 }

@@ -3,62 +3,65 @@ import { join } from 'node:path';
 import { measure, pathsFile } from './load.mjs';
 import * as servers from './servers.mjs';
 
-/** Answers that the bare server sends in turn, where each request is for another thing. */
-const ANSWERS = 1_000;
-/** Added by node:http itself, or about the connection and not the answer. */
-const NOT_SENT = ['connection', 'keep-alive', 'date', 'transfer-encoding'];
+/** The number of recorded responses that the bare server sends in turn, where every request is for another object. */
+const MAX_RESPONSES = 1_000;
+/** Headers that node:http adds itself, or that describe the connection rather than the response. */
+const SKIPPED_HEADERS = ['connection', 'keep-alive', 'date', 'transfer-encoding'];
 
 /**
- * Ours and the limit in turn, round by round, so that what disturbs the machine disturbs both.
- * @param {{against?: 'database', unchanged?: boolean}} asked against what reads the database too; with the tag of what is
- *   asked for
+ * Measures Tipline and the limit in turn, round by round, so that disturbances of the machine affect both.
+ * @param {{limitKind?: 'bare' | 'database', notModified?: boolean}} options the server that sets the limit; whether
+ *   requests carry the current ETag
  */
-export async function compare(asked) {
-  const { databaseUrl, redisUrl, key, paths, against, unchanged = false, rounds, seconds } = asked;
-  const ours = await servers.startTiplineProcess(databaseUrl, redisUrl);
-  const { etag } = (await ask(ours.url, key, paths[0])).headers;
-  const more = unchanged ? { etag } : {};
+export async function compare(options) {
+  const { databaseUrl, redisUrl, key, paths, limitKind = 'bare', notModified = false } = options;
+  const { rounds, seconds } = options;
+  const tipline = await servers.startTiplineProcess(databaseUrl, redisUrl);
+  const { etag } = (await send(tipline.url, key, paths[0])).headers;
+  const loadOptions = notModified ? { etag } : {};
   const limit =
-    against === 'database'
+    limitKind === 'database'
       ? await servers.startDatabaseServer(databaseUrl)
-      : await servers.startBareServer(await captured(ours.url, key, paths, unchanged));
+      : await servers.startBareServer(await recordResponses(tipline.url, key, paths, notModified));
   const file = pathsFile(paths);
   const pairs = [];
-  // Neither is measured while it is still being compiled.
-  for (const { url } of [ours, limit]) await measure(url, key, file, seconds, 0, more);
+  // Warm-up: neither server is measured before its code is compiled.
+  for (const { url } of [tipline, limit]) await measure(url, key, file, seconds, 0, loadOptions);
   for (let round = 0; round < rounds; round++) {
     const start = round * Math.floor(paths.length / rounds);
     pairs.push({
-      ours: await measure(ours.url, key, file, seconds, start, more),
-      limit: await measure(limit.url, key, file, seconds, start, more),
+      tipline: await measure(tipline.url, key, file, seconds, start, loadOptions),
+      limit: await measure(limit.url, key, file, seconds, start, loadOptions),
     });
   }
-  await ours.stop();
+  await tipline.stop();
   await limit.stop();
-  const of = (side) => ({ perSecond: median(pairs.map((pair) => pair[side].perSecond)) });
-  const ratio = median(pairs.map((pair) => pair.ours.perSecond / pair.limit.perSecond));
-  return { ours: of('ours'), limit: of('limit'), ratio };
+  const medianOf = (side) => ({ perSecond: median(pairs.map((pair) => pair[side].perSecond)) });
+  const ratio = median(pairs.map((pair) => pair.tipline.perSecond / pair.limit.perSecond));
+  return { tipline: medianOf('tipline'), limit: medianOf('limit'), ratio };
 }
 
-/** A file of answers for the bare server, as they were given or without a body. */
-export async function captured(url, key, paths, isEmpty) {
-  const answers = [];
-  for (const path of paths.slice(0, ANSWERS)) {
-    const { status, headers, body } = await ask(url, key, path);
-    answers.push({
+/** Writes a file of responses for the bare server, with their bodies or with empty ones. @returns its path */
+export async function recordResponses(url, key, paths, isEmpty) {
+  const responses = [];
+  for (const path of paths.slice(0, MAX_RESPONSES)) {
+    const { status, headers, body } = await send(url, key, path);
+    responses.push({
       status,
       headers: isEmpty ? { ...headers, 'content-length': '0' } : headers,
       body: isEmpty ? '' : body,
     });
   }
-  const file = join(servers.temporaryDirectory(), 'answers.json');
-  writeFileSync(file, JSON.stringify(answers));
+  const file = join(servers.temporaryDirectory(), 'responses.json');
+  writeFileSync(file, JSON.stringify(responses));
   return file;
 }
 
-async function ask(url, key, path) {
+async function send(url, key, path) {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
-  const headers = Object.fromEntries([...response.headers].filter(([name]) => !NOT_SENT.includes(name)));
+  const headers = Object.fromEntries(
+    [...response.headers].filter(([name]) => !SKIPPED_HEADERS.includes(name)),
+  );
   return { status: response.status, headers, body: await response.text() };
 }
 

@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { find } from './servers.mjs';
+import { findProgram } from './servers.mjs';
 
 const ESCAPES = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-const BUFFER = 1 << 18;
+const BUFFER_LENGTH = 1 << 18;
 
 /**
- * Opens a COPY into a table through psql. Triggers, and so foreign keys, do not fire: the rows are taken to be whole.
+ * Opens a COPY into a table through psql. Triggers, and with them foreign keys, are disabled: the rows must be consistent.
  * @param {string} columns names, separated by spaces
- * @returns `write(row)`, which gives a promise when the caller should wait, and `end()`
+ * @returns `write(row)`, which returns a promise when the caller must wait for the buffer to drain, and `end()`
  */
 export function openCopy(url, table, columns) {
   const psql = spawn(
-    find('psql'),
+    findProgram('psql'),
     [url, '-qXv', 'ON_ERROR_STOP=1', '-c', `copy ${table} (${columns.split(' ').join(', ')}) from stdin`],
     {
       stdio: ['pipe', 'inherit', 'inherit'],
@@ -23,21 +23,21 @@ export function openCopy(url, table, columns) {
   psql.stdin.on('error', () => {});
   let text = '';
   const flush = () => {
-    const full = text;
+    const chunk = text;
     text = '';
-    return psql.stdin.write(full);
+    return psql.stdin.write(chunk);
   };
   return {
     write(row) {
-      text += `${row.map(field).join('\t')}\n`;
-      if (text.length < BUFFER || flush()) return undefined;
+      text += `${row.map(formatField).join('\t')}\n`;
+      if (text.length < BUFFER_LENGTH || flush()) return undefined;
       return Promise.race([once(psql.stdin, 'drain'), exited]);
     },
     async end() {
       flush();
       psql.stdin.end();
       const [code] = await exited;
-      if (code !== 0) throw new Error(`copying into ${table} failed`);
+      if (code !== 0) throw new Error(`COPY into ${table} failed with exit code ${code}.`);
     },
   };
 }
@@ -48,13 +48,13 @@ export async function copyRows(url, table, columns, rows) {
   await copy.end();
 }
 
-/** COPY's text format. */
-function field(value) {
+/** Formats a value in COPY's text format. */
+function formatField(value) {
   if (value === null) return '\\N';
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return escapeText(`{${value.map(element).join(',')}}`);
+  if (Array.isArray(value)) return escapeText(`{${value.map(quoteElement).join(',')}}`);
   return typeof value === 'string' ? escapeText(value) : String(value);
 }
 
 const escapeText = (text) => text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]);
-const element = (text) => `"${text.replace(/["\\]/g, '\\$&')}"`;
+const quoteElement = (text) => `"${text.replace(/["\\]/g, '\\$&')}"`;

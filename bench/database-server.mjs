@@ -1,5 +1,6 @@
-// The limit of what is read by id: node:http and pg alone, one prepared select, JSON.stringify.
-// node database-server.mjs PORT DATABASE_URL; answers /indicators/:id and /indicators/:id/context as far as that goes.
+// The limit for reads by id: node:http and pg alone, one prepared select, JSON.stringify.
+// node database-server.mjs PORT DATABASE_URL; it serves /indicators/:id and /indicators/:id/context without checking keys,
+// rate limits or visibility.
 import { createServer } from 'node:http';
 import pg from 'pg';
 
@@ -7,9 +8,14 @@ const [, , port, url] = process.argv;
 const pool = new pg.Pool({ connectionString: url, max: 20 });
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'private, no-cache' };
 
-const linked = (far, columns, near, own) => `(select coalesce(json_agg(json_build_object(${columns})), '[]')
-  from relationship r join ${far} f on f.id = r.${near}_id
-  where r.${own}_id = i.id and r.${near}_kind = '${far}' and r.${own}_kind = 'indicator') as ${far}s`;
+const linked = (
+  kind,
+  columns,
+  entityEnd,
+  indicatorEnd,
+) => `(select coalesce(json_agg(json_build_object(${columns})), '[]')
+  from relationship r join ${kind} f on f.id = r.${entityEnd}_id
+  where r.${indicatorEnd}_id = i.id and r.${entityEnd}_kind = '${kind}' and r.${indicatorEnd}_kind = 'indicator') as ${kind}s`;
 const COLUMNS = `i.id, i.type, i.value, i.confidence, i.severity, i.tlp, i.tags, s.name as source, i.first_seen,
   i.last_seen, i.expires_at`;
 const FROM = 'from indicator i join source s on s.id = i.source_id where i.id = $1';

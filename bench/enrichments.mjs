@@ -4,7 +4,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const PROVIDERS = ['virustotal', 'abuseipdb', 'greynoise', 'shodan', 'otx'];
 const ENGINES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo', 'Foxtrot', 'Golf', 'Hotel'];
 
-/** Rows of `enrichment` for an indicator: one to three providers, whose answers have about 2 to 20 kB each. */
+/** Returns rows of `enrichment` for an indicator: one to three providers, with responses of about 2 to 20 kB each. */
 export function enrichmentRows({ id, value }, now, random) {
   const first = integer(random, 0, PROVIDERS.length - 1);
   return Array.from({ length: integer(random, 1, 3) }, (_, i) => {
@@ -19,7 +19,7 @@ export function enrichmentRows({ id, value }, now, random) {
       fetchedAt,
       new Date(fetchedAt.getTime() + 30 * DAY_MS),
       failed ? 'timeout' : null,
-      failed ? 'null' : JSON.stringify(answer(value, random)),
+      failed ? 'null' : JSON.stringify(providerResponse(value, random)),
       1,
     ];
   });
@@ -30,8 +30,8 @@ function verdict(score) {
   return score >= 70 ? 'MALICIOUS' : score >= 30 ? 'SUSPICIOUS' : 'BENIGN';
 }
 
-/** In the shape of a multi-scanner's answer: a verdict for each engine. */
-function answer(value, random) {
+/** Returns a response in the format of a multi-engine scanner: one verdict for each engine. */
+function providerResponse(value, random) {
   const results = Array.from({ length: integer(random, 16, 150) }, (_, i) => ({
     engine: `${oneOf(random, ENGINES)}-${i}`,
     category: chance(random, 0.2) ? 'malicious' : 'undetected',

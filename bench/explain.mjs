@@ -15,41 +15,43 @@ import {
 import { entityId } from './entities.mjs';
 import { findFacts } from './facts.mjs';
 
-/** Scanning one of these from end to end is what an index is there to spare. */
-const LARGE = /Seq Scan on (indicator|indicator_source|relationship|enrichment)\b/;
+/** Sequential scans of these tables are marked in the summary: an index should avoid them. */
+const LARGE_SCAN = /Seq Scan on (indicator|indicator_source|relationship|enrichment)\b/;
 
 export async function explain(url, print) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const facts = await findFacts(client);
-  const sent = [];
+  const statements = [];
   const db = new Kysely({
     dialect: postgresDialect({ url, maxConnections: 1, onIdleError: () => {} }),
-    log: ({ query }) => sent.push(query),
+    log: ({ query }) => statements.push(query),
   });
   const summary = [];
-  for (const [name, ask] of Object.entries(questions(facts))) {
-    await ask(db, { tlpCeiling: 'RED', now: new Date() });
-    const { sql, parameters, preparation } = sent.pop();
+  for (const [name, execute] of Object.entries(queries(facts))) {
+    await execute(db, { tlpCeiling: 'RED', now: new Date() });
+    const { sql, parameters, preparation } = statements.pop();
     const plan = await planOf(client, sql, [...parameters], preparation?.plan === 'generic');
     print(`\n=== ${name}\n${sql}\n\n${plan}`);
     const time = plan.match(/Execution Time: ([\d.]+)/)[1];
-    summary.push(`${time.padStart(10)} ms  ${name}${LARGE.test(plan) ? `  (${plan.match(LARGE)[0]})` : ''}`);
+    summary.push(
+      `${time.padStart(10)} ms  ${name}${LARGE_SCAN.test(plan) ? `  (${plan.match(LARGE_SCAN)[0]})` : ''}`,
+    );
   }
   print(`\n=== Summary\n${summary.join('\n')}`);
   await db.destroy();
   await client.end();
 }
 
-/** As the service has it planned: for these parameters, or for any. */
+/** Returns the plan as Tipline gets it: custom (for these parameters) or generic. */
 async function planOf(client, sql, parameters, isGeneric) {
-  const given = parameters.map((value) =>
+  const literals = parameters.map((value) =>
     pg.escapeLiteral(
       Array.isArray(value) ? `{${value}}` : value instanceof Date ? value.toISOString() : `${value}`,
     ),
   );
   if (isGeneric) await client.query(`set plan_cache_mode = force_generic_plan; prepare planned as ${sql}`);
-  const statement = `explain (analyze, buffers) ${isGeneric ? `execute planned (${given})` : sql}`;
+  const statement = `explain (analyze, buffers) ${isGeneric ? `execute planned (${literals})` : sql}`;
   const run = () => client.query(statement, isGeneric ? [] : parameters);
   await run();
   const { rows } = await run();
@@ -57,7 +59,7 @@ async function planOf(client, sql, parameters, isGeneric) {
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
-function questions({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
+function queries({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
   const list =
     (filters, page = 1) =>
     (db, principal) =>
@@ -68,7 +70,7 @@ function questions({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
     list: list({}),
     'list, a middle page': list({}, 4_000),
     'list, type': list({ type: 'IPV4' }),
-    'list, the commonest type': list({ type: 'URL' }),
+    'list, the most common type': list({ type: 'URL' }),
     'list, severity': list({ severity: 'HIGH' }),
     'list, type and severity': list({ type: 'IPV4', severity: 'CRITICAL' }),
     'list, minConfidence': list({ minConfidence: 90 }),
@@ -82,7 +84,7 @@ function questions({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
     'list, q of 8': list({ q: q8 }),
     'list, q of 12': list({ q: q12 }),
     'list, q defanged': list({ q: `${q8}[.]` }),
-    'list, q defanged, of many': list({ q: 'hxxp://' }),
+    'list, q defanged, many matches': list({ q: 'hxxp://' }),
     'list, q and type': list({ q: q8, type: 'URL' }),
     'list, tag and type': list({ tag: commonTag, type: 'URL' }),
     'list, largest campaign': list({ campaignId: campaign }),
@@ -98,5 +100,5 @@ function questions({ q3, q8, q12, commonTag, rareTag, ids, contextIds }) {
 }
 
 const { values } = parseArgs({ options: { url: { type: 'string' } } });
-if (!values.url) throw new Error('usage: node bench/explain.mjs --url postgres://…');
+if (!values.url) throw new Error('Usage: node bench/explain.mjs --url postgres://…');
 await explain(values.url, (text) => console.log(text));

@@ -1,4 +1,4 @@
-// node bench/exports.mjs [--rows N] [--url postgres://…] [--formats csv,stix]: full exports; README.md beside says how.
+// node bench/exports.mjs [--rows N] [--url postgres://…] [--formats csv,stix]: full exports; see README.md.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -11,8 +11,8 @@ import { residentBytes, watchMemory } from './memory.mjs';
 import * as servers from './servers.mjs';
 
 const FORMATS = ['csv', 'ndjson', 'ecs', 'stix', 'misp', 'snort', 'suricata', 'zeek', 'txt', 'rpz'];
-/** Where the table has what a format reads. */
-const COPIED = {
+/** The columns of `indicator` by the names of the fields that a format reads, where they differ. */
+const COLUMN_NAMES = {
   source: 'source_id',
   firstSeen: 'first_seen',
   lastSeen: 'last_seen',
@@ -21,10 +21,11 @@ const COPIED = {
   modifiedAt: 'modified_at',
   forDetection: 'for_detection',
 };
-const ELSEWHERE = ['externalIds', 'indicates'];
-/** The machine is not the same from one second to the next: what takes longer than this, in seconds, is done fewer times. */
-const QUICK = 6;
-const ROUNDS_OF_SLOW = 3;
+/** Fields that come from other tables; COPY leaves them out. */
+const JOINED_FIELDS = ['externalIds', 'indicates'];
+/** Exports that take longer than this have fewer rounds; short ones need more, because the machine's speed varies. */
+const SLOW_SECONDS = 6;
+const SLOW_ROUNDS = 3;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const options = {
@@ -43,27 +44,30 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 /**
- * Each format in full, beside COPY of the same columns.
- * @param {{formats?: string[], rounds?: number}} options so many rounds, of those that are slow fewer; the one in the middle counts
+ * Measures the full export of each format and COPY of the same columns.
+ * @param {{formats?: string[], rounds?: number}} options `rounds`: the maximum for each format; slow formats have fewer
+ * @returns the round with the median ratio of each format, with the highest memory of all its rounds
  */
-export async function exportAll(databaseUrl, { formats = FORMATS, rounds: most = 5 } = {}) {
+export async function exportAll(databaseUrl, { formats = FORMATS, rounds: maxRounds = 5 } = {}) {
   const key = servers.createKey(databaseUrl);
   const results = [];
   for (const format of formats) {
     const rounds = [];
     do rounds.push(await exportOnce(databaseUrl, key, format));
-    while (rounds.length < (rounds[0].first.seconds < QUICK ? most : Math.min(most, ROUNDS_OF_SLOW)));
+    while (
+      rounds.length < (rounds[0].first.seconds < SLOW_SECONDS ? maxRounds : Math.min(maxRounds, SLOW_ROUNDS))
+    );
     const sorted = rounds.toSorted((a, b) => a.ratio - b.ratio);
     results.push({
       ...sorted[Math.floor(sorted.length / 2)],
-      overIdle: Math.max(...rounds.map(({ overIdle }) => overIdle)),
+      memoryOverIdle: Math.max(...rounds.map(({ memoryOverIdle }) => memoryOverIdle)),
     });
     console.error(`${format}: ${rounds.map(({ first }) => first.seconds.toFixed(1)).join(', ')} s`);
   }
   return results;
 }
 
-/** In a process of its own, so that none inherits the memory of another. */
+/** Exports in a process of its own, so that no format inherits the memory of another. */
 async function exportOnce(databaseUrl, key, format) {
   const tipline = await servers.startTiplineProcess(databaseUrl);
   const path = `/api/v1/indicators?format=${format}`;
@@ -71,20 +75,20 @@ async function exportOnce(databaseUrl, key, format) {
   const idle = residentBytes(tipline.pid);
   const peak = watchMemory(tipline.pid);
   const first = await get(tipline.url, key, path);
-  const copied = await copyOut(databaseUrl, formatOf(format, DEFAULT_OPTIONS).columns);
+  const copy = await copyOut(databaseUrl, formatOf(format, DEFAULT_OPTIONS).columns);
   const again = await get(tipline.url, key, path);
-  const overIdle = peak.stop().peak - idle;
+  const memoryOverIdle = peak.stop().peak - idle;
   const file = await sendFile(again.bytes);
-  const unchanged = await get(tipline.url, key, path, { 'if-none-match': first.etag });
+  const notModified = await get(tipline.url, key, path, { 'if-none-match': first.etag });
   await tipline.stop();
-  const ratio = first.bytes / first.seconds / (copied.bytes / copied.seconds);
+  const ratio = first.bytes / first.seconds / (copy.bytes / copy.seconds);
   const againRatio = file.seconds / again.seconds;
-  return { format, first, again, unchanged, copied, overIdle, ratio, againRatio };
+  return { format, first, again, notModified, copy, memoryOverIdle, ratio, againRatio };
 }
 
-/** Reads an answer to its end, from a socket, without keeping it. */
+/** Reads a response to its end and discards it. */
 function get(url, key, path, headers = {}) {
-  const began = performance.now();
+  const startedAt = performance.now();
   return new Promise((done, fail) => {
     const request = http.get(
       url + path,
@@ -93,13 +97,19 @@ function get(url, key, path, headers = {}) {
         let bytes = 0;
         let firstMs = null;
         response.on('data', (chunk) => {
-          firstMs ??= performance.now() - began;
+          firstMs ??= performance.now() - startedAt;
           bytes += chunk.length;
         });
         response.on('error', fail);
         response.on('end', () => {
           const { statusCode: status, headers } = response;
-          done({ status, bytes, firstMs, seconds: (performance.now() - began) / 1000, etag: headers.etag });
+          done({
+            status,
+            bytes,
+            firstMs,
+            seconds: (performance.now() - startedAt) / 1000,
+            etag: headers.etag,
+          });
         });
       },
     );
@@ -107,48 +117,53 @@ function get(url, key, path, headers = {}) {
   });
 }
 
-/** The limit of what is laid aside: a file of that size, sent by node:http alone. */
+/** The limit for spooled exports: node:http alone sends a file of that size. */
 async function sendFile(bytes) {
-  const path = join(servers.temporaryDirectory(), 'sent');
+  const path = join(servers.temporaryDirectory(), 'file');
   writeFileSync(path, Buffer.alloc(1 << 20, 'tipline '));
   const { url, stop } = await servers.startFileServer(path, bytes);
-  const sent = [];
-  for (let i = 0; i < 2; i++) sent.push(await get(url, '', '/'));
+  const responses = [];
+  for (let i = 0; i < 2; i++) responses.push(await get(url, '', '/'));
   await stop();
-  return sent[1];
+  return responses[1];
 }
 
-/** The limit: the same columns of every row, as fast as the database gives them to a reader of bytes. */
+/** The limit for first exports: COPY of the same columns of every row to a reader of bytes. */
 async function copyOut(url, columns) {
   const names = columns
-    .filter((column) => !ELSEWHERE.includes(column))
-    .map((column) => COPIED[column] ?? column);
-  const began = performance.now();
-  const psql = spawn(servers.find('psql'), [url, '-qXc', `copy (select ${names} from indicator) to stdout`]);
+    .filter((column) => !JOINED_FIELDS.includes(column))
+    .map((column) => COLUMN_NAMES[column] ?? column);
+  const startedAt = performance.now();
+  const psql = spawn(servers.findProgram('psql'), [
+    url,
+    '-qXc',
+    `copy (select ${names} from indicator) to stdout`,
+  ]);
   let bytes = 0;
   for await (const chunk of psql.stdout) bytes += chunk.length;
-  return { bytes, seconds: (performance.now() - began) / 1000 };
+  return { bytes, seconds: (performance.now() - startedAt) / 1000 };
 }
 
 function table(results) {
   const mb = (bytes) => (bytes / 1e6).toFixed(0);
-  const lines = results.map(({ format, first, again, unchanged, copied, overIdle, ratio, againRatio }) =>
-    [
-      format,
-      mb(first.bytes),
-      first.firstMs?.toFixed(0),
-      first.seconds.toFixed(1),
-      mb(first.bytes / first.seconds),
-      mb(copied.bytes / copied.seconds),
-      ratio.toFixed(2),
-      mb(overIdle),
-      again.seconds.toFixed(2),
-      againRatio.toFixed(2),
-      `${unchanged.status} in ${(unchanged.seconds * 1000).toFixed(0)} ms`,
-    ].join(' | '),
+  const lines = results.map(
+    ({ format, first, again, notModified, copy, memoryOverIdle, ratio, againRatio }) =>
+      [
+        format,
+        mb(first.bytes),
+        first.firstMs?.toFixed(0),
+        first.seconds.toFixed(1),
+        mb(first.bytes / first.seconds),
+        mb(copy.bytes / copy.seconds),
+        ratio.toFixed(2),
+        mb(memoryOverIdle),
+        again.seconds.toFixed(2),
+        againRatio.toFixed(2),
+        `${notModified.status} in ${(notModified.seconds * 1000).toFixed(0)} ms`,
+      ].join(' | '),
   );
   return [
-    '| format | MB | first byte ms | s | MB/s | COPY MB/s | ratio | MB over idle | again s | of a file | If-None-Match |',
+    '| format | MB | first byte ms | s | MB/s | COPY MB/s | ratio | memory over idle MB | again s | ratio to a file | If-None-Match |',
     '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|',
     ...lines.map((line) => `| ${line} |`),
   ].join('\n');

@@ -1,10 +1,10 @@
-// The limit of what is laid aside: node:http sending a file. node file-server.mjs FILE BYTES PORT
+// The limit for spooled exports: node:http sends a file. node file-server.mjs FILE BYTES PORT
 import { createReadStream, truncateSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { pipeline } from 'node:stream';
 
 const [, , file, bytes, port] = process.argv;
-// As long as what it is compared with; the rest of it are zeros.
+// The file gets the size of the export that it is compared with, padded with zeros.
 truncateSync(file, Number(bytes));
 
 createServer((_request, response) => {

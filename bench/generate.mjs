@@ -8,7 +8,7 @@ import { indicators } from './indicators.mjs';
 import { seededRandom } from './random.mjs';
 
 const SEED = 20_260_101;
-/** Triggers do not fire while rows are copied. */
+/** The summaries are filled afterwards, because triggers are disabled during COPY. */
 const SUMMARY = `insert into indicator_summary
   select type, severity, tlp, confidence, for_detection, count(*),
     bit_xor(indicator_hash(id, version, created_at, modified_at))
@@ -27,10 +27,10 @@ const INDICATOR_COLUMNS =
 const ENRICHMENT_COLUMNS = 'indicator_id provider verdict score fetched_at expires_at error raw revision';
 
 /**
- * Fills an empty PostgreSQL database with `count` indicators and all around them. Deterministic but for the day: the
- * times lie before the last midnight (UTC), so that expiry means something.
+ * Fills an empty PostgreSQL database with `count` indicators and the objects linked to them. The same day gives the same
+ * data: times count back from the last midnight (UTC), so that some indicators have expired and others have not.
  */
-export async function generate(url, count, say = () => {}) {
+export async function generate(url, count, log = () => {}) {
   const now = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
   const database = await openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError: () => {} });
   await database.close();
@@ -38,24 +38,24 @@ export async function generate(url, count, say = () => {}) {
   await client.connect();
   const indexes = await dropIndexes(client);
   await copyRows(url, 'source', SOURCE_COLUMNS, sources.rows(now));
-  const others = entities(now, SEED);
-  for (const [table, { columns, rows }] of Object.entries(others)) await copyRows(url, table, columns, rows);
-  await copyIndicators(url, count, now, others.relationship.columns, say);
-  await writeStatements(client, now);
+  const tables = entities(now, SEED);
+  for (const [table, { columns, rows }] of Object.entries(tables)) await copyRows(url, table, columns, rows);
+  await copyIndicators(url, count, now, tables.relationship.columns, log);
+  await writeSourceStatements(client, now);
   await client.query('update revision set value = 1, last_number = $1', [count]);
-  say('indexes');
+  log('building indexes');
   await client.query("set maintenance_work_mem = '1GB'");
   for (const definition of indexes) await client.query(definition);
   await client.query(SUMMARY);
   await client.query(TAG_SUMMARY);
   await client.query(CAMPAIGNS);
   await client.query(CAMPAIGN_SUMMARY);
-  // Vacuum as autovacuum would: only then are pages marked as visible to all, and indexes read alone.
+  // As autovacuum would: index-only scans need pages that are marked as all-visible.
   await client.query('vacuum (analyze)');
   await client.end();
 }
 
-async function copyIndicators(url, count, now, linkColumns, say) {
+async function copyIndicators(url, count, now, linkColumns, log) {
   const random = seededRandom(SEED + 2);
   const copies = {
     indicator: openCopy(url, 'indicator', INDICATOR_COLUMNS),
@@ -67,7 +67,7 @@ async function copyIndicators(url, count, now, linkColumns, say) {
     for (const link of indicator.links) await copies.relationship.write(linkRow(indicator, link));
     if (indicator.enriched)
       for (const row of enrichmentRows(indicator, now, random)) await copies.enrichment.write(row);
-    if (indicator.number % 100_000 === 0) say(`${indicator.number} indicators`);
+    if (indicator.number % 100_000 === 0) log(`${indicator.number} indicators`);
   }
   for (const copy of Object.values(copies)) await copy.end();
 }
@@ -91,15 +91,15 @@ function indicatorRow(indicator, now) {
     indicator.expiresAt,
     indicator.forDetection,
     indicator.whitelisted,
-    // As the sweep leaves it.
+    // The sweep marks expired indicators.
     indicator.expiresAt !== null && indicator.expiresAt <= now,
     now,
     1,
   ];
 }
 
-/** Each indicator is what one source said of it. */
-async function writeStatements(client, now) {
+/** Writes one statement by one source for each indicator. */
+async function writeSourceStatements(client, now) {
   await client.query('set session_replication_role = replica');
   await client.query(
     `insert into indicator_source select id, source_id, last_seen, first_seen, last_seen, $1, expires_at, confidence,
@@ -108,7 +108,7 @@ async function writeStatements(client, now) {
   );
 }
 
-/** Drops the indexes that no constraint needs (they are built faster afterwards), and gives their definitions. */
+/** Drops the indexes that no constraint needs, which are faster to build afterwards. @returns their definitions */
 async function dropIndexes(client) {
   const { rows } = await client.query(
     `select indexname, indexdef from pg_indexes where schemaname = 'public'
@@ -123,6 +123,6 @@ if (import.meta.main ?? process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({
     options: { rows: { type: 'string', default: '1000000' }, url: { type: 'string' } },
   });
-  if (!values.url) throw new Error('usage: node bench/generate.mjs --url postgres://… [--rows N]');
+  if (!values.url) throw new Error('Usage: node bench/generate.mjs --url postgres://… [--rows N]');
   await generate(values.url, Number(values.rows), (line) => console.log(line));
 }

@@ -1,4 +1,4 @@
-// node bench/growth.mjs: what lists, details and contexts take from 100,000 to 10,000,000 indicators; README.md says how.
+// node bench/growth.mjs: query times of lists, details and contexts at 100,000 to 10,000,000 indicators; see README.md.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Kysely } from 'kysely';
@@ -8,11 +8,11 @@ import { findFacts } from './facts.mjs';
 import { generate } from './generate.mjs';
 import * as servers from './servers.mjs';
 
-/** A question that takes longer than this in all is not asked again. */
-const ENOUGH_MS = 20_000;
+/** A query is not repeated once its runs have taken this long in total. */
+const MAX_TOTAL_MS = 20_000;
 const CEILING = 'RED';
-/** Of these each is another. */
-const EACH_ANOTHER = ['detail', 'context'];
+/** Queries that use another id in each run. */
+const WITH_DISTINCT_IDS = ['detail', 'context'];
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const rounded = (numbers) => numbers.map((number) => number.toFixed(0)).join(', ');
@@ -27,22 +27,26 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
   try {
-    report(await growth(values.urls?.split(',') ?? (await generated(values.rows.split(',')))));
+    report(await growth(values.urls?.split(',') ?? (await generateDatabases(values.rows.split(',')))));
   } finally {
     await servers.stopAll();
   }
 }
 
-/** The medians of what is asked of databases, the smallest first, so many times. */
-export async function growth(urls, times = 100) {
-  const sides = [await open(urls[0])];
-  // What matches about as often: the number of matches is not what is to be compared.
-  for (const url of urls.slice(1)) sides.push(await open(url, sides[0].matches));
-  return measure(sides, times);
+/**
+ * Measures the median time of each query.
+ * @param urls of the databases, the smallest first
+ * @param maxRuns of each query on each database
+ */
+export async function growth(urls, maxRuns = 100) {
+  const databases = [await open(urls[0])];
+  // Substrings with about as many matches as in the smallest, because the number of matches is not what is compared.
+  for (const url of urls.slice(1)) databases.push(await open(url, databases[0].matches));
+  return measure(databases, maxRuns);
 }
 
-/** Databases of one server, filled. */
-async function generated(sizes) {
+/** Fills databases of the given sizes on one server. @returns their URLs */
+async function generateDatabases(sizes) {
   const url = await servers.startPostgres();
   const urls = [];
   for (const [i, rows] of sizes.entries()) {
@@ -56,60 +60,61 @@ async function generated(sizes) {
   return urls;
 }
 
-async function open(url, most) {
+async function open(url, maxMatches) {
   const client = new pg.Client(url);
-  // What went wrong first is what is told.
+  // The query that fails reports the error; without this handler Node would end the process.
   client.on('error', () => {});
   await client.connect();
   const db = new Kysely({ dialect: postgresDialect({ url, maxConnections: 1, onIdleError: () => {} }) });
-  const facts = await findFacts(client, most);
+  const facts = await findFacts(client, maxMatches);
   const close = () => Promise.all([db.destroy(), client.end()]);
   return {
-    asks: await questions(db, facts),
-    limits: counts(client, facts),
+    queries: await timedQueries(db, facts),
+    limitQueries: countQueries(client, facts),
     matches: facts.matches,
     close,
   };
 }
 
 /**
- * The medians, all asked in turn, so that what disturbs the machine disturbs all. What is compared is the work, not the disk,
- * which a large database's first touches come from: nothing counts that was not asked before.
+ * Runs each query on all databases in turn, so that disturbances of the machine affect all of them. Every query runs once
+ * before it is timed, because the first access to a row of a large database comes from the disk.
+ * @returns medians
  */
-async function measure(sides, most) {
-  const names = Object.keys(sides[0].asks);
+async function measure(databases, maxRuns) {
+  const names = Object.keys(databases[0].queries);
   const measured = [];
   for (const name of names) {
-    const times = sides.map(() => []);
-    const limits = sides.map(() => []);
-    const answers = [];
-    for (let i = 0; i < most && times.every((each) => sum(each) < ENOUGH_MS); i++) {
-      for (const [side, { asks, limits: counts }] of sides.entries()) {
-        if (i === 0 || EACH_ANOTHER.includes(name)) {
-          await asks[name](i);
-          await counts[name]?.();
+    const times = databases.map(() => []);
+    const limits = databases.map(() => []);
+    const results = [];
+    for (let i = 0; i < maxRuns && times.every((each) => sum(each) < MAX_TOTAL_MS); i++) {
+      for (const [index, { queries, limitQueries }] of databases.entries()) {
+        if (i === 0 || WITH_DISTINCT_IDS.includes(name)) {
+          await queries[name](i);
+          await limitQueries[name]?.();
         }
-        const started = performance.now();
-        answers[side] = await asks[name](i);
-        times[side].push(performance.now() - started);
-        if (!counts[name]) continue;
-        const counting = performance.now();
-        await counts[name]();
-        limits[side].push(performance.now() - counting);
+        const startedAt = performance.now();
+        results[index] = await queries[name](i);
+        times[index].push(performance.now() - startedAt);
+        if (!limitQueries[name]) continue;
+        const limitStartedAt = performance.now();
+        await limitQueries[name]();
+        limits[index].push(performance.now() - limitStartedAt);
       }
     }
-    // Each of the largest that has a limit, so that a median that surprises can be told from a disturbance.
+    // Single runs on the largest database show whether a surprising median is a disturbance.
     if (limits.at(-1).length > 0)
       console.error(`${name}: ${rounded(times.at(-1))} ms; count(*): ${rounded(limits.at(-1))} ms`);
-    const totals = answers.map((answer) => answer?.total);
+    const totals = results.map((result) => result?.total);
     measured.push({ name, ms: times.map(median), limits: limits.map(median), totals });
   }
-  for (const { close } of sides) await close();
+  for (const { close } of databases) await close();
   return measured;
 }
 
-/** The limit of what no index helps: the same predicate, counted by PostgreSQL with its workers. */
-function counts(client, { q3 }) {
+/** Returns the limit for queries that scan: `count(*)` of the same predicate, which PostgreSQL runs with parallel workers. */
+function countQueries(client, { q3 }) {
   const count = (text) => async () => {
     await client.query(
       `select count(*) from indicator where not whitelisted and tlp <= $1
@@ -120,7 +125,7 @@ function counts(client, { q3 }) {
   return { 'q of 1 character': count(q3.slice(0, 1)), 'q of 2 characters': count(q3.slice(0, 2)) };
 }
 
-async function questions(db, { q3, q8, commonTag, rareTag, ids, contextIds }) {
+async function timedQueries(db, { q3, q8, commonTag, rareTag, ids, contextIds }) {
   const principal = { tlpCeiling: CEILING, now: new Date() };
   const list =
     (filters, page = 1) =>
@@ -153,7 +158,7 @@ async function questions(db, { q3, q8, commonTag, rareTag, ids, contextIds }) {
 
 function report(measured) {
   const sizes = measured[0].totals.map((total) => `ms at ${total.toLocaleString('en')}`);
-  const lines = [`| asked for | ${sizes.join(' | ')} | matches | times |`];
+  const lines = [`| request | ${sizes.join(' | ')} | matches | times |`];
   lines.push(`|---|${sizes.map(() => '--:|').join('')}--:|--:|`);
   const row = (name, ms, matches = '') =>
     `| ${name} | ${ms.map((each) => each.toFixed(1)).join(' | ')} | ${matches} | ${(ms.at(-1) / ms[0]).toFixed(1)} |`;

@@ -2,8 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const id = (kind, n) => `${kind}--00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-const at = { created: '2026-01-01T00:00:00.000Z', modified: '2026-01-01T00:00:00.000Z' };
-const object = (type, n, fields) => ({ type, spec_version: '2.1', id: id(type, n), ...at, ...fields });
+const TIMESTAMPS = { created: '2026-01-01T00:00:00.000Z', modified: '2026-01-01T00:00:00.000Z' };
+const object = (type, n, fields) => ({
+  type,
+  spec_version: '2.1',
+  id: id(type, n),
+  ...TIMESTAMPS,
+  ...fields,
+});
 const bundle = (...objects) => JSON.stringify({ type: 'bundle', id: id('bundle', 1), objects });
 const lines = (count, prefix) =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}.example-bench.net\n`).join('');
@@ -11,11 +17,11 @@ const indicator = (n, values) =>
   object('indicator', n, {
     pattern_type: 'stix',
     pattern: `[${Array.from({ length: values }, (_, i) => `domain-name:value = 'p${n}-${i}.example-bench.net'`).join(' OR ')}]`,
-    valid_from: at.created,
+    valid_from: TIMESTAMPS.created,
   });
 const malware = (n) => object('malware', n, { name: `Bench malware ${n}`, is_family: true });
 
-/** Files that are made to cost more than they should. */
+/** Files that are expensive to parse or to import for their size. */
 const FILES = {
   'lines-20000.txt': () => lines(20_000, 'a'),
   'lines-200000.txt': () => lines(200_000, 'b'),
@@ -45,7 +51,7 @@ const FILES = {
     ),
 };
 
-/** Writes them. @returns their names and paths */
+/** Writes the files to a directory. @returns their names and paths */
 export function hostileFiles(directory) {
   return Object.entries(FILES).map(([name, content]) => {
     const path = join(directory, name);

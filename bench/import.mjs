@@ -1,4 +1,4 @@
-// node bench/import.mjs [--rows N] [--only readers]: importing beside COPY, and readers meanwhile; README.md says how.
+// node bench/import.mjs [--rows N] [--only readers]: imports compared with COPY, and readers during an import; see README.md.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import * as servers from './servers.mjs';
 const run = promisify(execFile);
 const RESULTS = new URL('./results/', import.meta.url);
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-/** Readers that ask at a fixed pace, whatever the answers take: what an import costs them shows in their p99. */
+/** Requests per second, sent at a fixed pace however long responses take, so that delays by an import show in the p99. */
 const PACE = { detail: 40, list: 4 };
 const READ_MS = 30_000;
 const SAMPLE_IDS = 2_000;
@@ -36,27 +36,27 @@ async function bench(values) {
   await generate(filled, Number(values.rows), log);
   const files = await dump(filled);
   if (values.only === 'readers')
-    return console.log(readersTable(await readWhileImporting(filled, files.others)));
-  const copied = await copyIn(await fresh(filled, 'copied'), files.rows);
-  log(`COPY: ${copied.toFixed(1)} s`);
-  const imported = await importFile(await fresh(filled, 'imported'), files.csv);
+    return console.log(readersTable(await readDuringImport(filled, files.others)));
+  const copySeconds = await copyIn(await createDatabase(filled, 'copied'), files.rows);
+  log(`COPY: ${copySeconds.toFixed(1)} s`);
+  const imported = await importFile(await createDatabase(filled, 'imported'), files.csv);
   log(`import: ${imported.seconds.toFixed(1)} s ${JSON.stringify(imported.counts)}`);
   const again = await importFile(filled.replace(/[^/]*$/, 'imported'), files.csv);
-  log(`again: ${again.seconds.toFixed(1)} s`);
-  const readers = await readWhileImporting(filled, files.others);
-  const ratio = copied / imported.seconds;
-  const results = { rows: Number(values.rows), copied, imported, again, ratio, readers };
+  log(`the same again: ${again.seconds.toFixed(1)} s`);
+  const readers = await readDuringImport(filled, files.others);
+  const ratio = copySeconds / imported.seconds;
+  const results = { rows: Number(values.rows), copySeconds, imported, again, ratio, readers };
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(new URL('import.json', RESULTS), `${JSON.stringify(results, null, 2)}\n`);
   console.log(table(results));
 }
 
-/** The rows as COPY takes them; the same as a CSV file for the import; and a CSV of as many that nobody has. */
+/** Writes `rows` for COPY, the same indicators as `csv` for an import, and as many other indicators as the CSV file `others`. */
 export async function dump(url) {
   const directory = servers.temporaryDirectory();
   const file = async (name, sql) => {
     const path = join(directory, name);
-    const psql = spawn(servers.find('psql'), [
+    const psql = spawn(servers.findProgram('psql'), [
       url,
       '-qXc',
       `copy (${sql}) to stdout ${name.endsWith('.csv') ? 'csv header' : ''}`,
@@ -78,91 +78,94 @@ export async function dump(url) {
   };
 }
 
-/** Another empty database on the same server, brought up to date. */
-async function fresh(url, name) {
-  await run(servers.find('psql'), [url, '-qXc', `create database ${name}`]);
-  const other = url.replace(/[^/]*$/, name);
-  await run(process.execPath, [MAIN, 'migrate'], { env: servers.settingsOf(other) });
-  return other;
+/** Creates and migrates an empty database on the same server. @returns its URL */
+async function createDatabase(url, name) {
+  await run(servers.findProgram('psql'), [url, '-qXc', `create database ${name}`]);
+  const databaseUrl = url.replace(/[^/]*$/, name);
+  await run(process.execPath, [MAIN, 'migrate'], { env: servers.tiplineEnvironment(databaseUrl) });
+  return databaseUrl;
 }
 
-/** The limit: the table's own COPY, with its indexes and triggers. */
+/** The limit: COPY into the same table, with its indexes and triggers. @returns seconds */
 async function copyIn(url, path) {
-  await run(servers.find('psql'), [
+  await run(servers.findProgram('psql'), [
     url,
     '-qXc',
     "insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at) select gen_random_uuid(), 'x', 'x', 'CLEAR', 50, 'LOW', now()",
     '-c',
     'alter table indicator drop constraint indicator_source_id_fkey',
   ]);
-  const began = performance.now();
-  await run(servers.find('psql'), [url, '-qXc', `\\copy indicator from '${path}'`]);
-  return (performance.now() - began) / 1000;
+  const startedAt = performance.now();
+  await run(servers.findProgram('psql'), [url, '-qXc', `\\copy indicator from '${path}'`]);
+  return (performance.now() - startedAt) / 1000;
 }
 
-/** @param signal ends it, and `counts` are then not known; `started` is given its process */
-export async function importFile(url, path, { signal, started = () => {}, settings = {} } = {}) {
-  const began = performance.now();
+/**
+ * Imports a file in a process of its own.
+ * @param options `signal` aborts the import, which then returns no counts; `onStart` receives the process
+ */
+export async function importFile(url, path, { signal, onStart = () => {}, settings = {} } = {}) {
+  const startedAt = performance.now();
   const child = spawn(process.execPath, [MAIN, 'import', path, '--source', 'Bench', '--json'], {
-    env: { ...servers.settingsOf(url), ...settings },
+    env: { ...servers.tiplineEnvironment(url), ...settings },
   });
-  started(child);
+  onStart(child);
   signal?.addEventListener('abort', () => child.kill());
   const idle = residentBytes(child.pid);
   const memory = watchMemory(child.pid);
-  let said = '';
+  let output = '';
   child.stdout.on('data', (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   await once(child, 'exit');
-  const { reasons: _, ...counts } = signal?.aborted ? {} : JSON.parse(said.trim().split('\n').at(-1));
-  return { seconds: (performance.now() - began) / 1000, idle, ...memory.stop(), counts };
+  const { reasons: _, ...counts } = signal?.aborted ? {} : JSON.parse(output.trim().split('\n').at(-1));
+  return { seconds: (performance.now() - startedAt) / 1000, idle, ...memory.stop(), counts };
 }
 
-async function readWhileImporting(url, path) {
+async function readDuringImport(url, path) {
   const key = servers.createKey(url);
   const tipline = await servers.startTiplineProcess(url);
-  const ask = async (sql) => (await run(servers.find('psql'), [url, '-qAtXc', sql])).stdout.trim();
-  // The worker holds what was copied against the whitelist; what it hides is no reader's.
-  while ((await ask('select edition = applied from whitelist_state')) !== 't') await delay(500);
+  const runSql = async (sql) => (await run(servers.findProgram('psql'), [url, '-qAtXc', sql])).stdout.trim();
+  // The worker re-evaluates the copied indicators against the whitelist; readers must not request those that it hides.
+  while ((await runSql('select edition = applied from whitelist_state')) !== 't') await delay(500);
   const visible = `not whitelisted and tlp = 'CLEAR' and expires_at is null`;
-  const ids = (await ask(`select id from indicator where ${visible} limit ${SAMPLE_IDS}`)).split('\n');
+  const ids = (await runSql(`select id from indicator where ${visible} limit ${SAMPLE_IDS}`)).split('\n');
   const read = (until) => readAtPace(tipline.url, key, ids, until);
   await read(delay(5_000));
-  const quiet = await read(delay(READ_MS));
+  const withoutImport = await read(delay(READ_MS));
   const importing = importFile(url, path);
-  const busy = await read(importing);
-  return { quiet, busy, imported: await importing };
+  const duringImport = await read(importing);
+  return { withoutImport, duringImport, imported: await importing };
 }
 
-/** Asks for details and first pages at their pace until a promise is settled. @returns p50 and p99 of each, ms */
+/** Requests details and first pages at a fixed pace until a promise is settled. @returns p50 and p99 of each in ms */
 export async function readAtPace(url, key, ids, until) {
-  let over = false;
+  let ended = false;
   void until.then(() => {
-    over = true;
+    ended = true;
   });
   const agent = new http.Agent({ keepAlive: true });
   const times = { detail: [], list: [] };
-  const ask = (kind, path) =>
+  const send = (kind, path) =>
     new Promise((done, fail) => {
-      const began = performance.now();
+      const startedAt = performance.now();
       http
         .get(url + path, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
           response.resume().on('end', () => {
             if (response.statusCode !== 200) return fail(new Error(`${path}: ${response.statusCode}`));
-            times[kind].push(performance.now() - began);
+            times[kind].push(performance.now() - startedAt);
             done();
           });
         })
         .on('error', fail);
     });
   const stream = async (kind, perSecond, path) => {
-    const under = [];
-    for (let n = 0; !over; n++) {
-      under.push(ask(kind, path(n)));
+    const pending = [];
+    for (let n = 0; !ended; n++) {
+      pending.push(send(kind, path(n)));
       await delay(1000 / perSecond);
     }
-    await Promise.all(under);
+    await Promise.all(pending);
   };
   await Promise.all([
     stream('detail', PACE.detail, (n) => `/api/v1/indicators/${ids[n % ids.length]}`),
@@ -178,28 +181,32 @@ function percentiles(times) {
   return { requests: sorted.length, p50: at(0.5), p99: at(0.99) };
 }
 
-function table({ rows, copied, imported, again, ratio, readers }) {
+function table({ rows, copySeconds, imported, again, ratio, readers }) {
   return [
-    `| ${rows} indicators | s | a second | MB at most |`,
+    `${rows.toLocaleString('en')} indicators:`,
+    '',
+    '| | s | per second | peak MB |',
     '|---|--:|--:|--:|',
-    `| COPY into \`indicator\` | ${copied.toFixed(1)} | ${Math.round(rows / copied)} | – |`,
+    `| COPY into \`indicator\` | ${copySeconds.toFixed(1)} | ${Math.round(rows / copySeconds)} | – |`,
     `| import | ${imported.seconds.toFixed(1)} | ${Math.round(rows / imported.seconds)} | ${(imported.peak / 1e6).toFixed(0)} |`,
     `| the same again | ${again.seconds.toFixed(1)} | ${Math.round(rows / again.seconds)} | ${(again.peak / 1e6).toFixed(0)} |`,
     '',
-    `Ratio to COPY: ${ratio.toFixed(2)}.`,
+    `The ratio to COPY is ${ratio.toFixed(2)}.`,
     '',
     readersTable(readers),
   ].join('\n');
 }
 
-function readersTable({ quiet, busy }) {
+function readersTable({ withoutImport, duringImport }) {
   const ms = ({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
+  const row = (label, kind) => {
+    const [without, during] = [withoutImport[kind], duringImport[kind]];
+    return `| ${label} | ${ms(without)} | ${ms(during)} | ${(during.p99 / without.p99).toFixed(2)} |`;
+  };
   return [
-    '| readers, p50 / p99 ms | quiet | while importing | p99 ratio |',
+    '| readers, p50 / p99 ms | without import | during import | p99 ratio |',
     '|---|--:|--:|--:|',
-    ...['detail', 'list'].map(
-      (kind) =>
-        `| ${kind} | ${ms(quiet[kind])} | ${ms(busy[kind])} | ${(busy[kind].p99 / quiet[kind].p99).toFixed(2)} |`,
-    ),
+    row('detail', 'detail'),
+    row('first page', 'list'),
   ].join('\n');
 }

@@ -15,8 +15,8 @@ const pick = {
   tlp: weighted(spread.TLPS),
   confidence: weighted(spread.CONFIDENCES),
 };
-/** Days that an indicator is good for: the quantiles of feeds that say it. */
-const lifeDays = fromQuantiles([
+/** The validity of an indicator in days: the quantiles of the feeds that state it. */
+const validityDays = fromQuantiles([
   [0, 2],
   [0.05, 18],
   [0.25, 89],
@@ -26,17 +26,17 @@ const lifeDays = fromQuantiles([
 ]);
 
 /**
- * The first `count` indicators, in the order of their numbers; the same seed and `now` give the same.
+ * Generates the first `count` indicators in the order of their numbers. The same seed and `now` give the same indicators.
  * @param {{count: number, now: Date, seed: number, sources: {pick: (random: () => number) => string}}} options
  */
 export function* indicators({ count, now, seed, sources }) {
-  if (count > MAX_INDICATORS) throw new Error(`at most ${MAX_INDICATORS} indicators`);
+  if (count > MAX_INDICATORS) throw new Error(`The number of indicators must be at most ${MAX_INDICATORS}.`);
   const random = seededRandom(seed);
   const events = eventTimes(count, now, random);
   for (let index = 0; index < count; index++) {
     const lastSeen = chance(random, spread.SHARE_WITH_EVENT_TIME)
       ? oneOf(random, events)
-      : seenAt(now, random);
+      : randomTime(now, random);
     yield {
       number: index + 1,
       ...identity(index, random),
@@ -48,9 +48,9 @@ export function* indicators({ count, now, seed, sources }) {
       firstSeen: new Date(lastSeen.getTime() - integer(random, 0, 30) * DAY_MS),
       lastSeen,
       expiresAt: expiry(now, random),
-      forDetection: chance(random, spread.FOR_DETECTION),
-      whitelisted: chance(random, spread.WHITELISTED),
-      enriched: chance(random, spread.ENRICHED),
+      forDetection: chance(random, spread.SHARE_FOR_DETECTION),
+      whitelisted: chance(random, spread.SHARE_WHITELISTED),
+      enriched: chance(random, spread.SHARE_ENRICHED),
       links: LINKS.flatMap(({ kind, share, pick: pickOne }) =>
         chance(random, share) ? [{ kind, ordinal: pickOne(random) }] : [],
       ),
@@ -59,34 +59,36 @@ export function* indicators({ count, now, seed, sources }) {
 }
 
 function identity(index, random) {
-  const wanted = pick.type(random);
-  const text = valueAt(wanted, index, random);
-  const result = normalize(wanted, text);
-  if ('rejected' in result) throw new Error(`${wanted} ${text}: ${result.rejected}`);
+  const pickedType = pick.type(random);
+  const text = valueAt(pickedType, index, random);
+  const result = normalize(pickedType, text);
+  if ('rejected' in result) throw new Error(`${pickedType} ${text}: ${result.rejected}`);
   const { type, value, normalized } = result;
   return { id: indicatorId(type, normalized), type, value, normalized };
 }
 
-/** Feeds give all of an event one time. */
+/** In feeds, all indicators of an event have the same time. */
 function eventTimes(count, now, random) {
-  return Array.from({ length: Math.ceil(count / spread.PER_EVENT) }, () => seenAt(now, random));
+  return Array.from({ length: Math.ceil(count / spread.INDICATORS_PER_EVENT) }, () =>
+    randomTime(now, random),
+  );
 }
 
-function seenAt(now, random) {
+function randomTime(now, random) {
   return new Date(Math.floor((now.getTime() - random() * TWO_YEARS_MS) / 1000) * 1000);
 }
 
 function tags(random) {
   const chosen = new Set();
-  for (let wanted = pick.tagCount(random); wanted > 0; wanted--) chosen.add(pick.tag(random));
+  for (let count = pick.tagCount(random); count > 0; count--) chosen.add(pick.tag(random));
   return [...chosen].sort();
 }
 
-/** Nothing expires within two days of `now`, so that totals stand while they are compared. */
+/** Nothing expires within two days of `now`, so that totals do not change while they are compared. */
 function expiry(now, random) {
   const share = random();
-  if (share < spread.EXPIRED) return new Date(now.getTime() - integer(random, 1, 600) * DAY_MS);
-  if (share < spread.EXPIRED + spread.EXPIRES_LATER)
-    return new Date(now.getTime() + (lifeDays(random) + random()) * DAY_MS);
+  if (share < spread.SHARE_EXPIRED) return new Date(now.getTime() - integer(random, 1, 600) * DAY_MS);
+  if (share < spread.SHARE_EXPIRED + spread.SHARE_EXPIRES_LATER)
+    return new Date(now.getTime() + (validityDays(random) + random()) * DAY_MS);
   return null;
 }

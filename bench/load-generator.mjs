@@ -1,4 +1,4 @@
-// Where wrk is not installed: as paths.lua, over node:http. node load-generator.mjs URL CONNECTIONS SECONDS
+// Replaces wrk with paths.lua where wrk is not installed. node load-generator.mjs URL CONNECTIONS SECONDS
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 
@@ -9,16 +9,16 @@ const headers = { authorization: `Bearer ${BENCH_KEY}`, ...(BENCH_ETAG && { 'if-
 const agent = new Agent({ keepAlive: true, maxSockets: Number(connections) });
 const times = [];
 let failed = 0;
-let at = Number(process.env.BENCH_START);
+let next = Number(process.env.BENCH_START);
 
-const began = performance.now();
-const end = began + Number(seconds) * 1000;
-await Promise.all(Array.from({ length: Number(connections) }, askUntilTheEnd));
+const startedAt = performance.now();
+const end = startedAt + Number(seconds) * 1000;
+await Promise.all(Array.from({ length: Number(connections) }, sendUntilEnd));
 times.sort((a, b) => a - b);
 const percentile = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
 const result = {
   requests: times.length,
-  seconds: (performance.now() - began) / 1000,
+  seconds: (performance.now() - startedAt) / 1000,
   p50Ms: percentile(0.5),
   p99Ms: percentile(0.99),
   failed,
@@ -26,16 +26,16 @@ const result = {
 console.log(JSON.stringify(result));
 agent.destroy();
 
-async function askUntilTheEnd() {
+async function sendUntilEnd() {
   while (performance.now() < end) {
-    const asked = performance.now();
-    const status = await ask(paths[at++ % paths.length]);
+    const sentAt = performance.now();
+    const status = await send(paths[next++ % paths.length]);
     if (status === 0 || status >= 400) failed++;
-    times.push(performance.now() - asked);
+    times.push(performance.now() - sentAt);
   }
 }
 
-function ask(path) {
+function send(path) {
   return new Promise((done) => {
     const request = get(url + path, { agent, headers }, (response) => {
       response.resume();

@@ -3,14 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { find, temporaryDirectory } from './servers.mjs';
+import { findProgram, temporaryDirectory } from './servers.mjs';
 
 const run = promisify(execFile);
 const CONNECTIONS = 64;
-const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
-export const GENERATOR = find('wrk', false) ? 'wrk' : 'node:http';
+const pathTo = (name) => fileURLToPath(new URL(name, import.meta.url));
+export const GENERATOR = findProgram('wrk', false) ? 'wrk' : 'node:http';
 
-/** Writes the paths that are to be asked for in turn to a file, for `measure`. */
+/** Writes the paths that `measure` requests in turn to a file. @returns its path */
 export function pathsFile(paths) {
   const file = join(temporaryDirectory(), 'paths');
   writeFileSync(file, `${paths.join('\n')}\n`);
@@ -18,12 +18,12 @@ export function pathsFile(paths) {
 }
 
 /**
- * Asks a server in another process, over kept connections, as fast as it answers.
- * @param {number} start where in the file to begin, so that a repetition asks for others
- * @param {{etag?: string, perSecond?: number, connections?: number}} more the tag of what is there already; a pace below
- *   what it can do (wrk alone)
- * @returns {Promise<{perSecond: number, p50Ms: number, p99Ms: number}>}
- * @throws when one request fails or is refused
+ * Sends requests to a server from another process over keep-alive connections, as fast as it responds.
+ * @param {number} start index of the first path in the file, so that a later round requests other paths
+ * @param {{etag?: string, perSecond?: number, connections?: number}} options `etag`: for If-None-Match; `perSecond`: a rate
+ *   below the maximum (wrk only)
+ * @returns {Promise<{requests: number, perSecond: number, p50Ms: number, p99Ms: number}>}
+ * @throws {Error} if any request fails or has an error status
  */
 export async function measure(
   url,
@@ -42,7 +42,7 @@ export async function measure(
     BENCH_ETAG: etag,
     BENCH_PAUSE_MS: String(pauseMs),
   };
-  // Answers that are late are slow, not failed.
+  // With a long timeout, late responses count as slow rather than as failed.
   const wrk = [
     '-t1',
     `-c${connections}`,
@@ -50,15 +50,15 @@ export async function measure(
     '--timeout',
     '60s',
     '-s',
-    beside('paths.lua'),
+    pathTo('paths.lua'),
     url,
   ];
   const { stdout } =
     GENERATOR === 'wrk'
-      ? await run(find('wrk'), wrk, { env })
+      ? await run(findProgram('wrk'), wrk, { env })
       : await run(
           process.execPath,
-          [beside('load-generator.mjs'), url, String(connections), String(seconds)],
+          [pathTo('load-generator.mjs'), url, String(connections), String(seconds)],
           {
             env,
           },

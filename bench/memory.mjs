@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const SAMPLE_MS = 10;
 
-/** The resident size of a process now; 0 when it has ended. */
+/** Returns the current resident size of a process in bytes; 0 if it has ended. */
 export function residentBytes(pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
@@ -11,7 +11,7 @@ export function residentBytes(pid) {
   }
 }
 
-/** Watches the resident size of a process. `stop` gives its peak, and the mean of each quarter of the time: is it flat? */
+/** Samples the resident size of a process. `stop` returns the peak, and the mean of each quarter of the time as its trend. */
 export function watchMemory(pid) {
   const sizes = [];
   const timer = setInterval(() => {

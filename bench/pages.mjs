@@ -1,4 +1,4 @@
-// node bench/pages.mjs [--rows N]: what the application asks for, one after the other, at N indicators.
+// node bench/pages.mjs [--rows N]: the requests of the application's pages, sequentially, at N indicators.
 import { execFileSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,13 +10,13 @@ import * as servers from './servers.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const EMAIL = 'bench@example.org';
-const FIRST_PASSWORD = 'set by an administrator';
+const INITIAL_PASSWORD = 'set by an administrator';
 const PASSWORD = 'correct horse battery';
 const ROUNDS = 15;
 
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' } } });
 const rows = Number(values.rows);
-const say = (line) => console.error(line);
+const log = (line) => console.error(line);
 
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, () => servers.stopAll().then(() => process.exit(1)));
@@ -29,18 +29,21 @@ try {
 async function bench() {
   const databaseUrl = await servers.startPostgres();
   const redisUrl = await servers.startRedis();
-  say(`Generating ${rows} indicators …`);
-  await generate(databaseUrl, rows, say);
+  log(`Generating ${rows} indicators …`);
+  await generate(databaseUrl, rows, log);
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const url = await servers.startTipline(databaseUrl, redisUrl);
-  const args = ['users', 'create', EMAIL, '--role', 'administrator', '--password', FIRST_PASSWORD];
-  execFileSync(process.execPath, [MAIN, ...args], { env: servers.settingsOf(databaseUrl), stdio: 'ignore' });
+  const args = ['users', 'create', EMAIL, '--role', 'administrator', '--password', INITIAL_PASSWORD];
+  execFileSync(process.execPath, [MAIN, ...args], {
+    env: servers.tiplineEnvironment(databaseUrl),
+    stdio: 'ignore',
+  });
   const cookie = await signIn(url);
   const facts = await findFacts(client);
   const { rows: sources } = await client.query('select id from source order by name limit 1');
   await client.end();
-  await settled(`${url}/app/indicators?pageSize=1`, cookie);
+  await waitUntilStable(`${url}/app/indicators?pageSize=1`, cookie);
   console.log('| request | total | median ms | slowest ms |\n|---|--:|--:|--:|');
   for (const [name, path] of Object.entries(paths(facts, sources[0]?.id))) {
     const { median, slowest, total } = await measure(url + path, cookie);
@@ -68,7 +71,7 @@ function paths({ q3, q8, commonTag, rareTag, ids }, sourceId) {
     expired: `${list}&state=expired`,
     'an indicator': `/app/indicators/${ids[0]}`,
     'search, three letters': `/app/search?q=${q3}`,
-    'search, what is not there': '/app/search?q=zz-nothing-holds-this',
+    'search, no match': '/app/search?q=zz-nothing-holds-this',
     overview: '/app/overview',
     actors: '/app/actors',
     campaigns: '/app/campaigns',
@@ -77,20 +80,20 @@ function paths({ q3, q8, commonTag, rareTag, ids }, sourceId) {
   };
 }
 
-/** The worker marks what has expired and hides what is whitelisted: it is waited for. */
-async function settled(address, cookie) {
+/** Waits until the total no longer changes: the worker marks expired indicators and hides whitelisted ones. */
+async function waitUntilStable(address, cookie) {
   const total = async () => (await (await fetch(address, { headers: { cookie } })).json()).total;
   for (let before = -1, now = await total(); before !== now; before = now, now = await total())
     await delay(15_000);
 }
 
 async function signIn(url) {
-  const response = await post(`${url}/app/sign-in`, { email: EMAIL, password: FIRST_PASSWORD });
+  const response = await post(`${url}/app/sign-in`, { email: EMAIL, password: INITIAL_PASSWORD });
   const cookie = response.headers
     .getSetCookie()
     .map((text) => text.split(';')[0])
     .join('; ');
-  await post(`${url}/app/password`, { password: FIRST_PASSWORD, newPassword: PASSWORD }, cookie);
+  await post(`${url}/app/password`, { password: INITIAL_PASSWORD, newPassword: PASSWORD }, cookie);
   return cookie;
 }
 
@@ -108,12 +111,12 @@ async function measure(address, cookie) {
   const times = [];
   let total = '';
   for (let round = 0; round < ROUNDS; round++) {
-    const start = performance.now();
+    const startedAt = performance.now();
     const response = await fetch(address, { headers: { cookie } });
-    const answer = await response.json();
-    times.push(performance.now() - start);
-    if (!response.ok) throw new Error(`${address}: ${JSON.stringify(answer)}`);
-    total = answer.total ?? '';
+    const body = await response.json();
+    times.push(performance.now() - startedAt);
+    if (!response.ok) throw new Error(`${address}: ${JSON.stringify(body)}`);
+    total = body.total ?? '';
   }
   times.sort((a, b) => a - b);
   return { median: times[Math.floor(ROUNDS / 2)], slowest: times.at(-1), total };

@@ -1,25 +1,25 @@
--- For wrk: asks for the paths of the file BENCH_PATHS in turn, with the key BENCH_KEY, and prints what came of it.
-local requests, at, pause = {}, 0, 0
+-- For wrk: requests the paths in the file BENCH_PATHS in turn with the key BENCH_KEY, and prints the results as JSON.
+local requests, position, pause = {}, 0, 0
 
 function init()
   wrk.headers["Authorization"] = "Bearer " .. os.getenv("BENCH_KEY")
   if os.getenv("BENCH_ETAG") ~= "" then wrk.headers["If-None-Match"] = os.getenv("BENCH_ETAG") end
   pause = tonumber(os.getenv("BENCH_PAUSE_MS"))
-  if pause > 0 then delay = waits end
+  if pause > 0 then delay = random_pause end
   for path in io.lines(os.getenv("BENCH_PATHS")) do
     requests[#requests + 1] = wrk.format("GET", path)
   end
-  at = tonumber(os.getenv("BENCH_START")) % #requests
+  position = tonumber(os.getenv("BENCH_START")) % #requests
 end
 
--- As clients that know nothing of each other come: whole milliseconds, exponential, on average what was asked for.
-function waits()
+-- Independent clients: pauses in whole milliseconds, exponentially distributed, with BENCH_PAUSE_MS as their mean.
+function random_pause()
   return math.floor(0.5 - pause * math.log(1 - math.random()))
 end
 
 function request()
-  at = at % #requests + 1
-  return requests[at]
+  position = position % #requests + 1
+  return requests[position]
 end
 
 function done(summary, latency)

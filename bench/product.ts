@@ -1,4 +1,4 @@
-// What benches call without a server: bundled with it, as dist/bench.js.
+// The functions that benchmarks call without a server. The build bundles them with it as dist/bench.js.
 export { openDatabase } from '../src/db/open.ts';
 export { postgresDialect } from '../src/db/postgres/postgres.ts';
 export { findActor, listActors } from '../src/entities/actors/actors.queries.ts';

@@ -1,6 +1,6 @@
 /**
- * Seeded random numbers (sfc32, public domain): the same seed gives the same data on every machine.
- * @param {number} seed a whole number
+ * Returns a seeded random number generator (sfc32, public domain): the same seed gives the same data on every machine.
+ * @param {number} seed an integer
  * @returns {() => number} at least 0, less than 1
  */
 export function seededRandom(seed) {
@@ -17,28 +17,28 @@ export function seededRandom(seed) {
   return next;
 }
 
-/** A function that picks one of the values as often as its weight says. `entries`: [value, weight] pairs. */
+/** Returns a function that picks values with a probability in proportion to their weights. `entries`: [value, weight] pairs. */
 export function weighted(entries) {
   const values = entries.map(([value]) => value);
-  const upTo = [];
+  const cumulative = [];
   let sum = 0;
   for (const [, weight] of entries) {
     sum += weight;
-    upTo.push(sum);
+    cumulative.push(sum);
   }
   return (random) => {
-    const wanted = random() * sum;
+    const target = random() * sum;
     let [low, high] = [0, values.length - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (upTo[middle] > wanted) high = middle;
+      if (cumulative[middle] > target) high = middle;
       else low = middle + 1;
     }
     return values[low];
   };
 }
 
-/** A function that draws from a distribution given by its quantiles, [share, value] pairs, straight in between. */
+/** Returns a function that draws from a distribution given by its quantiles ([share, value] pairs), with linear interpolation. */
 export function fromQuantiles(quantiles) {
   return (random) => {
     const share = random();

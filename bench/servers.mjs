@@ -5,50 +5,50 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const DATABASE = fileURLToPath(new URL('./database-server.mjs', import.meta.url));
-/** PostgreSQL refuses to run as root: then it runs as nobody. */
+const DATABASE_SERVER = fileURLToPath(new URL('./database-server.mjs', import.meta.url));
+/** PostgreSQL refuses to run as root, so root runs it as nobody. */
 const NOBODY = 65_534;
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-const FILES = fileURLToPath(new URL('./file-server.mjs', import.meta.url));
-const BARE = fileURLToPath(new URL('./bare-server.mjs', import.meta.url));
-/** A quarter of a small machine's memory, as PostgreSQL's manual advises; connections for nine processes of ours. */
+const FILE_SERVER = fileURLToPath(new URL('./file-server.mjs', import.meta.url));
+const BARE_SERVER = fileURLToPath(new URL('./bare-server.mjs', import.meta.url));
+/** A quarter of a small machine's memory, as PostgreSQL's manual advises; connections for nine Tipline processes. */
 const POSTGRES_SETTINGS = ['shared_buffers=2GB', 'max_wal_size=8GB', 'max_connections=250'];
 
-const children = [];
+const resources = [];
 
-/** The path of a program: in PATH, or where Debian keeps PostgreSQL's. */
-export function find(name, required = true) {
+/** Returns the path of a program: in PATH, or in Debian's directories of PostgreSQL. */
+export function findProgram(name, required = true) {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const directories = [...process.env.PATH.split(':'), ...versions.map((v) => join(debian, v, 'bin'))];
   const path = directories.map((directory) => join(directory, name)).find((file) => existsSync(file));
-  if (!path && required) throw new Error(`${name} is not installed`);
+  if (!path && required) throw new Error(`${name} is not installed.`);
   return path;
 }
 
-/** A directory that is removed by `stopAll`. */
+/** Creates a directory that `stopAll` removes. @returns its path */
 export function temporaryDirectory() {
   const directory = mkdtempSync(join(tmpdir(), 'tipline-bench-'));
-  children.push({ stop: () => rmSync(directory, { recursive: true, force: true }) });
+  resources.push({ stop: () => rmSync(directory, { recursive: true, force: true }) });
   return directory;
 }
 
-/** An empty PostgreSQL that keeps nothing. @returns its URL */
+/** Starts an empty PostgreSQL in a temporary directory. @returns its URL */
 export async function startPostgres() {
   const { data, options } = dataDirectory();
   execFileSync(
-    find('initdb'),
+    findProgram('initdb'),
     ['-D', data, '-U', 'tipline', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
     options,
   );
   return (await runPostgres(data, options, 'ready to accept connections')).url;
 }
 
-/** A streaming replica. @returns its URL, and how to kill it */
+/** Starts a streaming replica. @returns its URL, and `kill()` */
 export async function startReplica(primaryUrl) {
   const { data, options } = dataDirectory();
   execFileSync(
-    find('pg_basebackup'),
+    findProgram('pg_basebackup'),
     ['-d', primaryUrl, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
     options,
   );
@@ -56,7 +56,7 @@ export async function startReplica(primaryUrl) {
   return runPostgres(data, options, 'ready to accept read-only connections');
 }
 
-/** PostgreSQL's own, which whoever runs it may use. */
+/** Creates a data directory owned by the user that runs PostgreSQL. @returns its path and the options for `spawn` */
 function dataDirectory() {
   const data = join(temporaryDirectory(), 'postgres');
   mkdirSync(data);
@@ -70,16 +70,16 @@ async function runPostgres(data, options, ready) {
   const port = await freePort();
   const settings = POSTGRES_SETTINGS.flatMap((setting) => ['-c', setting]);
   const child = spawn(
-    find('postgres'),
+    findProgram('postgres'),
     ['-D', data, '-p', port, '-F', '-c', 'listen_addresses=127.0.0.1', '-k', data, ...settings],
     options,
   );
   await start(child, { ready, signal: 'SIGINT' });
-  // All of it, as when the machine is gone: its processes end with the one that made them.
+  // SIGQUIT ends all processes of PostgreSQL at once, like the loss of the machine.
   return { url: `postgres://tipline@127.0.0.1:${port}/postgres`, kill: () => child.kill('SIGQUIT') };
 }
 
-/** A Redis Cluster of three masters. @returns the URL of one, and how to kill another */
+/** Starts a Redis Cluster of three masters. @returns the URL of one, and `kill()` for another */
 export async function startRedisCluster() {
   const nodes = [];
   for (let i = 0; i < 3; i++) {
@@ -93,29 +93,32 @@ export async function startRedisCluster() {
       '--dir',
       temporaryDirectory(),
     ];
-    const child = spawn(find('redis-server', false) ?? find('valkey-server'), [...settings, ...cluster]);
+    const child = spawn(findProgram('redis-server', false) ?? findProgram('valkey-server'), [
+      ...settings,
+      ...cluster,
+    ]);
     await start(child, { ready: 'Ready to accept connections' });
     nodes.push({ address: `127.0.0.1:${port}`, kill: () => child.kill('SIGKILL') });
   }
-  const client = find('redis-cli', false) ?? find('valkey-cli');
+  const client = findProgram('redis-cli', false) ?? findProgram('valkey-cli');
   execFileSync(client, ['--cluster', 'create', ...nodes.map(({ address }) => address), '--cluster-yes'], {
     stdio: 'pipe',
   });
   return { url: `redis://${nodes[0].address}`, kill: () => nodes[2].kill() };
 }
 
-/** @returns its URL */
+/** Starts a Redis or Valkey without persistence. @returns its URL */
 export async function startRedis() {
   const port = await freePort();
   const settings = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  await start(spawn(find('redis-server', false) ?? find('valkey-server'), settings), {
+  await start(spawn(findProgram('redis-server', false) ?? findProgram('valkey-server'), settings), {
     ready: 'Ready to accept connections',
   });
   return `redis://127.0.0.1:${port}`;
 }
 
-/** The environment of a process of ours. */
-export const settingsOf = (databaseUrl, redisUrl) => ({
+/** Returns the environment of a Tipline process. */
+export const tiplineEnvironment = (databaseUrl, redisUrl) => ({
   ...process.env,
   NODE_ENV: 'production',
   LOG_LEVEL: 'warn',
@@ -126,26 +129,26 @@ export const settingsOf = (databaseUrl, redisUrl) => ({
   PUBLIC_API_RATE_LIMIT_PER_WINDOW: '1000000000',
 });
 
-/** One process of ours. @returns where it answers */
+/** Starts one Tipline process. @returns its URL */
 export async function startTipline(databaseUrl, redisUrl) {
   return (await startTiplineProcess(databaseUrl, redisUrl)).url;
 }
 
-/** @returns where it answers, its id and how to stop it; without a Redis it counts in its own memory */
-export async function startTiplineProcess(databaseUrl, redisUrl, more = {}) {
+/** Starts one Tipline process; without Redis it counts requests in memory. @returns its URL and process id, `stop()` and `kill()` */
+export async function startTiplineProcess(databaseUrl, redisUrl, settings = {}) {
   const port = await freePort();
-  const env = { ...settingsOf(databaseUrl, redisUrl), ...more, HOST: '127.0.0.1', PORT: port };
+  const env = { ...tiplineEnvironment(databaseUrl, redisUrl), ...settings, HOST: '127.0.0.1', PORT: port };
   if (!redisUrl) delete env.REDIS_URL;
   const child = spawn(process.execPath, [MAIN, 'serve'], { env });
   const stop = await start(child, { ready: 'answers at' });
   return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop, kill: () => child.kill('SIGKILL') };
 }
 
-/** A new API key, made as an operator makes one. */
+/** Creates an API key with the command line, as an operator does. */
 export function createKey(databaseUrl, ...options) {
-  const env = settingsOf(databaseUrl);
+  const env = tiplineEnvironment(databaseUrl);
   delete env.REDIS_URL;
-  const said = execFileSync(
+  const output = execFileSync(
     process.execPath,
     [MAIN, 'keys', 'create', '--name', 'bench', '--json', ...options],
     {
@@ -153,54 +156,56 @@ export function createKey(databaseUrl, ...options) {
       encoding: 'utf8',
     },
   );
-  return JSON.parse(said).key;
+  return JSON.parse(output).key;
 }
 
-/** The bare server in processes of its own, sending the answers of that file. @returns where, its id and how to stop it */
-export async function startBareServer(answersFile, processes = 1) {
+/** Starts the bare server with the recorded responses of a file. @returns its URL and process id, and `stop()` */
+export async function startBareServer(responsesFile, processes = 1) {
   const port = await freePort();
-  const child = spawn(process.execPath, [BARE, answersFile, port, String(processes)]);
+  const child = spawn(process.execPath, [BARE_SERVER, responsesFile, port, String(processes)]);
   const stop = await start(child, { ready: 'ready' });
   return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop };
 }
 
-/** The server that reads one row with node:http and pg alone, in a process of its own. @returns where, and how to stop it */
+/** Starts the server that reads one row with node:http and pg alone. @returns its URL, and `stop()` */
 export async function startDatabaseServer(databaseUrl) {
   const port = await freePort();
-  const stop = await start(spawn(process.execPath, [DATABASE, port, databaseUrl]), { ready: 'ready' });
+  const stop = await start(spawn(process.execPath, [DATABASE_SERVER, port, databaseUrl]), { ready: 'ready' });
   return { url: `http://127.0.0.1:${port}`, stop };
 }
 
-/** A server of one file, so often that it is as long as that. @returns where, and how to stop it */
+/** Starts a server of one file, which it first pads to `bytes`. @returns its URL, and `stop()` */
 export async function startFileServer(file, bytes) {
   const port = await freePort();
-  const stop = await start(spawn(process.execPath, [FILES, file, String(bytes), port]), { ready: 'ready' });
+  const stop = await start(spawn(process.execPath, [FILE_SERVER, file, String(bytes), port]), {
+    ready: 'ready',
+  });
   return { url: `http://127.0.0.1:${port}`, stop };
 }
 
-/** Waits until the process says that it is ready; what it logs to standard error is shown if it does not. */
+/** Waits until the output of a process contains `ready`; if the process exits before, the error shows its output. */
 function start(child, { ready, signal = 'SIGTERM' }) {
-  let said = '';
+  let output = '';
   const exited = new Promise((done) => child.once('exit', done));
   const stop = async () => {
     child.kill(signal);
     await exited;
   };
-  children.push({ stop });
+  resources.push({ stop });
   return new Promise((done, fail) => {
-    const hear = (chunk) => {
-      if (said.length < 10_000) said += chunk;
-      if (said.includes(ready)) done(stop);
+    const onOutput = (chunk) => {
+      if (output.length < 10_000) output += chunk;
+      if (output.includes(ready)) done(stop);
     };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.once('exit', () => fail(new Error(`a server ended at its start:\n${said}`)));
+    child.stdout.on('data', onOutput);
+    child.stderr.on('data', onOutput);
+    child.once('exit', () => fail(new Error(`A server exited during startup:\n${output}`)));
   });
 }
 
-/** Stops everything that was started, the last first, and removes its files. */
+/** Stops all processes in reverse order of their start, and removes their files. */
 export async function stopAll() {
-  while (children.length > 0) await children.pop().stop();
+  while (resources.length > 0) await resources.pop().stop();
 }
 
 async function freePort() {

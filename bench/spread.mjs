@@ -1,10 +1,10 @@
 /**
- * How the generated data is spread: measured on public feeds of a year (a MISP feed of social-media sightings,
- * vendors' MISP events and STIX bundles, botnet and malware-URL trackers), put together by their sizes. What those
- * feeds do not state (TLP above GREEN, whitelisting, expiry) is set here.
+ * The distributions of the generated data. They were measured on one year of public feeds (a MISP feed of social-media
+ * sightings, vendors' MISP events and STIX bundles, botnet and malware-URL trackers), weighted by the feeds' sizes. Shares
+ * that those feeds do not state (TLP above GREEN, whitelisting, expiry) are assumptions.
  */
 
-/** Shares of the types, per thousand. IPV6 and ASN are too rare in the feeds to be measured. */
+/** Weights of the types, about per thousand. IPV6 and ASN are too rare in the feeds to be measured. */
 export const TYPES = [
   ['URL', 415],
   ['DOMAIN', 325],
@@ -23,7 +23,7 @@ export const TYPES = [
   ['BTC_ADDRESS', 1],
 ];
 
-/** Lengths of values in characters, as [share, length]. The longest few (over 1,300) are cut to what p99 shows. */
+/** Quantiles of the lengths of values in characters, as [share, length]. Outliers (over 1,300) are cut to the order of p99. */
 export const LENGTHS = {
   DOMAIN: [
     [0, 9],
@@ -92,7 +92,7 @@ export const TAGS_PER_INDICATOR = [
   [8, 0.1],
 ];
 
-/** The commonest tags with how often each was seen, then a tail of families, ever rarer. */
+/** The most common tags with their numbers of occurrences, then a long tail of families. */
 export const TAGS = [
   ['phishing', 40725],
   ['kimsuky', 13247],
@@ -154,7 +154,7 @@ export const CONFIDENCES = [
   [30, 1],
 ];
 
-/** Share of the indicators of each source. */
+/** Weights of the sources. */
 export const SOURCES = [
   ['Sightings feed', 62],
   ['Vendor STIX', 14],
@@ -165,12 +165,12 @@ export const SOURCES = [
   ['Own incidents', 1],
 ];
 
-/** Indicators that share one lastSeen: the size of a feed's event. */
-export const PER_EVENT = 300;
-/** Of the others, each has a time of its own. */
+/** The number of indicators that share one lastSeen: the size of a feed's event. */
+export const INDICATORS_PER_EVENT = 300;
+/** Each of the other indicators has a time of its own. */
 export const SHARE_WITH_EVENT_TIME = 0.8;
-export const WHITELISTED = 0.01;
-export const EXPIRED = 0.05;
-export const EXPIRES_LATER = 0.2;
-export const FOR_DETECTION = 0.9;
-export const ENRICHED = 0.02;
+export const SHARE_WHITELISTED = 0.01;
+export const SHARE_EXPIRED = 0.05;
+export const SHARE_EXPIRES_LATER = 0.2;
+export const SHARE_FOR_DETECTION = 0.9;
+export const SHARE_ENRICHED = 0.02;

@@ -1,4 +1,4 @@
-// Lists that nobody has asked for before, beside the same statements through pgbench.
+// Uncached lists, and as their limit the same statements in pgbench.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,20 +12,20 @@ const run = promisify(execFile);
 const TYPES = ['IPV4', 'DOMAIN', 'URL', 'SHA256', 'MD5'];
 const SEVERITIES = ['LOW', 'MEDIUM', 'HIGH'];
 const PAGE_SIZE = 100;
-const MOST_PAGES = 20;
-/** More than are asked for in a run: none is asked for twice. */
+const MAX_PAGE = 20;
+/** More than a run requests, so that no list is requested twice. */
 const LISTS = 20_000;
-/** pgbench prepares the statements of each file on each connection: few, so that it has done so soon. */
+/** pgbench prepares the statements of each file on each connection; with few files that takes little of the run. */
 const SAMPLES = 24;
 
-/** Each another filter and page, in no order. */
-export function lists() {
+/** Returns lists with distinct filters and pages in random order. */
+export function distinctLists() {
   const random = seededRandom(11);
   const all = new Map();
   while (all.size < LISTS) {
     const filters = { type: oneOf(random, TYPES), minConfidence: integer(random, 0, 90) };
     if (random() < 0.75) filters.severity = oneOf(random, SEVERITIES);
-    const page = integer(random, 1, MOST_PAGES);
+    const page = integer(random, 1, MAX_PAGE);
     const query = new URLSearchParams({ ...filters, page, pageSize: PAGE_SIZE });
     all.set(String(query), { filters, page, path: `/api/v1/indicators?${query}` });
   }
@@ -33,39 +33,42 @@ export function lists() {
 }
 
 /**
- * The statements of a sample of them, each in a file for pgbench, and what their parameters are.
- * @returns the arguments that tell pgbench of them
+ * Writes the statements of each list of a sample to a file for pgbench.
+ * @returns the arguments for pgbench: the files and the parameters
  */
 export async function pgbenchFiles(databaseUrl, sample) {
-  const sent = [];
+  const queries = [];
   const db = new Kysely({
     dialect: postgresDialect({ url: databaseUrl, maxConnections: 1, onIdleError: () => {} }),
-    log: ({ query }) => sent.push(query),
+    log: ({ query }) => queries.push(query),
   });
   const directory = servers.temporaryDirectory();
-  const told = [];
-  const viewer = { tlpCeiling: 'RED', now: new Date() };
+  const fileArguments = [];
+  const principal = { tlpCeiling: 'RED', now: new Date() };
   for (const [i, { filters, page }] of sample.slice(0, SAMPLES).entries()) {
-    sent.length = 0;
-    await listIndicators(db, viewer, filters, { page, pageSize: PAGE_SIZE });
+    queries.length = 0;
+    await listIndicators(db, principal, filters, { page, pageSize: PAGE_SIZE });
     const file = join(directory, `${i}.sql`);
-    const statements = sent.map(({ sql, parameters }, at) => {
-      const name = (place) => `p${i}_${at}_${place}`;
-      for (const [place, value] of parameters.entries())
-        told.push('-D', `${name(place + 1)}=${value instanceof Date ? value.toISOString() : value}`);
-      return `${sql.replace(/\s+/g, ' ').replace(/\$(\d+)/g, (_, place) => `:${name(place)}`)};\n`;
+    const statements = queries.map(({ sql, parameters }, index) => {
+      const name = (position) => `p${i}_${index}_${position}`;
+      for (const [position, value] of parameters.entries())
+        fileArguments.push(
+          '-D',
+          `${name(position + 1)}=${value instanceof Date ? value.toISOString() : value}`,
+        );
+      return `${sql.replace(/\s+/g, ' ').replace(/\$(\d+)/g, (_, position) => `:${name(position)}`)};\n`;
     });
     writeFileSync(file, statements.join(''));
-    told.push('-f', file);
+    fileArguments.push('-f', file);
   }
   await db.destroy();
-  return told;
+  return fileArguments;
 }
 
-/** @returns statements (all that a list takes) a second over as many connections as the service has, prepared */
-export async function pgbench(databaseUrl, told, seconds) {
+/** @returns lists per second, with prepared statements over as many connections as Tipline has */
+export async function pgbench(databaseUrl, fileArguments, seconds) {
   const options = ['-n', '-M', 'prepared', '-c', '20', '-j', '1', '-T', String(seconds)];
-  const { stdout } = await run(servers.find('pgbench'), [...options, ...told, databaseUrl], {
+  const { stdout } = await run(servers.findProgram('pgbench'), [...options, ...fileArguments, databaseUrl], {
     maxBuffer: 1e8,
     env: { ...process.env, PGOPTIONS: '-c jit=off -c timezone=UTC' },
   });

@@ -3,7 +3,7 @@ import { bech32, createBase58check } from '@scure/base';
 import { chance, fromQuantiles, integer, oneOf } from './random.mjs';
 import { LENGTHS } from './spread.mjs';
 
-/** No value repeats below this index. */
+/** Values are unique up to this index. */
 export const MAX_INDICATORS = 2 ** 24;
 
 const WORDS =
@@ -25,44 +25,44 @@ const RUN_KEYS = [
 const length = Object.fromEntries(Object.entries(LENGTHS).map(([type, q]) => [type, fromQuantiles(q)]));
 const base58check = createBase58check((bytes) => createHash('sha256').update(bytes).digest());
 
-/** Returns a word of fixed length, another for each index (multiplication by an odd number): also after words of any length. */
+/** Returns a unique word of fixed length for each index (multiplication by an odd number), also as a suffix of other words. */
 const unique = (index) =>
   ((Math.imul(index + 1, 0x5bd1e995) >>> 0) % MAX_INDICATORS).toString(36).padStart(5, '0');
 const digest = (algorithm, index) => createHash(algorithm).update(`sample ${index}`).digest('hex');
 
-function words(random, wanted) {
+function words(random, size) {
   let text = oneOf(random, WORDS);
-  while (text.length < wanted) {
+  while (text.length < size) {
     const next = chance(random, 0.5)
       ? oneOf(random, WORDS)
       : oneOf(random, SYLLABLES) + oneOf(random, SYLLABLES);
     text += (chance(random, 0.3) ? '-' : '') + next;
   }
-  return text.slice(0, Math.max(0, wanted)).replace(/-$/, 'x');
+  return text.slice(0, Math.max(0, size)).replace(/-$/, 'x');
 }
 
 const noise = (random, count) => Array.from({ length: count }, () => oneOf(random, LETTERS)).join('');
 
 function domain(index, random) {
-  const end = `${unique(index)}.${oneOf(random, TOP_LEVELS)}`;
-  const room = length.DOMAIN(random) - end.length;
-  if (room <= 0) return end;
-  if (room < 40) return words(random, room) + end;
-  return `${words(random, 30)}.${words(random, Math.min(room - 30, 50))}${end}`;
+  const suffix = `${unique(index)}.${oneOf(random, TOP_LEVELS)}`;
+  const remaining = length.DOMAIN(random) - suffix.length;
+  if (remaining <= 0) return suffix;
+  if (remaining < 40) return words(random, remaining) + suffix;
+  return `${words(random, 30)}.${words(random, Math.min(remaining - 30, 50))}${suffix}`;
 }
 
-/** Some stand on an address (most malware URLs do), most on a name (most phishing URLs do). */
+/** Some URLs have an address as host (as most malware URLs do), most a name (as most phishing URLs do). */
 function url(index, random) {
   const scheme = chance(random, 0.6) ? 'https' : 'http';
   const host = chance(random, 0.15)
     ? `${integer(random, 1, 223)}.${integer(random, 0, 255)}.${integer(random, 0, 255)}.${integer(random, 1, 254)}`
     : `${words(random, Math.min(24, integer(random, 6, 16)))}.${oneOf(random, TOP_LEVELS)}`;
-  const start = `${scheme}://${host}/`;
-  const room = length.URL(random) - start.length;
+  const prefix = `${scheme}://${host}/`;
+  const remaining = length.URL(random) - prefix.length;
   const file = chance(random, 0.3) ? `.${oneOf(random, EXTENSIONS)}` : '';
-  if (room < 8) return `${start}${unique(index)}`;
-  if (room < 40) return `${start}${words(random, room - 4)}/${unique(index)}${file}`;
-  return `${start}${words(random, 20)}/${unique(index)}${file}?id=${noise(random, room - 24)}`;
+  if (remaining < 8) return `${prefix}${unique(index)}`;
+  if (remaining < 40) return `${prefix}${words(random, remaining - 4)}/${unique(index)}${file}`;
+  return `${prefix}${words(random, 20)}/${unique(index)}${file}?id=${noise(random, remaining - 24)}`;
 }
 
 const VALUES = {
@@ -78,15 +78,15 @@ const VALUES = {
   MD5: (index) => digest('md5', index),
   CVE: (index) => `CVE-${2000 + (index % 26)}-${1000 + Math.floor(index / 26)}`,
   FILENAME: (index, random) => {
-    const end = `${unique(index)}.${oneOf(random, EXTENSIONS)}`;
-    const name = words(random, length.FILENAME(random) - end.length);
-    return chance(random, 0.3) ? name.toUpperCase() + end : name + end;
+    const suffix = `${unique(index)}.${oneOf(random, EXTENSIONS)}`;
+    const name = words(random, length.FILENAME(random) - suffix.length);
+    return chance(random, 0.3) ? name.toUpperCase() + suffix : name + suffix;
   },
   EMAIL: (index, random) =>
     `${words(random, length.EMAIL(random) - 16)}${unique(index)}@${oneOf(random, WORDS)}.${oneOf(random, TOP_LEVELS)}`,
   REGISTRY_KEY: (index, random) => {
-    const start = `${oneOf(random, RUN_KEYS)}\\`;
-    return `${start}${words(random, length.REGISTRY_KEY(random) - start.length - 5)}${unique(index)}`;
+    const prefix = `${oneOf(random, RUN_KEYS)}\\`;
+    return `${prefix}${words(random, length.REGISTRY_KEY(random) - prefix.length - 5)}${unique(index)}`;
   },
   ASN: (index) => `AS${1000 + index}`,
   MUTEX: (index, random) => `Global\\${words(random, length.MUTEX(random) - 12)}${unique(index)}`,
@@ -99,7 +99,7 @@ const VALUES = {
   },
 };
 
-/** The value of the indicator at an index, from 0: of the given type, and another for every index. */
+/** Returns the value of the indicator at an index, from 0: of the given type, and unique for every index. */
 export function valueAt(type, index, random) {
   return VALUES[type](index, random);
 }
