@@ -8,10 +8,10 @@ export default defineConfig({
     outDir: '../dist/web',
     emptyOutDir: true,
     target: 'es2022',
-    // The policy of the pages lets in files of the server alone.
+    // The Content Security Policy allows scripts and styles only as files of this server.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // test/web/bundle.test.ts holds what counts, gzipped.
+    // test/web/bundle.test.ts enforces the limit, on gzipped sizes.
     chunkSizeWarningLimit: 1000,
   },
 });

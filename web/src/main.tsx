@@ -9,19 +9,19 @@ import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './client/queries.ts';
 import { router } from './router.tsx';
-import { theme, variables } from './theme.ts';
+import { cssVariables, theme } from './theme.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
-// What libraries write as style elements (react-remove-scroll, under dialogs) takes it from here.
+// Libraries that insert style elements (react-remove-scroll, used by dialogs) read the nonce from here.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const root = document.getElementById('root');
-if (!root) throw new Error('the page has no root');
+if (!root) throw new Error('The document has no element #root.');
 
 createRoot(root).render(
   <MantineProvider
     theme={theme}
-    cssVariablesResolver={variables}
+    cssVariablesResolver={cssVariables}
     defaultColorScheme="auto"
     getStyleNonce={() => nonce}
   >

@@ -6,16 +6,18 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { searchOf } from './client/call.ts';
+import { toQueryString } from './client/api.ts';
 import { readSession } from './client/queries.ts';
-import { Failed, Loading, NotFound } from './parts/states.tsx';
+import { Loading } from './parts/loading.tsx';
+import { NotFound } from './parts/not-found.tsx';
+import { PageError } from './parts/page-error.tsx';
 import { Shell } from './shell/shell.tsx';
 
-/** What stands in the address after the question mark: text, each name once. */
-export type Search = Record<string, string | undefined>;
+/** The search parameters of a URL: text values, each name once. */
+export type SearchParams = Record<string, string | undefined>;
 
-/** What says nothing is left out. */
-const asText = (search: Record<string, unknown>): Search =>
+/** Drops empty values and converts the others to text. */
+const toSearchParams = (search: Record<string, unknown>): SearchParams =>
   Object.fromEntries(
     Object.entries(search)
       .filter(([, value]) => value !== undefined && value !== '')
@@ -31,7 +33,7 @@ const signIn = createRoute({
     ...(typeof to === 'string' && { to }),
     ...(typeof error === 'string' && { error }),
   }),
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in.tsx'), 'SignIn'),
 });
 
 const newPassword = createRoute({
@@ -47,7 +49,7 @@ const firstStart = createRoute({
   component: lazyRouteComponent(() => import('./pages/first-start.tsx'), 'FirstStart'),
 });
 
-/** All pages for whoever is signed in. */
+/** The layout of all pages that require a session. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
@@ -66,35 +68,35 @@ const inShell = { getParentRoute: () => shell };
 const overview = createRoute({
   ...inShell,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'Overview'),
+  component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
 });
 const indicators = createRoute({
   ...inShell,
   path: '/indicators',
-  validateSearch: asText,
-  component: lazyRouteComponent(() => import('./pages/indicators.tsx'), 'Indicators'),
+  validateSearch: toSearchParams,
+  component: lazyRouteComponent(() => import('./pages/indicators/indicators.tsx'), 'Indicators'),
 });
 const indicator = createRoute({
   ...inShell,
   path: '/indicators/$id',
-  component: lazyRouteComponent(() => import('./pages/indicator.tsx'), 'Indicator'),
+  component: lazyRouteComponent(() => import('./pages/indicator/indicator.tsx'), 'Indicator'),
 });
 const actors = createRoute({
   ...inShell,
   path: '/actors',
-  validateSearch: asText,
-  component: lazyRouteComponent(() => import('./pages/actors.tsx'), 'Actors'),
+  validateSearch: toSearchParams,
+  component: lazyRouteComponent(() => import('./pages/actors/actors.tsx'), 'Actors'),
 });
 const actor = createRoute({
   ...inShell,
   path: '/actors/$id',
-  component: lazyRouteComponent(() => import('./pages/actor.tsx'), 'Actor'),
+  component: lazyRouteComponent(() => import('./pages/actor/actor.tsx'), 'Actor'),
 });
 const campaigns = createRoute({
   ...inShell,
   path: '/campaigns',
-  validateSearch: asText,
-  component: lazyRouteComponent(() => import('./pages/campaigns.tsx'), 'Campaigns'),
+  validateSearch: toSearchParams,
+  component: lazyRouteComponent(() => import('./pages/campaigns/campaigns.tsx'), 'Campaigns'),
 });
 const campaign = createRoute({
   ...inShell,
@@ -104,30 +106,30 @@ const campaign = createRoute({
 const imports = createRoute({
   ...inShell,
   path: '/imports',
-  validateSearch: asText,
-  component: lazyRouteComponent(() => import('./pages/imports.tsx'), 'Imports'),
+  validateSearch: toSearchParams,
+  component: lazyRouteComponent(() => import('./pages/imports/imports.tsx'), 'Imports'),
 });
 const importRun = createRoute({
   ...inShell,
   path: '/imports/$id',
-  validateSearch: asText,
-  component: lazyRouteComponent(() => import('./pages/import-run.tsx'), 'ImportRun'),
+  validateSearch: toSearchParams,
+  component: lazyRouteComponent(() => import('./pages/import-run/import-run.tsx'), 'ImportRun'),
 });
 const sources = createRoute({
   ...inShell,
   path: '/sources',
-  component: lazyRouteComponent(() => import('./pages/sources.tsx'), 'Sources'),
+  component: lazyRouteComponent(() => import('./pages/sources/sources.tsx'), 'Sources'),
 });
 const whitelist = createRoute({
   ...inShell,
   path: '/whitelist',
-  component: lazyRouteComponent(() => import('./pages/whitelist.tsx'), 'Whitelist'),
+  component: lazyRouteComponent(() => import('./pages/whitelist/whitelist.tsx'), 'Whitelist'),
 });
 const audit = createRoute({
   ...inShell,
   path: '/audit',
-  validateSearch: asText,
-  component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'Audit'),
+  validateSearch: toSearchParams,
+  component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'Audit'),
 });
 const settings = createRoute({
   ...inShell,
@@ -164,12 +166,12 @@ export const router = createRouter({
   ]),
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
-    const text = searchOf(search);
+    const text = toQueryString(search);
     return text ? `?${text}` : '';
   },
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,
-  defaultErrorComponent: Failed,
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
 });
 

@@ -16,30 +16,30 @@ import type * as search from '../../../src/search/search.schema.ts';
 import type * as sources from '../../../src/sources/sources.schema.ts';
 import type * as whitelist from '../../../src/whitelist/whitelist.schema.ts';
 
-type In<Module> = Extract<Module[keyof Module], Operation>;
+type OperationsIn<Module> = Extract<Module[keyof Module], Operation>;
 
-/** Every operation of the server, as its schema says. */
-type Known =
-  | In<typeof accounts>
-  | In<typeof actors>
-  | In<typeof audit>
-  | In<typeof campaigns>
-  | In<typeof catalogues>
-  | In<typeof confidence>
-  | In<typeof enrichments>
-  | In<typeof imports>
-  | In<typeof indicators>
-  | In<typeof keys>
-  | In<typeof overview>
-  | In<typeof reports>
-  | In<typeof search>
-  | In<typeof sources>
-  | In<typeof whitelist>;
+/** All operations of the server, from their schemas. */
+type AppOperation =
+  | OperationsIn<typeof accounts>
+  | OperationsIn<typeof actors>
+  | OperationsIn<typeof audit>
+  | OperationsIn<typeof campaigns>
+  | OperationsIn<typeof catalogues>
+  | OperationsIn<typeof confidence>
+  | OperationsIn<typeof enrichments>
+  | OperationsIn<typeof imports>
+  | OperationsIn<typeof indicators>
+  | OperationsIn<typeof keys>
+  | OperationsIn<typeof overview>
+  | OperationsIn<typeof reports>
+  | OperationsIn<typeof search>
+  | OperationsIn<typeof sources>
+  | OperationsIn<typeof whitelist>;
 
-export type Key = Known['key'];
-type Of<K extends Key> = Extract<Known, { key: K }>;
+export type OperationKey = AppOperation['key'];
+type OperationOf<K extends OperationKey> = Extract<AppOperation, { key: K }>;
 
-/** As it comes over the wire: instants are text. */
+/** The type of a value in JSON, in which dates are strings. */
 type Wire<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -48,23 +48,23 @@ type Wire<T> = T extends Date
       ? { [Name in keyof T]: Wire<T[Name]> }
       : T;
 
-export type Answer<K extends Key> = Wire<Static<Of<K>['answer']>>;
-/** What a page shows one of. */
-export type Item<K extends Key> = Answer<K> extends { data: (infer T)[] } ? T : never;
-export type Body<K extends Key> = Static<Of<K>['body']>;
-/** What has a default may be left out. */
-export type Query<K extends Key> = Partial<Static<Of<K>['query']>>;
+export type ApiResponse<K extends OperationKey> = Wire<Static<OperationOf<K>['answer']>>;
+/** An element of a list response. */
+export type ApiItem<K extends OperationKey> = ApiResponse<K> extends { data: (infer T)[] } ? T : never;
+export type ApiBody<K extends OperationKey> = Static<OperationOf<K>['body']>;
+/** Parameters are optional because the server has defaults. */
+export type ApiQueryParams<K extends OperationKey> = Partial<Static<OperationOf<K>['query']>>;
 
-type ParameterOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | ParameterOf<Rest>
+type PathParameter<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | PathParameter<Rest>
   : Path extends `${string}:${infer Name}`
     ? Name
     : never;
 
-export interface Given<K extends Key> {
-  params?: Record<ParameterOf<K>, string>;
-  query?: Query<K>;
-  body?: Body<K>;
-  /** Sent as it is, in place of a body. */
+export interface ApiRequest<K extends OperationKey> {
+  params?: Record<PathParameter<K>, string>;
+  query?: ApiQueryParams<K>;
+  body?: ApiBody<K>;
+  /** Sent unchanged instead of a JSON body. */
   file?: Blob;
 }

@@ -9,81 +9,88 @@ import {
   useQueryClient,
   useSuspenseQuery,
 } from '@tanstack/react-query';
-import { CallError, call } from './call.ts';
-import type { Answer, Given, Key } from './operations.ts';
+import { ApiError, callApi } from './api.ts';
+import type { ApiRequest, ApiResponse, OperationKey } from './operations.ts';
 
 const SIGN_IN = '/sign-in';
 
-/** Whose session has ended is asked to sign in, and comes back to where they were. */
-function leaveWhenSignedOut(error: unknown): void {
-  if (!(error instanceof CallError) || error.code !== 'not_signed_in') return;
+/** Redirects to the sign-in page once the session has ended; signing in returns to the current page. */
+function redirectWhenSignedOut(error: unknown): void {
+  if (!(error instanceof ApiError) || error.code !== 'not_signed_in') return;
   const { pathname, search } = window.location;
   if (pathname === SIGN_IN) return;
   window.location.assign(`${SIGN_IN}?${new URLSearchParams({ to: pathname + search })}`);
 }
 
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
-  mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
+  queryCache: new QueryCache({ onError: redirectWhenSignedOut }),
+  mutationCache: new MutationCache({ onError: redirectWhenSignedOut }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What was refused is refused again.
+      // Only connection failures and server errors are temporary.
       retry: (count, error) =>
-        count < 2 && error instanceof CallError && (error.status === 0 || error.status >= 500),
+        count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
     },
   },
 });
 
-export function answerOf<K extends Key>(key: K, given: Given<K> = {}) {
+/** Returns the query options of an operation. */
+export function apiQueryOptions<K extends OperationKey>(key: K, request: ApiRequest<K> = {}) {
   return queryOptions({
-    queryKey: [key, given],
-    queryFn: ({ signal }) => call(key, given, signal),
+    queryKey: [key, request],
+    queryFn: ({ signal }) => callApi(key, request, signal),
   });
 }
 
-/** What the server answers; while another page of it comes, the one before is shown. */
-export function useAnswer<K extends Key>(
+/** Queries an operation. While another page or filter loads, the previous data stays visible. */
+export function useApiQuery<K extends OperationKey>(
   key: K,
-  given: Given<K> = {},
-  refetchMs: (answer?: Answer<K>) => number | false = () => false,
+  request: ApiRequest<K> = {},
+  refetchInterval: (response?: ApiResponse<K>) => number | false = () => false,
   enabled = true,
 ) {
   return useQuery({
-    ...answerOf(key, given),
+    ...apiQueryOptions(key, request),
     enabled,
-    // Of another thing nothing is shown in its place.
-    placeholderData: (before, query) =>
-      isOfSame(query?.queryKey[1] as Given<K> | undefined, given) ? before : undefined,
-    refetchInterval: ({ state }) => refetchMs(state.data as Answer<K> | undefined),
+    // The data of another object must not appear under this URL.
+    placeholderData: (previous, query) =>
+      hasSameParams(query?.queryKey[1] as ApiRequest<K> | undefined, request) ? previous : undefined,
+    refetchInterval: ({ state }) => refetchInterval(state.data as ApiResponse<K> | undefined),
   });
 }
 
-const isOfSame = <K extends Key>(a: Given<K> | undefined, b: Given<K>) =>
+const hasSameParams = <K extends OperationKey>(a: ApiRequest<K> | undefined, b: ApiRequest<K>) =>
   JSON.stringify(a?.params) === JSON.stringify(b.params);
 
-/** Something that changes the server's state: all that is shown is asked for anew. What goes wrong is told. */
-export function useChange<K extends Key>(key: K, done?: (answer: Answer<K>) => string | undefined) {
+/**
+ * Calls an operation that changes the state of the server, then invalidates all queries. Shows errors as a notification.
+ * @param onSuccess returns the text of a success notification, if any
+ */
+export function useApiMutation<K extends OperationKey>(
+  key: K,
+  onSuccess?: (response: ApiResponse<K>) => string | undefined,
+) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (given: Given<K>) => call(key, given),
-    onSuccess: async (answer) => {
+    mutationFn: (request: ApiRequest<K>) => callApi(key, request),
+    onSuccess: async (response) => {
       await client.invalidateQueries();
-      const message = done?.(answer);
+      const message = onSuccess?.(response);
       if (message) notifications.show({ message, color: 'green' });
     },
     onError: (error) => notifications.show({ title: 'Request failed', message: error.message, color: 'red' }),
   });
 }
 
-const session = answerOf('GET /app/session');
+const session = apiQueryOptions('GET /app/session');
 
-/** Who is signed in; on every page but those of signing in. */
+/** Returns the signed-in account. Only for pages that require a session. */
 export function useAccount() {
   const { account } = useSuspenseQuery(session).data;
-  if (!account) throw new CallError(401, 'not_signed_in', 'Sign in first.');
+  if (!account) throw new ApiError(401, 'not_signed_in', 'Sign in first.');
   return account;
 }
 
-/** What is known of it at once, where it is known; looked at again beside that. */
+/** Returns the session from the cache if it is there, and refreshes it in the background. */
 export const readSession = () => queryClient.ensureQueryData({ ...session, revalidateIfStale: true });

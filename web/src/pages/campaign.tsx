@@ -1,42 +1,41 @@
 import { Group, SimpleGrid, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
-import type { Answer } from '../client/operations.ts';
-import { useAnswer } from '../client/queries.ts';
-import {
-  Description,
-  FactTable,
-  LinkedIndicators,
-  Reports,
-  SigmaDownload,
-  Software,
-} from '../parts/entity.tsx';
+import type { ApiResponse } from '../client/operations.ts';
+import { useApiQuery } from '../client/queries.ts';
+import { CampaignStatusBadge, TlpBadge } from '../parts/badges.tsx';
+import { Description } from '../parts/description.tsx';
+import { DetailsTable } from '../parts/details-table.tsx';
+import { visibleText } from '../parts/format.ts';
+import { LinkedIndicators } from '../parts/linked-indicators.tsx';
 import { PageLink } from '../parts/links.tsx';
-import { Matrix } from '../parts/matrix.tsx';
 import { Page } from '../parts/page.tsx';
+import { QueryResult } from '../parts/query-result.tsx';
+import { ReportsSection } from '../parts/reports-section.tsx';
 import { Section } from '../parts/section.tsx';
-import { Answered } from '../parts/states.tsx';
-import { StatusBadge } from '../parts/status.tsx';
-import { Day, TlpBadge, visibleText } from '../parts/words.tsx';
+import { SigmaDownload } from '../parts/sigma-download.tsx';
+import { SoftwareSection } from '../parts/software-section.tsx';
+import { TechniqueMatrix } from '../parts/technique-matrix.tsx';
+import { Day } from '../parts/time.tsx';
 
-type Detail = Answer<'GET /app/campaigns/:id'>['data'];
+type CampaignDetail = ApiResponse<'GET /app/campaigns/:id'>['data'];
 
 export function Campaign() {
   const { id } = useParams({ from: '/shell/campaigns/$id' });
-  const query = useAnswer('GET /app/campaigns/:id', { params: { id } });
+  const query = useApiQuery('GET /app/campaigns/:id', { params: { id } });
   return (
-    <Answered query={query} page="Campaign">
-      {({ data }) => <Known key={data.id} campaign={data} />}
-    </Answered>
+    <QueryResult query={query} page="Campaign">
+      {({ data }) => <CampaignDetails key={data.id} campaign={data} />}
+    </QueryResult>
   );
 }
 
-function Known({ campaign }: { campaign: Detail }) {
+function CampaignDetails({ campaign }: { campaign: CampaignDetail }) {
   return (
     <Page
       title={visibleText(campaign.name)}
       about={
         <Group gap="xs" mt={4}>
-          <StatusBadge status={campaign.status} />
+          <CampaignStatusBadge status={campaign.status} />
           <TlpBadge tlp={campaign.tlp} />
         </Group>
       }
@@ -45,7 +44,7 @@ function Known({ campaign }: { campaign: Detail }) {
       <Description text={campaign.description} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Section title="Details">
-          <FactTable
+          <DetailsTable
             rows={[
               ['Also known as', campaign.aliases.map(visibleText).join(', ') || '–'],
               ['Start', <Day key="s" at={campaign.startDate} />],
@@ -77,11 +76,11 @@ function Known({ campaign }: { campaign: Detail }) {
         </Section>
       </SimpleGrid>
       <Section title="Techniques">
-        <Matrix techniques={campaign.techniques} />
+        <TechniqueMatrix techniques={campaign.techniques} />
       </Section>
-      <Software malware={campaign.malware} tools={campaign.tools} />
+      <SoftwareSection malware={campaign.malware} tools={campaign.tools} />
       <LinkedIndicators count={campaign.indicatorCount} search={{ campaignId: campaign.id }} />
-      <Reports reports={campaign.reports} />
+      <ReportsSection reports={campaign.reports} />
     </Page>
   );
 }

@@ -14,32 +14,37 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { PASSWORD_LENGTH } from '../../../src/model/account.ts';
-import { call } from '../client/call.ts';
-import { answerOf } from '../client/queries.ts';
+import { callApi } from '../client/api.ts';
+import { apiQueryOptions } from '../client/queries.ts';
 
-/** The token stands behind the hash: it is sent to no server, and into no log. */
-const tokenOf = () => window.location.hash.slice(1);
+/** Returns the token from the fragment of the URL, which browsers send to no server and which appears in no log. */
+const readToken = () => window.location.hash.slice(1);
 
 export function FirstStart() {
-  const session = useQuery(answerOf('GET /app/session'));
-  const [given, setGiven] = useState({ name: '', email: '', password: '', token: tokenOf() });
-  const set = (name: keyof typeof given) => (event: { currentTarget: { value: string } }) => {
+  const session = useQuery(apiQueryOptions('GET /app/session'));
+  const [fields, setFields] = useState({ name: '', email: '', password: '', token: readToken() });
+  const set = (name: keyof typeof fields) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget;
-    setGiven((before) => ({ ...before, [name]: value }));
+    setFields((previous) => ({ ...previous, [name]: value }));
   };
   useEffect(() => {
     document.title = 'First start · Tipline';
   }, []);
-  const make = useMutation({
+  const createAdministrator = useMutation({
     mutationFn: async () => {
-      // Made already, by a click before this one: then it is signing in that is missing.
-      const { firstStart } = await call('GET /app/session');
-      if (firstStart) await call('POST /app/first-start', { body: given });
-      await call('POST /app/sign-in', { body: { email: given.email, password: given.password } });
+      // An earlier attempt may have created the account and failed to sign in.
+      const { firstStart } = await callApi('GET /app/session');
+      if (firstStart) await callApi('POST /app/first-start', { body: fields });
+      await callApi('POST /app/sign-in', { body: { email: fields.email, password: fields.password } });
     },
     onSuccess: () => window.location.assign('/'),
   });
-  if (session.data && !session.data.firstStart && !make.isPending && !make.isSuccess)
+  if (
+    session.data &&
+    !session.data.firstStart &&
+    !createAdministrator.isPending &&
+    !createAdministrator.isSuccess
+  )
     return <Navigate to="/sign-in" />;
   return (
     <Center component="main" mih="100vh" p="md">
@@ -47,14 +52,14 @@ export function FirstStart() {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            make.mutate();
+            createAdministrator.mutate();
           }}
         >
           <Stack>
             <Title order={1} size="h3">
               Welcome to Tipline
             </Title>
-            {given.token === '' && tokenOf() === '' ? (
+            {fields.token === '' && readToken() === '' ? (
               <Alert title="Setup link required">
                 <Text size="sm">
                   No accounts exist yet. Open the link that the server printed at startup, or create the first
@@ -65,9 +70,9 @@ export function FirstStart() {
             ) : (
               <>
                 <Text size="sm">Create the first administrator account.</Text>
-                {make.error && (
+                {createAdministrator.error && (
                   <Alert color="red" role="alert">
-                    {make.error.message}
+                    {createAdministrator.error.message}
                   </Alert>
                 )}
                 <TextInput
@@ -75,7 +80,7 @@ export function FirstStart() {
                   required
                   autoFocus
                   autoComplete="name"
-                  value={given.name}
+                  value={fields.name}
                   onChange={set('name')}
                 />
                 <TextInput
@@ -83,7 +88,7 @@ export function FirstStart() {
                   type="email"
                   required
                   autoComplete="username"
-                  value={given.email}
+                  value={fields.email}
                   onChange={set('email')}
                 />
                 <PasswordInput
@@ -93,10 +98,10 @@ export function FirstStart() {
                   minLength={PASSWORD_LENGTH.minLength}
                   maxLength={PASSWORD_LENGTH.maxLength}
                   autoComplete="new-password"
-                  value={given.password}
+                  value={fields.password}
                   onChange={set('password')}
                 />
-                <Button type="submit" loading={make.isPending}>
+                <Button type="submit" loading={createAdministrator.isPending}>
                   Create account
                 </Button>
               </>

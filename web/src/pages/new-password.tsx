@@ -2,10 +2,10 @@ import { Button, Center, Paper, Stack, Text, Title } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ownPath } from '../../../src/model/own-path.ts';
+import { signOut } from '../client/sign-out.ts';
 import { ChangePassword } from '../parts/change-password.tsx';
-import { signOut } from '../shell/shell.tsx';
 
-/** The only page of a session that was opened with a password set by an administrator. */
+/** The only page of a session that was opened with a password that an administrator set. */
 export function NewPassword() {
   const { to } = useSearch({ from: '/new-password' });
   useEffect(() => {

@@ -2,15 +2,16 @@ import { VisuallyHidden } from '@mantine/core';
 
 const ID = 'announcer';
 
-/** Where is said what is seen otherwise, to whoever hears the page (WCAG 4.1.3); stands once in the shell. */
+/** The live region for screen readers (WCAG 4.1.3). The shell renders it once. */
 export const Announcer = () => <VisuallyHidden id={ID} role="status" />;
 
+/** Announces a text to screen readers. */
 export function announce(text: string): void {
-  const place = document.getElementById(ID);
-  if (!place) return;
-  // The same words once more are news, too.
-  place.textContent = '';
+  const region = document.getElementById(ID);
+  if (!region) return;
+  // Screen readers announce the same text again only after a change.
+  region.textContent = '';
   requestAnimationFrame(() => {
-    place.textContent = text;
+    region.textContent = text;
   });
 }

@@ -1,13 +1,16 @@
 import { Alert, Button, Group, PasswordInput, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { PASSWORD_LENGTH } from '../../../src/model/account.ts';
-import { useChange } from '../client/queries.ts';
+import { useApiMutation } from '../client/queries.ts';
 
-/** @param onDone gives what is then said, if anything */
+/**
+ * A form that changes the password of the account.
+ * @param onDone returns the text of a success notification, if any
+ */
 export function ChangePassword({ onDone }: { onDone(): string | undefined }) {
   const [password, setPassword] = useState('');
   const [newPassword, setNewPassword] = useState('');
-  const change = useChange('POST /app/password', onDone);
+  const change = useApiMutation('POST /app/password', onDone);
   return (
     <form
       onSubmit={(event) => {

@@ -1,19 +1,19 @@
 /**
- * Copies a text. Browsers give the clipboard to secure origins alone (W3C Clipboard API, §7); over plain http, as on a
- * network of one's own, a selection is copied instead.
- * @throws when the browser does not let it
+ * Copies a text to the clipboard. Browsers offer the Clipboard API to secure origins only (W3C Clipboard API, §7); over
+ * plain http, as on an internal network, a selection is copied instead.
+ * @throws when the browser denies access to the clipboard
  */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const before = document.activeElement;
+  const focused = document.activeElement;
   const area = document.createElement('textarea');
   area.value = text;
   area.readOnly = true;
   area.className = 'off-screen';
   document.body.append(area);
   area.select();
-  const done = document.execCommand('copy');
+  const isCopied = document.execCommand('copy');
   area.remove();
-  if (before instanceof HTMLElement) before.focus();
-  if (!done) throw new Error('The browser denied clipboard access.');
+  if (focused instanceof HTMLElement) focused.focus();
+  if (!isCopied) throw new Error('The browser denied clipboard access.');
 }

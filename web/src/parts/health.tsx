@@ -1,11 +1,12 @@
 import { Badge, Group, Text } from '@mantine/core';
-import type { Item } from '../client/operations.ts';
-import { plural, Time, visibleText } from './words.tsx';
+import type { ApiItem } from '../client/operations.ts';
+import { plural, visibleText } from './format.ts';
+import { Time } from './time.tsx';
 
 export function SourceHealth({
   source: { enabled, health, everySeconds },
 }: {
-  source: Item<'GET /app/sources'>;
+  source: ApiItem<'GET /app/sources'>;
 }) {
   const { lastRunAt, lastSuccessAt, lastError, errorsInARow } = health;
   if (!enabled) return <Badge color="gray.7">Disabled</Badge>;
@@ -30,7 +31,7 @@ export function SourceHealth({
   );
 }
 
-export function ProviderHealth({ provider }: { provider: Item<'GET /app/providers'> }) {
+export function ProviderHealth({ provider }: { provider: ApiItem<'GET /app/providers'> }) {
   const { lastError, waitsUntil, lastAskedAt } = provider;
   if (lastError)
     return (

@@ -1,38 +1,21 @@
-import { Alert, Badge, Progress, Stack, Table, Text } from '@mantine/core';
-import type { Item } from '../client/operations.ts';
+import { Alert, Progress, Stack, Table, Text } from '@mantine/core';
+import type { ApiItem } from '../client/operations.ts';
+import { formatBytes, formatNumber, plural, sentenceCase, visibleText } from './format.ts';
 import { ScrollTable } from './scroll-table.tsx';
-import { bytes, number, plural, readable, visibleText } from './words.tsx';
 
-type Run = Item<'GET /app/imports'>;
+type Run = ApiItem<'GET /app/imports'>;
 
-const STATES: Record<Run['state'], [string, string]> = {
-  running: ['blue.8', 'Running'],
-  done: ['#1f6f34', 'Done'],
-  failed: ['red.9', 'Failed'],
-  stopped: ['#c2410c', 'Stopped'],
-};
-
-const UNDO_STATES = {
-  running: ['blue.8', 'Being undone'],
-  done: ['gray.7', 'Undone'],
-} as const;
-
-export function StateBadge({ run: { state, undo } }: { run: Run }) {
-  const [color, text] = undo === null ? STATES[state] : UNDO_STATES[undo];
-  return <Badge color={color}>{text}</Badge>;
-}
-
-/** How far it is, what came of it, and why records were rejected. */
+/** The progress, counts and rejection reasons of an import run. */
 export function ImportSummary({ run }: { run: Run }) {
   const kinds = Object.entries(run.counts);
-  const done = run.fileBytes > 0 ? Math.min(100, (run.readBytes / run.fileBytes) * 100) : 0;
+  const progress = run.fileBytes > 0 ? Math.min(100, (run.readBytes / run.fileBytes) * 100) : 0;
   return (
     <Stack gap="sm">
       {run.state === 'running' && (
         <div>
-          <Progress value={done} animated aria-label="Read so far" />
+          <Progress value={progress} animated aria-label="Read so far" />
           <Text size="sm" role="status">
-            {bytes(run.readBytes)} of {bytes(run.fileBytes)} read
+            {formatBytes(run.readBytes)} of {formatBytes(run.fileBytes)} read
           </Text>
         </div>
       )}
@@ -78,10 +61,10 @@ export function ImportSummary({ run }: { run: Run }) {
             <Table.Tbody>
               {kinds.map(([kind, counts]) => (
                 <Table.Tr key={kind}>
-                  <Table.Td>{readable(kind)}</Table.Td>
+                  <Table.Td>{sentenceCase(kind)}</Table.Td>
                   {(['read', 'new', 'updated', 'unchanged', 'rejected'] as const).map((name) => (
                     <Table.Td key={name} ta="right">
-                      {number(counts[name])}
+                      {formatNumber(counts[name])}
                     </Table.Td>
                   ))}
                 </Table.Tr>
@@ -104,7 +87,7 @@ export function ImportSummary({ run }: { run: Run }) {
             {kinds.flatMap(([kind, { reasons }]) =>
               Object.entries(reasons).map(([reason, count]) => (
                 <li key={`${kind} ${reason}`}>
-                  {number(count)} × {kind}: {visibleText(reason)}
+                  {formatNumber(count)} × {kind}: {visibleText(reason)}
                 </li>
               )),
             )}

@@ -2,9 +2,11 @@ import { Anchor, type AnchorProps, Badge, type BadgeProps, NavLink, type NavLink
 import { createLink } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes } from 'react';
 
-/** Links of the router that look like Mantine's parts. */
-type Own<Props> = Props & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Props>;
+/** Props of a Mantine component, with those of the anchor that it renders. */
+type WithAnchorProps<Props> = Props & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Props>;
 
-export const PageLink = createLink((props: Own<AnchorProps>) => <Anchor {...props} />);
-export const NavItem = createLink((props: Own<NavLinkProps>) => <NavLink {...props} />);
-export const BadgeLink = createLink((props: Own<BadgeProps>) => <Badge component="a" {...props} />);
+export const PageLink = createLink((props: WithAnchorProps<AnchorProps>) => <Anchor {...props} />);
+export const SidebarLink = createLink((props: WithAnchorProps<NavLinkProps>) => <NavLink {...props} />);
+export const BadgeLink = createLink((props: WithAnchorProps<BadgeProps>) => (
+  <Badge component="a" {...props} />
+));

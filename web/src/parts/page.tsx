@@ -3,9 +3,9 @@ import { type ReactNode, useEffect } from 'react';
 
 interface PageProps {
   title: string;
-  /** Under the title: what this is. */
+  /** Shown below the title. */
   about?: ReactNode;
-  /** What can be done with all of it. */
+  /** Buttons beside the title. */
   actions?: ReactNode;
   children: ReactNode;
 }

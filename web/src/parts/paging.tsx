@@ -1,5 +1,5 @@
 import { Group, Pagination, Text } from '@mantine/core';
-import { number } from './words.tsx';
+import { formatNumber } from './format.ts';
 
 interface PagingProps {
   page: number;
@@ -8,7 +8,7 @@ interface PagingProps {
   onChange(page: number): void;
 }
 
-/** Which rows of how many, and the way to the others. */
+/** The range of the visible rows, and the pagination. */
 export function Paging({ page, pageSize, total, onChange }: PagingProps) {
   const first = (page - 1) * pageSize + 1;
   const last = Math.min(page * pageSize, total);
@@ -19,8 +19,8 @@ export function Paging({ page, pageSize, total, onChange }: PagingProps) {
         {total === 0
           ? 'None'
           : first > total
-            ? `Past the end of ${number(total)}`
-            : `${number(first)} to ${number(last)} of ${number(total)}`}
+            ? `Past the end of ${formatNumber(total)}`
+            : `${formatNumber(first)} to ${formatNumber(last)} of ${formatNumber(total)}`}
       </Text>
       {(pages > 1 || page > pages) && (
         <Pagination

@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 
-/** Drawn as one path: black on white, whatever the colours of the page. */
+/** A QR code as one SVG path, black on white in both themes because scanners need dark on light. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { border: 2 });
   const path = data

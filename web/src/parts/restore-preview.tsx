@@ -1,18 +1,18 @@
 import { Alert, Table, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { Answer } from '../client/operations.ts';
+import type { ApiResponse } from '../client/operations.ts';
+import { formatNumber, sentenceCase } from './format.ts';
+import { QueryResult } from './query-result.tsx';
 import { ScrollTable } from './scroll-table.tsx';
-import { Answered } from './states.tsx';
-import { number, readable } from './words.tsx';
 
-type Preview = Answer<'GET /app/imports/:id/undo'>['data'];
+type Preview = ApiResponse<'GET /app/imports/:id/undo'>['data'];
 
-/** Preview of changes when a source says again what it said before, or nothing more. */
+/** A preview of an undo or a removal: how many objects are reverted, hidden or kept. */
 export function RestorePreview({ query }: { query: UseQueryResult<{ data: Preview }, Error> }) {
-  return <Answered query={query}>{({ data }) => <Changes preview={data} />}</Answered>;
+  return <QueryResult query={query}>{({ data }) => <PreviewTable preview={data} />}</QueryResult>;
 }
 
-function Changes({ preview: { kinds, shown } }: { preview: Preview }) {
+function PreviewTable({ preview: { kinds, shown } }: { preview: Preview }) {
   const rows = Object.entries(kinds);
   if (rows.length === 0) return <Alert>Nothing would change.</Alert>;
   const keepsAny = rows.some(([, { saidAgain }]) => saidAgain > 0);
@@ -31,17 +31,17 @@ function Changes({ preview: { kinds, shown } }: { preview: Preview }) {
           <Table.Tbody>
             {rows.map(([kind, { restored, withdrawn, saidAgain }]) => (
               <Table.Tr key={kind}>
-                <Table.Td>{readable(kind)}</Table.Td>
-                <Table.Td ta="right">{number(restored)}</Table.Td>
-                <Table.Td ta="right">{number(withdrawn)}</Table.Td>
-                {keepsAny && <Table.Td ta="right">{number(saidAgain)}</Table.Td>}
+                <Table.Td>{sentenceCase(kind)}</Table.Td>
+                <Table.Td ta="right">{formatNumber(restored)}</Table.Td>
+                <Table.Td ta="right">{formatNumber(withdrawn)}</Table.Td>
+                {keepsAny && <Table.Td ta="right">{formatNumber(saidAgain)}</Table.Td>}
               </Table.Tr>
             ))}
           </Table.Tbody>
         </Table>
       </ScrollTable>
       <Text size="sm">
-        {number(shown.before)} indicators are given out now, {number(shown.after)} then.
+        {formatNumber(shown.before)} indicators are given out now, {formatNumber(shown.after)} then.
       </Text>
       <Text size="sm" c="dimmed">
         Hidden is what no source says then; ids, pins and settings stay for when it comes again.

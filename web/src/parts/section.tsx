@@ -1,7 +1,7 @@
 import { Group, Paper, Title } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
 
-/** A part of a page, with a heading of its own. */
+/** A section of a page with its own heading. */
 export function Section({
   title,
   actions,

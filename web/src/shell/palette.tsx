@@ -5,102 +5,33 @@ import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
-import { answerOf, useAccount } from '../client/queries.ts';
-import { readable, visibleText } from '../parts/words.tsx';
-import { may, PLACES, signOut } from './shell.tsx';
+import { apiQueryOptions, useAccount } from '../client/queries.ts';
+import { hasRole } from '../client/roles.ts';
+import { signOut } from '../client/sign-out.ts';
+import { visibleText } from '../parts/format.ts';
+import { NAV_ITEMS } from './nav-items.ts';
+import { type Hit, type HitGroup, searchHits } from './search-hits.ts';
 
-interface Hit {
-  id: string;
-  label: string;
-  description?: string;
-  onClick(): void;
-}
-
-/** Everything by its name; what has no page of its own leads to those who use it, or to what it speaks of. */
+/** Searches all objects and pages by name. Objects without a page of their own lead to a filtered list. */
 export function Palette() {
   const [text, setText] = useState('');
   const [query] = useDebouncedValue(text.trim(), 150);
   const account = useAccount();
-  const go = useNavigate();
-  const found = useQuery({ ...answerOf('GET /app/search', { query: { q: query } }), enabled: query !== '' });
-  const places = PLACES.filter(
-    ({ needs, name }) => may(account.role, needs) && name.toLowerCase().includes(text.trim().toLowerCase()),
-  ).map(({ to, name }): Hit => ({ id: to, label: name, onClick: () => void go({ to }) }));
+  const navigate = useNavigate();
+  const results = useQuery({
+    ...apiQueryOptions('GET /app/search', { query: { q: query } }),
+    enabled: query !== '',
+  });
+  const pages = NAV_ITEMS.filter(
+    ({ requiredRole, name }) =>
+      hasRole(account.role, requiredRole) && name.toLowerCase().includes(text.trim().toLowerCase()),
+  ).map(({ to, name }): Hit => ({ id: to, label: name, onClick: () => void navigate({ to }) }));
   const actions: Hit[] = 'sign out'.includes(text.trim().toLowerCase())
     ? [{ id: 'sign-out', label: 'Sign out', onClick: () => void signOut() }]
     : [];
-  const {
-    indicators = [],
-    actors = [],
-    campaigns = [],
-    techniques = [],
-    software = [],
-    reports = [],
-    sources = [],
-    tags = [],
-  } = (query !== '' && found.data) || {};
-  const groups: [string, Hit[]][] = [
-    ['Pages', places],
-    [
-      'Indicators',
-      indicators.map(({ id, type, defanged, hidden }) => ({
-        id,
-        label: visibleText(defanged),
-        description: hidden ? `${type}, hidden` : type,
-        onClick: () => void go({ to: '/indicators/$id', params: { id } }),
-      })),
-    ],
-    [
-      'Actors',
-      actors.map(({ id, name, attackGroupId }) => ({
-        id,
-        label: visibleText(name),
-        ...(attackGroupId && { description: attackGroupId }),
-        onClick: () => void go({ to: '/actors/$id', params: { id } }),
-      })),
-    ],
-    [
-      'Campaigns',
-      campaigns.map(({ id, name, status }) => ({
-        id,
-        label: visibleText(name),
-        description: readable(status),
-        onClick: () => void go({ to: '/campaigns/$id', params: { id } }),
-      })),
-    ],
-    [
-      'Actors using this',
-      [...techniques, ...software].map(({ id, name, attackId }) => ({
-        id: `uses:${id}`,
-        label: visibleText(name),
-        ...(attackId && { description: visibleText(attackId) }),
-        onClick: () => void go({ to: '/actors', search: { uses: attackId ?? name } }),
-      })),
-    ],
-    [
-      'Indicators in this report',
-      reports.map(({ id, title }) => ({
-        id: `report:${id}`,
-        label: visibleText(title),
-        onClick: () => void go({ to: '/indicators', search: { reportId: id } }),
-      })),
-    ],
-    [
-      'Indicators from this source',
-      sources.map(({ id, name }) => ({
-        id: `source:${id}`,
-        label: visibleText(name),
-        onClick: () => void go({ to: '/indicators', search: { sourceId: id } }),
-      })),
-    ],
-    [
-      'Indicators with this tag',
-      tags.map((tag) => ({
-        id: `tag:${tag}`,
-        label: visibleText(tag),
-        onClick: () => void go({ to: '/indicators', search: { tag } }),
-      })),
-    ],
+  const groups: HitGroup[] = [
+    ['Pages', pages],
+    ...searchHits((query !== '' && results.data) || {}, navigate),
     [
       'More',
       query === ''
@@ -109,30 +40,30 @@ export function Palette() {
             {
               id: 'all',
               label: `Search all indicators for “${visibleText(query)}”`,
-              onClick: () => void go({ to: '/indicators', search: { q: query } }),
+              onClick: () => void navigate({ to: '/indicators', search: { q: query } }),
             },
             ...actions,
           ],
     ],
   ];
-  /** Enter takes the first hit; while they are on their way, all that hold what is typed. */
-  const enter = (event: KeyboardEvent) => {
+  /** Opens the first hit on Enter. While results load, opens the first page hit, or else lists matching indicators. */
+  const openFirstHit = (event: KeyboardEvent) => {
     const typed = text.trim();
     if (event.key !== 'Enter' || event.nativeEvent.isComposing || typed === '') return;
-    // One that the arrows chose is the list's own to open.
+    // Spotlight itself opens a hit that was selected with the arrow keys.
     if (document.querySelector('[data-action][data-selected]')) return;
-    const isThere = typed === query && found.data !== undefined && !found.isFetching;
-    const [first] = isThere ? groups.flatMap(([, hits]) => hits) : places;
+    const isCurrent = typed === query && results.data !== undefined && !results.isFetching;
+    const [first] = isCurrent ? groups.flatMap(([, hits]) => hits) : pages;
     spotlight.close();
     if (first) first.onClick();
-    else void go({ to: '/indicators', search: { q: typed } });
+    else void navigate({ to: '/indicators', search: { q: typed } });
   };
   return (
     <Spotlight.Root
       query={text}
       onQueryChange={setText}
       shortcut={['mod + K']}
-      // Also from within a box that is typed into.
+      // The shortcut also works while a text field has the focus.
       tagsToIgnore={[]}
       scrollable
       maxHeight={420}
@@ -141,16 +72,18 @@ export function Palette() {
       <Spotlight.Search
         placeholder="Search indicators, actors, techniques, reports, pages"
         aria-label="Search everything"
-        onKeyDown={enter}
-        leftSection={found.isFetching ? <Loader size={16} /> : <IconSearch size={18} />}
+        onKeyDown={openFirstHit}
+        leftSection={results.isFetching ? <Loader size={16} /> : <IconSearch size={18} />}
       />
-      {found.isError && query !== '' && <Spotlight.Empty role="alert">{found.error.message}</Spotlight.Empty>}
-      <Spotlight.ActionsList>{groups.map(([name, hits]) => group(name, hits))}</Spotlight.ActionsList>
+      {results.isError && query !== '' && (
+        <Spotlight.Empty role="alert">{results.error.message}</Spotlight.Empty>
+      )}
+      <Spotlight.ActionsList>{groups.map(([name, hits]) => renderGroup(name, hits))}</Spotlight.ActionsList>
     </Spotlight.Root>
   );
 }
 
-function group(name: string, hits: Hit[]): ReactNode {
+function renderGroup(name: string, hits: Hit[]): ReactNode {
   if (hits.length === 0) return null;
   return (
     <Spotlight.ActionsGroup key={name} label={name}>

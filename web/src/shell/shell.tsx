@@ -1,112 +1,41 @@
-import {
-  ActionIcon,
-  Anchor,
-  AppShell,
-  Burger,
-  Button,
-  Group,
-  Kbd,
-  Menu,
-  NavLink,
-  Text,
-  useComputedColorScheme,
-  useMantineColorScheme,
-} from '@mantine/core';
+import { ActionIcon, Anchor, AppShell, Burger, Button, Group, Kbd, Menu, NavLink, Text } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { spotlight } from '@mantine/spotlight';
-import {
-  IconBug,
-  IconClipboardList,
-  IconDatabaseImport,
-  IconFlag,
-  IconHome,
-  IconLogout,
-  IconMoon,
-  IconRss,
-  IconSearch,
-  IconSettings,
-  IconShieldOff,
-  IconSun,
-  IconUser,
-  IconUserShield,
-} from '@tabler/icons-react';
+import { IconLogout, IconSearch, IconUser } from '@tabler/icons-react';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { ROLES, type Role } from '../../../src/model/account.ts';
-import { CallError, call } from '../client/call.ts';
 import { useAccount } from '../client/queries.ts';
+import { hasRole } from '../client/roles.ts';
+import { signOut } from '../client/sign-out.ts';
 import { Announcer } from '../parts/announce.tsx';
-import { NavItem } from '../parts/links.tsx';
-import { readable } from '../parts/words.tsx';
+import { sentenceCase } from '../parts/format.ts';
+import { SidebarLink } from '../parts/links.tsx';
+import { NAV_ITEMS } from './nav-items.ts';
 import { Palette } from './palette.tsx';
+import { ThemeSwitch } from './theme-switch.tsx';
 
-interface Place {
-  to:
-    | '/'
-    | '/indicators'
-    | '/actors'
-    | '/campaigns'
-    | '/imports'
-    | '/sources'
-    | '/whitelist'
-    | '/audit'
-    | '/settings';
-  name: string;
-  icon: typeof IconHome;
-  needs: Role;
-}
-
-export const PLACES: Place[] = [
-  { to: '/', name: 'Overview', icon: IconHome, needs: 'viewer' },
-  { to: '/indicators', name: 'Indicators', icon: IconBug, needs: 'viewer' },
-  { to: '/actors', name: 'Actors', icon: IconUserShield, needs: 'viewer' },
-  { to: '/campaigns', name: 'Campaigns', icon: IconFlag, needs: 'viewer' },
-  { to: '/imports', name: 'Imports', icon: IconDatabaseImport, needs: 'viewer' },
-  { to: '/sources', name: 'Sources', icon: IconRss, needs: 'viewer' },
-  { to: '/whitelist', name: 'Whitelist', icon: IconShieldOff, needs: 'analyst' },
-  { to: '/audit', name: 'Audit', icon: IconClipboardList, needs: 'administrator' },
-  { to: '/settings', name: 'Settings', icon: IconSettings, needs: 'viewer' },
-];
-
-export const may = (role: Role, needs: Role) => ROLES.indexOf(role) >= ROLES.indexOf(needs);
-
-export async function signOut(): Promise<void> {
-  try {
-    await call('POST /app/sign-out');
-  } catch (error) {
-    // Whose session has ended already is signed out.
-    if (!(error instanceof CallError && error.status === 401))
-      return void notifications.show({
-        color: 'red',
-        title: 'Sign-out failed',
-        message: String((error as Error).message),
-      });
-  }
-  window.location.assign('/sign-in');
-}
-
-/** The search box of the page, or, where it has none, the palette. */
+/** Focuses the search box of the page, or opens the palette if the page has none. */
 function focusSearch(): void {
   const box = document.querySelector<HTMLInputElement>('[data-page-search]');
   if (box) box.focus();
   else spotlight.open();
 }
 
+/** The frame of all pages behind the sign-in: header, navigation and palette. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const account = useAccount();
-  // On many keyboards the slash is above another key.
+  // On many keyboard layouts the slash is typed with Shift.
   useHotkeys([
     ['/', focusSearch],
     ['shift+/', focusSearch],
   ]);
-  const before = useRef(path);
-  // Another page closes the menu of small screens, and whoever reads by ear begins at its top.
+  const previousPath = useRef(path);
+  // Navigation closes the menu of small screens; screen readers start at the top of the new page.
   useEffect(() => {
-    if (before.current === path) return;
-    before.current = path;
+    if (previousPath.current === path) return;
+    previousPath.current = path;
     close();
     document.getElementById('main')?.focus({ preventScroll: true });
   }, [path, close]);
@@ -138,7 +67,7 @@ export function Shell() {
             Search
           </Button>
           <Group gap="xs" wrap="nowrap">
-            <SchemeSwitch />
+            <ThemeSwitch />
             <Menu position="bottom-end" withinPortal>
               <Menu.Target>
                 <ActionIcon variant="default" size="lg" aria-label="Account">
@@ -147,7 +76,7 @@ export function Shell() {
               </Menu.Target>
               <Menu.Dropdown>
                 <Menu.Label>
-                  {account.email} · {readable(account.role)}
+                  {account.email} · {sentenceCase(account.role)}
                 </Menu.Label>
                 <Menu.Item leftSection={<IconLogout size={14} />} onClick={() => void signOut()}>
                   Sign out
@@ -158,16 +87,18 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Main">
-        {PLACES.filter(({ needs }) => may(account.role, needs)).map(({ to, name, icon: Icon }) => (
-          <NavItem
-            key={to}
-            to={to}
-            label={name}
-            leftSection={<Icon size={18} />}
-            active={to === '/' ? path === '/' : path.startsWith(to)}
-            aria-current={path === to ? 'page' : undefined}
-          />
-        ))}
+        {NAV_ITEMS.filter(({ requiredRole }) => hasRole(account.role, requiredRole)).map(
+          ({ to, name, icon: Icon }) => (
+            <SidebarLink
+              key={to}
+              to={to}
+              label={name}
+              leftSection={<Icon size={18} />}
+              active={to === '/' ? path === '/' : path.startsWith(to)}
+              aria-current={path === to ? 'page' : undefined}
+            />
+          ),
+        )}
         <NavLink href="/api/docs" label="API reference" mt="auto" />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
@@ -176,21 +107,5 @@ export function Shell() {
       <Palette />
       <Announcer />
     </AppShell>
-  );
-}
-
-function SchemeSwitch() {
-  const { setColorScheme } = useMantineColorScheme();
-  const scheme = useComputedColorScheme('light');
-  const other = scheme === 'dark' ? 'light' : 'dark';
-  return (
-    <ActionIcon
-      variant="default"
-      size="lg"
-      onClick={() => setColorScheme(other)}
-      aria-label={`Switch to ${other} theme`}
-    >
-      {scheme === 'dark' ? <IconSun size={18} /> : <IconMoon size={18} />}
-    </ActionIcon>
   );
 }

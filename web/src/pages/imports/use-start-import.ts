@@ -1,0 +1,54 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { callApi } from '../../client/api.ts';
+import type { ApiQueryParams } from '../../client/operations.ts';
+import { useApiQuery } from '../../client/queries.ts';
+import { formatBytes } from '../../parts/format.ts';
+import type { SourceDefaults } from './new-source-defaults.tsx';
+
+interface ImportFields {
+  file: File | null;
+  source: string;
+  format: string;
+  defaults: SourceDefaults;
+}
+
+/**
+ * Starts an import or, as a preview, a dry run. An import opens the page of its run.
+ * @param onPreview gets the id of a started dry run
+ */
+export function useStartImport(
+  { file, source, format, defaults }: ImportFields,
+  onPreview: (id: string) => void,
+) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const maxBytes =
+    useApiQuery('GET /app/imports', { query: { pageSize: 1 } }).data?.mostBytes ?? Number.POSITIVE_INFINITY;
+  return useMutation({
+    mutationFn: async (dryRun: boolean) => {
+      if (!file) throw new Error('Choose a file.');
+      if (file.size > maxBytes)
+        throw new Error(
+          `The file is larger than ${formatBytes(maxBytes)}. Use the command “tipline import” for larger files.`,
+        );
+      const query = {
+        fileName: file.name,
+        source: source.trim(),
+        format,
+        dryRun,
+        tlp: defaults.tlp,
+        confidence: Number(defaults.confidence),
+        severity: defaults.severity,
+      };
+      return (
+        await callApi('POST /app/imports', { query: query as ApiQueryParams<'POST /app/imports'>, file })
+      ).data;
+    },
+    onSuccess: async (run) => {
+      await client.invalidateQueries();
+      if (run.dryRun) onPreview(run.id);
+      else await navigate({ to: '/imports/$id', params: { id: run.id } });
+    },
+  });
+}

@@ -1,0 +1,42 @@
+import { Text, Timeline } from '@mantine/core';
+import { formatTime, relativeTime, sentenceCase, visibleText } from '../../parts/format.ts';
+import { Section } from '../../parts/section.tsx';
+import type { IndicatorDetail } from './indicator-detail.ts';
+
+/** Returns the events of an indicator, latest first. */
+function eventsOf({ sources, enrichments, firstSeen, lastSeen, expiresAt, createdAt }: IndicatorDetail) {
+  const events = [
+    { at: firstSeen, label: 'First seen' },
+    { at: lastSeen, label: 'Last seen' },
+    { at: createdAt, label: 'Added' },
+    ...(expiresAt ? [{ at: expiresAt, label: 'Expires' }] : []),
+    ...sources.map(({ importedAt, source }) => ({
+      at: importedAt,
+      label: `First reported by ${visibleText(source)}`,
+    })),
+    ...sources.flatMap(({ leftAt, source }) =>
+      leftAt ? [{ at: leftAt, label: `Removed from feed ${visibleText(source)}` }] : [],
+    ),
+    ...enrichments.map(({ fetchedAt, provider, verdict, error }) => ({
+      at: fetchedAt,
+      label: `${provider} ${error ? 'failed' : `answered ${sentenceCase(verdict).toLowerCase()}`}`,
+    })),
+  ];
+  return events.sort((a, b) => (a.at < b.at ? 1 : -1));
+}
+
+export function ActivityTimeline({ indicator }: { indicator: IndicatorDetail }) {
+  return (
+    <Section title="Activity">
+      <Timeline bulletSize={12} lineWidth={2}>
+        {eventsOf(indicator).map(({ at, label }) => (
+          <Timeline.Item key={`${at} ${label}`} title={<Text size="sm">{label}</Text>}>
+            <Text size="xs" c="dimmed">
+              {formatTime(at)} · {relativeTime(at)}
+            </Text>
+          </Timeline.Item>
+        ))}
+      </Timeline>
+    </Section>
+  );
+}

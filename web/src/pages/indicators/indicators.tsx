@@ -1,0 +1,79 @@
+import { Group, Select, Stack } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useApiQuery } from '../../client/queries.ts';
+import { plural } from '../../parts/format.ts';
+import { Page } from '../../parts/page.tsx';
+import { Paging } from '../../parts/paging.tsx';
+import { QueryResult } from '../../parts/query-result.tsx';
+import type { SearchParams } from '../../router.tsx';
+import { ExportMenu } from './export-menu.tsx';
+import { Filters } from './filters.tsx';
+import { IndicatorTable } from './indicator-table.tsx';
+import { LinkFilters } from './link-filters.tsx';
+import { NoResults } from './no-results.tsx';
+import { type IndicatorFilterProps, toListQuery } from './search.ts';
+
+const PAGE_SIZES = ['25', '50', '100', '200'];
+
+function indicatorCount(total: number): string {
+  return total === 0 ? 'No indicators' : plural(total, 'indicator');
+}
+
+export function Indicators() {
+  const search: SearchParams = useSearch({ from: '/shell/indicators' });
+  const navigate = useNavigate({ from: '/indicators' });
+  const list = useApiQuery('GET /app/indicators', { query: toListQuery(search) });
+  /** Applies a change of the filters and returns to the first page. */
+  const filter: IndicatorFilterProps['filter'] = (change, replace = false) =>
+    void navigate({
+      search: (previous: SearchParams) => ({ ...previous, page: undefined, ...change }),
+      replace,
+    });
+  const total = list.data?.total;
+  return (
+    <Page
+      title="Indicators"
+      about={total === undefined ? list.isPending && 'Loading…' : indicatorCount(total)}
+      actions={<ExportMenu search={search} total={total ?? 0} />}
+    >
+      <Filters search={search} filter={filter} />
+      <LinkFilters search={search} filter={filter} />
+      <QueryResult query={list}>
+        {({ data, page, pageSize, total: count }) => (
+          <Stack
+            gap="sm"
+            aria-busy={list.isPlaceholderData}
+            style={{ opacity: list.isPlaceholderData ? 0.6 : 1 }}
+          >
+            {data.length > 0 ? (
+              <IndicatorTable rows={data} search={search} filter={filter} />
+            ) : (
+              <NoResults search={search} filter={filter} />
+            )}
+            <Group justify="space-between">
+              <div style={{ flex: 1 }}>
+                <Paging
+                  page={page}
+                  pageSize={pageSize}
+                  total={count}
+                  onChange={(to) =>
+                    void navigate({ search: (previous: SearchParams) => ({ ...previous, page: String(to) }) })
+                  }
+                />
+              </div>
+              <Select
+                aria-label="Rows per page"
+                data={PAGE_SIZES}
+                value={String(pageSize)}
+                onChange={(value) => filter({ pageSize: value ?? undefined })}
+                w={90}
+                size="xs"
+                allowDeselect={false}
+              />
+            </Group>
+          </Stack>
+        )}
+      </QueryResult>
+    </Page>
+  );
+}

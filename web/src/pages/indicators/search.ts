@@ -1,0 +1,21 @@
+import type { ApiQueryParams } from '../../client/operations.ts';
+import type { SearchParams } from '../../router.tsx';
+
+type ListQuery = ApiQueryParams<'GET /app/indicators'>;
+
+export interface IndicatorFilterProps {
+  search: SearchParams;
+  /** @param replace replaces the history entry, as for each typed letter */
+  filter(change: SearchParams, replace?: boolean): void;
+}
+
+const NOT_FILTERS = ['page', 'pageSize', 'sort', 'order'];
+
+/** Returns the names of the filters that are set. */
+export const activeFilters = (search: SearchParams) =>
+  Object.keys(search).filter((name) => !NOT_FILTERS.includes(name));
+
+/** Converts the URL's search parameters to a query. The server validates the values. */
+export function toListQuery({ page, pageSize, ...filters }: SearchParams): ListQuery {
+  return { ...filters, page: Number(page ?? 1), pageSize: Number(pageSize ?? 50) } as ListQuery;
+}

@@ -1,0 +1,35 @@
+import { Table, UnstyledButton } from '@mantine/core';
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { IndicatorFilterProps } from './search.ts';
+
+interface SortableHeaderProps extends IndicatorFilterProps {
+  name: string;
+  /** Narrower screens omit the column. */
+  visibleFrom?: 'xs' | 'md';
+  children: ReactNode;
+}
+
+/** A column header that sorts the list by its column. */
+export function SortableHeader({ name, visibleFrom, search, filter, children }: SortableHeaderProps) {
+  const isCurrent = (search.sort ?? 'lastSeen') === name;
+  const isAscending = search.order === 'asc';
+  const nextOrder = isCurrent && !isAscending ? 'asc' : undefined;
+  return (
+    <Table.Th
+      {...(visibleFrom && { visibleFrom })}
+      aria-sort={isCurrent ? (isAscending ? 'ascending' : 'descending') : 'none'}
+    >
+      <UnstyledButton
+        fz="sm"
+        fw={700}
+        onClick={() => filter({ sort: name === 'lastSeen' ? undefined : name, order: nextOrder })}
+        style={{ whiteSpace: 'nowrap' }}
+      >
+        {children}{' '}
+        {isCurrent &&
+          (isAscending ? <IconArrowUp size={14} aria-hidden /> : <IconArrowDown size={14} aria-hidden />)}
+      </UnstyledButton>
+    </Table.Th>
+  );
+}

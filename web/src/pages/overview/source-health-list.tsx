@@ -1,0 +1,37 @@
+import { Group, Stack, Text } from '@mantine/core';
+import { useApiQuery } from '../../client/queries.ts';
+import { visibleText } from '../../parts/format.ts';
+import { SourceHealth } from '../../parts/health.tsx';
+import { QueryResult } from '../../parts/query-result.tsx';
+
+const MAX_SOURCES = 6;
+
+/** The health of the feeds, failing ones first. */
+export function SourceHealthList() {
+  const query = useApiQuery('GET /app/sources', {}, () => 60_000);
+  return (
+    <QueryResult query={query}>
+      {({ data }) => {
+        const feeds = data.filter(({ isFetched }) => isFetched);
+        const failures = ({ enabled, health }: (typeof data)[number]) => (enabled ? health.errorsInARow : -1);
+        const shown = [...feeds].sort((a, b) => failures(b) - failures(a)).slice(0, MAX_SOURCES);
+        if (feeds.length === 0)
+          return (
+            <Text size="sm" c="dimmed">
+              No feeds configured. Add one with <code>tipline sources add</code>.
+            </Text>
+          );
+        return (
+          <Stack gap="xs">
+            {shown.map((source) => (
+              <Group key={source.id} justify="space-between" gap="xs">
+                <Text size="sm">{visibleText(source.name)}</Text>
+                <SourceHealth source={source} />
+              </Group>
+            ))}
+          </Stack>
+        );
+      }}
+    </QueryResult>
+  );
+}

@@ -1,0 +1,46 @@
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
+import type { Scope } from '../../../../../src/model/scopes.ts';
+import { CopyButton } from '../../../parts/copy-buttons.tsx';
+
+const EXAMPLES: [Scope, string][] = [
+  ['indicators:read', '/api/v1/indicators?pageSize=3'],
+  ['actors:read', '/api/v1/actors?pageSize=3'],
+  ['campaigns:read', '/api/v1/campaigns?pageSize=3'],
+];
+
+interface CreatedKeyProps {
+  apiKey: string;
+  scopes: Scope[];
+  onDone(): void;
+}
+
+/** A new API key, which is shown only this once, with an example request. */
+export function CreatedKey({ apiKey, scopes, onDone }: CreatedKeyProps) {
+  const [, path] = EXAMPLES.find(([scope]) => scopes.length === 0 || scopes.includes(scope)) ?? [
+    '',
+    '/api/v1/indicators',
+  ];
+  const curl = `curl -sH "Authorization: Bearer ${apiKey}" "${window.location.origin}${path}"`;
+  return (
+    <Stack>
+      <Alert color="yellow" variant="light">
+        Shown only once. Tipline stores only a hash.
+      </Alert>
+      <Code block className="value" data-testid="new-key">
+        {apiKey}
+      </Code>
+      <Group>
+        <CopyButton value={apiKey}>Copy key</CopyButton>
+      </Group>
+      <Text size="sm">Try it:</Text>
+      <Code block className="value" style={{ whiteSpace: 'pre-wrap' }}>
+        {curl}
+      </Code>
+      <Group justify="space-between">
+        <CopyButton value={curl}>Copy curl command</CopyButton>
+        <Button onClick={onDone}>Done</Button>
+      </Group>
+      <Alert variant="light">Store keys in a secret manager, not in scripts.</Alert>
+    </Stack>
+  );
+}

@@ -1,0 +1,68 @@
+import { Button, Table } from '@mantine/core';
+import { useApiMutation, useApiQuery } from '../../../client/queries.ts';
+import { formatTime, visibleText } from '../../../parts/format.ts';
+import { QueryResult } from '../../../parts/query-result.tsx';
+import { ScrollTable } from '../../../parts/scroll-table.tsx';
+import { Section } from '../../../parts/section.tsx';
+
+export function Sessions({ ownId }: { ownId: string }) {
+  const query = useApiQuery('GET /app/sessions');
+  const end = useApiMutation('DELETE /app/sessions/:id', () => 'Session signed out.');
+  const endAll = useApiMutation('POST /app/sign-out-everywhere', () => {
+    window.location.assign('/sign-in');
+    return undefined;
+  });
+  return (
+    <Section
+      title="Sessions"
+      actions={
+        <Button size="xs" variant="default" onClick={() => endAll.mutate({})} loading={endAll.isPending}>
+          Sign out everywhere
+        </Button>
+      }
+    >
+      <QueryResult query={query}>
+        {({ data }) => (
+          <ScrollTable label="Sessions" minWidth={560}>
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>IP address</Table.Th>
+                  <Table.Th>Browser</Table.Th>
+                  <Table.Th>Signed in</Table.Th>
+                  <Table.Th>Expires</Table.Th>
+                  <Table.Th>End</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.map((session) => (
+                  <Table.Tr key={session.id}>
+                    <Table.Td>{session.address ?? '–'}</Table.Td>
+                    <Table.Td maw={280} style={{ overflowWrap: 'anywhere' }}>
+                      {visibleText(session.userAgent ?? '–')}
+                    </Table.Td>
+                    <Table.Td>{formatTime(session.createdAt)}</Table.Td>
+                    <Table.Td>{formatTime(session.expiresAt)}</Table.Td>
+                    <Table.Td>
+                      {session.id === ownId ? (
+                        'This session'
+                      ) : (
+                        <Button
+                          size="compact-xs"
+                          variant="default"
+                          onClick={() => end.mutate({ params: { id: session.id } })}
+                        >
+                          End
+                        </Button>
+                      )}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </ScrollTable>
+        )}
+      </QueryResult>
+    </Section>
+  );
+}

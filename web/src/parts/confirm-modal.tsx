@@ -1,0 +1,65 @@
+import { Button, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+
+interface ConfirmModalProps {
+  title: string;
+  opened: boolean;
+  onClose(): void;
+  /** The label of the button that confirms. */
+  action: string;
+  color?: string;
+  /** Shown above the reason. */
+  children?: ReactNode;
+  /** Omits the reason field. */
+  withoutReason?: boolean;
+  busy: boolean;
+  onConfirm(reason: string): void;
+}
+
+/** A dialog that asks for confirmation and a reason. Closing it discards the reason. */
+export function ConfirmModal({ title, opened, onClose, ...form }: ConfirmModalProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title}>
+      <ConfirmForm onClose={onClose} {...form} />
+    </Modal>
+  );
+}
+
+function ConfirmForm(props: Omit<ConfirmModalProps, 'title' | 'opened'>) {
+  const { onClose, action, color, children, withoutReason, busy, onConfirm } = props;
+  const [reason, setReason] = useState('');
+  const isReady = withoutReason || reason.trim() !== '';
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) onConfirm(reason.trim());
+      }}
+    >
+      <Stack>
+        {children}
+        {!withoutReason && (
+          <Textarea
+            label="Reason"
+            description="Recorded in the audit log."
+            required
+            autosize
+            minRows={2}
+            maxLength={1000}
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+            data-autofocus
+          />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" {...(color && { color })} disabled={!isReady} loading={busy}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

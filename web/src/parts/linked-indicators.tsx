@@ -1,0 +1,64 @@
+import { Table, Text } from '@mantine/core';
+import { useApiQuery } from '../client/queries.ts';
+import { SeverityBadge } from './badges.tsx';
+import { formatNumber, typeName, visibleText } from './format.ts';
+import { PageLink } from './links.tsx';
+import { QueryResult } from './query-result.tsx';
+import { Section } from './section.tsx';
+import { Time } from './time.tsx';
+
+const MAX_ROWS = 10;
+
+/** The most recent linked indicators, with a link to all of them. */
+export function LinkedIndicators({
+  count,
+  search,
+}: {
+  count: number;
+  search: { actorId?: string; campaignId?: string };
+}) {
+  const query = useApiQuery('GET /app/indicators', { query: { ...search, pageSize: MAX_ROWS } });
+  return (
+    <Section
+      title="Indicators"
+      actions={
+        count > 0 && (
+          <PageLink to="/indicators" search={search}>
+            All {formatNumber(count)}
+          </PageLink>
+        )
+      }
+    >
+      <QueryResult query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              No linked indicators
+            </Text>
+          ) : (
+            <Table>
+              <Table.Tbody>
+                {data.map(({ id, defanged, type, severity, lastSeen }) => (
+                  <Table.Tr key={id}>
+                    <Table.Td>
+                      <PageLink to="/indicators/$id" params={{ id }} className="value" fz="sm">
+                        {visibleText(defanged)}
+                      </PageLink>
+                    </Table.Td>
+                    <Table.Td visibleFrom="xs">{typeName(type)}</Table.Td>
+                    <Table.Td>
+                      <SeverityBadge severity={severity} />
+                    </Table.Td>
+                    <Table.Td visibleFrom="xs">
+                      <Time at={lastSeen} />
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          )
+        }
+      </QueryResult>
+    </Section>
+  );
+}

@@ -1,0 +1,18 @@
+import { Center } from '@mantine/core';
+import { IconZoomQuestion } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { EmptyState } from './empty-state.tsx';
+
+export function NotFound() {
+  return (
+    <Center mih="60vh">
+      <EmptyState
+        icon={<IconZoomQuestion />}
+        title="Page not found"
+        hint="Check the address, or the object was removed."
+      >
+        <Link to="/">Go to Overview</Link>
+      </EmptyState>
+    </Center>
+  );
+}

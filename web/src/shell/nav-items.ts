@@ -1,0 +1,40 @@
+import {
+  IconBug,
+  IconClipboardList,
+  IconDatabaseImport,
+  IconFlag,
+  IconHome,
+  IconRss,
+  IconSettings,
+  IconShieldOff,
+  IconUserShield,
+} from '@tabler/icons-react';
+import type { Role } from '../../../src/model/account.ts';
+
+interface NavItem {
+  to:
+    | '/'
+    | '/indicators'
+    | '/actors'
+    | '/campaigns'
+    | '/imports'
+    | '/sources'
+    | '/whitelist'
+    | '/audit'
+    | '/settings';
+  name: string;
+  icon: typeof IconHome;
+  requiredRole: Role;
+}
+
+export const NAV_ITEMS: NavItem[] = [
+  { to: '/', name: 'Overview', icon: IconHome, requiredRole: 'viewer' },
+  { to: '/indicators', name: 'Indicators', icon: IconBug, requiredRole: 'viewer' },
+  { to: '/actors', name: 'Actors', icon: IconUserShield, requiredRole: 'viewer' },
+  { to: '/campaigns', name: 'Campaigns', icon: IconFlag, requiredRole: 'viewer' },
+  { to: '/imports', name: 'Imports', icon: IconDatabaseImport, requiredRole: 'viewer' },
+  { to: '/sources', name: 'Sources', icon: IconRss, requiredRole: 'viewer' },
+  { to: '/whitelist', name: 'Whitelist', icon: IconShieldOff, requiredRole: 'analyst' },
+  { to: '/audit', name: 'Audit', icon: IconClipboardList, requiredRole: 'administrator' },
+  { to: '/settings', name: 'Settings', icon: IconSettings, requiredRole: 'viewer' },
+];
