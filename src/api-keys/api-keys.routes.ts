@@ -4,7 +4,7 @@ import type { By } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
-import { mayActAs } from '../model/account.ts';
+import { hasRole } from '../model/account.ts';
 import type { ApiKey } from '../model/api-key.ts';
 import { isNetwork } from '../model/network-text.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
@@ -87,7 +87,7 @@ export async function apiKeyRoutes(
 }
 
 function concerns(key: ApiKey, { account }: FastifyRequest): boolean {
-  return key.ownerId === account.id || mayActAs(account.role, 'administrator');
+  return key.ownerId === account.id || hasRole(account.role, 'administrator');
 }
 
 function withOwner({ ownerId, ...key }: ApiKey, owners: ReadonlyMap<string, string>) {

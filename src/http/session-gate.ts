@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { type Account, mayActAs, type Who } from '../model/account.ts';
+import { type Account, hasRole, type Who } from '../model/account.ts';
 import { ApiError } from './errors.ts';
 
 declare module 'fastify' {
@@ -50,7 +50,7 @@ export function requireSession({ clock, findAccount }: SessionOptions) {
     if (!account) throw new ApiError('not_signed_in');
     if (needed !== 'signed-in') {
       if (account.mustChangePassword) throw new ApiError('password_change_required');
-      if (!mayActAs(account.role, needed))
+      if (!hasRole(account.role, needed))
         throw new ApiError('insufficient_role', `This needs the role ${needed}; yours is ${account.role}.`);
     }
     request.account = account;

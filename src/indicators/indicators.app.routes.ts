@@ -8,7 +8,7 @@ import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
-import { mayActAs } from '../model/account.ts';
+import { hasRole } from '../model/account.ts';
 import { toDetail, toRow } from './details.mappers.ts';
 import { findHider, findMore, findWaiting, listInState } from './details.queries.ts';
 import { exportIndicators, listIndicators, readIndicator } from './indicators.app.schema.ts';
@@ -30,7 +30,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
     handler: async (request, reply) => {
       const { page, pageSize, sort, order, state, ...filters } = request.query;
       const isHidden = state === 'whitelisted' || state === 'expired';
-      if (isHidden && !mayActAs(request.account.role, 'analyst'))
+      if (isHidden && !hasRole(request.account.role, 'analyst'))
         throw new ApiError('insufficient_role', 'What is hidden is shown to analysts and administrators.');
       tellRefanged(reply, filters.q);
       const wanted = { page, pageSize, ...sorting(sort, order) };
@@ -65,7 +65,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
     handler: async (request) => {
       const id = idOf(request);
       const { account, principal } = request;
-      const seesHidden = mayActAs(account.role, 'analyst');
+      const seesHidden = hasRole(account.role, 'analyst');
       const parts = await oneSnapshot(db, (snapshot) => readParts(snapshot, principal, id, seesHidden));
       if (!parts) throw new ApiError('not_found', 'There is no such indicator.');
       return { data: toDetail(parts, principal) };

@@ -24,8 +24,9 @@ export interface Account {
   sessionId: string;
 }
 
-export function mayActAs(role: Role, needed: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+/** Tells whether a role includes the required one. */
+export function hasRole(role: Role, required: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(required);
 }
 
 /** NIST SP 800-63B §5.1.1.2: length is the only requirement; the upper bound keeps hashing cheap. */

@@ -6,7 +6,7 @@ import { listCampaigns } from '../entities/campaigns/campaigns.queries.ts';
 import { findReportsTitled } from '../entities/reports/reports.queries.ts';
 import { routeOf } from '../http/operation.ts';
 import { firstMatching } from '../indicators/details.queries.ts';
-import { mayActAs } from '../model/account.ts';
+import { hasRole } from '../model/account.ts';
 import { defang } from '../model/defang.ts';
 import { indicatorId } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';
@@ -25,7 +25,7 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
       const { principal } = request;
       const q = request.query.q.trim() || request.query.q;
       const page = { page: 1, pageSize: MOST };
-      const seesHidden = mayActAs(request.account.role, 'analyst');
+      const seesHidden = hasRole(request.account.role, 'analyst');
       const wanted = { q, ids: idsOf(q), seesHidden, most: MOST };
       const indicators = await firstMatching(db, principal, wanted);
       const actors = await listActors(db, principal, { q }, page);

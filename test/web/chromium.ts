@@ -116,6 +116,7 @@ async function lookAt(
   mkdirSync(ARTEFACTS, { recursive: true });
   const here = `${name} at ${size.width}`;
   await page.setViewportSize(size);
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'hidden' });
   await page.waitForTimeout(150);
   await page.screenshot({ path: join(ARTEFACTS, `${name}-${size.width}.png`), fullPage: true });
   expect(await tooWide(page), here).toEqual([]);

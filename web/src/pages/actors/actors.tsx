@@ -1,5 +1,4 @@
 import { Select } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -10,21 +9,14 @@ import { formatNumber } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { PaginatedList } from '../../parts/paginated-list.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
-import type { SearchParams } from '../../router.tsx';
+import { useListSearch } from '../../parts/use-list-search.ts';
 import { ActorTable } from './actor-table.tsx';
 
 export function Actors() {
-  const search: SearchParams = useSearch({ from: '/shell/actors' });
-  const navigate = useNavigate({ from: '/actors' });
+  const { search, filter, goToPage } = useListSearch('/actors');
   const query = useApiQuery('GET /app/actors', {
     query: { ...search, page: Number(search.page ?? 1), pageSize: 50 } as ApiQueryParams<'GET /app/actors'>,
   });
-  /** @param replace replaces the history entry, as for each typed letter */
-  const filter = (change: SearchParams, replace = false) =>
-    void navigate({
-      search: (previous: SearchParams) => ({ ...previous, page: undefined, ...change }),
-      replace,
-    });
   return (
     <Page title="Actors" about={query.data && `${formatNumber(query.data.total)} known`}>
       <FilterBar
@@ -59,9 +51,7 @@ export function Actors() {
         {(response) => (
           <PaginatedList
             response={response}
-            onPage={(to) =>
-              void navigate({ search: (previous: SearchParams) => ({ ...previous, page: String(to) }) })
-            }
+            onPage={goToPage}
             empty={
               <EmptyState
                 title="No actors"

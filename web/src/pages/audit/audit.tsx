@@ -1,6 +1,5 @@
 import { Button, Select } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { apiUrl } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
@@ -12,7 +11,7 @@ import { plural, sentenceCase } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { PaginatedList } from '../../parts/paginated-list.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
-import type { SearchParams } from '../../router.tsx';
+import { useListSearch } from '../../parts/use-list-search.ts';
 import { DayInput } from './day-input.tsx';
 
 const ACTION_KINDS = [
@@ -30,18 +29,11 @@ const ACTION_KINDS = [
 ];
 
 export function Audit() {
-  const search: SearchParams = useSearch({ from: '/shell/audit' });
-  const navigate = useNavigate({ from: '/audit' });
+  const { search, filter, goToPage } = useListSearch('/audit');
   const { page = '1', ...filters } = search;
   const query = useApiQuery('GET /app/audit', {
     query: { ...filters, page: Number(page), pageSize: 50 } as ApiQueryParams<'GET /app/audit'>,
   });
-  /** @param replace replaces the history entry, as for each typed letter */
-  const filter = (change: SearchParams, replace = false) =>
-    void navigate({
-      search: (previous: SearchParams) => ({ ...previous, page: undefined, ...change }),
-      replace,
-    });
   return (
     <Page
       title="Audit"
@@ -92,7 +84,7 @@ export function Audit() {
         {(response) => (
           <PaginatedList
             response={response}
-            onPage={(to) => void navigate({ search: { ...search, page: String(to) } })}
+            onPage={goToPage}
             empty={<EmptyState title="No matching entries" />}
           >
             {(entries) => <AuditTable entries={entries} withObject />}

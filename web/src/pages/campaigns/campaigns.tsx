@@ -1,5 +1,4 @@
 import { Select } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CAMPAIGN_STATUSES } from '../../../../src/model/vocabulary.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
@@ -10,12 +9,11 @@ import { formatNumber, sentenceCase } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { PaginatedList } from '../../parts/paginated-list.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
-import type { SearchParams } from '../../router.tsx';
+import { useListSearch } from '../../parts/use-list-search.ts';
 import { CampaignTable } from './campaign-table.tsx';
 
 export function Campaigns() {
-  const search: SearchParams = useSearch({ from: '/shell/campaigns' });
-  const navigate = useNavigate({ from: '/campaigns' });
+  const { search, filter, goToPage } = useListSearch('/campaigns');
   const query = useApiQuery('GET /app/campaigns', {
     query: {
       ...search,
@@ -23,12 +21,6 @@ export function Campaigns() {
       pageSize: 50,
     } as ApiQueryParams<'GET /app/campaigns'>,
   });
-  /** @param replace replaces the history entry, as for each typed letter */
-  const filter = (change: SearchParams, replace = false) =>
-    void navigate({
-      search: (previous: SearchParams) => ({ ...previous, page: undefined, ...change }),
-      replace,
-    });
   return (
     <Page title="Campaigns" about={query.data && `${formatNumber(query.data.total)} known`}>
       <FilterBar
@@ -56,9 +48,7 @@ export function Campaigns() {
         {(response) => (
           <PaginatedList
             response={response}
-            onPage={(to) =>
-              void navigate({ search: (previous: SearchParams) => ({ ...previous, page: String(to) }) })
-            }
+            onPage={goToPage}
             empty={
               <EmptyState
                 title="No campaigns"

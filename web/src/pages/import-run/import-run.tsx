@@ -1,8 +1,8 @@
 import { Group } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
+import { hasRole } from '../../../../src/model/account.ts';
 import type { ApiResponse } from '../../client/operations.ts';
 import { useAccount, useApiQuery } from '../../client/queries.ts';
-import { hasRole } from '../../client/roles.ts';
 import { formatBytes, formatTime, visibleText } from '../../parts/format.ts';
 import { ImportStateBadge } from '../../parts/import-state-badge.tsx';
 import { ImportSummary } from '../../parts/import-summary.tsx';

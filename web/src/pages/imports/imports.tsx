@@ -1,5 +1,5 @@
+import { hasRole } from '../../../../src/model/account.ts';
 import { useAccount } from '../../client/queries.ts';
-import { hasRole } from '../../client/roles.ts';
 import { Page } from '../../parts/page.tsx';
 import { Section } from '../../parts/section.tsx';
 import { ImportHistory } from './import-history.tsx';

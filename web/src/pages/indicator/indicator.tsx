@@ -1,7 +1,7 @@
 import { Badge, Group, SimpleGrid, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
+import { hasRole } from '../../../../src/model/account.ts';
 import { useAccount, useApiQuery } from '../../client/queries.ts';
-import { hasRole } from '../../client/roles.ts';
 import { SeverityBadge, TlpBadge } from '../../parts/badges.tsx';
 import { CopyValueButtons } from '../../parts/copy-buttons.tsx';
 import { typeName, visibleText } from '../../parts/format.ts';

@@ -1,8 +1,8 @@
 import { Button, Select } from '@mantine/core';
+import { hasRole } from '../../../../src/model/account.ts';
 import { INDICATOR_TYPES, SEVERITIES } from '../../../../src/model/vocabulary.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { useAccount } from '../../client/queries.ts';
-import { hasRole } from '../../client/roles.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { FilterText, SearchBox } from '../../parts/filter-text.tsx';
 import { sentenceCase, typeName } from '../../parts/format.ts';

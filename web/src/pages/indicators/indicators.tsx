@@ -1,17 +1,16 @@
 import { Group, Select, Stack } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useApiQuery } from '../../client/queries.ts';
 import { plural } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Paging } from '../../parts/paging.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
-import type { SearchParams } from '../../router.tsx';
+import { useListSearch } from '../../parts/use-list-search.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { Filters } from './filters.tsx';
 import { IndicatorTable } from './indicator-table.tsx';
 import { LinkFilters } from './link-filters.tsx';
 import { NoResults } from './no-results.tsx';
-import { type IndicatorFilterProps, toListQuery } from './search.ts';
+import { toListQuery } from './search.ts';
 
 const PAGE_SIZES = ['25', '50', '100', '200'];
 
@@ -20,15 +19,8 @@ function indicatorCount(total: number): string {
 }
 
 export function Indicators() {
-  const search: SearchParams = useSearch({ from: '/shell/indicators' });
-  const navigate = useNavigate({ from: '/indicators' });
+  const { search, filter, goToPage } = useListSearch('/indicators');
   const list = useApiQuery('GET /app/indicators', { query: toListQuery(search) });
-  /** Applies a change of the filters and returns to the first page. */
-  const filter: IndicatorFilterProps['filter'] = (change, replace = false) =>
-    void navigate({
-      search: (previous: SearchParams) => ({ ...previous, page: undefined, ...change }),
-      replace,
-    });
   const total = list.data?.total;
   return (
     <Page
@@ -52,14 +44,7 @@ export function Indicators() {
             )}
             <Group justify="space-between">
               <div style={{ flex: 1 }}>
-                <Paging
-                  page={page}
-                  pageSize={pageSize}
-                  total={count}
-                  onChange={(to) =>
-                    void navigate({ search: (previous: SearchParams) => ({ ...previous, page: String(to) }) })
-                  }
-                />
+                <Paging page={page} pageSize={pageSize} total={count} onChange={goToPage} />
               </div>
               <Select
                 aria-label="Rows per page"

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
+import { hasRole } from '../../../../src/model/account.ts';
 import { useAccount } from '../../client/queries.ts';
-import { hasRole } from '../../client/roles.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageLink } from '../../parts/links.tsx';
 import { activeFilters, type IndicatorFilterProps } from './search.ts';

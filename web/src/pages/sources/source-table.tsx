@@ -1,9 +1,9 @@
 import { Button, Table, Text } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { useState } from 'react';
+import { hasRole } from '../../../../src/model/account.ts';
 import type { ApiItem } from '../../client/operations.ts';
 import { useAccount, useApiMutation } from '../../client/queries.ts';
-import { hasRole } from '../../client/roles.ts';
 import { formatNumber, tlpName, visibleText } from '../../parts/format.ts';
 import { SourceHealth } from '../../parts/health.tsx';
 import { PageLink } from '../../parts/links.tsx';

@@ -1,6 +1,6 @@
 import { Badge, Group, Progress, Table, Text } from '@mantine/core';
+import { hasRole } from '../../../../../src/model/account.ts';
 import { useAccount } from '../../../client/queries.ts';
-import { hasRole } from '../../../client/roles.ts';
 import { TlpBadge } from '../../../parts/badges.tsx';
 import { formatNumber, visibleText } from '../../../parts/format.ts';
 import { ScrollTable } from '../../../parts/scroll-table.tsx';

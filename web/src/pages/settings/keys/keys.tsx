@@ -1,8 +1,8 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
+import { hasRole } from '../../../../../src/model/account.ts';
 import { useAccount, useApiQuery } from '../../../client/queries.ts';
-import { hasRole } from '../../../client/roles.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { QueryResult } from '../../../parts/query-result.tsx';
 import type { CreatedApiKey } from './api-key.ts';
