@@ -73,7 +73,7 @@ import { whitelistRoutes } from './whitelist/whitelist.routes.ts';
 export interface AppDeps {
   database: Pick<
     Database,
-    'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'readStats' | 'refreshStatistics' | 'revisions'
+    'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'readStats' | 'revisions'
   >;
   spool: Spool;
   /** Sigma rules of others; null: there are none. */

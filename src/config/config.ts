@@ -73,7 +73,7 @@ export interface OidcConfig {
 /** @returns the OpenID provider that users sign in with; null: there is none */
 export function oidcConfig(config: Config): OidcConfig | null {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = config;
-  const publicAddress = config.publicAddress?.replace(/\/$/, '');
+  const publicAddress = config.publicAddress?.replace(/\/+$/, '');
   if (!issuer || !clientId || !clientSecret || !publicAddress) return null;
   return {
     issuer,

@@ -104,9 +104,13 @@ export const SETTINGS = {
     example: 'tipline',
     meaning: 'client id at the provider',
   }),
-  oidcClientSecret: setting('OIDC_CLIENT_SECRET', secret(/^/, 'a text'), {
-    meaning: 'client secret at the provider',
-  }),
+  oidcClientSecret: setting(
+    'OIDC_CLIENT_SECRET',
+    { ...anyText, isSecret: true },
+    {
+      meaning: 'client secret at the provider',
+    },
+  ),
   oidcName: setting('OIDC_NAME', anyText, {
     default: 'single sign-on',
     meaning: 'label of the button: Sign in with …',

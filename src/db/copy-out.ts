@@ -5,8 +5,8 @@ import type { Db } from './database.ts';
 import { writeTextArray } from './postgres/text-formats.ts';
 
 /**
- * Reads the rows of queries by PostgreSQL's COPY, at a fraction of the cost of fetching them: a row is no
- * message that is parsed by itself, and the next rows arrive while the last ones are processed.
+ * Reads the rows of queries by PostgreSQL's COPY, at a fraction of the cost of fetching them: rows are not
+ * parsed as separate messages, and the next rows arrive while the last ones are processed.
  */
 
 /** Bytes that are read ahead; also the most that Node reads at a time. */

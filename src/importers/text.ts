@@ -19,7 +19,7 @@ export function textImporter({ type }: TextOptions = {}): Importer {
     name: 'text',
     label: 'List, one value per line',
 
-    /** At least half of its first lines must hold an observable, each by itself. */
+    /** Recognizes a list by its first lines: at least half of them must hold an observable. */
     recognizes(head, fileName) {
       if (jsonShape(head) !== null || head.includes('\u0000') || /\.(csv|tsv)(\.gz)?$/i.test(fileName))
         return false;

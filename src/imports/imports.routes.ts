@@ -23,7 +23,7 @@ import { carryOutUndos, previewUndo, startUndo, UndoError } from './undo.service
 import { receiveUpload, removeOldUploads, tooLarge, type Upload } from './uploads.ts';
 
 interface Deps {
-  database: Pick<Database, 'db' | 'refreshStatistics'>;
+  database: Pick<Database, 'db'>;
   clock: Clock;
   by(request: FastifyRequest): By;
   /** Where files are laid aside. */

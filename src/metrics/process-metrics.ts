@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client';
 import type { KnownKeys } from '../api-keys/known-keys.ts';
 import type { Database } from '../db/database.ts';
 import type { Spool } from '../exports/spool.ts';
@@ -13,6 +13,8 @@ interface ProcessMetric {
   name: string;
   help: string;
   labels?: string[];
+  /** How the processes of a node are combined; default: their sum. */
+  aggregator?: Aggregator;
   /** Read at each scrape. */
   samples: () => Sample[];
 }
@@ -146,6 +148,7 @@ function replicaMetrics(readStats: NonNullable<Database['readStats']>): ProcessM
       name: 'tipline_replicas',
       help: 'Replicas, by state: configured, usable (their lag is within bounds).',
       labels: ['state'],
+      aggregator: 'min',
       samples: () => {
         const { replicas, usable } = readStats();
         return by('state', { configured: replicas, usable });
@@ -188,10 +191,9 @@ export function registerWorkerMetrics(registry: Registry, { jobs, lookups }: Job
   ]);
 }
 
-/** Processes of a node are added up. */
 function registerAll(registry: Registry, metrics: readonly ProcessMetric[]): void {
-  for (const { kind, name, help, labels = [], samples } of metrics) {
-    const settings = { name, help, labelNames: labels, registers: [registry] };
+  for (const { kind, name, help, labels = [], aggregator = 'sum', samples } of metrics) {
+    const settings = { name, help, labelNames: labels, aggregator, registers: [registry] };
     if (kind === 'gauge') {
       new Gauge({
         ...settings,

@@ -6,8 +6,8 @@ const CLOCK_ERROR_MS = 100;
 
 /**
  * Counts requests in a shared store and, for the same window, those of this node in memory. The higher count
- * applies: the shared one unless the store has lost its counts or does not answer. A node therefore never
- * allows more than the limit in a window by itself.
+ * applies: the shared one unless the store has lost its counts or does not answer. A single node
+ * therefore never allows more than the limit in a window.
  * @param shared rejects with an Error while the store does not answer
  * @param onUnanswered called for each request that is counted in memory alone
  */

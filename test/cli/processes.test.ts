@@ -80,8 +80,16 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
 
   it('adds up their metrics', async () => {
     const key = await createKey(server);
+    const metrics = async () => (await ask('/metrics', METRICS_TOKEN)).text();
+    const lookups = (text: string) =>
+      [...text.matchAll(/^tipline_key_cache_lookups_total\{[^}]*\} (\d+)$/gm)].reduce(
+        (sum, [, count]) => sum + Number(count),
+        0,
+      );
+    const before = lookups(await metrics());
     for (let i = 0; i < 9; i++) await ask('/api/v1/campaigns', key);
-    const text = await (await ask('/metrics', METRICS_TOKEN)).text();
+    const text = await metrics();
+    expect(lookups(text) - before).toBe(9);
     expect(text).toMatch(
       /^tipline_http_request_duration_seconds_count\{[^}]*route="\/api\/v1\/campaigns"[^}]*\} 9$/m,
     );
