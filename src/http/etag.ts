@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
@@ -10,7 +11,8 @@ export function registerEtag(app: FastifyInstance): void {
     if (!isKnown) return done(null, payload);
     reply.code(304).removeHeader('content-length');
     for (const name of NOT_WITH_304) reply.removeHeader(name);
-    done(null, null);
+    // Fastify's HEAD routes fail on null, and state the length of an empty text; of a stream they state none.
+    done(null, request.method === 'HEAD' ? Readable.from([]) : null);
   });
 }
 

@@ -35,6 +35,25 @@ onEveryEngine((engine) => {
       expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(MAX_PIPELINED + 1);
     });
 
+    it.each(['/api/v1/indicators', '/api/v1/exports/csv', '/api/openapi.yaml', '/api/openapi.json'])(
+      'answers a conditional HEAD of %s as the GET, without a length of its own',
+      async (url) => {
+        const { headers } = await tipline.get(url);
+        for (const given of [String(headers.etag), '*'])
+          for (const method of ['GET', 'HEAD'] as const) {
+            const answer = await tipline.get(url, { method, headers: { 'if-none-match': given } });
+            expect({
+              method,
+              given,
+              status: answer.statusCode,
+              etag: answer.headers.etag,
+              length: answer.headers['content-length'],
+              body: answer.body,
+            }).toEqual({ method, given, status: 304, etag: headers.etag, length: undefined, body: '' });
+          }
+      },
+    );
+
     it('answers HEAD as GET, without the body', async () => {
       for (const url of ['/api/v1/indicators', '/api/health', '/api/v1/actors', '/api/v1/indicators/x']) {
         const [get, head] = [await tipline.get(url), await tipline.get(url, { method: 'HEAD' })];
