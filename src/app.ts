@@ -82,7 +82,7 @@ export interface AppDeps {
   clock: Clock;
   lastUsed: Pick<LastUsed, 'note'>;
   /** What playbooks look at is asked about first. */
-  interest: Pick<AccessTracker, 'note'>;
+  interest: Pick<AccessTracker, 'record'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   /** Opens /metrics; undefined: nothing does. */

@@ -58,7 +58,7 @@ const PASSWORD = 'credential';
 /**
  * Returns the id of the user between password and second factor, by the identifier in better-auth's cookie.
  */
-export async function findSigningIn(db: Db, identifier: string): Promise<string | undefined> {
+export async function findPendingSignIn(db: Db, identifier: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('app_verification')
     // The table also holds other verifications.
@@ -201,7 +201,7 @@ export async function countAdministrators(trx: Transaction<Tables>): Promise<num
   return rows.length;
 }
 
-export async function isAnybodyThere(db: Db): Promise<boolean> {
+export async function hasUsers(db: Db): Promise<boolean> {
   return (await db.selectFrom('app_user').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
 import { ROLES } from '../model/account.ts';
-import { ownPath } from '../model/own-path.ts';
+import { sameSitePath } from '../model/same-site-path.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
@@ -47,7 +47,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
     ...routeOf(operations.readSession, 'public'),
     handler: async (request, reply) => ({
       account: await auth.findAccount(request, reply),
-      firstStart: !(await accounts.isAnybodyThere(db)),
+      firstStart: !(await accounts.hasUsers(db)),
       signInWith: auth.signInWith,
     }),
   });
@@ -102,10 +102,12 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
     if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('cross_origin');
     const from = auth.fromOf(request);
     await auth.limitAddress(request);
-    const started = await startOidc(auth.oidcDeps(request), ownPath(request.query.to), from).catch((err) => {
-      request.log.error({ err }, 'the provider of identities cannot be asked');
-      return null;
-    });
+    const started = await startOidc(auth.oidcDeps(request), sameSitePath(request.query.to), from).catch(
+      (err) => {
+        request.log.error({ err }, 'the provider of identities cannot be asked');
+        return null;
+      },
+    );
     if (!started) return reply.redirect('/sign-in?error=provider');
     return reply.header('set-cookie', started.cookies).redirect(started.url);
   });
@@ -126,7 +128,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
         return reply.redirect(`/sign-in?error=${result.why === 'provider' ? 'provider' : 'refused'}`);
       }
       await auth.resetAttempts(request);
-      return reply.header('set-cookie', result.cookies).redirect(ownPath(result.to));
+      return reply.header('set-cookie', result.cookies).redirect(sameSitePath(result.to));
     },
   );
 
@@ -211,7 +213,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
       if (request.account.twoFactor)
         throw new ApiError('conflict', 'The second factor is on: turn it off first.');
       const verified = await requirePassword(request, request.body.password);
-      const { status, body } = await auth.pass(request, reply, '/two-factor/enable', request.body, {
+      const { status, body } = await auth.callAuth(request, reply, '/two-factor/enable', request.body, {
         verified,
       });
       if (status !== 200) throw new ApiError('conflict');
@@ -227,8 +229,8 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
       const { id } = request.account;
       const after = { twoFactor: true };
       const { code } = request.body;
-      const { status } = await auth.pass(request, reply, '/two-factor/verify-totp', request.body, {
-        beside: async (trx) => {
+      const { status } = await auth.callAuth(request, reply, '/two-factor/verify-totp', request.body, {
+        onSuccess: async (trx) => {
           // better-auth opens a new session for this one; the others were opened with the password alone.
           const [own] = await accounts.listSessions(trx, id, clock());
           await accounts.deleteSessions(trx, id, own?.id);

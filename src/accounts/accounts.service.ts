@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { isEmail, normalizeEmail, PASSWORD_LENGTH, type Role } from '../model/account.ts';
@@ -12,8 +12,8 @@ import {
   dropFirstStarts,
   findFirstStart,
   findUser,
+  hasUsers,
   insertUser,
-  isAnybodyThere,
   listRoles,
   removeTwoFactor,
   type User,
@@ -40,7 +40,7 @@ export interface NewUser {
  * Creates an account for somebody else, who must change the password at the first sign-in.
  * @throws {AccountError} when the address is invalid or taken, or the password has the wrong length
  */
-export async function createUser(db: Db, wanted: NewUser, by: By): Promise<User> {
+export async function createUser(db: Db, wanted: NewUser, by: AuditActor): Promise<User> {
   const { password, ...user } = checked(wanted);
   const hash = await hashPassword(password);
   return db.transaction().execute((trx) => insert(trx, user, { hash, setBy: 'another' }, by));
@@ -64,7 +64,7 @@ async function insert(
   trx: Transaction<Tables>,
   user: Omit<NewUser, 'password'>,
   { hash, setBy }: { hash: string; setBy: 'owner' | 'another' },
-  by: By,
+  by: AuditActor,
 ): Promise<User> {
   if (await findUser(trx, user.email))
     throw new AccountError(`There is an account for ${user.email} already.`);
@@ -90,7 +90,12 @@ export interface UserChange {
  * Changes an account. A change of role, password or enabled state ends all of its sessions.
  * @throws {AccountError} when there is no such account, or it is the last administrator's
  */
-export async function changeUser(db: Db, idOrEmail: string, change: UserChange, by: By): Promise<User> {
+export async function changeUser(
+  db: Db,
+  idOrEmail: string,
+  change: UserChange,
+  by: AuditActor,
+): Promise<User> {
   if (change.name?.trim() === '') throw new AccountError('The name must not be empty.');
   if (change.password !== undefined) checkPassword(change.password);
   const hash = change.password === undefined ? null : await hashPassword(change.password);
@@ -142,14 +147,14 @@ export async function audit(
   userId: string,
   before: unknown,
   after: unknown,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   const object = { kind: 'user' as const, id: userId };
   await writeAudit(trx, by, { action, object, before, after, reason: null });
 }
 
 /** Sets the TLP ceiling of a role, from the next request on. */
-export async function setCeiling(db: Db, role: Role, tlpCeiling: Tlp, by: By): Promise<void> {
+export async function setCeiling(db: Db, role: Role, tlpCeiling: Tlp, by: AuditActor): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const before = (await listRoles(trx)).find((known) => known.role === role);
     if (before?.tlpCeiling === tlpCeiling) return;
@@ -171,7 +176,7 @@ const FIRST_START_MS = 3_600_000;
  * there is an account already. Each node offers its own token: the first one used invalidates all of them.
  */
 export async function offerFirstStart(db: Db, now: Date): Promise<string | null> {
-  if (await isAnybodyThere(db)) return null;
+  if (await hasUsers(db)) return null;
   const token = randomBytes(32).toString('base64url');
   await dropFirstStarts(db, now);
   await writeFirstStart(db, digest(token), new Date(now.getTime() + FIRST_START_MS));
@@ -186,7 +191,7 @@ export async function acceptFirstStart(
   db: Db,
   token: string,
   wanted: Omit<NewUser, 'role'>,
-  { address, now }: Omit<By, 'who'>,
+  { address, now }: Omit<AuditActor, 'who'>,
 ): Promise<User> {
   const { password, ...user } = checked({ ...wanted, role: 'administrator' });
   // Checked before hashing, which is expensive, so that guessing tokens does not cost it.
@@ -200,7 +205,7 @@ export async function acceptFirstStart(
 
 async function requireFirstStart(db: Db, token: string, now: Date): Promise<void> {
   const until = await findFirstStart(db, digest(token));
-  if (until === null || until <= now || (await isAnybodyThere(db)))
+  if (until === null || until <= now || (await hasUsers(db)))
     throw new AccountError('This link is used up or too old. A restart of the server prints another.');
 }
 

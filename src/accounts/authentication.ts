@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
-import type { By } from '../audit/audit.queries.ts';
+import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
@@ -28,7 +28,7 @@ export interface Authentication {
   signInWith: string | null;
   addressOf(request: FastifyRequest): string;
   /** Returns the signed-in user as the actor of an audit entry. */
-  by(request: FastifyRequest): By;
+  by(request: FastifyRequest): AuditActor;
   fromOf(request: FastifyRequest): From;
   findAccount(request: FastifyRequest, reply: FastifyReply): Promise<Account | null>;
   signInDeps(request: FastifyRequest): SignInDeps;
@@ -41,16 +41,16 @@ export interface Authentication {
   /** Takes back the two attempts of a completed sign-in with the provider from this address. */
   resetAttempts(request: FastifyRequest): Promise<void>;
   /**
-   * Calls one of better-auth's paths in a transaction. On success `beside` runs in the same transaction, and
+   * Calls one of better-auth's paths in a transaction. On success `onSuccess` runs in the same transaction, and
    * better-auth's cookies are set on the reply. `verified`: the stored hash of a password that has been
    * verified.
    */
-  pass(
+  callAuth(
     request: FastifyRequest,
     reply: FastifyReply,
     path: string,
     body: object,
-    more?: { verified?: string; beside?: (trx: Transaction<Tables>) => Promise<void> },
+    more?: { verified?: string; onSuccess?: (trx: Transaction<Tables>) => Promise<void> },
   ): Promise<{ status: number; body: unknown }>;
 }
 
@@ -92,12 +92,12 @@ export function authentication(deps: AuthenticationDeps): Authentication {
       if (found && found.cookies.length > 0) reply.header('set-cookie', found.cookies);
       return found?.account ?? null;
     },
-    pass: (request, reply, path, body, { verified, beside } = {}) =>
+    callAuth: (request, reply, path, body, { verified, onSuccess } = {}) =>
       db.transaction().execute(async (trx) => {
         const auth = await openAuth(trx, settings(request), verified);
         const response = await auth.handler(authRequest(path, fromOf(request), body));
         if (response.status === 200) {
-          await beside?.(trx);
+          await onSuccess?.(trx);
           reply.header('set-cookie', response.headers.getSetCookie());
         }
         return { status: response.status, body: await response.json() };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import type { By } from '../audit/audit.queries.ts';
+import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
@@ -13,7 +13,7 @@ import {
   findBySession,
   findCodeVerifier,
   findPasswordHash,
-  findSigningIn,
+  findPendingSignIn,
   findUser,
   hasLinkedIdentity,
   lockEnabled,
@@ -102,7 +102,7 @@ export async function confirmSignIn(
   const [cookie, signed = ''] = /(?:__Secure-)?tipline\.two_factor=([^;]+)/.exec(from.cookie ?? '') ?? [];
   // Attempts count per account, not per cookie: each correct password gives another cookie.
   const identifier = signed.split('.')[0] ?? '';
-  const userId = await findSigningIn(deps.db, identifier);
+  const userId = await findPendingSignIn(deps.db, identifier);
   if (cookie === undefined || userId === undefined) return { outcome: 'refused' };
   const attempt = [`account:code:${userId}`, `address:${networkOf(from.address)}`];
   const seconds = await checkAttempts(deps, attempt);
@@ -112,7 +112,7 @@ export async function confirmSignIn(
     const auth = await openAuth(trx, deps.settings);
     const mayEnter =
       (await lockEnabled(trx, userId)) &&
-      (await findSigningIn(trx, identifier)) === userId &&
+      (await findPendingSignIn(trx, identifier)) === userId &&
       (code === undefined || (await takeCode(trx, userId, code, deps.clock())));
     const response = !mayEnter
       ? null
@@ -245,6 +245,10 @@ export async function noteRefusal(deps: SignInDeps, given: string, from: From): 
     .execute((trx) => audit(trx, 'session.refuse', user.id, null, null, by(deps, email, from)));
 }
 
-const by = ({ clock }: SignInDeps, who: string, { address }: From): By => ({ who, address, now: clock() });
+const by = ({ clock }: SignInDeps, who: string, { address }: From): AuditActor => ({
+  who,
+  address,
+  now: clock(),
+});
 
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');

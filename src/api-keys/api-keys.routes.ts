@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { By } from '../audit/audit.queries.ts';
+import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
@@ -17,7 +17,7 @@ interface Deps {
   db: Db;
   kv: RateLimitStore;
   rateLimit: RateLimit;
-  by(request: FastifyRequest): By;
+  by(request: FastifyRequest): AuditActor;
 }
 
 /** Routes of API keys: analysts manage their own, administrators all of them. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { type ApiKey, isUsable, newApiKey } from '../model/api-key.ts';
@@ -30,7 +30,7 @@ export class KeyError extends Error {
 export async function createKey(
   db: Db,
   wanted: NewKey,
-  by: By,
+  by: AuditActor,
   ownerId: string | null = null,
 ): Promise<CreatedKey> {
   return db.transaction().execute(async (trx) => {
@@ -43,7 +43,7 @@ export async function createKey(
 async function insert(
   trx: Transaction<Tables>,
   wanted: NewKey,
-  by: By,
+  by: AuditActor,
   ownerId: string | null,
 ): Promise<CreatedKey> {
   const secret = newApiKey();
@@ -74,8 +74,8 @@ async function findKeys(db: Db, idOrName: string, now: Date): Promise<[ApiKey, .
   const byId = all.filter((key) => key.id === idOrName.toLowerCase());
   const found = byId.length > 0 ? byId : all.filter((key) => key.name === idOrName);
   const usable = found.filter((key) => isUsable(key, now));
-  const kept = found.filter((key) => key.revokedAt === null);
-  const [first, ...more] = [usable, kept, found].find((keys) => keys.length > 0) ?? [];
+  const notRevoked = found.filter((key) => key.revokedAt === null);
+  const [first, ...more] = [usable, notRevoked, found].find((keys) => keys.length > 0) ?? [];
   if (!first) throw new KeyError(`There is no API key with the id or name "${idOrName}".`);
   return [first, ...more];
 }
@@ -97,7 +97,7 @@ async function findOne(db: Db, idOrName: string, now: Date): Promise<ApiKey> {
  * @returns the key with `revokedAt`, also when it was revoked before
  * @throws {KeyError} as `findOne`
  */
-export async function revoke(db: Db, idOrName: string, by: By): Promise<ApiKey> {
+export async function revoke(db: Db, idOrName: string, by: AuditActor): Promise<ApiKey> {
   const { now } = by;
   const key = await findOne(db, idOrName, now);
   return db.transaction().execute(async (trx) => {
@@ -116,7 +116,7 @@ export async function rotate(
   db: Db,
   idOrName: string,
   overlapSeconds: number,
-  by: By,
+  by: AuditActor,
 ): Promise<CreatedKey & { oldId: string; oldValidUntil: Date }> {
   const { now } = by;
   const old = await findOne(db, idOrName, now);
@@ -142,7 +142,7 @@ async function audit(
   action: 'key.create' | 'key.rotate' | 'key.revoke',
   after: ApiKey,
   before: object | null,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   const object = { kind: 'key' as const, id: after.id };
   await writeAudit(trx, by, { action, object, before, after, reason: null });

@@ -1,7 +1,7 @@
 import type { Db } from '../db/database.ts';
 import { writeLastUsed } from './api-keys.queries.ts';
 
-const EVERY_MS = 5_000;
+const FLUSH_MS = 5_000;
 
 export interface LastUsed {
   note(keyId: string, at: Date): void;
@@ -15,14 +15,14 @@ export function trackLastUsed(db: Db, onError: (error: unknown) => void): LastUs
   let used = new Map<string, Date>();
   async function flush(): Promise<void> {
     if (used.size === 0) return;
-    const noted = used;
+    const written = used;
     used = new Map();
-    await writeLastUsed(db, noted).catch((error) => {
-      for (const [id, at] of noted) if (!used.has(id)) used.set(id, at);
+    await writeLastUsed(db, written).catch((error) => {
+      for (const [id, at] of written) if (!used.has(id)) used.set(id, at);
       onError(error);
     });
   }
-  const timer = setInterval(flush, EVERY_MS);
+  const timer = setInterval(flush, FLUSH_MS);
   timer.unref();
   return {
     note: (keyId, at) => void used.set(keyId, at),

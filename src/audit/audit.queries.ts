@@ -5,7 +5,7 @@ import type { Tables } from '../db/tables.ts';
 import type { Principal } from '../db/visibility.ts';
 
 /** Actor, address and time of a change. */
-export interface By {
+export interface AuditActor {
   /** An account, or the operating-system user who ran a command. */
   who: string;
   /** The client's address; null or absent: a command on the host itself. */
@@ -57,7 +57,7 @@ export type AuditAction =
 /** Writes an audit entry in the transaction of the change. `before` and `after` must not hold secrets. */
 export async function writeAudit(
   trx: Transaction<Tables>,
-  { who, address = null, now }: By,
+  { who, address = null, now }: AuditActor,
   entry: AuditEntry,
 ): Promise<void> {
   await trx

@@ -11,7 +11,7 @@ import { stopOnSignals } from './signals.ts';
 
 /** What the process that was started tells the others by: the option that all but the first get. */
 export const SECONDARY = '--secondary';
-const AGAIN_MS = 1_000;
+const RESTART_MS = 1_000;
 /** Where the cores are shared among processes, threads of each for its garbage only wake more of them. */
 const OF_SEVERAL = ['--single-threaded-gc'];
 
@@ -48,7 +48,7 @@ export async function startProcesses(
     worker.once('exit', async (code, signal) => {
       if (stopping) return;
       onEnd({ pid: worker.process.pid, code, signal });
-      await delay(AGAIN_MS);
+      await delay(RESTART_MS);
       if (!stopping) keep(fork(slot), slot);
     });
   };

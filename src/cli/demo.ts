@@ -68,8 +68,8 @@ async function usableKey(db: Db, directory: string, now: Date): Promise<string |
 /** The same key at each start, as long as it is usable: kept in a file that only this user can read. */
 async function demoKey(db: Db, directory: string, now: Date): Promise<string> {
   const path = join(directory, KEY_FILE);
-  const kept = await usableKey(db, directory, now);
-  if (kept !== null) return kept;
+  const usable = await usableKey(db, directory, now);
+  if (usable !== null) return usable;
   const wanted = { name: 'demo', scopes: [], tlpCeiling: 'RED' as const, networks: [], expiresAt: null };
   const { key } = await createKey(db, wanted, byWhoRunsThis(now));
   await mkdir(directory, { recursive: true, mode: 0o700 });

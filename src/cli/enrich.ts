@@ -7,7 +7,7 @@ import { drainRequests } from '../enrichment/drain.ts';
 import { findAnswers } from '../enrichment/enrichments.queries.ts';
 import { openProviderClient } from '../enrichment/providers/provider-client.ts';
 import { queueCriteria, type ReadyProvider, readyProviders } from '../enrichment/providers.service.ts';
-import { addRequests, countUnasked, PRIORITY } from '../enrichment/requests.queries.ts';
+import { addRequests, countPending, PRIORITY } from '../enrichment/requests.queries.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
@@ -23,7 +23,7 @@ interface Options {
   json?: boolean;
 }
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 export function enrichCommand(): Command {
   return new Command('enrich')
@@ -99,11 +99,11 @@ async function answered(
   const names = providers.map(({ provider }) => provider.name);
   const isOver = async () => {
     if (performance.now() > end) return true;
-    const counts = await Promise.all(names.map((name) => countUnasked(db, name, ids)));
+    const counts = await Promise.all(names.map((name) => countPending(db, name, ids)));
     return counts.every((count) => count === 0);
   };
   if (!shared) return askHere(db, config, names, isOver);
-  while (!(await isOver())) await delay(LOOK_MS);
+  while (!(await isOver())) await delay(POLL_MS);
 }
 
 async function askHere(
@@ -117,7 +117,7 @@ async function askHere(
   try {
     const { providers: secrets } = await openSecrets(config);
     const asker = openProviderClient({ outbound, kv, clock: systemClock });
-    await drainRequests({ db, asker, secrets, clock: systemClock, stopped, only });
+    await drainRequests({ db, client: asker, secrets, clock: systemClock, stopped, only });
   } finally {
     await kv.close();
     await outbound.close();

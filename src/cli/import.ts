@@ -94,12 +94,12 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
 
 /** What is set for a source stays: who says otherwise now would believe that it holds. */
 async function refuseOtherDefaults(db: Db, options: ImportOptions, command: Command): Promise<void> {
-  const kept = (await findSource(db, options.source))?.defaults;
-  if (!kept) return;
+  const anyImported = (await findSource(db, options.source))?.defaults;
+  if (!anyImported) return;
   for (const name of ['tlp', 'confidence', 'severity'] as const) {
-    if (command.getOptionValueSource(name) === 'default' || kept[name] === options[name]) continue;
+    if (command.getOptionValueSource(name) === 'default' || anyImported[name] === options[name]) continue;
     command.error(
-      `error: the source "${options.source}" has --${name} ${kept[name]} since it was made; leave --${name} out`,
+      `error: the source "${options.source}" has --${name} ${anyImported[name]} since it was made; leave --${name} out`,
       { exitCode: 2 },
     );
   }

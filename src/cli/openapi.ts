@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts';
 import { openInMemory } from '../db/open.ts';
 import { openSpool } from '../exports/spool.ts';
 import { openApiJson, openApiYaml } from '../http/openapi.ts';
-import { importerNamed } from '../importers/named.ts';
+import { createImporter } from '../importers/create-importer.ts';
 import { memoryStore } from '../rate-limit/memory.ts';
 import { print } from './dependencies.ts';
 
@@ -45,14 +45,14 @@ async function describe() {
     kv: memoryStore(),
     clock: systemClock,
     lastUsed: { note: () => {} },
-    interest: { note: () => {} },
+    interest: { record: () => {} },
     rateLimit: { limit: 1, windowSeconds: 1 },
     trustedProxies: [],
     metricsToken: undefined,
     webDirectory: null,
     uploadDirectory: '',
     uploadBytes: 0,
-    openImporter: importerNamed,
+    openImporter: createImporter,
     stopping: new AbortController().signal,
     sessionSecret: '',
     oidc: null,

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { MOST_LINES } from '../formats/format.ts';
+import { MAX_LINES } from '../formats/format.ts';
 import { isUuid, parseInstant } from '../http/query-validator.ts';
 import { isNetwork } from '../model/network-text.ts';
 import { SCOPES, type Scope } from '../model/scopes.ts';
@@ -60,8 +60,8 @@ export function percent(text: string): number {
 /** Lines of a list. */
 export function lines(text: string): number {
   const value = /^\d{1,8}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > MOST_LINES)
-    throw new InvalidArgumentError(`Allowed: a whole number from 1 to ${MOST_LINES}.`);
+  if (value < 1 || value > MAX_LINES)
+    throw new InvalidArgumentError(`Allowed: a whole number from 1 to ${MAX_LINES}.`);
   return value;
 }
 

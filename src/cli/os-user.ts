@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
-import type { By } from '../audit/audit.queries.ts';
+import type { AuditActor } from '../audit/audit.queries.ts';
 
 /** The same, as what is done now on the machine itself. */
-export function byWhoRunsThis(now = new Date()): By {
+export function byWhoRunsThis(now = new Date()): AuditActor {
   return { who: osUser(), address: null, now };
 }
 

@@ -8,8 +8,8 @@ export function previewLines({ kinds, shown }: RestorePreview): string[] {
   if (counted.length === 0) return ['It would change nothing.'];
   const columns = ['taken back', 'of those hidden', 'kept'];
   const lines = [''.padEnd(15) + columns.map((column) => column.padStart(17)).join('')];
-  for (const [kind, { restored, withdrawn, saidAgain }] of counted) {
-    const numbers = [restored, withdrawn, saidAgain].map((number) => String(number).padStart(17));
+  for (const [kind, { restored, withdrawn, restated }] of counted) {
+    const numbers = [restored, withdrawn, restated].map((number) => String(number).padStart(17));
     lines.push(PLURALS[kind].padEnd(15) + numbers.join(''));
   }
   lines.push(

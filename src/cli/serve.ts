@@ -12,7 +12,7 @@ import { systemClock } from '../clock.ts';
 import { oidcConfig, readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
-import { trackInterest } from '../enrichment/access-tracker.ts';
+import { createAccessTracker } from '../enrichment/access-tracker.ts';
 import { openSpool } from '../exports/spool.ts';
 import { createJobStats } from '../metrics/job-stats.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
@@ -118,7 +118,7 @@ export async function startServer(
       logger.warn({ err }, 'last use of keys not written'),
     );
     open.unshift(lastUsed.stop);
-    const interest = trackInterest(database.db, (err) => logger.warn({ err }, 'requests not written'));
+    const interest = createAccessTracker(database.db, (err) => logger.warn({ err }, 'requests not written'));
     open.unshift(interest.stop);
     const spool = openSpool(join(config.dataDirectory, 'spool'), config.spoolBytes);
     open.unshift(spool.close);

@@ -4,11 +4,11 @@ import type { Counts, RunCounts, StoredSource } from '../sources/source-settings
 
 /** A source and its health, for a person. */
 export function sourceLines(source: StoredSource): string[] {
-  const { name, kind, address, defaults, lifetimes, membership, hasCredentials, health } = source;
+  const { name, kind, address, defaults, lifetimes, isSnapshotList, hasCredentials, health } = source;
   const lines = [`${name}  (${kind})  ${stateOf(source)}`];
   if (address) lines.push(`  ${address}${hasCredentials ? ' · with credentials' : ''}`);
   lines.push(
-    `  TLP:${defaults.tlp} · confidence ${defaults.confidence} · severity ${defaults.severity} · kept ${keptFor(lifetimes)}${membership ? ' · a list' : ''}`,
+    `  TLP:${defaults.tlp} · confidence ${defaults.confidence} · severity ${defaults.severity} · kept ${keptFor(lifetimes)}${isSnapshotList ? ' · a list' : ''}`,
   );
   if (health.lastRunAt)
     lines.push(`  last run ${minute(health.lastRunAt)}, last good one ${minute(health.lastSuccessAt)}`);
@@ -27,11 +27,11 @@ function keptFor(lifetimes: Lifetimes): string {
   return all.map(([type, seconds]) => `${type} ${days(seconds)}`).join(', ');
 }
 
-function stateOf({ address, enabled, everySeconds, health }: StoredSource): string {
+function stateOf({ address, enabled, intervalSeconds, health }: StoredSource): string {
   if (!address) return 'imported by hand';
   if (!enabled) return 'disabled';
-  if (everySeconds === null) return 'fetched when asked';
-  return `every ${Math.round(everySeconds / 60)} min, next ${minute(health.nextRunAt)}`;
+  if (intervalSeconds === null) return 'fetched when asked';
+  return `every ${Math.round(intervalSeconds / 60)} min, next ${minute(health.nextRunAt)}`;
 }
 
 function minute(date: Date | null): string {

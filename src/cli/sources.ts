@@ -163,7 +163,7 @@ async function save(
     return saveSource(db, (await openSecrets(config)).sources, wanted, change).catch(asUsage);
   });
   for (const line of sourceLines(saved)) print(line);
-  if (saved.membership && Object.keys(saved.lifetimes).length === 0)
+  if (saved.isSnapshotList && Object.keys(saved.lifetimes).length === 0)
     print('Without a lifetime, delisted indicators never expire; --ttl ALL=7d expires them after a week.');
 }
 
@@ -175,11 +175,11 @@ function asUsage(error: unknown): never {
 /** What another kind needs is another: of what was set before, only what all kinds have stays. */
 function asOfKind(
   kind: string,
-): Pick<SourceSettings, 'kind' | 'address' | 'options' | 'everySeconds' | 'membership'> {
+): Pick<SourceSettings, 'kind' | 'address' | 'options' | 'intervalSeconds' | 'isSnapshotList'> {
   const rules = feedRulesOf(kind);
   if (!rules) throw new UsageError(`There is no kind ${kind}; there are: ${FEED_KINDS.join(', ')}.`);
-  const { address, everySeconds, membership } = rules;
-  return { kind, address: address ?? '', options: {}, everySeconds, membership };
+  const { address, intervalSeconds, isSnapshotList } = rules;
+  return { kind, address: address ?? '', options: {}, intervalSeconds, isSnapshotList };
 }
 
 function withOptions(
@@ -192,9 +192,9 @@ function withOptions(
     ...before,
     ...(options.kind && options.kind !== before.kind && asOfKind(options.kind)),
     ...(options.address && { address: options.address }),
-    ...(options.interval !== undefined && { everySeconds: options.interval || null }),
+    ...(options.interval !== undefined && { intervalSeconds: options.interval || null }),
     ...(options.ttl && { lifetimes: withLifetimes(before.lifetimes, options.ttl) }),
-    ...(options.snapshot && { membership: options.snapshot === 'on' }),
+    ...(options.snapshot && { isSnapshotList: options.snapshot === 'on' }),
     ...(options.disabled && { enabled: false }),
     ...(given && { options: given }),
     defaults: {

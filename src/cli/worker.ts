@@ -82,7 +82,7 @@ async function openWorkerApp(
   return listen(app, { host, port, setting: 'WORKER_PORT' });
 }
 
-const AGAIN_MS = 10_000;
+const RETRY_MS = 10_000;
 /** One that still waits for the store then will not get it: the store is closed next. */
 const OPENING_MS = 3_000;
 
@@ -97,7 +97,7 @@ export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log'])
         return worker;
       } catch (err) {
         log.error({ err }, 'the worker does not start: nothing is fetched or swept here until it does');
-        await delay(AGAIN_MS, null, { signal: stopping.signal }).catch(() => {});
+        await delay(RETRY_MS, null, { signal: stopping.signal }).catch(() => {});
       }
     }
     return null;

@@ -103,7 +103,7 @@ async function openPostgres({
     await migrating.destroy();
   }
   const reader = revisionReader(url, replicaUrls.length > 0);
-  const revisions = watchRevisions({ ask: reader.ask });
+  const revisions = watchRevisions({ readRevisions: reader.ask });
   const disk = postgresDisk(() => db);
   const db: Db = new Kysely({
     dialect: postgresDialect({
@@ -144,7 +144,7 @@ async function openPostgres({
  */
 function openReplica(url: string, onIdleError: DatabaseOptions['onIdleError']) {
   const reader = revisionReader(url);
-  const revisions = watchRevisions({ ask: reader.ask });
+  const revisions = watchRevisions({ readRevisions: reader.ask });
   const db: Db = new Kysely({
     dialect: postgresDialect({ url, maxConnections: MAX_CONNECTIONS, onIdleError }),
   });
@@ -187,7 +187,7 @@ export async function openInMemory(
 
 /** All commits go through the engine, also those of other processes, so that revisions need no polling. */
 function embedded(engine: OwnEngine, log?: DatabaseOptions['log']): Pick<Database, 'db' | 'revisions'> {
-  const revisions = watchRevisions({ ask: () => readRevisions(db), soleWriter: true });
+  const revisions = watchRevisions({ readRevisions: () => readRevisions(db), soleWriter: true });
   engine.onCommit(revisions.invalidate);
   const db: Db = new Kysely({ dialect: engineDialect(engine), ...(log && { log }) });
   return { db, revisions };
@@ -283,7 +283,7 @@ function openShared(directory: string): Database {
     kind: 'embedded',
     shared: true,
     refreshStatistics: () => updateStatistics(db, true),
-    revisions: watchRevisions({ ask: () => readRevisions(db) }),
+    revisions: watchRevisions({ readRevisions: () => readRevisions(db) }),
     read: (work) => work(db, false),
     readStats: null,
     ...NO_DISK,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from './database.ts';
 
 /** Name of the connection over which a node reads the revision, as long as it gets requests. */
-export const ASKS_FOR_REVISIONS = 'tipline revisions';
+export const REVISION_READER_NAME = 'tipline revisions';
 /** The revision is read twenty times a second, so a node at work has read it within this time. */
 const LATELY_MS = 200;
 
@@ -21,7 +21,7 @@ export async function hasOneConnection(db: Db): Promise<boolean> {
 export async function hasActiveReaders(db: Db, withinMs = LATELY_MS): Promise<boolean> {
   const { rows } = await sql<{ served: boolean }>`
     select exists (select from pg_stat_activity where datname = current_database()
-      and application_name = ${ASKS_FOR_REVISIONS} and state_change > clock_timestamp() - ${withinMs} * interval '1 ms') as served
+      and application_name = ${REVISION_READER_NAME} and state_change > clock_timestamp() - ${withinMs} * interval '1 ms') as served
   `.execute(db);
   return rows[0]?.served ?? false;
 }

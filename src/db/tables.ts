@@ -33,10 +33,10 @@ export interface Tables {
     created_at: Date;
     address: string | null;
     options: DefaultedJsonb<Record<string, unknown>>;
-    every_seconds: number | null;
+    interval_seconds: number | null;
     enabled: Generated<boolean>;
     lifetimes: DefaultedJsonb<Lifetimes>;
-    membership: Generated<boolean>;
+    is_snapshot_list: Generated<boolean>;
     credentials: string | null;
     memory: DefaultedJsonb<Record<string, unknown>>;
     next_run_at: Date | null;
@@ -45,7 +45,7 @@ export interface Tables {
     last_error: string | null;
     errors_in_a_row: Generated<number>;
     last_counts: NullableJsonb<Record<string, unknown>>;
-    reckoned: Generated<boolean>;
+    recomputed: Generated<boolean>;
     settings_version: Generated<number>;
     run_token: string | null;
     running_until: Date | null;
@@ -107,12 +107,12 @@ export interface Tables {
     state: 'running' | 'done' | 'failed' | 'stopped';
     started_at: Date;
     ended_at: Date | null;
-    heard_at: Date;
+    heartbeat_at: Date;
     read_bytes: Generated<number>;
     counts: DefaultedJsonb<Record<string, unknown>>;
     hidden: Generated<number>;
     problem: string | null;
-    stop_wanted_by: string | null;
+    stop_requested_by: string | null;
     rejected: DefaultedJsonb<{ where: string; reason: string }[]>;
     number: Generated<number>;
     keeps_changes: Generated<boolean>;
@@ -140,7 +140,7 @@ export interface Tables {
     revision: number;
     before: Tlp | null;
   };
-  answer_state: { question: string; digest: string; changed_at: Date; asked_at: Date };
+  response_version: { request: string; digest: string; changed_at: Date; requested_at: Date };
   indicator_source: {
     indicator_id: string;
     source_id: string;
@@ -154,7 +154,7 @@ export interface Tables {
     tlp: Tlp;
     tags: string[];
     for_detection: boolean;
-    left_at: Date | null;
+    delisted_at: Date | null;
   };
   whitelist_state: {
     only_row: Generated<boolean>;
@@ -388,7 +388,7 @@ export interface Tables {
     confidence: number;
     columns: Jsonb<Record<string, unknown>>;
     parts: Jsonb<unknown[]> | null;
-    heard_at: Date;
+    first_imported_at: Date;
   };
   entity_key: { entity_kind: EntityKind; key: string; object_id: string };
   api_key: {

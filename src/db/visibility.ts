@@ -18,7 +18,7 @@ export type MarkedTable =
   /** Links of indicators to campaigns, by any kind of relationship. */
   | 'indicator_campaign'
   /** Indicators that are not whitelisted and whose expiry differs from their mark `expired`. */
-  | 'indicator_drift'
+  | 'indicator_summary_correction'
   /** Statements of one source about one indicator. */
   | 'indicator_source'
   /** Statements of one source about one object of an entity, including its ids there. */
@@ -58,8 +58,8 @@ export const PENDING_EXPIRY = sql`(case when not indicator.expired then indicato
  * last sweep (`n` is -1), and indicators that a sweep with a fast clock has marked too early (1).
  */
 export function summaryCorrection(principal: Principal) {
-  return sql`(select * from indicator_drift(${principal.now}::timestamptz) as drifted
-    where ${visibleToAnalyst('indicator_drift', principal, 'drifted')}) as indicator`;
+  return sql`(select * from indicator_summary_correction(${principal.now}::timestamptz) as drifted
+    where ${visibleToAnalyst('indicator_summary_correction', principal, 'drifted')}) as indicator`;
 }
 
 /**

@@ -17,13 +17,13 @@ export async function requestAutomatic(
   }
 }
 
-const EVERY_MS = 2_000;
+const FLUSH_MS = 2_000;
 /** Indicators recorded per interval: a client that reads everything must not fill the memory. */
-const MOST_NOTED = 10_000;
+const MAX_RECORDED = 10_000;
 
 export interface AccessTracker {
   /** Records that a playbook has read the context of an indicator. */
-  note(indicatorId: string, at: Date): void;
+  record(indicatorId: string, at: Date): void;
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -32,20 +32,20 @@ export interface AccessTracker {
  * Records which indicators playbooks read, so that these are looked up first. The indicators are recorded on
  * each request and written every few seconds.
  */
-export function trackInterest(db: Db, onError: (error: unknown) => void): AccessTracker {
-  let noted = new Map<string, Date>();
+export function createAccessTracker(db: Db, onError: (error: unknown) => void): AccessTracker {
+  let recorded = new Map<string, Date>();
   async function flush(): Promise<void> {
-    const [, now] = [...noted].at(-1) ?? [];
+    const [, now] = [...recorded].at(-1) ?? [];
     if (!now) return;
-    const ids = [...noted.keys()];
-    noted = new Map();
+    const ids = [...recorded.keys()];
+    recorded = new Map();
     await requestAutomatic(db, ids, PRIORITY.playbook, now).catch(onError);
   }
-  const timer = setInterval(flush, EVERY_MS);
+  const timer = setInterval(flush, FLUSH_MS);
   timer.unref();
   return {
-    note(id, at) {
-      if (noted.size < MOST_NOTED) noted.set(id, at);
+    record(id, at) {
+      if (recorded.size < MAX_RECORDED) recorded.set(id, at);
     },
     flush,
     async stop() {

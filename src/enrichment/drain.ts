@@ -5,16 +5,16 @@ import { saveOutcome } from './enrichments.service.ts';
 import type { Outcome, ProviderClient } from './providers/provider-client.ts';
 import { noteAsked } from './providers.queries.ts';
 import { queueCriteria, type ReadyProvider, readyProviders } from './providers.service.ts';
-import { claimRequests, dropIdleRequests, type Request, releaseRequests } from './requests.queries.ts';
+import { claimRequests, deleteObsolete, type Request, releaseRequests } from './requests.queries.ts';
 
 /** Concurrent look-ups per provider; the provider client enforces the provider's own limits. */
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 /** How long a request stays claimed if its worker is killed. It is longer than any look-up takes. */
 const CLAIM_MS = 120_000;
 
 export interface DrainDeps {
   db: Db;
-  asker: ProviderClient;
+  client: ProviderClient;
   secrets: SecretBox;
   clock: () => Date;
   /** Called before each batch. */
@@ -28,12 +28,12 @@ export interface DrainDeps {
  * delay.
  */
 export async function drainRequests(deps: DrainDeps): Promise<void> {
-  await dropIdle(deps);
+  await deleteObsoleteRequests(deps);
   await drainAll(deps);
 }
 
-const LOOK_MS = 1_000;
-const LOOK_FOR_PROVIDERS_MS = 5_000;
+const POLL_MS = 1_000;
+const PROVIDER_POLL_MS = 5_000;
 
 /**
  * Processes the queues like `drainRequests`, and polls every second, because somebody may be waiting for a
@@ -41,10 +41,10 @@ const LOOK_FOR_PROVIDERS_MS = 5_000;
  * @param signal ends the wait between two polls
  */
 export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): Promise<void> {
-  await dropIdle(deps);
+  await deleteObsoleteRequests(deps);
   while (!(await deps.stopped())) {
     const asked = await drainAll(deps);
-    await delay(asked ? LOOK_MS : LOOK_FOR_PROVIDERS_MS, undefined, { signal }).catch(() => {});
+    await delay(asked ? POLL_MS : PROVIDER_POLL_MS, undefined, { signal }).catch(() => {});
   }
 }
 
@@ -52,9 +52,9 @@ export async function runEnrichmentQueue(deps: DrainDeps, signal: AbortSignal): 
  * Deletes requests that may no longer be sent. Claiming skips them, so deleting them once in a while is
  * enough.
  */
-async function dropIdle({ db, clock }: DrainDeps): Promise<void> {
+async function deleteObsoleteRequests({ db, clock }: DrainDeps): Promise<void> {
   for (const { stored } of await readyProviders(db)) {
-    await dropIdleRequests(db, { provider: stored.name, tlpCeiling: stored.tlpCeiling }, clock());
+    await deleteObsolete(db, { provider: stored.name, tlpCeiling: stored.tlpCeiling }, clock());
   }
 }
 
@@ -80,21 +80,21 @@ async function drainOne(deps: DrainDeps, name: string): Promise<void> {
     const now = clock();
     if (!ready || (ready.stored.waitsUntil && ready.stored.waitsUntil > now)) return;
     const until = new Date(now.getTime() + CLAIM_MS);
-    const requests = await claimRequests(db, queueCriteria(ready), AT_ONCE, now, until);
+    const requests = await claimRequests(db, queueCriteria(ready), CONCURRENCY, now, until);
     if (requests.length === 0) return;
-    const outcomes = await Promise.all(requests.map((request) => askOne(deps, ready, request)));
-    goesOn = await note(deps, ready, requests, outcomes);
+    const outcomes = await Promise.all(requests.map((request) => lookUp(deps, ready, request)));
+    goesOn = await recordOutcomes(deps, ready, requests, outcomes);
   }
 }
 
-async function askOne(
+async function lookUp(
   deps: DrainDeps,
   { provider, stored }: ReadyProvider,
   request: Request,
 ): Promise<Outcome> {
   const keys: string[] = stored.keys === null ? [] : JSON.parse(deps.secrets.open(stored.keys));
   const { baseUrl, perMinute, perDay } = stored;
-  const outcome = await deps.asker.ask(provider, { baseUrl, keys, perMinute, perDay }, request);
+  const outcome = await deps.client.ask(provider, { baseUrl, keys, perMinute, perDay }, request);
   if (outcome.kind !== 'later')
     await saveOutcome(deps.db, provider, request.indicatorId, outcome, deps.clock());
   return outcome;
@@ -104,14 +104,16 @@ async function askOne(
  * Records the outcomes of a batch.
  * @returns whether the provider accepts more requests now
  */
-async function note(
+async function recordOutcomes(
   { db, clock }: DrainDeps,
   { stored: { name } }: ReadyProvider,
   requests: readonly Request[],
   outcomes: readonly Outcome[],
 ): Promise<boolean> {
-  const put = requests.filter((_, i) => outcomes[i]?.kind === 'later').map(({ indicatorId }) => indicatorId);
-  if (put.length > 0) await releaseRequests(db, name, put);
+  const deferred = requests
+    .filter((_, i) => outcomes[i]?.kind === 'later')
+    .map(({ indicatorId }) => indicatorId);
+  if (deferred.length > 0) await releaseRequests(db, name, deferred);
   const waits = outcomes.flatMap((outcome) => (outcome.kind === 'later' ? [outcome] : []));
   const failures = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.error] : []));
   const until = waits.map(({ retryAt }) => retryAt).sort((a, b) => a.getTime() - b.getTime())[0] ?? null;

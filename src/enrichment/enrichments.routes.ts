@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
@@ -12,7 +12,7 @@ import { addRequests, countRequests, PRIORITY } from './requests.queries.ts';
 
 interface Deps {
   db: Db;
-  by(request: FastifyRequest): By;
+  by(request: FastifyRequest): AuditActor;
 }
 
 export async function enrichmentRoutes(instance: FastifyInstance, { db, by }: Deps): Promise<void> {

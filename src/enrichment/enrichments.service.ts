@@ -30,8 +30,8 @@ export async function saveAnswer(
   const normal = normalize(answer.type, answer.value);
   if ('rejected' in normal) return false;
   const { raw, fetchedAt } = answer;
-  const said = { raw, fetchedAt, assessment: provider.assess(raw) };
-  return save(db, provider.name, indicatorId(normal.type, normal.normalized), said, now);
+  const result = { raw, fetchedAt, assessment: provider.assess(raw) };
+  return save(db, provider.name, indicatorId(normal.type, normal.normalized), result, now);
 }
 
 /**
@@ -48,7 +48,7 @@ export async function saveOutcome(
   return save(db, provider.name, id, outcome, now);
 }
 
-interface Said {
+interface ProviderResult {
   raw: unknown;
   fetchedAt: Date;
   assessment: Assessment;
@@ -58,15 +58,21 @@ interface Said {
  * Replaces the provider's last response and recomputes the confidence, unless it is pinned. A failure never
  * overwrites an earlier result.
  */
-async function save(db: Db, provider: string, id: string, said: Said, now: Date): Promise<boolean> {
-  const { lifetimeSeconds, ...assessment } = said.assessment;
+async function save(
+  db: Db,
+  provider: string,
+  id: string,
+  result: ProviderResult,
+  now: Date,
+): Promise<boolean> {
+  const { lifetimeSeconds, ...assessment } = result.assessment;
   const enrichment = {
     indicatorId: id,
     provider,
     ...assessment,
-    fetchedAt: said.fetchedAt,
-    expiresAt: new Date(said.fetchedAt.getTime() + lifetimeSeconds * 1000),
-    raw: JSON.stringify(said.raw),
+    fetchedAt: result.fetchedAt,
+    expiresAt: new Date(result.fetchedAt.getTime() + lifetimeSeconds * 1000),
+    raw: JSON.stringify(result.raw),
   };
   await currentMatcher(db);
   return db.transaction().execute(async (trx) => {

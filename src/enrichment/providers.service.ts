@@ -1,4 +1,4 @@
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { httpUrl } from '../model/http-url.ts';
 import type { Tlp } from '../model/vocabulary.ts';
@@ -6,7 +6,7 @@ import type { SecretBox } from '../secrets/secret-box.ts';
 import { ASKABLE_PROVIDERS } from './providers/catalogue.ts';
 import type { AskableProvider } from './providers/provider.ts';
 import { deleteProvider, findProviders, type StoredProvider, writeProvider } from './providers.queries.ts';
-import { dropAutomaticRequests, type Wish } from './requests.queries.ts';
+import { deleteAutomatic, type QueueCriteria } from './requests.queries.ts';
 
 /** Thrown for an invalid setting; the message is shown to the operator. */
 class ProviderError extends Error {
@@ -38,7 +38,7 @@ export async function readyProviders(db: Db): Promise<ReadyProvider[]> {
   });
 }
 
-export function queueCriteria({ provider, stored }: ReadyProvider): Wish {
+export function queueCriteria({ provider, stored }: ReadyProvider): QueueCriteria {
   return { provider: provider.name, accepts: provider.accepts, tlpCeiling: stored.tlpCeiling };
 }
 
@@ -51,7 +51,7 @@ export async function saveProvider(
   secrets: SecretBox,
   name: string,
   change: ProviderSettingsChange,
-  by: By,
+  by: AuditActor,
 ): Promise<StoredProvider> {
   const known = ASKABLE_PROVIDERS.find((provider) => provider.name === name);
   if (!known) throw new ProviderError(`there is no provider "${name}"; there are: ${names()}`);
@@ -77,7 +77,7 @@ export async function saveProvider(
     };
     if (after.keys === null) throw new ProviderError(`${name} needs a key`);
     await writeProvider(trx, after);
-    if (!after.automatic) await dropAutomaticRequests(trx, name);
+    if (!after.automatic) await deleteAutomatic(trx, name);
     await writeAudit(trx, by, {
       action: 'provider.change',
       object: { kind: 'provider', id: name },
@@ -90,7 +90,7 @@ export async function saveProvider(
 }
 
 /** @throws {ProviderError} when the provider is not configured */
-export async function removeProvider(db: Db, name: string, by: By): Promise<void> {
+export async function removeProvider(db: Db, name: string, by: AuditActor): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const before = (await findProviders(trx)).find((provider) => provider.name === name);
     if (!before) throw new ProviderError(`"${name}" is not set up`);

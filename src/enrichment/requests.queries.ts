@@ -7,7 +7,7 @@ import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 export const PRIORITY = { policy: 1, playbook: 2, person: 3 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
-export interface Wish {
+export interface QueueCriteria {
   provider: string;
   accepts: readonly IndicatorType[];
   tlpCeiling: Tlp;
@@ -17,16 +17,16 @@ export interface Wish {
  * Queues look-ups of these indicators at a provider: those of the types that it accepts, without a fresh
  * response. If a request is queued already, only its priority is raised. Indicators that are whitelisted,
  * expired or above the provider's TLP ceiling are never sent.
- * @param anew also queues indicators with a fresh response
+ * @param force also queues indicators with a fresh response
  * @returns how many requests were added or raised
  */
 export async function addRequests(
   db: Db | Transaction<Tables>,
   ids: readonly string[],
-  { provider, accepts, tlpCeiling }: Wish,
+  { provider, accepts, tlpCeiling }: QueueCriteria,
   priority: Priority,
   now: Date,
-  anew = false,
+  force = false,
 ): Promise<number> {
   const byPerson = priority === PRIORITY.person;
   const { numAffectedRows } = await sql`
@@ -34,7 +34,7 @@ export async function addRequests(
     select id, ${provider}, ${priority}::smallint, ${now}::timestamptz from indicator
     where id = any(${ids}::uuid[]) and type::text = any(${[...accepts]}::text[])
       and tlp <= ${tlpCeiling}::tlp and not whitelisted and (expires_at is null or expires_at > ${now}::timestamptz)
-      and (${anew} or not exists (
+      and (${force} or not exists (
         select from enrichment where indicator_id = indicator.id and provider = ${provider} and (
           (expires_at > ${now}::timestamptz and (error is null or ${!byPerson}))
           or (failed_at > ${now}::timestamptz - interval '15 minutes' and ${!byPerson}))))
@@ -62,8 +62,8 @@ export interface Request {
  */
 export async function claimRequests(
   db: Db,
-  { provider, tlpCeiling }: Pick<Wish, 'provider' | 'tlpCeiling'>,
-  most: number,
+  { provider, tlpCeiling }: Pick<QueueCriteria, 'provider' | 'tlpCeiling'>,
+  limit: number,
   now: Date,
   until: Date,
 ): Promise<Request[]> {
@@ -76,7 +76,7 @@ export async function claimRequests(
         and indicator.tlp <= ${tlpCeiling}::tlp and not indicator.whitelisted
         and (indicator.expires_at is null or indicator.expires_at > ${now}::timestamptz)
         and exists (select from provider where name = ${provider})
-      order by waiting.priority desc, waiting.requested_at desc, waiting.indicator_id limit ${most}
+      order by waiting.priority desc, waiting.requested_at desc, waiting.indicator_id limit ${limit}
       for update of waiting skip locked
     ), taken as (
       update enrichment_request as mine set claimed_until = ${until}::timestamptz from next
@@ -119,7 +119,7 @@ export async function deleteRequest(
     .execute();
 }
 
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * Postpones a request after a failure, for twice as long each time, and deletes it after the last attempt.
@@ -136,16 +136,16 @@ export async function postponeRequest(
       claimed_until = ${now}::timestamptz + interval '15 minutes' * power(2, attempts)
     where ${mine}
   `.execute(trx);
-  await sql`delete from enrichment_request where ${mine} and attempts >= ${MOST_ATTEMPTS}`.execute(trx);
+  await sql`delete from enrichment_request where ${mine} and attempts >= ${MAX_ATTEMPTS}`.execute(trx);
 }
 
 /**
  * Deletes requests that may no longer be sent: the indicator has been whitelisted, has expired or is above
  * the ceiling.
  */
-export async function dropIdleRequests(
+export async function deleteObsolete(
   db: Db,
-  { provider, tlpCeiling }: Pick<Wish, 'provider' | 'tlpCeiling'>,
+  { provider, tlpCeiling }: Pick<QueueCriteria, 'provider' | 'tlpCeiling'>,
   now: Date,
 ): Promise<void> {
   await sql`
@@ -156,7 +156,7 @@ export async function dropIdleRequests(
 }
 
 /** Deletes queued requests that no user made. */
-export async function dropAutomaticRequests(trx: Transaction<Tables>, provider: string): Promise<void> {
+export async function deleteAutomatic(trx: Transaction<Tables>, provider: string): Promise<void> {
   await trx
     .deleteFrom('enrichment_request')
     .where('provider', '=', provider)
@@ -175,7 +175,7 @@ export async function countRequests(db: Db): Promise<Map<string, number>> {
 }
 
 /** Returns how many of these indicators have not been looked up yet, successfully or not. */
-export async function countUnasked(db: Db, provider: string, ids: readonly string[]): Promise<number> {
+export async function countPending(db: Db, provider: string, ids: readonly string[]): Promise<number> {
   const { count } = await db
     .selectFrom('enrichment_request')
     .select((eb) => eb.fn.countAll<number>().as('count'))

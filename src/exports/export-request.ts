@@ -18,7 +18,7 @@ export function exportRequest(
   selection: Omit<Selection, 'limit'>,
 ): ExportRequest {
   const options = optionsFor(name, given, typesOf(selection.filters));
-  if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+  if ('error' in options) throw new ApiError('invalid_parameter', options.error);
   const { limit } = options.list;
   if (limit && selection.page)
     throw new ApiError('invalid_parameter', 'limit and page or pageSize exclude each other.');

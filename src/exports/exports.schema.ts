@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DEFAULT_OPTIONS, FORMAT_NAMES, FORMATS } from '../formats/catalogue.ts';
-import { LIMIT_ORDERS, MOST_LINES, TXT_STYLES } from '../formats/format.ts';
+import { LIMIT_ORDERS, MAX_LINES, TXT_STYLES } from '../formats/format.ts';
 import { fileResponses } from '../http/api-route.ts';
 import { namedEnum, ref, stringEnum } from '../http/schema.ts';
 import { MispEvent } from './misp-event.schema.ts';
@@ -31,7 +31,7 @@ export const exportOptions = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: MOST_LINES,
+      maximum: MAX_LINES,
       description:
         'txt: at most so many lines, for a product that takes no more: of the indicators that come first in `order`.',
     }),
@@ -58,7 +58,7 @@ export const exportOptions = {
 export const StixBundle = Type.Object(
   {
     type: stringEnum(['bundle'], { description: 'What it is.' }),
-    id: Type.String({ description: 'The same for the same question.' }),
+    id: Type.String({ description: 'The same for the same request.' }),
     objects: Type.Array(Type.Object({}, { additionalProperties: true }), {
       description: 'STIX objects: markings, identities, indicators, and what they are linked to.',
     }),

@@ -4,7 +4,7 @@ import { matching } from '../indicators/read/indicators.queries.ts';
 import { coveredBySummary, ROW_HASH, type SummaryRow, sums } from '../indicators/read/summaries.queries.ts';
 import { type Selection, selected } from './exports.queries.ts';
 
-export interface Parts {
+export interface SelectionSummary {
   parts: SummaryRow[];
   /** The latest sighting; null: there is none, or it was not requested. */
   lastSeen: Date | null;
@@ -16,7 +16,11 @@ export interface Parts {
  * Returns counts and hashes of a selection without its rows: from the summary tables if these cover it, else
  * from the rows.
  */
-export async function readParts(db: Db, selection: Selection, wantsLastSeen: boolean): Promise<Parts> {
+export async function readSummary(
+  db: Db,
+  selection: Selection,
+  wantsLastSeen: boolean,
+): Promise<SelectionSummary> {
   return isPlain(selection) ? fromSummary(db, selection, wantsLastSeen) : fromRows(db, selection);
 }
 
@@ -24,7 +28,7 @@ function isPlain({ filters, page, numbers, limit }: Selection): boolean {
   return page === undefined && numbers === undefined && limit === undefined && coveredBySummary(filters);
 }
 
-async function fromRows(db: Db, selection: Selection): Promise<Parts> {
+async function fromRows(db: Db, selection: Selection): Promise<SelectionSummary> {
   const rows = await selected(db, selection)
     .select(['indicator.type', 'indicator.tlp', 'indicator.for_detection'])
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -47,7 +51,7 @@ async function fromRows(db: Db, selection: Selection): Promise<Parts> {
   };
 }
 
-async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean): Promise<Parts> {
+async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean): Promise<SelectionSummary> {
   const { principal, filters } = selection;
   const { rows: parts } = await sql<SummaryRow>`
     select type, tlp, for_detection, sum(count)::bigint as count, bit_xor(hash)::text as hash

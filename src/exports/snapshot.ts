@@ -18,7 +18,7 @@ import {
   openCursors,
   type Selection,
 } from './exports.queries.ts';
-import { readParts } from './parts.queries.ts';
+import { readSummary } from './parts.queries.ts';
 import { recordResponseVersion } from './response-version.queries.ts';
 
 /** The content of an export, and what it leaves out, in one state of the database. */
@@ -112,9 +112,9 @@ async function changedAt(
   variant: string,
   digest: string,
 ): Promise<Date | null> {
-  const question = exportCacheKey(selection, variant);
-  const since = await recordResponseVersion(db, [{ question, digest }], selection.principal.now);
-  return since.get(question) ?? null;
+  const cacheKey = exportCacheKey(selection, variant);
+  const since = await recordResponseVersion(db, [{ request: cacheKey, digest }], selection.principal.now);
+  return since.get(cacheKey) ?? null;
 }
 
 async function* rowsOf(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {
@@ -161,20 +161,20 @@ async function readState(
   const query = queryOf(selection.filters);
   const revision = await readRevision(trx);
   const { limit, ...unlimited } = selection;
-  const all = await readParts(trx, unlimited, reads.lastSeen ?? false);
-  const { parts } = limit ? await readParts(trx, selection, false) : all;
+  const all = await readSummary(trx, unlimited, reads.lastSeen ?? false);
+  const { parts } = limit ? await readSummary(trx, selection, false) : all;
   const context = reads.context ? await readContext(trx, selection) : NO_CONTEXT;
-  const kept = parts.filter((part) => isWritten(part, format));
-  const marked = [...kept, ...context.entities, ...context.relationships];
+  const written = parts.filter((part) => isWritten(part, format));
+  const marked = [...written, ...context.entities, ...context.relationships];
   const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
   return {
     revision,
     validUntil: all.nextExpiry,
-    rows: sum(kept),
-    skipped: { ...skippedIn(all.parts, format), ...(limit && beyondLimit(all.parts, kept, format)) },
+    rows: sum(written),
+    skipped: { ...skippedIn(all.parts, format), ...(limit && beyondLimit(all.parts, written, format)) },
     info: {
       query,
-      digest: digestOf([query, kept, context]),
+      digest: digestOf([query, written, context]),
       total: selection.page ? await countMatching(trx, selection) : sum(all.parts),
       tlps: TLPS.filter((tlp) => markings.has(tlp)),
       lastSeen: all.lastSeen,
@@ -202,10 +202,10 @@ function skippedIn(parts: readonly SummaryRow[], format: ExportShape): Record<st
 /** Returns how many rows the format would write without a limit, less those that it writes. */
 function beyondLimit(
   all: readonly SummaryRow[],
-  kept: readonly SummaryRow[],
+  written: readonly SummaryRow[],
   format: ExportShape,
 ): Record<string, number> {
-  const count = sum(all.filter((part) => isWritten(part, format))) - sum(kept);
+  const count = sum(all.filter((part) => isWritten(part, format))) - sum(written);
   return count > 0 ? { limit: count } : {};
 }
 

@@ -34,7 +34,7 @@ const CHUNK = 256 * 1024;
 
 /** If the file cannot be created, appending and reading fail. */
 export function createSpoolFile(directory: string): SpoolFile {
-  const opening = openNameless(directory);
+  const opening = openUnlinked(directory);
   opening.catch(() => {});
   const file = { size: 0, state: 'filling' as SpoolFile['state'], readers: 0 };
   let clients = 0;
@@ -118,7 +118,7 @@ export function createSpoolFile(directory: string): SpoolFile {
   };
 }
 
-async function openNameless(directory: string): Promise<FileHandle> {
+async function openUnlinked(directory: string): Promise<FileHandle> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, `export-${randomUUID()}`);
   const handle = await open(path, 'wx+', 0o600);

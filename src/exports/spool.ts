@@ -64,7 +64,7 @@ const ABANDONED_MS = 10_000;
  */
 export function openSpool(directory: string, maxBytes: number, abandonedMs = ABANDONED_MS): Spool {
   /** In the order of their last use, the latest last. */
-  const kept = new Map<Spooled, SpoolFile[]>();
+  const filesByExport = new Map<Spooled, SpoolFile[]>();
   let closed = false;
   let failures = 0;
 
@@ -74,8 +74,8 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
    */
   const makeRoom = () => {
     let total = 0;
-    for (const file of [...kept.values()].flat()) total += file.size;
-    for (const [spooled, files] of kept) {
+    for (const file of [...filesByExport.values()].flat()) total += file.size;
+    for (const [spooled, files] of filesByExport) {
       if (total <= maxBytes) return total;
       if (isInUse(files)) continue;
       for (const file of files) total -= file.size;
@@ -84,8 +84,8 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
     return total;
   };
   const drop = (spooled: Spooled) => {
-    const files = kept.get(spooled) ?? [];
-    kept.delete(spooled);
+    const files = filesByExport.get(spooled) ?? [];
+    filesByExport.delete(spooled);
     for (const file of files) void file.close().catch(() => {});
   };
   const append = async (file: SpoolFile, bytes: Uint8Array) => {
@@ -124,17 +124,17 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
       };
       const spooled: Spooled = {
         get failed() {
-          return files.some((file) => file.state === 'failed') || !kept.has(spooled);
+          return files.some((file) => file.state === 'failed') || !filesByExport.has(spooled);
         },
         file(encoding) {
-          kept.delete(spooled);
-          kept.set(spooled, files);
+          filesByExport.delete(spooled);
+          filesByExport.set(spooled, files);
           const file = encoded.get(encoding) ?? compress(encoding);
           encoded.set(encoding, file);
           return file;
         },
       };
-      kept.set(spooled, files);
+      filesByExport.set(spooled, files);
       filling(plain, async () => {
         for await (const bytes of utf8(pieces)) {
           if (isAbandoned(files)) throw new Error('Nobody reads this export any more.');
@@ -148,11 +148,11 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
       return spooled;
     },
     isFull() {
-      const used = [...kept.values()].filter(isInUse).flat();
+      const used = [...filesByExport.values()].filter(isInUse).flat();
       return used.reduce((total, { size }) => total + size, 0) >= maxBytes;
     },
     usage() {
-      const files = [...kept.values()].flat();
+      const files = [...filesByExport.values()].flat();
       return {
         files: files.length,
         bytes: files.reduce((total, { size }) => total + size, 0),
@@ -160,11 +160,11 @@ export function openSpool(directory: string, maxBytes: number, abandonedMs = ABA
         failures,
       };
     },
-    isInUse: (spooled) => isInUse(kept.get(spooled) ?? []),
+    isInUse: (spooled) => isInUse(filesByExport.get(spooled) ?? []),
     drop,
     async close() {
       closed = true;
-      for (const spooled of [...kept.keys()]) drop(spooled);
+      for (const spooled of [...filesByExport.keys()]) drop(spooled);
     },
   };
 }

@@ -54,14 +54,14 @@ export function optionsFor(
   format: string,
   given: GivenOptions,
   types: readonly IndicatorType[] | undefined,
-): ExportOptions | { wrong: string } {
+): ExportOptions | { error: string } {
   for (const [name, value] of Object.entries(given)) {
     const formats = formatsWith(name);
     if (value === undefined || formats.includes(format)) continue;
-    return { wrong: `${name} is for format ${formats.join(' or ')} only.` };
+    return { error: `${name} is for format ${formats.join(' or ')} only.` };
   }
   const list = format === 'txt' ? listOptions(given, types) : DEFAULT_OPTIONS.list;
-  if ('wrong' in list) return list;
+  if ('error' in list) return list;
   return { csvGuard: given.csvGuard !== 'off', list, context: given.include === 'context' };
 }
 
@@ -73,16 +73,16 @@ function formatsWith(option: string): string[] {
 function listOptions(
   { style = DEFAULT_OPTIONS.list.style, limit, order, collapse }: GivenOptions,
   types: readonly IndicatorType[] = INDICATOR_TYPES,
-): ListOptions | { wrong: string } {
+): ListOptions | { error: string } {
   const { kinds, networks } = LIST_STYLES[style];
   const kind = kinds?.find((one) => types.length > 0 && types.every((type) => one.includes(type)));
   if (kinds && !kind)
     return {
-      wrong: `style=${style} is a list of one kind of value: choose it with type or types, of ${spoken(kinds)}.`,
+      error: `style=${style} is a list of one kind of value: choose it with type or types, of ${spoken(kinds)}.`,
     };
   if (collapse === 'on' && !networks)
-    return { wrong: `style=${style} lists single addresses: collapse=on is not for it.` };
-  if (order !== undefined && limit === undefined) return { wrong: 'order is for limit: give both.' };
+    return { error: `style=${style} lists single addresses: collapse=on is not for it.` };
+  if (order !== undefined && limit === undefined) return { error: 'order is for limit: give both.' };
   return {
     style,
     kind: kind?.[0] ?? null,

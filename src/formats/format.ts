@@ -136,7 +136,7 @@ export const LIMIT_ORDERS = ['confidence', 'newest'] as const;
 export type LimitOrder = (typeof LIMIT_ORDERS)[number];
 
 /** The largest limit of a list. */
-export const MOST_LINES = 10_000_000;
+export const MAX_LINES = 10_000_000;
 
 /** How a list with one value per line is written. */
 export interface ListOptions {

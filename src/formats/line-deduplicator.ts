@@ -7,7 +7,7 @@ const FIRST_CAPACITY = 1 << 10;
  * line's hash in a table at most two thirds full: 16 MB for a million lines, whatever their length. Of a
  * million lines, the chance that any two different ones count as equal is 1 in 30 million.
  */
-export function firstSeenLines(): (line: string) => boolean {
+export function createLineDeduplicator(): (line: string) => boolean {
   let slots = new Uint32Array(FIRST_CAPACITY * 2);
   let count = 0;
   return (line) => {

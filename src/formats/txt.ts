@@ -2,7 +2,7 @@ import type { CopiedRows } from '../model/copied-rows.ts';
 import { addressCollapser } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
 import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry, ListOptions } from './format.ts';
-import { firstSeenLines } from './line-deduplicator.ts';
+import { createLineDeduplicator } from './line-deduplicator.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 
 const POUND = 0x23;
@@ -54,7 +54,7 @@ const notCollapsed = () => ({ add: (address: string) => [address], end: (): stri
 function listWriter({ style, kind, collapse, limit }: ListOptions) {
   const { header, lines, networks, comments } = LIST_STYLES[style];
   const collapser = collapse ? addressCollapser() : notCollapsed();
-  const isFirst = firstSeenLines();
+  const isFirst = createLineDeduplicator();
   let isBetweenAddresses = true;
   let leftOut = 0;
   let room = limit?.count ?? Number.POSITIVE_INFINITY;

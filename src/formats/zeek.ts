@@ -1,7 +1,7 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { copiedRows } from './copied-rows.ts';
 import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
-import { firstSeenLines } from './line-deduplicator.ts';
+import { createLineDeduplicator } from './line-deduplicator.ts';
 import { tlpName } from './tlp-name.ts';
 import { zeekFromCopy } from './zeek-from-copy.ts';
 import { zeekUrls } from './zeek-url.ts';
@@ -39,7 +39,7 @@ export function zeekFormat(): ExportFormat {
     columns: ['type', 'value', 'source', 'severity', 'confidence', 'tlp', 'tags'],
     reads: {},
     async *write(batches) {
-      const isFirst = firstSeenLines();
+      const isFirst = createLineDeduplicator();
       yield HEADER;
       for await (const batch of batches) {
         let text = '';
@@ -48,7 +48,7 @@ export function zeekFormat(): ExportFormat {
       }
     },
     async *writeCopied(pieces, toRow) {
-      const isFirst = firstSeenLines();
+      const isFirst = createLineDeduplicator();
       yield HEADER;
       yield* copiedRows(pieces, zeekFromCopy(isFirst), (row) => linesOf(toRow(row), isFirst));
     },

@@ -14,9 +14,9 @@ export function drainConnections(server: Server): void {
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     const sending = [...sockets].filter(({ writableLength }) => writableLength > 0);
-    const kept = sending.map((socket) => ({ socket, destroy: socket.destroy }));
-    for (const { socket } of kept) socket.destroy = () => socket;
+    const open = sending.map((socket) => ({ socket, destroy: socket.destroy }));
+    for (const { socket } of open) socket.destroy = () => socket;
     closeIdle();
-    for (const { socket, destroy } of kept) socket.destroy = destroy;
+    for (const { socket, destroy } of open) socket.destroy = destroy;
   };
 }

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
-import type { Who } from '../model/account.ts';
+import type { Access } from '../model/account.ts';
 import { ApiError } from './errors.ts';
 import { isUuid } from './query-validator.ts';
 
@@ -20,7 +20,7 @@ export interface Operation<
 }
 
 /** Of a body: everything but files. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /** Sent as ISO 8601. */
 export const moment = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
@@ -42,13 +42,13 @@ export function operation<
 /** What Fastify needs for it. The public description is of the API alone. */
 export function routeOf<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
   { key, body, query, answer }: Operation<OperationKey, Body, Query, Answer>,
-  who: Who,
+  who: Access,
 ) {
   const [method, url] = key.split(' ') as [Method, string];
   return {
     method,
     url,
-    bodyLimit: MOST_BYTES,
+    bodyLimit: MAX_BYTES,
     config: { access: `app:${who}` as const },
     schema: {
       hide: true,

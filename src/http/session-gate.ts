@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { type Account, hasRole, type Who } from '../model/account.ts';
+import { type Access, type Account, hasRole } from '../model/account.ts';
 import { ApiError } from './errors.ts';
 
 declare module 'fastify' {
@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** Said by each operation of the application. */
-export type AppAccess = `app:${Who}`;
+export type AppAccess = `app:${Access}`;
 
 export function isAppAccess(access: string | undefined): access is AppAccess {
   return access?.startsWith('app:') ?? false;
@@ -41,7 +41,7 @@ export function trySession({ clock, findAccount }: SessionOptions) {
 /** What every operation of the application passes: its origin, then the session and its role. Never an API key. */
 export function requireSession({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply, access: AppAccess): Promise<void> => {
-    const needed = access.slice('app:'.length) as Who;
+    const needed = access.slice('app:'.length) as Access;
     reply.header('cache-control', 'no-store');
     if (request.method !== 'GET' && request.method !== 'HEAD' && !isOwnOrigin(request))
       throw new ApiError('cross_origin');

@@ -1,7 +1,7 @@
 import { normalize } from '../model/normalize.ts';
 import { abuseChImporter, abuseChTags, firstDateOf } from './abusech.ts';
 import { addressType } from './address-type.ts';
-import type { Made } from './json-feed.ts';
+import type { RecordResult } from './json-feed.ts';
 import { observation } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
@@ -15,7 +15,7 @@ export const feodoImporter = abuseChImporter({
 });
 
 /** Ignores the host name: it is the provider's reverse DNS entry, not an indicator. */
-function readRecord(record: Fields): Made[] {
+function readRecord(record: Fields): RecordResult[] {
   const address = textOf(field(record, 'ip_address'));
   if (address === null) throw new RecordRejected('no value');
   const stated = {

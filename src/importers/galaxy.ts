@@ -1,5 +1,5 @@
 import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
-import { type Made, readJsonFeed } from './json-feed.ts';
+import { type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-piece.ts';
 import { jsonShape } from './json-shape.ts';
 import { readJsonRecords } from './json-stream.ts';
@@ -58,7 +58,7 @@ function checkGalaxy(root: unknown): Fields {
   return root;
 }
 
-function readItem(item: Fields, galaxy: Fields): Made[] {
+function readItem(item: Fields, galaxy: Fields): RecordResult[] {
   const name = requiredName(item, 'value');
   if (name.length > MAX_NAME) throw new RecordRejected(`value longer than ${MAX_NAME} characters`);
   const record = clusterRecord(item, galaxy);

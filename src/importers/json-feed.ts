@@ -5,7 +5,7 @@ import { type Fields, isObject } from './record-fields.ts';
 import { rejectedBy, rejectedRecord } from './rejected-record.ts';
 
 /** A record, or the reason why one of its observables was rejected. */
-export type Made = ImportRecord | { rejected: string };
+export type RecordResult = ImportRecord | { rejected: string };
 
 /** How to read a feed that is one list of objects. */
 export interface JsonFeed {
@@ -13,7 +13,7 @@ export interface JsonFeed {
   /** The kind that a broken record is counted as. */
   of: RejectedRecord['of'];
   /** @throws {RecordRejected} when the record as a whole cannot be used */
-  readRecord(record: Fields, key: string | null): Iterable<Made>;
+  readRecord(record: Fields, key: string | null): Iterable<RecordResult>;
   /** The root object itself is the one record. */
   rootIsRecord?: boolean;
   /** Checks the root after its lists are read. @throws {UnreadableInput} if this is not the feed */

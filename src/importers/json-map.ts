@@ -4,11 +4,11 @@ import type { Severity } from '../model/vocabulary.ts';
 import { SEVERITY_BY_WORD } from './csv-row.ts';
 import { normalizeAs, normalizeDetected, normalizeNamed } from './csv-types.ts';
 import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
-import type { Made } from './json-feed.ts';
+import type { RecordResult } from './json-feed.ts';
 import { type MappedRecord, textAt, valuesAt } from './json-path.ts';
 import type { JsonMap } from './maps.ts';
 import { tlpOfWord } from './markings.ts';
-import { observation, type Stated } from './observation.ts';
+import { observation, type StatedFields } from './observation.ts';
 import { RecordRejected, tagsOf } from './record-fields.ts';
 
 /** A number below this is seconds since 1970, others are milliseconds: seconds reach it in the year 5138. */
@@ -18,7 +18,7 @@ const FIRST_MILLISECONDS = 1e11;
  * Returns the indicators of one record, by an operator's map.
  * @throws {RecordRejected} if the record as a whole cannot be used
  */
-export function readMapped(record: MappedRecord, map: JsonMap): Made[] {
+export function readMapped(record: MappedRecord, map: JsonMap): RecordResult[] {
   const observables = map.values.flatMap((value) => {
     const typeWord = value.typePath === undefined ? null : textAt(record, value.typePath);
     return valuesAt(record, value.path)
@@ -43,7 +43,7 @@ function observableOf(
   return typeWord === null ? normalizeDetected(text) : normalizeNamed(typeWord, text);
 }
 
-function statedOf(record: MappedRecord, map: JsonMap): Stated {
+function statedOf(record: MappedRecord, map: JsonMap): StatedFields {
   const tlp = map.tlp === undefined ? null : textAt(record, map.tlp);
   const tags = (map.tags ?? []).flatMap((path) => valuesAt(record, path));
   return {

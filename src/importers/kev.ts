@@ -1,6 +1,6 @@
 import { normalize } from '../model/normalize.ts';
 import { type Importer, UnreadableInput } from './importer.ts';
-import { type Made, readJsonFeed } from './json-feed.ts';
+import { type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-piece.ts';
 import { jsonShape } from './json-shape.ts';
 import { observation } from './observation.ts';
@@ -28,7 +28,7 @@ function checkRoot(root: unknown): void {
 }
 
 /** Exploited in the wild is HIGH; with known use by ransomware, CRITICAL. */
-function readRecord(entry: Fields): Made[] {
+function readRecord(entry: Fields): RecordResult[] {
   const cve = textOf(field(entry, 'cveID'));
   if (cve === null) throw new RecordRejected('no value');
   const isRansomware = textOf(field(entry, 'knownRansomwareCampaignUse'))?.toLowerCase() === 'known';

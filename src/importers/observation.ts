@@ -3,7 +3,7 @@ import type { IndicatorRecord } from './importer.ts';
 import { notBefore } from './record-fields.ts';
 
 /** The fields that a feed's record may state for its observables; all others are unstated. */
-export type Stated = Partial<
+export type StatedFields = Partial<
   Pick<
     IndicatorRecord,
     | 'externalIds'
@@ -22,7 +22,7 @@ export type Stated = Partial<
 /** Returns the indicator, or the reason why the value is none. */
 export function observation(
   observable: NormalizeResult,
-  stated: Stated,
+  stated: StatedFields,
 ): IndicatorRecord | { rejected: string } {
   if ('rejected' in observable) return observable;
   const firstSeen = stated.firstSeen ?? null;

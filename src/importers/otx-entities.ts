@@ -3,7 +3,7 @@ import { type Fields, field, isObject, listOf, textOf } from './record-fields.ts
 
 /** Longer texts are not names. */
 const MAX_NAME = 200;
-const NOBODY = new Set(['unknown', 'none', 'n/a', 'na', '-', 'various', 'multiple']);
+const PLACEHOLDER_NAMES = new Set(['unknown', 'none', 'n/a', 'na', '-', 'various', 'multiple']);
 
 type Common = Pick<ReportRecord, 'statedAt' | 'tlp'>;
 
@@ -85,12 +85,12 @@ function itemsOf(pulse: Fields, name: string): unknown[] {
 
 function nameOf(value: unknown): string | null {
   const name = textOf(value);
-  return name === null || name.length > MAX_NAME || NOBODY.has(name.toLowerCase()) ? null : name;
+  return name === null || name.length > MAX_NAME || PLACEHOLDER_NAMES.has(name.toLowerCase()) ? null : name;
 }
 
 function unique(names: (string | null)[]): string[] {
-  const kept = new Map<string, string>();
+  const unique = new Map<string, string>();
   for (const name of names)
-    if (name !== null && !kept.has(name.toLowerCase())) kept.set(name.toLowerCase(), name);
-  return [...kept.values()];
+    if (name !== null && !unique.has(name.toLowerCase())) unique.set(name.toLowerCase(), name);
+  return [...unique.values()];
 }

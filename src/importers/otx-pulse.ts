@@ -1,8 +1,8 @@
 import { indicatorId } from '../model/identity.ts';
 import type { ImportRecord, IndicatorRecord, ReportRecord } from './importer.ts';
-import type { Made } from './json-feed.ts';
+import type { RecordResult } from './json-feed.ts';
 import { tlpOfWord } from './markings.ts';
-import { observation, type Stated } from './observation.ts';
+import { observation, type StatedFields } from './observation.ts';
 import { adversaryOf, familiesOf, techniquesOf } from './otx-entities.ts';
 import { observableOf } from './otx-types.ts';
 import {
@@ -24,7 +24,7 @@ import { relationshipRecord } from './relationship-record.ts';
 /**
  * Yields a pulse as a report, with the entities that it is about, its indicators, and the links between them.
  */
-export function* readPulse(pulse: Fields): Generator<Made> {
+export function* readPulse(pulse: Fields): Generator<RecordResult> {
   const report = readReport(pulse);
   const [reportId = ''] = report.externalIds;
   yield report;
@@ -85,7 +85,7 @@ function* readIndicator(
  * its expiry takes effect and its history is kept. OTX gives indicators no dates of sighting except that of
  * their creation.
  */
-function statedOf(indicator: Fields, report: ReportRecord): Stated {
+function statedOf(indicator: Fields, report: ReportRecord): StatedFields {
   const isActive = field(indicator, 'is_active');
   return {
     statedAt: report.statedAt,

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import { createImporter } from './create-importer.ts';
 import { fileInput } from './file-input.ts';
 import { type ImportRecord, UnreadableInput } from './importer.ts';
-import { importerNamed } from './named.ts';
 import type { ParserMessage, ParserRequest, ParserTask } from './parser-threads.ts';
 
 // A worker thread that reads one file at a time and posts its records in batches, one batch per request.
@@ -34,7 +34,7 @@ async function parse({ kind, options, fileName, path }: ParserTask): Promise<voi
     bytes = read;
   };
   try {
-    for await (const record of importerNamed(kind, options).read(fileInput({ fileName, path, onProgress })))
+    for await (const record of createImporter(kind, options).read(fileInput({ fileName, path, onProgress })))
       if (records.push(record) >= BATCH) await send();
     await send();
     post({ end: 'complete' });

@@ -1,9 +1,9 @@
 import { on } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { createImporter } from './create-importer.ts';
 import type { FileInput } from './file-input.ts';
 import { type ImportRecord, UnreadableInput } from './importer.ts';
-import { importerNamed } from './named.ts';
 
 export interface ParserTask {
   kind: string;
@@ -21,7 +21,7 @@ export type ParserMessage =
   | { end: 'failed'; error: unknown };
 
 /** Has the signature of `importerNamed`. */
-export type OpenImporter = typeof importerNamed;
+export type OpenImporter = typeof createImporter;
 
 /**
  * The limit of a thread's heap. Importers hold one record at a time; this bounds the memory that a hostile
@@ -99,7 +99,7 @@ export function importersInThreads(script: URL): OpenImporter {
   }
 
   return (kind, options = {}) => ({
-    ...importerNamed(kind, options),
+    ...createImporter(kind, options),
     read: ({ fileName, path, onProgress }: FileInput) => read({ kind, options, fileName, path }, onProgress),
   });
 }

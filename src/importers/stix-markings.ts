@@ -15,7 +15,7 @@ const TLP_2_EXTENSION = 'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e
 const MAX_DEFINITIONS = 10_000;
 
 export interface StixMarkings {
-  learn(definition: Fields): void;
+  addDefinition(definition: Fields): void;
   /** The narrowest of an object's own and granular markings; null: none, or statements only. */
   tlpOf(object: Fields): Promise<Tlp | null>;
 }
@@ -28,7 +28,7 @@ export function stixMarkings(input: ImportInput): StixMarkings {
   const known = new Map<string, Tlp | null>(KNOWN_STATEMENTS.map((id) => [id, null]));
   let complete = false;
 
-  const learn = (definition: Fields) => {
+  const addDefinition = (definition: Fields) => {
     const id = textOf(field(definition, 'id'));
     if (id === null || (known.size >= MAX_DEFINITIONS && !known.has(id))) return;
     // Of two definitions under one id the narrower counts, whichever came first.
@@ -38,13 +38,13 @@ export function stixMarkings(input: ImportInput): StixMarkings {
   const tlpOfId = (id: string) => tlpOfStixId(id) ?? (known.has(id) ? (known.get(id) ?? null) : 'RED');
 
   return {
-    learn,
+    addDefinition,
     async tlpOf(object) {
       const ids = markingIds(object);
       if (ids.length === 0) return null;
       if (!complete && !ids.every(isKnown)) {
         complete = true;
-        await forEachDefinition(input, learn);
+        await forEachDefinition(input, addDefinition);
       }
       return mostRestrictive(ids.map(tlpOfId));
     },
@@ -80,10 +80,10 @@ function tlpOfDefinition(definition: Fields): Tlp | null {
   return type === 'statement' ? null : 'RED';
 }
 
-async function forEachDefinition(input: ImportInput, learn: (definition: Fields) => void) {
+async function forEachDefinition(input: ImportInput, addDefinition: (definition: Fields) => void) {
   try {
     for await (const { value } of readJsonRecords(input, STIX_LIMITS)) {
-      if (isObject(value) && value.type === 'marking-definition') learn(value);
+      if (isObject(value) && value.type === 'marking-definition') addDefinition(value);
     }
   } catch (error) {
     // The main pass ends with the same error, after it has yielded the records before it.

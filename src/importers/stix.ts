@@ -23,12 +23,12 @@ import {
   readTechnique,
 } from './stix-objects.ts';
 
-type Made = (ImportRecord | { rejected: string })[];
+type RecordResult = (ImportRecord | { rejected: string })[];
 
 /** The reader for each type, and the kind that a broken object is counted as. */
 const READERS = new Map<
   string,
-  { of: RejectedRecord['of']; read: (object: Fields, tlp: Tlp | null) => Made }
+  { of: RejectedRecord['of']; read: (object: Fields, tlp: Tlp | null) => RecordResult }
 >([
   ['indicator', { of: 'indicator', read: readIndicator }],
   ['vulnerability', { of: 'indicator', read: readVulnerability }],
@@ -113,7 +113,7 @@ async function readRecord(record: JsonRecord, markings: StixMarkings): Promise<I
   if (record.rejected !== null) return [reject(record.rejected)];
   if (!isObject(object)) return [reject('not an object')];
   if (type === null) return [reject('no type')];
-  if (type === 'marking-definition') markings.learn(object);
+  if (type === 'marking-definition') markings.addDefinition(object);
   if (reader === undefined) {
     const isIgnored = IGNORED_TYPES.has(type) || type.startsWith('x-');
     return isIgnored ? [] : [reject(`unknown object type: ${printable(type)}`)];

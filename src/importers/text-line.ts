@@ -8,7 +8,7 @@ import type { MappedType } from './maps.ts';
 /** In values of these types a `#`, a blank or a slash is a character like any other. */
 const FREE_TEXT: ReadonlySet<MappedType> = new Set(['USER_AGENT', 'MUTEX', 'FILENAME', 'REGISTRY_KEY']);
 /** The addresses that hosts files map names to. */
-const NOWHERE = /^(?:0\.0\.0\.0|127(?:\.\d{1,3}){3}|255\.255\.255\.255|::1?|fe80::1%\S{1,16})$/i;
+const LOCAL_ADDRESSES = /^(?:0\.0\.0\.0|127(?:\.\d{1,3}){3}|255\.255\.255\.255|::1?|fe80::1%\S{1,16})$/i;
 /**
  * The start of a comment after a blank: `192.0.2.1 # scanner`. A URL contains `//` and may contain `#`, never
  * after a blank.
@@ -38,7 +38,7 @@ function readValue(text: string, type: MappedType | null): NormalizeResult[] {
   const words = text.split(/\s+/);
   const [first = '', ...rest] = words;
   if (rest.length === 0) return [whole];
-  if (NOWHERE.test(first) && rest.every((word) => detectType(word) !== null || OWN_NAMES.test(word)))
+  if (LOCAL_ADDRESSES.test(first) && rest.every((word) => detectType(word) !== null || OWN_NAMES.test(word)))
     return rest.filter((word) => !OWN_NAMES.test(word)).map((name) => normalizeOf(type ?? 'DOMAIN', name));
   // Defanged with blanks, `example [.] com`, the line is still one value.
   if (!('rejected' in whole)) return [whole];

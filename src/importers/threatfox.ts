@@ -1,6 +1,6 @@
 import { abuseChImporter, abuseChTags, firstDateOf } from './abusech.ts';
 import { normalizeNamed } from './csv-types.ts';
-import type { Made } from './json-feed.ts';
+import type { RecordResult } from './json-feed.ts';
 import { observation } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
@@ -18,7 +18,7 @@ export const threatFoxImporter = abuseChImporter({
   readRecord,
 });
 
-function readRecord(record: Fields): Made[] {
+function readRecord(record: Fields): RecordResult[] {
   const value = textOf(field(record, 'ioc_value')) ?? textOf(field(record, 'ioc'));
   const type = textOf(field(record, 'ioc_type'));
   if (value === null) throw new RecordRejected('no value');

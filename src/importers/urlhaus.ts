@@ -1,6 +1,6 @@
 import { normalize } from '../model/normalize.ts';
 import { abuseChImporter, abuseChTags, firstDateOf } from './abusech.ts';
-import type { Made } from './json-feed.ts';
+import type { RecordResult } from './json-feed.ts';
 import { observation } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
@@ -17,7 +17,7 @@ export const urlhausImporter = abuseChImporter({
 });
 
 /** A URL that is offline now has served malware: it remains an indicator. */
-function readRecord(record: Fields): Made[] {
+function readRecord(record: Fields): RecordResult[] {
   const url = textOf(field(record, 'url'));
   if (url === null) throw new RecordRejected('no value');
   const stated = {

@@ -41,11 +41,11 @@ async function runNumbers(
   trx: Transaction<Tables>,
   { source, runId }: Keeper,
 ): Promise<{ own: number | undefined; others: number[] }> {
-  const kept = await keptRuns(trx, source);
-  const numbers = (runs: typeof kept) => runs.map(({ number }) => number);
+  const undoable = await keptRuns(trx, source);
+  const numbers = (runs: typeof undoable) => runs.map(({ number }) => number);
   return {
-    own: kept.find(({ id }) => id === runId)?.number,
-    others: numbers(kept.filter(({ id }) => id !== runId)),
+    own: undoable.find(({ id }) => id === runId)?.number,
+    others: numbers(undoable.filter(({ id }) => id !== runId)),
   };
 }
 
@@ -162,10 +162,13 @@ export async function findUndone(
   db: Db,
   run: { id: string; source: string },
 ): Promise<UndoneRun | undefined> {
-  const kept = await keptRuns(db, { name: run.source });
-  const own = kept.find(({ id }) => id === run.id);
+  const undoable = await keptRuns(db, { name: run.source });
+  const own = undoable.find(({ id }) => id === run.id);
   return (
-    own && { number: own.number, others: kept.filter(({ id }) => id !== run.id).map(({ number }) => number) }
+    own && {
+      number: own.number,
+      others: undoable.filter(({ id }) => id !== run.id).map(({ number }) => number),
+    }
   );
 }
 
@@ -193,7 +196,7 @@ export async function findChanges(
   kind: EntityKind,
   after: string,
   most: number,
-): Promise<{ changes: ChangedObject[]; last: string | undefined; saidAgain: number }> {
+): Promise<{ changes: ChangedObject[]; last: string | undefined; restated: number }> {
   const { rows } = await sql<ChangedObject & { changed: boolean; heir: number | null }>`
     select c.object_id as id, c.before, c.changed, ${objectHeir(others)} as heir
     from import_change as c
@@ -203,7 +206,7 @@ export async function findChanges(
   return {
     changes: rows.filter(({ changed, heir }) => changed && heir === null),
     last: rows.at(-1)?.id,
-    saidAgain: rows.filter(({ changed, heir }) => changed && heir !== null).length,
+    restated: rows.filter(({ changed, heir }) => changed && heir !== null).length,
   };
 }
 
@@ -214,7 +217,7 @@ export async function takeChanges(
   kind: EntityKind,
   after: string,
   most: number,
-): Promise<{ changes: ChangedObject[]; last: string | undefined; saidAgain: number }> {
+): Promise<{ changes: ChangedObject[]; last: string | undefined; restated: number }> {
   const found = await findChanges(trx, run, kind, after, most);
   if (found.last === undefined) return found;
   const taken = sql`c.run = ${run.number}::integer and c.kind = ${kind}::entity_kind
@@ -259,17 +262,17 @@ export async function takeRelationshipChanges(
 export async function countRelationshipChanges(
   db: Db,
   { number, others }: UndoneRun,
-): Promise<{ changed: number; gone: number; saidAgain: number }> {
-  const { rows } = await sql<{ changed: number; gone: number; saidAgain: number }>`
+): Promise<{ changed: number; gone: number; restated: number }> {
+  const { rows } = await sql<{ changed: number; gone: number; restated: number }>`
     select count(*) filter (where heir is null) as changed,
       count(*) filter (where heir is null and before is null) as gone,
-      count(*) filter (where heir is not null) as "saidAgain"
+      count(*) filter (where heir is not null) as "restated"
     from (
       select c.before, ${relationshipHeir(others)} as heir from import_relationship_change as c
       where c.run = ${number}::integer and c.changed
     ) as change
   `.execute(db);
-  return rows[0] ?? { changed: 0, gone: 0, saidAgain: 0 };
+  return rows[0] ?? { changed: 0, gone: 0, restated: 0 };
 }
 
 /** Forgets what a source's imports have replaced: they can be undone no more, and are not any further. */
@@ -289,7 +292,7 @@ export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean
     where keeps_changes and undo is distinct from 'running'
       and (undo = 'done' or started_at < ${now}::timestamptz - make_interval(days => ${UNDO_DAYS}))
   `.execute(db);
-  const kept = sql`(select number from import_run where keeps_changes)`;
+  const undoable = sql`(select number from import_run where keeps_changes)`;
   for (const [table, key] of [
     ['import_change', 'object_id'],
     ['import_relationship_change', 'from_id'],
@@ -301,7 +304,7 @@ export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean
           order by ${id} fetch first ${sql.lit(FORGOTTEN_AT_ONCE)} rows with ties
         ), gone as (
           delete from ${sql.table(table)} as c using page
-          where c.${id} = page.id and c.run = page.run and page.run not in ${kept}
+          where c.${id} = page.id and c.run = page.run and page.run not in ${undoable}
         )
         select max(id::text) as last from page
       `.execute(db);

@@ -9,21 +9,21 @@ export interface DryRun {
   keep(id: string, indicator: KnownIndicator): void;
 }
 
-const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', 'leftAt'];
+const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', 'delistedAt'];
 
 /** Counting asks only for what this one source says. */
 export function createDryRun(source: Source): DryRun {
-  const kept = new Map<string, string>();
+  const recorded = new Map<string, string>();
   return {
     recall(ids, known) {
       for (const id of ids) {
-        const packed = kept.get(id);
+        const packed = recorded.get(id);
         if (packed) known.set(id, unpack(packed, source));
       }
     },
     keep(id, { type, normalized, value, externalIds, statements }) {
       const { source: _, ...statement } = statements.get(source.id) ?? {};
-      kept.set(id, JSON.stringify({ type, normalized, value, externalIds: [...externalIds], statement }));
+      recorded.set(id, JSON.stringify({ type, normalized, value, externalIds: [...externalIds], statement }));
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { Db } from '../db/database.ts';
 import { commitRevision, lockRevision } from '../db/revision/revision.ts';
-import { removeShown, writeShown } from '../entities/resolution/entities.queries.ts';
+import { deleteMerged, upsertEntities } from '../entities/resolution/entities.queries.ts';
 import { ENTITY_RULES, type EntityRecord } from '../entities/resolution/entity-kinds.ts';
 import { writeStatements } from '../entities/resolution/entity-statements.queries.ts';
-import { keepExternalIds, writeExternalIds } from '../entities/resolution/external-ids.queries.ts';
+import { deleteOtherExternalIds, writeExternalIds } from '../entities/resolution/external-ids.queries.ts';
 import { type EntityChange, planEntities } from '../entities/resolution/plan-entities.ts';
 import { moveEnds } from '../entities/resolution/relationship-ends.queries.ts';
 import type { Tlp } from '../model/vocabulary.ts';
@@ -46,7 +46,7 @@ export async function importEntities(
 
 /** Writes what a plan changes of one kind, under the revision's lock. */
 export async function writeEntities(
-  trx: Parameters<typeof writeShown>[0],
+  trx: Parameters<typeof upsertEntities>[0],
   kind: EntityRecord['kind'],
   plan: EntityChange,
   revision: number,
@@ -54,9 +54,9 @@ export async function writeEntities(
 ): Promise<void> {
   const rules = ENTITY_RULES[kind];
   await writeStatements(trx, rules, plan.statements);
-  await writeShown(trx, rules, plan.shown, revision, now);
+  await upsertEntities(trx, rules, plan.resolvedStates, revision, now);
   await moveEnds(trx, kind, plan.moves, revision);
-  await removeShown(trx, rules, plan.successors);
-  await keepExternalIds(trx, plan.regrouped, plan.externalIds);
+  await deleteMerged(trx, rules, plan.successors);
+  await deleteOtherExternalIds(trx, plan.prunedEntityIds, plan.externalIds);
   await writeExternalIds(trx, plan.externalIds);
 }

@@ -202,11 +202,11 @@ function withRecord(
     tlp: record.tlp ?? source.defaults.tlp,
     tags: uniqueTags(record.tags),
     forDetection: record.forDetection,
-    leftAt: null,
+    delistedAt: null,
   };
   if (!before) return said;
   // Back in a list that it had left: that is a sighting.
-  if (before.leftAt && source.membership) said.lastSeen = laterOf(said.lastSeen, now);
+  if (before.delistedAt && source.isSnapshotList) said.lastSeen = laterOf(said.lastSeen, now);
   const undated = before.statedAt === null && said.statedAt === null;
   return undated && record.isCompleteStatement ? replaceUndated(before, said) : mergeStatements(before, said);
 }

@@ -39,7 +39,7 @@ export async function writeRun(trx: Transaction<Tables>, run: NewRun, who: strin
       who,
       state: 'running',
       started_at: now,
-      heard_at: sql`clock_timestamp()`,
+      heartbeat_at: sql`clock_timestamp()`,
     })
     .execute();
 }
@@ -56,19 +56,19 @@ export async function noteProgress(
 ): Promise<string | null> {
   const row = await db
     .updateTable('import_run')
-    .set({ read_bytes: readBytes, heard_at: sql`clock_timestamp()`, ...countsOf(counts) })
+    .set({ read_bytes: readBytes, heartbeat_at: sql`clock_timestamp()`, ...countsOf(counts) })
     .where('id', '=', id)
     .where('state', '=', 'running')
-    .returning('stop_wanted_by')
+    .returning('stop_requested_by')
     .executeTakeFirst();
-  return row?.stop_wanted_by ?? null;
+  return row?.stop_requested_by ?? null;
 }
 
 /** @returns false: it does not run */
 export async function wantStop(trx: Transaction<Tables>, id: string, who: string): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('import_run')
-    .set({ stop_wanted_by: who })
+    .set({ stop_requested_by: who })
     .where('id', '=', id)
     .where('state', '=', 'running')
     .executeTakeFirst();
@@ -114,7 +114,7 @@ const COLUMNS = [
 ] as const;
 
 const STATE = sql<RunState>`case
-  when state = 'running' and heard_at < clock_timestamp() - make_interval(secs => ${SILENT_MS / 1000}) then 'stopped'
+  when state = 'running' and heartbeat_at < clock_timestamp() - make_interval(secs => ${SILENT_MS / 1000}) then 'stopped'
   else state end`;
 
 type Counts = Record<string, KindCounts>;
@@ -128,7 +128,7 @@ function selectRuns(db: Db) {
       .select([
         STATE.as('state'),
         sql<Counts>`counts`.as('counts'),
-        sql<number>`jsonb_array_length(rejected)`.as('rejectedKept'),
+        sql<number>`jsonb_array_length(rejected)`.as('storedRejections'),
       ])
   );
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { ImportCounts } from './counts.ts';
 import {
@@ -35,7 +35,7 @@ export async function recordRun(
   db: Db,
   wanted: Omit<NewRun, 'id'>,
   counts: ImportCounts,
-  by: By,
+  by: AuditActor,
   onError: (error: unknown) => void,
 ): Promise<RecordedRun> {
   const id = randomUUID();
@@ -89,7 +89,7 @@ export async function recordRun(
  * Has an import ended, wherever it runs, within a second.
  * @returns false: it does not run
  */
-export async function stopRun(db: Db, id: string, by: By): Promise<boolean> {
+export async function stopRun(db: Db, id: string, by: AuditActor): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     if (!(await wantStop(trx, id, by.who))) return false;
     const object = { kind: 'import' as const, id };

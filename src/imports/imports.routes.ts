@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { bulkhead } from 'cockatiel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import type { By } from '../audit/audit.queries.ts';
+import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
@@ -25,7 +25,7 @@ import { receiveUpload, removeOldUploads, tooLarge, type Upload } from './upload
 interface Deps {
   database: Pick<Database, 'db'>;
   clock: Clock;
-  by(request: FastifyRequest): By;
+  by(request: FastifyRequest): AuditActor;
   /** Where files are laid aside. */
   directory: string;
   maxBytes: number;
@@ -33,9 +33,9 @@ interface Deps {
 }
 
 /** Each holds memory and writes in turns with the others. */
-const MOST_AT_ONCE = 2;
+const MAX_CONCURRENT = 2;
 /** Rejected records that are kept with where they are. */
-const MOST_REJECTED = 1_000;
+const MAX_REJECTED = 1_000;
 
 export async function importRoutes(instance: FastifyInstance, deps: Deps): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
@@ -43,7 +43,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   const restoring = new Set<Promise<void>>();
-  const turns = bulkhead(MOST_AT_ONCE, Number.POSITIVE_INFINITY);
+  const turns = bulkhead(MAX_CONCURRENT, Number.POSITIVE_INFINITY);
   /** Accounts whose file comes in. */
   const sending = new Set<string>();
   await removeOldUploads(deps.directory, deps.clock());
@@ -63,8 +63,8 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       schema,
       handler: async (request) => {
         const { id } = request.account;
-        if (running.size >= MOST_AT_ONCE)
-          throw new ApiError('conflict', `${MOST_AT_ONCE} imports are under way; wait for one to end.`);
+        if (running.size >= MAX_CONCURRENT)
+          throw new ApiError('conflict', `${MAX_CONCURRENT} imports are under way; wait for one to end.`);
         if (sending.has(id))
           throw new ApiError('conflict', 'You are sending a file already; wait until it has arrived.');
         sending.add(id);
@@ -91,7 +91,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       const importer = deps.openImporter(await formatOf(file, query));
       const { source, fileName, dryRun, format: __, ...defaults } = query;
       const wanted = { source, fileName, fileBytes: file.bytes, format: importer.name, dryRun };
-      const counts = createCounts(MOST_REJECTED);
+      const counts = createCounts(MAX_REJECTED);
       const log = (err: unknown) => request.log.error({ err }, 'import');
       const run = await recordRun(db, wanted, counts, deps.by(request), log);
       const tlpCeiling = request.principal.tlpCeiling;
@@ -155,7 +155,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     handler: async (request) => {
       const { page, pageSize } = request.query;
       const data = await findRuns(db, { limit: pageSize, offset: (page - 1) * pageSize });
-      return { data, page, pageSize, total: await countRuns(db), mostBytes: deps.maxBytes };
+      return { data, page, pageSize, total: await countRuns(db), maxBytes: deps.maxBytes };
     },
   });
 
@@ -168,9 +168,9 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     ...routeOf(operations.listRejected, 'analyst'),
     handler: async (request) => {
       const { page, pageSize } = request.query;
-      const { id, rejectedKept } = await found(idOf(request));
+      const { id, storedRejections } = await found(idOf(request));
       const data = await findRejected(db, id, { limit: pageSize, offset: (page - 1) * pageSize });
-      return { data, page, pageSize, total: rejectedKept };
+      return { data, page, pageSize, total: storedRejections };
     },
   });
 }

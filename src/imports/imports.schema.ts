@@ -37,7 +37,7 @@ const Run = Type.Object({
   /** By kind of object. */
   counts: mapOf(Kind),
   /** How many of the rejected records are kept to be read. */
-  rejectedKept: Type.Integer(),
+  storedRejections: Type.Integer(),
   /** Its source says again what it said before. */
   undo: nullableEnum(['running', 'done']),
   undoneBy: nullable(Type.String()),
@@ -54,7 +54,7 @@ export const RestorePreview = Type.Object({
       /** Of those: no source says them any more; they are hidden. */
       withdrawn: Type.Integer(),
       /** Left as they are: a later import of the same source has said them again. */
-      saidAgain: Type.Integer(),
+      restated: Type.Integer(),
     }),
   ),
   /** How many indicators are given out in all, now and then. */
@@ -88,7 +88,7 @@ export const listImports = operation('GET /app/imports', {
     pageSize: Type.Integer(),
     total: Type.Integer(),
     /** The largest file that can be imported here, in bytes. */
-    mostBytes: Type.Integer(),
+    maxBytes: Type.Integer(),
   }),
 });
 

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
-import { withdrawShown } from '../entities/resolution/entities.queries.ts';
+import { withdrawEntities } from '../entities/resolution/entities.queries.ts';
 import {
   ENTITY_RULES,
   type EntityKindRules,
@@ -80,9 +80,9 @@ function lostKeys(
   after: ReadonlyMap<string, EntityStatement[]>,
   rules: EntityKindRules,
 ) {
-  const kept = new Set(allKeys(after.get(id) ?? [], rules));
+  const remaining = new Set(allKeys(after.get(id) ?? [], rules));
   return allKeys(before.get(id) ?? [], rules)
-    .filter((key) => !kept.has(key))
+    .filter((key) => !remaining.has(key))
     .map((key) => ({ key, object_id: id }));
 }
 
@@ -97,5 +97,5 @@ export async function writeRestoredEntities(
 ): Promise<void> {
   await deleteEntityStatements(trx, sourceId, kind, unsaid, lostKeys);
   await writeEntities(trx, kind, change, revision, now);
-  await withdrawShown(trx, ENTITY_RULES[kind], withdrawn, revision, now);
+  await withdrawEntities(trx, ENTITY_RULES[kind], withdrawn, revision, now);
 }

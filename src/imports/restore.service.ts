@@ -18,7 +18,7 @@ export interface Restoration {
   find(db: Db, kind: EntityKind, after: string, most: number): Promise<FoundObjects>;
   /** The same, and they are found no more. */
   take(trx: Transaction<Tables>, kind: EntityKind, after: string, most: number): Promise<FoundObjects>;
-  countRelationships(db: Db): Promise<{ changed: number; gone: number; saidAgain: number }>;
+  countRelationships(db: Db): Promise<{ changed: number; gone: number; restated: number }>;
   /** `any`: false when there are no more. */
   takeRelationships(
     trx: Transaction<Tables>,
@@ -30,7 +30,7 @@ interface FoundObjects {
   changes: ChangedObject[];
   last: string | undefined;
   /** Left as they are: a later import has said them again. */
-  saidAgain: number;
+  restated: number;
 }
 
 /** What becomes of the objects of one kind. */
@@ -40,7 +40,7 @@ interface RestoredKind {
   /** Of those: no source says them any more; they are hidden. */
   withdrawn: number;
   /** Left as they are: a later import of the same source has said them again. */
-  saidAgain: number;
+  restated: number;
 }
 
 export interface RestorePreview {
@@ -60,24 +60,24 @@ const KINDS = Object.keys(ENTITY_RULES) as EntityRecord['kind'][];
 export async function previewRestoration(db: Db, wanted: Restoration, now: Date): Promise<RestorePreview> {
   const preview: Pick<RestorePreview, 'kinds'> = { kinds: {} };
   let difference = 0;
-  const { changed, gone, saidAgain } = await wanted.countRelationships(db);
-  note(preview, 'relationship', { restored: changed, withdrawn: gone, saidAgain });
+  const { changed, gone, restated } = await wanted.countRelationships(db);
+  note(preview, 'relationship', { restored: changed, withdrawn: gone, restated });
   for (const kind of KINDS) {
     const all: ChangedObject[] = [];
     let again = 0;
     for await (const page of pages(db, wanted, kind)) {
       all.push(...page.changes);
-      again += page.saidAgain;
+      again += page.restated;
     }
     const { withdrawn } = await planRestoredEntities(db, wanted.source, kind, all);
-    note(preview, kind, { restored: all.length, withdrawn: withdrawn.length, saidAgain: again });
+    note(preview, kind, { restored: all.length, withdrawn: withdrawn.length, restated: again });
   }
-  for await (const { changes, saidAgain: again } of pages(db, wanted, 'indicator')) {
+  for await (const { changes, restated: again } of pages(db, wanted, 'indicator')) {
     const { withdrawn, shown } = await planRestoredIndicators(db, wanted.source.id, changes, now);
     note(preview, 'indicator', {
       restored: changes.length,
       withdrawn: withdrawn.length,
-      saidAgain: again,
+      restated: again,
     });
     difference += shown.after - shown.before;
   }
@@ -91,12 +91,12 @@ function note(
   kind: EntityKind | 'relationship',
   counts: RestoredKind,
 ): void {
-  if (counts.restored + counts.saidAgain === 0) return;
-  const sum = kinds[kind] ?? { restored: 0, withdrawn: 0, saidAgain: 0 };
+  if (counts.restored + counts.restated === 0) return;
+  const sum = kinds[kind] ?? { restored: 0, withdrawn: 0, restated: 0 };
   kinds[kind] = {
     restored: sum.restored + counts.restored,
     withdrawn: sum.withdrawn + counts.withdrawn,
-    saidAgain: sum.saidAgain + counts.saidAgain,
+    restated: sum.restated + counts.restated,
   };
 }
 

@@ -1,10 +1,14 @@
 import type { Transaction } from 'kysely';
-import type { By } from '../audit/audit.queries.ts';
+import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 
 /** @returns false: somebody else has begun, or what it replaced is kept no longer */
-export async function beginUndo(trx: Transaction<Tables>, id: string, { who, now }: By): Promise<boolean> {
+export async function beginUndo(
+  trx: Transaction<Tables>,
+  id: string,
+  { who, now }: AuditActor,
+): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('import_run')
     .set({ undo: 'running', undone_by: who, undone_at: now })

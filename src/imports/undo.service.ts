@@ -1,4 +1,4 @@
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { sourceId } from '../sources/store/sources.queries.ts';
 import {
@@ -77,7 +77,7 @@ function undoing(run: Run): Restoration {
  * Writes down that an import is to be undone; `carryOutUndos` does it.
  * @throws {UndoError} when it cannot be undone
  */
-export async function startUndo(db: Db, id: string, by: By): Promise<void> {
+export async function startUndo(db: Db, id: string, by: AuditActor): Promise<void> {
   const run = await requireUndoable(db, id, by.now);
   await db.transaction().execute(async (trx) => {
     if (!(await beginUndo(trx, id, by))) return;

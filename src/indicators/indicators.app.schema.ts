@@ -89,7 +89,7 @@ const StatedBySource = Type.Object({
   expiresAt: momentOrNull,
   importedAt: moment,
   /** When it was found missing in its list. */
-  leftAt: momentOrNull,
+  delistedAt: momentOrNull,
 });
 
 const Hider = Type.Object({

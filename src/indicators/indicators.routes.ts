@@ -28,7 +28,7 @@ const NOT_FOUND = 'There is no such indicator.';
 interface Options {
   read: Read;
   exporter: Exporter;
-  interest: Pick<AccessTracker, 'note'>;
+  interest: Pick<AccessTracker, 'record'>;
   cache: { responses: ResponseCache; urls: CachedUrls };
 }
 
@@ -43,7 +43,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   const readContext: ReadOne = async (principal, id) => {
     const row = await read((db) => findContext(db, principal, id));
     if (!row) return undefined;
-    interest.note(row.id, principal.now);
+    interest.record(row.id, principal.now);
     return toContext(row, principal.now);
   };
 
@@ -81,14 +81,14 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         return sendExport(request, reply, exporter, wanted);
       }
       const options = optionsFor(format, given, undefined);
-      if ('wrong' in options) throw new ApiError('invalid_parameter', options.wrong);
+      if ('error' in options) throw new ApiError('invalid_parameter', options.error);
       tellRefanged(reply, filters.q);
       const { principal } = request;
       return sendCached(
         request,
         reply,
         cache,
-        questionOf(principal, filters, { page, pageSize }),
+        cacheKeyOf(principal, filters, { page, pageSize }),
         async () => {
           const { total, rows, ...of } = await read(async (db, mayLag) => ({
             ...(await listIndicators(db, principal, filters, { page, pageSize })),
@@ -150,7 +150,7 @@ function isExport({ query }: FastifyRequest): boolean {
 }
 
 /** What is asked, in one form whatever the order of the parameters. */
-function questionOf({ tlpCeiling }: Principal, filters: IndicatorFilters, page: PageRequest): string {
+function cacheKeyOf({ tlpCeiling }: Principal, filters: IndicatorFilters, page: PageRequest): string {
   const asked = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(['indicators', tlpCeiling, page.page, page.pageSize, ...asked]);
 }

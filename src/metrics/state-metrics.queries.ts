@@ -17,7 +17,7 @@ async function readSources(db: Db) {
     interval: number;
   }>`
     select name as source, coalesce(extract(epoch from last_success_at), 0)::float8 as "lastSuccess",
-      errors_in_a_row as failures, coalesce(every_seconds, 0) as interval
+      errors_in_a_row as failures, coalesce(interval_seconds, 0) as interval
     from source where enabled and address is not null order by name
   `.execute(db);
   return rows;

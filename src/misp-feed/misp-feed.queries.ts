@@ -43,11 +43,11 @@ export async function readFeedRanges(
     where type in (${sql.join(types)}) and ${wanted} and ${visible('indicator', principal)}
     group by 1 order by 1
   `.execute(db);
-  const question = (range: number) => `misp feed ${principal.tlpCeiling} ${range}`;
-  const answers = rows.map(({ range, digest }) => ({ question: question(range), digest }));
-  const since = await recordResponseVersion(db, answers, principal.now);
+  const cacheKey = (range: number) => `misp feed ${principal.tlpCeiling} ${range}`;
+  const digests = rows.map(({ range, digest }) => ({ request: cacheKey(range), digest }));
+  const since = await recordResponseVersion(db, digests, principal.now);
   return rows.map(({ digest: _, ...range }) => ({
     ...range,
-    changedAt: since.get(question(range.range)) ?? principal.now,
+    changedAt: since.get(cacheKey(range.range)) ?? principal.now,
   }));
 }

@@ -8,7 +8,7 @@ export type Role = (typeof ROLES)[number];
  * The access to an operation of the application: everybody, every session, or sessions of this role or a
  * higher one whose password need not be changed first.
  */
-export type Who = Role | 'signed-in' | 'public';
+export type Access = Role | 'signed-in' | 'public';
 
 /** A signed-in account. */
 export interface Account {

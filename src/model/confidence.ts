@@ -16,7 +16,7 @@ export type LockTrigger = { kind: 'pin'; confidence: number } | { kind: 'unpin' 
  * providers and sources state; unlocked, the highest provider score or, without any, the confidence that the
  * sources state.
  */
-export function confidenceShown({ pinned, scores, stated }: ConfidenceGrounds): number {
+export function effectiveConfidence({ pinned, scores, stated }: ConfidenceGrounds): number {
   return pinned ?? (scores.length > 0 ? Math.max(...scores) : stated);
 }
 

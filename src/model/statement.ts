@@ -1,4 +1,4 @@
-import { confidenceShown } from './confidence.ts';
+import { effectiveConfidence } from './confidence.ts';
 import { type IndicatorType, SEVERITIES, type Severity, TLPS, type Tlp } from './vocabulary.ts';
 
 /** The statement of one source about one indicator. Null: not stated. */
@@ -20,7 +20,7 @@ export interface Statement {
   /**
    * When it was found missing from a list that had contained it; null: the list contains it, or never did.
    */
-  leftAt: Date | null;
+  delistedAt: Date | null;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface StatingSource {
   defaults: SourceDefaults;
   lifetimes: Lifetimes;
   /** The source is a list: an indicator in its last good copy counts as seen. */
-  membership: boolean;
+  isSnapshotList: boolean;
 }
 
 export interface SourceStatement extends Statement {
@@ -81,7 +81,7 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     tags: uniqueTags([...a.tags, ...b.tags]),
     forDetection: a.forDetection || b.forDetection,
     // An indicator that is stated again is on the list again.
-    leftAt: a.leftAt && b.leftAt && latest(a.leftAt, b.leftAt),
+    delistedAt: a.delistedAt && b.delistedAt && latest(a.delistedAt, b.delistedAt),
   };
 }
 
@@ -113,7 +113,7 @@ export function sameStatement(a: Statement, b: Statement): boolean {
     sameTime(a.firstSeen, b.firstSeen) &&
     sameTime(a.lastSeen, b.lastSeen) &&
     sameTime(a.importedAt, b.importedAt) &&
-    sameTime(a.leftAt, b.leftAt) &&
+    sameTime(a.delistedAt, b.delistedAt) &&
     a.tlp === b.tlp &&
     a.forDetection === b.forDetection &&
     a.tags.length === b.tags.length &&
@@ -140,7 +140,7 @@ export function resolve(
   const severities = stated.length > 0 ? stated : statements.map(({ source }) => source.defaults.severity);
   const expiries = statements.map((statement) => expiryOf(type, statement));
   return {
-    confidence: confidenceShown({ pinned, scores, stated: confidenceOf(deciding) }),
+    confidence: effectiveConfidence({ pinned, scores, stated: confidenceOf(deciding) }),
     severity: highest(SEVERITIES, severities),
     tlp: mostRestrictive(statements.map(({ tlp }) => tlp)),
     tags: uniqueTags(statements.flatMap(({ tags }) => tags)),
@@ -157,11 +157,11 @@ export function resolve(
  * was last seen. An indicator on a list counts as seen as long as it is on it.
  */
 function expiryOf(type: IndicatorType, statement: SourceStatement): Date | null {
-  const { expiresAt, leftAt, source } = statement;
+  const { expiresAt, delistedAt, source } = statement;
   const lifetime = source.lifetimes[type];
   if (expiresAt || lifetime === undefined) return expiresAt;
-  if (source.membership && !leftAt) return null;
-  const from = latest(seenUntil(statement), leftAt) ?? statement.importedAt;
+  if (source.isSnapshotList && !delistedAt) return null;
+  const from = latest(seenUntil(statement), delistedAt) ?? statement.importedAt;
   return new Date(from.getTime() + lifetime * 1000);
 }
 

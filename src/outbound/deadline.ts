@@ -14,17 +14,17 @@ export async function withDeadline<T>(
 ): Promise<T> {
   const controller = new AbortController();
   const { signal } = controller;
-  const callOff = () => controller.abort(new OutboundError('aborted', 'the request was called off'));
-  const runOut = () => controller.abort(new OutboundError('timeout', 'no complete answer in time'));
-  const timer = setTimeout(runOut, Math.min(timeoutMs, MAX_TIMER_MS));
-  if (outer?.aborted) callOff();
-  outer?.addEventListener('abort', callOff, { once: true });
+  const abort = () => controller.abort(new OutboundError('aborted', 'the request was called off'));
+  const expire = () => controller.abort(new OutboundError('timeout', 'no complete answer in time'));
+  const timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
+  if (outer?.aborted) abort();
+  outer?.addEventListener('abort', abort, { once: true });
   try {
     signal.throwIfAborted();
     return await work(signal);
   } finally {
     clearTimeout(timer);
-    outer?.removeEventListener('abort', callOff);
+    outer?.removeEventListener('abort', abort);
   }
 }
 

@@ -34,7 +34,7 @@ const BUSY = new Set([502, 503, 504]);
  * server. If a server asks for more than the longest delay, its response is the result.
  * @throws the error of the last attempt; OutboundError `aborted` when the signal ends a delay
  */
-export async function retrying<T extends Answer>(
+export async function withRetry<T extends Answer>(
   attempt: () => Promise<T>,
   options: RetryOptions,
 ): Promise<T> {

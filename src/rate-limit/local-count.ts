@@ -11,7 +11,7 @@ const CLOCK_ERROR_MS = 100;
  * @param shared rejects with an Error while the store does not answer
  * @param onUnanswered called for each request that is counted in memory alone
  */
-export function withOwnShare(
+export function withLocalFallback(
   shared: Limiter,
   own: RateLimiterMemory,
   onUnanswered: () => void = () => {},

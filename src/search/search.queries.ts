@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inOrder } from '../db/case-insensitive.ts';
+import { caseInsensitive } from '../db/case-insensitive.ts';
 import type { Db } from '../db/database.ts';
 import { likeContains } from '../db/like-contains.ts';
 import { type Principal, visible } from '../db/visibility.ts';
@@ -28,7 +28,7 @@ export async function findUsed(
     .select(['id', 'name', 'attack_id as attackId'])
     .where(visible(kind, principal))
     .where((eb) => eb.or([eb('name', 'ilike', pattern), eb('attack_id', 'ilike', pattern)]))
-    .orderBy(inOrder(`${kind}.name`))
+    .orderBy(caseInsensitive(`${kind}.name`))
     .orderBy('id')
     .limit(most)
     .execute();

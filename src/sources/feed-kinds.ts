@@ -13,9 +13,9 @@ export interface FeedRules {
   /** The header that its key goes into; null: it needs none, or any. */
   keyHeader: string | null;
   keyNeeded: boolean;
-  everySeconds: number;
+  intervalSeconds: number;
   /** It is a list without dates. */
-  membership: boolean;
+  isSnapshotList: boolean;
   /** The name of an importer. */
   importer: string;
   /** The members that its options may have: `map` and `type` for the importer, `days` for the query. */
@@ -30,8 +30,8 @@ const file = {
   address: null,
   keyHeader: null,
   keyNeeded: false,
-  everySeconds: HOUR,
-  membership: false,
+  intervalSeconds: HOUR,
+  isSnapshotList: false,
   options: [],
   fetch: fetchFile,
 };
@@ -47,7 +47,7 @@ const FEED_RULES = {
     address: 'https://urlhaus-api.abuse.ch/v1/urls/recent/',
     keyHeader: 'auth-key',
     keyNeeded: true,
-    everySeconds: HOUR / 12,
+    intervalSeconds: HOUR / 12,
     importer: 'urlhaus',
   },
   threatfox: {
@@ -71,7 +71,7 @@ const FEED_RULES = {
     address: 'https://mb-api.abuse.ch/api/v1/',
     keyHeader: 'auth-key',
     keyNeeded: true,
-    everySeconds: HOUR / 2,
+    intervalSeconds: HOUR / 2,
     importer: 'malwarebazaar',
     fetch: (context) =>
       fetchFile(context, {
@@ -85,15 +85,15 @@ const FEED_RULES = {
     title: 'abuse.ch Feodo Tracker: command-and-control servers, a complete list',
     address: 'https://feodotracker.abuse.ch/downloads/ipblocklist.json',
     keyHeader: 'auth-key',
-    everySeconds: HOUR / 4,
-    membership: true,
+    intervalSeconds: HOUR / 4,
+    isSnapshotList: true,
     importer: 'feodo',
   },
   kev: {
     ...file,
     title: 'CISA Known Exploited Vulnerabilities',
     address: 'https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json',
-    everySeconds: 6 * HOUR,
+    intervalSeconds: 6 * HOUR,
     importer: 'kev',
   },
   otx: {
@@ -124,7 +124,7 @@ const FEED_RULES = {
   text: {
     ...file,
     title: 'a complete list, one value per line',
-    membership: true,
+    isSnapshotList: true,
     importer: 'text',
     options: ['type'],
   },

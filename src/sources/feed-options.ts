@@ -1,9 +1,9 @@
+import { createImporter } from '../importers/create-importer.ts';
 import { UnreadableInput } from '../importers/importer.ts';
-import { importerNamed } from '../importers/named.ts';
 import type { FeedRules } from './feed-kinds.ts';
 
 /** ThreatFox gives the last days, one to seven. */
-const MOST_DAYS = 7;
+const MAX_DAYS = 7;
 
 /** What is wrong with the options of a source of this kind, for a person; null: nothing. */
 export function optionsProblem(
@@ -15,12 +15,12 @@ export function optionsProblem(
   if (unknown !== undefined)
     return `${kind} has no option "${unknown}"; allowed: ${allowed.join(', ') || 'none'}`;
   const { days } = options;
-  if (days !== undefined && !(Number.isInteger(days) && Number(days) >= 1 && Number(days) <= MOST_DAYS))
-    return `the option "days" must be a whole number from 1 to ${MOST_DAYS}`;
+  if (days !== undefined && !(Number.isInteger(days) && Number(days) >= 1 && Number(days) <= MAX_DAYS))
+    return `the option "days" must be a whole number from 1 to ${MAX_DAYS}`;
   if (importer === 'json' && options.map === undefined)
     return 'json needs a path map: --options FILE with {"map": {"values": [{"path": "…"}]}}';
   try {
-    importerNamed(importer, options);
+    createImporter(importer, options);
     return null;
   } catch (error) {
     if (error instanceof UnreadableInput) return error.message;

@@ -38,11 +38,11 @@ function toStored(row: Selectable<Tables['source']>): StoredSource {
     kind: row.kind,
     address: row.address ?? '',
     options: row.options,
-    everySeconds: row.every_seconds,
+    intervalSeconds: row.interval_seconds,
     enabled: row.enabled,
     defaults: { tlp: row.default_tlp, confidence: row.default_confidence, severity: row.default_severity },
     lifetimes: row.lifetimes,
-    membership: row.membership,
+    isSnapshotList: row.is_snapshot_list,
     hasCredentials: row.credentials !== null,
     health: {
       lastRunAt: row.last_run_at,
@@ -95,17 +95,17 @@ export async function writeSource(
     kind: settings.kind,
     address: settings.address,
     options: JSON.stringify(settings.options),
-    every_seconds: settings.everySeconds,
+    interval_seconds: settings.intervalSeconds,
     enabled: settings.enabled,
     default_tlp: settings.defaults.tlp,
     default_confidence: settings.defaults.confidence,
     default_severity: settings.defaults.severity,
     lifetimes: JSON.stringify(settings.lifetimes),
-    membership: settings.membership,
+    is_snapshot_list: settings.isSnapshotList,
     removal: null,
-    next_run_at: settings.enabled && settings.everySeconds !== null ? now : null,
+    next_run_at: settings.enabled && settings.intervalSeconds !== null ? now : null,
     memory: '{}',
-    reckoned: false,
+    recomputed: false,
     // A run that is under way goes by what was set before: it ends.
     run_token: null,
     running_until: null,
@@ -205,7 +205,7 @@ export async function membersOf(db: Db, sourceId: string, after: string, most: n
     .selectFrom('indicator_source')
     .select('indicator_id')
     .where('source_id', '=', sourceId)
-    .where('left_at', 'is', null)
+    .where('delisted_at', 'is', null)
     .where('indicator_id', '>', after)
     .orderBy('indicator_id')
     .limit(most)
@@ -222,18 +222,18 @@ export async function markLeft(
   now: Date,
 ): Promise<void> {
   await sql`
-    update indicator_source set left_at = ${now}::timestamptz,
+    update indicator_source set delisted_at = ${now}::timestamptz,
       last_seen = greatest(last_seen, first_seen, ${lastCopyAt}::timestamptz)
-    where source_id = ${sourceId}::uuid and indicator_id = any(${ids}::uuid[]) and left_at is null
+    where source_id = ${sourceId}::uuid and indicator_id = any(${ids}::uuid[]) and delisted_at is null
   `.execute(trx);
 }
 
-/** Sources whose settings have changed since all they speak of was reckoned. */
-export async function unreckonedSources(db: Db): Promise<{ id: string; version: number }[]> {
+/** Sources whose settings have changed since all they speak of was recomputed. */
+export async function staleSources(db: Db): Promise<{ id: string; version: number }[]> {
   return db
     .selectFrom('source')
     .select(['id', 'settings_version as version'])
-    .where('reckoned', '=', false)
+    .where('recomputed', '=', false)
     .execute();
 }
 
@@ -241,7 +241,7 @@ export async function unreckonedSources(db: Db): Promise<{ id: string; version: 
 export async function markReckoned(db: Db, id: string, version: number): Promise<void> {
   await db
     .updateTable('source')
-    .set({ reckoned: true })
+    .set({ recomputed: true })
     .where('id', '=', id)
     .where('settings_version', '=', version)
     .execute();
@@ -252,7 +252,7 @@ export async function countMembers(db: Db, sourceId: string): Promise<number> {
     .selectFrom('indicator_source')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('source_id', '=', sourceId)
-    .where('left_at', 'is', null)
+    .where('delisted_at', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
 }
@@ -284,7 +284,7 @@ export async function unfinishedRemovals(db: Db): Promise<{ id: string; name: st
   return db.selectFrom('source').select(['id', 'name']).where('removal', '=', 'running').execute();
 }
 
-/** Nothing that was set for it is left; whoever sets up one of its name begins anew. */
+/** Nothing that was set for it is left; whoever sets up one of its name starts from scratch. */
 export async function endRemoval(db: Db, id: string): Promise<void> {
   await db
     .updateTable('source')
@@ -292,17 +292,17 @@ export async function endRemoval(db: Db, id: string): Promise<void> {
       removal: 'done',
       address: null,
       options: '{}',
-      every_seconds: null,
+      interval_seconds: null,
       enabled: true,
       lifetimes: '{}',
-      membership: false,
+      is_snapshot_list: false,
       memory: '{}',
       last_run_at: null,
       last_success_at: null,
       last_error: null,
       errors_in_a_row: 0,
       last_counts: null,
-      reckoned: true,
+      recomputed: true,
     })
     .where('id', '=', id)
     .where('removal', '=', 'running')

@@ -1,6 +1,6 @@
 import type { Download, OutboundRequest } from '../outbound/outbound.ts';
 import { retryAfter } from '../outbound/retry-after.ts';
-import { retrying } from '../outbound/with-retry.ts';
+import { withRetry } from '../outbound/with-retry.ts';
 import { FeedRunError, type FetchContext, type Fetched } from './fetching.ts';
 import { sizeOf, unpacked } from './unpack.ts';
 
@@ -8,7 +8,7 @@ import { sizeOf, unpacked } from './unpack.ts';
 const TIMEOUT_MS = 10 * 60_000;
 
 /** Of a page that is read as a whole, in bytes: parsing it holds the process. */
-export const MOST_OF_A_PAGE = 32 * 1024 * 1024;
+export const MAX_PAGE_EXCERPT = 32 * 1024 * 1024;
 
 /** How one document is asked for, beside its address. */
 export interface Asking {
@@ -56,7 +56,7 @@ export async function downloadOne(
   const { outbound, credentials, directory, fetched, signal } = context;
   const maxBytes = Math.min(most, context.maxBytes - fetched.bytes);
   const wanted: OutboundRequest = { url, ...asking, credentials, maxBytes, timeoutMs: TIMEOUT_MS, signal };
-  const download = await retrying(() => outbound.download(wanted, directory), {
+  const download = await withRetry(() => outbound.download(wanted, directory), {
     attempts: 3,
     busyStatuses: true,
     signal,

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { httpUrl } from '../model/http-url.ts';
-import { downloadOne, fileOf, MOST_OF_A_PAGE } from './fetch-file.ts';
+import { downloadOne, fileOf, MAX_PAGE_EXCERPT } from './fetch-file.ts';
 import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
 const PAGE_SIZE = '20';
-const MOST_PAGES = 10_000;
+const MAX_PAGES = 10_000;
 
 /** The pulses one is subscribed to, as far as they changed since the last run (`modified_since`), page by page. */
 export async function fetchOtx(context: FetchContext): Promise<Fetched> {
@@ -15,8 +15,8 @@ export async function fetchOtx(context: FetchContext): Promise<Fetched> {
   let [url, latest]: [string | null, string | null] = [first.href, since];
   const files: FetchedFile[] = [];
   for (let page = 1; url; page++) {
-    if (page > MOST_PAGES) throw new FeedRunError(`there are more than ${MOST_PAGES} pages of pulses`);
-    const { path } = fileOf(await downloadOne(context, url, {}, MOST_OF_A_PAGE));
+    if (page > MAX_PAGES) throw new FeedRunError(`there are more than ${MAX_PAGES} pages of pulses`);
+    const { path } = fileOf(await downloadOne(context, url, {}, MAX_PAGE_EXCERPT));
     const { next, modified } = await readPage(path, page, first);
     if (modified.length > 0) files.push({ label: `page ${page}`, path });
     latest = [...modified, ...(latest ? [latest] : [])].reduce(

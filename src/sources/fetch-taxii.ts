@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { downloadOne, fileOf, MOST_OF_A_PAGE } from './fetch-file.ts';
+import { downloadOne, fileOf, MAX_PAGE_EXCERPT } from './fetch-file.ts';
 import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
 /** TAXII 2.1 §1.6.8.1. */
 const MEDIA_TYPE = 'application/taxii+json;version=2.1';
 /** A server that never ends would fill the disk. */
-const MOST_PAGES = 10_000;
+const MAX_PAGES = 10_000;
 const PAGE_SIZE = '1000';
 
 /**
@@ -18,14 +18,14 @@ export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
   let addedAfter = typeof memory.addedAfter === 'string' ? memory.addedAfter : null;
   let next: string | null = null;
   const files: FetchedFile[] = [];
-  for (let page = 1; page <= MOST_PAGES; page++) {
+  for (let page = 1; page <= MAX_PAGES; page++) {
     const download = await downloadOne(
       context,
       pageUrl(context.source.address, addedAfter, next),
       {
         headers: { accept: MEDIA_TYPE },
       },
-      MOST_OF_A_PAGE,
+      MAX_PAGE_EXCERPT,
     );
     const { path } = fileOf(download);
     const { more, nextPage, holdsObjects } = await readEnvelope(path, page);
@@ -38,7 +38,7 @@ export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
       throw new FeedRunError('the collection says that there is more, and not how to ask for it');
     next = nextPage;
   }
-  throw new FeedRunError(`the collection has more than ${MOST_PAGES} pages`);
+  throw new FeedRunError(`the collection has more than ${MAX_PAGES} pages`);
 }
 
 function pageUrl(address: string, addedAfter: string | null, next: string | null): string {

@@ -1,4 +1,4 @@
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { commitRevision, lockRevision } from '../db/revision/revision.ts';
 import { forgetSource } from '../imports/changes.queries.ts';
@@ -25,7 +25,7 @@ export async function previewRemoval(db: Db, source: StoredSource, now: Date): P
 function removing(source: { id: string; name: string }): Restoration {
   const find: Restoration['find'] = async (db, ...walk) => {
     const ids = await findSaid(db, source.id, ...walk);
-    return { changes: ids.map((id) => ({ id, before: null })), last: ids.at(-1), saidAgain: 0 };
+    return { changes: ids.map((id) => ({ id, before: null })), last: ids.at(-1), restated: 0 };
   };
   return {
     source,
@@ -34,7 +34,7 @@ function removing(source: { id: string; name: string }): Restoration {
     take: find,
     async countRelationships(db) {
       const count = await countSaidRelationships(db, source.id);
-      return { changed: count, gone: count, saidAgain: 0 };
+      return { changed: count, gone: count, restated: 0 };
     },
     async takeRelationships(trx, most) {
       const said = await findSaidRelationships(trx, source.id, most);
@@ -47,7 +47,7 @@ function removing(source: { id: string; name: string }): Restoration {
  * Writes down that a source is to be removed, and has it fetched no more; `carryOutRemovals` does the rest.
  * @throws {SourceError} while a file is imported into it
  */
-export async function startRemoval(db: Db, source: StoredSource, by: By): Promise<void> {
+export async function startRemoval(db: Db, source: StoredSource, by: AuditActor): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);
     if (await isImporting(trx, source.name))

@@ -75,7 +75,8 @@ export async function runSource(
   }
   const [source, state] = [await findStoredSource(db, id), await findRunState(db, id)];
   if (!source || !state) throw new Error('there is no such source');
-  const next = source.everySeconds === null ? null : new Date(now.getTime() + source.everySeconds * 1000);
+  const next =
+    source.intervalSeconds === null ? null : new Date(now.getTime() + source.intervalSeconds * 1000);
   const outcome = { at: now, nextRunAt: source.enabled ? next : null };
   await mkdir(deps.directory, { recursive: true, mode: 0o700 });
   const directory = await mkdtemp(join(deps.directory, 'run-'));
@@ -184,10 +185,10 @@ interface Run {
 async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts> {
   const { source, importer, now, signal, guard } = run;
   const copy = fetched.whole
-    ? { members: source.membership, ids: new Set<string>(), repeated: new Set<string>() }
+    ? { members: source.isSnapshotList, ids: new Set<string>(), repeated: new Set<string>() }
     : null;
   await readThrough(importer, fetched, copy, signal);
-  const present = source.membership && copy ? copy.ids : null;
+  const present = source.isSnapshotList && copy ? copy.ids : null;
   if (present && !run.allowShrink) await refuseShrink(db, source, present);
   const counts = createCounts();
   const files = fetched.files.map((file) => ({
@@ -238,12 +239,12 @@ function saidOnce(importer: Importer, { repeated }: Copy): Importer {
 
 /** Of so few members any number may go. */
 const FEW_MEMBERS = 20;
-const MOST_LEAVING = 0.5;
+const MAX_LEAVING_SHARE = 0.5;
 
 /** A page that says "back soon" with a link in it is a list of one value, too. */
 async function refuseShrink(db: Db, source: StoredSource, present: ReadonlySet<string>): Promise<void> {
   const members = await countMembers(db, source.id);
-  if (members < FEW_MEMBERS || present.size >= members * MOST_LEAVING) return;
+  if (members < FEW_MEMBERS || present.size >= members * MAX_LEAVING_SHARE) return;
   throw new FeedRunError(
     `of ${members} members the list holds ${present.size} now; if that is right: tipline sources run "${source.name}" --allow-shrink`,
   );
@@ -253,7 +254,7 @@ const inputOf = ({ label, path }: FetchedFile) => fileInput({ fileName: label, p
 
 /** Of so few records nothing can be told by a share. */
 const FEW = 20;
-const MOST_REJECTED = 0.5;
+const MAX_REJECTED_SHARE = 0.5;
 
 /**
  * Reads all of it, and writes nothing: a feed that has become something else must not change anything. Of what has
@@ -280,7 +281,7 @@ async function readThrough(
       }
     }
   }
-  const tooMany = rejected > FEW && rejected > (accepted + rejected) * MOST_REJECTED;
+  const tooMany = rejected > FEW && rejected > (accepted + rejected) * MAX_REJECTED_SHARE;
   if (!whole || (!tooMany && (accepted > 0 || rejected === 0))) return;
   const [reason] = [...reasons].sort(([, a], [, b]) => b - a)[0] ?? [''];
   throw new FeedRunError(

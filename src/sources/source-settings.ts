@@ -9,11 +9,11 @@ export interface SourceSettings {
   /** What its kind needs beyond that: a column map, how many days, … */
   options: Record<string, unknown>;
   /** null: only when asked. */
-  everySeconds: number | null;
+  intervalSeconds: number | null;
   enabled: boolean;
   defaults: SourceDefaults;
   lifetimes: Lifetimes;
-  membership: boolean;
+  isSnapshotList: boolean;
 }
 
 export interface Counts {

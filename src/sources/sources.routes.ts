@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
@@ -14,7 +14,7 @@ import { SourceError } from './sources.service.ts';
 interface Deps {
   db: Db;
   clock: Clock;
-  by(request: FastifyRequest): By;
+  by(request: FastifyRequest): AuditActor;
 }
 
 export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }: Deps): Promise<void> {

@@ -28,7 +28,7 @@ const Source = Type.Object({
   kind: Type.String(),
   /** From an address, by itself. */
   isFetched: Type.Boolean(),
-  everySeconds: nullable(Type.Integer()),
+  intervalSeconds: nullable(Type.Integer()),
   enabled: Type.Boolean(),
   defaults: Type.Object({ tlp: stringEnum(TLPS), confidence: score(), severity: stringEnum(SEVERITIES) }),
   health: Type.Object({

@@ -1,10 +1,10 @@
-import { type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { commitRevision, lockRevision } from '../db/revision/revision.ts';
 import { httpUrl } from '../model/http-url.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
-import { rewriteInBatches } from '../whitelist/reevaluate.ts';
+import { reevaluateInBatches } from '../whitelist/reevaluate.ts';
 import { FEED_KINDS, feedRulesOf } from './feed-kinds.ts';
 import { optionsProblem } from './feed-options.ts';
 import {
@@ -12,7 +12,7 @@ import {
   findStoredSource,
   indicatorsOf,
   markReckoned,
-  unreckonedSources,
+  staleSources,
   writeSource,
 } from './feeds.queries.ts';
 import type { SourceSettings, StoredSource } from './source-settings.ts';
@@ -23,7 +23,7 @@ export class SourceError extends Error {
   override name = 'SourceError';
 }
 
-export interface Change extends By {
+export interface Change extends AuditActor {
   /** Headers, sent to the origin of the address alone. undefined: as they are; null: none. */
   credentials?: Record<string, string> | null;
 }
@@ -32,7 +32,7 @@ const LONGEST_NAME = 200;
 const SHORTEST_INTERVAL = 60;
 
 /**
- * Sets a source up, or changes it. What follows from its settings is reckoned anew for all that it speaks of.
+ * Sets a source up, or changes it. What follows from its settings is recomputed for all that it speaks of.
  * @throws {SourceError} naming what is wrong and what is allowed; nothing is written then
  */
 export async function saveSource(
@@ -60,30 +60,31 @@ export async function saveSource(
     // Whoever plans with the old settings plans again.
     await commitRevision(trx, lock);
   });
-  await reckonSources(db, now);
+  await recomputeSources(db, now);
   const saved = await findStoredSource(db, id);
   if (!saved) throw new SourceError('the source is gone');
   return saved;
 }
 
 function forAudit(settings: SourceSettings | StoredSource, hasCredentials: boolean) {
-  const { name, kind, address, options, everySeconds, enabled, defaults, lifetimes, membership } = settings;
+  const { name, kind, address, options, intervalSeconds, enabled, defaults, lifetimes, isSnapshotList } =
+    settings;
   return {
     name,
     kind,
     address,
     options,
-    everySeconds,
+    intervalSeconds,
     enabled,
     defaults,
     lifetimes,
-    membership,
+    isSnapshotList,
     hasCredentials,
   };
 }
 
 function check(settings: SourceSettings, hasKey: boolean): void {
-  const { name, kind, address, everySeconds, lifetimes } = settings;
+  const { name, kind, address, intervalSeconds, lifetimes } = settings;
   const rules = feedRulesOf(kind);
   if (!rules) throw new SourceError(`there is no kind "${kind}"; allowed: ${FEED_KINDS.join(', ')}`);
   if (name.trim() === '' || name.length > LONGEST_NAME)
@@ -92,7 +93,7 @@ function check(settings: SourceSettings, hasKey: boolean): void {
   if (!url) throw new SourceError('the address must be a URL that begins with http:// or https://');
   if (url.username || url.password)
     throw new SourceError('the address must not hold a user or a password: they belong to the credentials');
-  if (everySeconds !== null && everySeconds < SHORTEST_INTERVAL)
+  if (intervalSeconds !== null && intervalSeconds < SHORTEST_INTERVAL)
     throw new SourceError('a source can be fetched once a minute at most');
   for (const [type, seconds] of Object.entries(lifetimes)) {
     if (!INDICATOR_TYPES.some((known) => known === type) || !Number.isSafeInteger(seconds) || seconds < 1)
@@ -110,12 +111,12 @@ const PAGE = 5_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Brings all that changed sources speak of in line with their settings. */
-export async function reckonSources(db: Db, now: Date, stopped = () => false): Promise<void> {
-  for (const { id, version } of await unreckonedSources(db)) {
+export async function recomputeSources(db: Db, now: Date, stopped = () => false): Promise<void> {
+  for (const { id, version } of await staleSources(db)) {
     for (let after: string | undefined = BEFORE_ALL; after !== undefined; ) {
       if (stopped()) return;
       const ids: string[] = await indicatorsOf(db, id, after, PAGE);
-      await rewriteInBatches(db, ids, now);
+      await reevaluateInBatches(db, ids, now);
       after = ids.at(-1);
     }
     await markReckoned(db, id, version);

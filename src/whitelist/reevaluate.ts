@@ -4,7 +4,7 @@ import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { currentMatcher } from './current-matcher.ts';
 import type { WhitelistMatcher } from './matching/matcher.ts';
 import {
-  type Checked,
+  type IndicatorMatch,
   indicatorsAfter,
   markApplied,
   markPosition,
@@ -37,8 +37,8 @@ export async function reevaluateMatches(
     if (edition === applied) break;
     const page = await indicatorsAfter(db, position ?? BEFORE_ALL, PAGE);
     const matcher = await currentMatcher(db);
-    const others = page.filter((row) => isOther(row, matcher)).map(({ id }) => id);
-    changed += await rewriteInBatches(db, others, now);
+    const changedIds = page.filter((row) => hasChanged(row, matcher)).map(({ id }) => id);
+    changed += await reevaluateInBatches(db, changedIds, now);
     const last = page.at(-1);
     if (last) await markPosition(db, edition, last.id);
     else await markApplied(db, edition);
@@ -46,13 +46,16 @@ export async function reevaluateMatches(
   return changed;
 }
 
-function isOther({ type, normalized, list_id, entry }: Checked, matcher: WhitelistMatcher): boolean {
+function hasChanged(
+  { type, normalized, list_id, entry }: IndicatorMatch,
+  matcher: WhitelistMatcher,
+): boolean {
   const hit = matcher.match(type, normalized);
   return (hit?.listId ?? null) !== list_id || (hit?.entry ?? null) !== entry;
 }
 
 /** Re-evaluates indicators against the current lists, each batch under its own revision. */
-export async function rewriteInBatches(db: Db, ids: readonly string[], now: Date): Promise<number> {
+export async function reevaluateInBatches(db: Db, ids: readonly string[], now: Date): Promise<number> {
   let changed = 0;
   for (let at = 0; at < ids.length; at += BATCH) {
     await currentMatcher(db);

@@ -180,7 +180,7 @@ export async function countHits(db: Db): Promise<Map<string, number>> {
 }
 
 /** Returns the most restricted marking of these indicators, up to `most`; null for none. */
-export async function markingOf(db: Db, ids: readonly string[], most: Tlp): Promise<Tlp | null> {
+export async function findMaxTlp(db: Db, ids: readonly string[], most: Tlp): Promise<Tlp | null> {
   const { tlp } = await db
     .selectFrom('indicator')
     .select(sql<Tlp | null>`max(tlp)`.as('tlp'))
@@ -214,7 +214,7 @@ export async function countVisible(db: Db, ids: readonly string[], principal: Pr
 }
 
 /** An indicator, and the entry that hides it now. */
-export interface Checked {
+export interface IndicatorMatch {
   id: string;
   type: IndicatorType;
   normalized: string;
@@ -222,20 +222,20 @@ export interface Checked {
   entry: string | null;
 }
 
-const checked = sql`
+const indicatorMatches = sql`
   select indicator.id, indicator.type, indicator.normalized, hit.list_id, hit.entry
   from indicator left join whitelist_hit as hit on hit.indicator_id = indicator.id`;
 
 /** Returns the next `most` indicators after the given one, by id. */
-export async function indicatorsAfter(db: Db, id: string, most: number): Promise<Checked[]> {
-  const { rows } = await sql<Checked>`
-    ${checked} where indicator.id > ${id}::uuid order by indicator.id limit ${most}
+export async function indicatorsAfter(db: Db, id: string, most: number): Promise<IndicatorMatch[]> {
+  const { rows } = await sql<IndicatorMatch>`
+    ${indicatorMatches} where indicator.id > ${id}::uuid order by indicator.id limit ${most}
   `.execute(db);
   return rows;
 }
 
 /** Returns the next `most` indicators after the given one that a list or entry hides, by id. */
-export async function hiddenByList(db: Db, listId: string, after: string, most: number): Promise<string[]> {
+export async function findHiddenIds(db: Db, listId: string, after: string, most: number): Promise<string[]> {
   const rows = await db
     .selectFrom('whitelist_hit')
     .select('indicator_id')

@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { By } from '../audit/audit.queries.ts';
+import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import { ApiError } from '../http/errors.ts';
@@ -14,7 +14,7 @@ import { addEntry, removeEntry, WhitelistError } from './whitelist.service.ts';
 
 interface Deps {
   db: Db;
-  by(request: FastifyRequest): By;
+  by(request: FastifyRequest): AuditActor;
 }
 
 export async function whitelistRoutes(instance: FastifyInstance, { db, by }: Deps): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import { type AuditAction, type By, writeAudit } from '../audit/audit.queries.ts';
+import { type AuditAction, type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { commitRevision, lockRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
@@ -11,15 +11,15 @@ import { findCandidates } from './candidates.queries.ts';
 import { candidatesOf } from './matching/candidates.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from './matching/operator-entry.ts';
 import { parseWarninglist } from './matching/warninglist.ts';
-import { reevaluateMatches, rewriteInBatches } from './reevaluate.ts';
+import { reevaluateInBatches, reevaluateMatches } from './reevaluate.ts';
 import {
   deleteEntry,
   deleteList,
   findEntries,
+  findHiddenIds,
   findLists,
-  hiddenByList,
+  findMaxTlp,
   markApplied,
-  markingOf,
   newEdition,
   type OperatorEntry,
   readEdition,
@@ -39,7 +39,7 @@ const MAX_CANDIDATES = 100_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Actor, address, time and reason of a change. */
-export interface Change extends By {
+export interface Change extends AuditActor {
   reason: string | null;
 }
 
@@ -64,15 +64,15 @@ export async function addEntry(
   const parsed = parseEntry(text, type);
   const made = { id: randomUUID(), ...parsed, reason: by.reason, addedBy: by.who, addedAt: by.now };
   let entry: OperatorEntry = { ...made, tlp: 'CLEAR' };
-  const before = await change(db, by, async (trx) => {
+  const before = await withAuditedChange(db, by, async (trx) => {
     const isThere = (other: OperatorEntry) => isSame(other, parsed) && compareTlp(other.tlp, tlpCeiling) <= 0;
     if ((await findEntries(trx)).some(isThere))
       throw new WhitelistError(`"${parsed.entry}" is whitelisted already`);
-    entry = { ...made, tlp: (await markingOf(trx, valuesOf(parsed), tlpCeiling)) ?? 'CLEAR' };
+    entry = { ...made, tlp: (await findMaxTlp(trx, valuesOf(parsed), tlpCeiling)) ?? 'CLEAR' };
     await writeEntry(trx, entry);
     return { action: 'whitelist.add', id: entry.id, before: null, after: { ...parsed, tlp: entry.tlp } };
   });
-  const changed = await applyTo(db, before, () => reach(db, parsed, by.now), by.now);
+  const changed = await applyTo(db, before, () => reevaluateEntry(db, parsed, by.now), by.now);
   return { entry, changed };
 }
 
@@ -98,10 +98,10 @@ function isSame(a: OperatorEntryRule, b: OperatorEntryRule): boolean {
  * Re-evaluates all indicators that the entry may match.
  * @returns `all` when there are too many, or no index finds them
  */
-async function reach(db: Db, rule: OperatorEntryRule, now: Date): Promise<number | 'all'> {
+async function reevaluateEntry(db: Db, rule: OperatorEntryRule, now: Date): Promise<number | 'all'> {
   const rules = candidatesOf(rule.kind, rule.entry, rule.types);
   const ids = rules && (await findCandidates(db, rules, MAX_CANDIDATES));
-  return ids ? rewriteInBatches(db, ids, now) : 'all';
+  return ids ? reevaluateInBatches(db, ids, now) : 'all';
 }
 
 /**
@@ -119,7 +119,7 @@ export async function removeEntry(
     (one) => one.id === idOrText || (!('rejected' in parsed) && isSame(one, parsed)),
   );
   if (!entry) throw new WhitelistError(`there is no entry "${idOrText}"`);
-  const before = await change(db, by, async (trx) => {
+  const before = await withAuditedChange(db, by, async (trx) => {
     if (!(await deleteEntry(trx, entry.id))) throw new WhitelistError(`there is no entry "${idOrText}"`);
     return {
       action: 'whitelist.remove',
@@ -130,8 +130,8 @@ export async function removeEntry(
   });
   const free = () =>
     everyPage(
-      (after) => hiddenByList(db, entry.id, after, PAGE),
-      (ids) => rewriteInBatches(db, ids, by.now),
+      (after) => findHiddenIds(db, entry.id, after, PAGE),
+      (ids) => reevaluateInBatches(db, ids, by.now),
     );
   return { entry, changed: await applyTo(db, before, free, by.now) };
 }
@@ -148,7 +148,7 @@ export async function loadList(
   const parsed = parseWarninglist(content);
   if ('rejected' in parsed) throw new WhitelistError(`not a MISP warninglist: ${parsed.rejected}`);
   const list = listOf(parsed, content, { shipped: false, enabled: true, updatedAt: by.now });
-  await change(db, by, async (trx) => {
+  await withAuditedChange(db, by, async (trx) => {
     await writeList(trx, list);
     const after = { name: list.name, version: list.version, entries: parsed.entries.length };
     return { action: 'whitelist.load', id: list.id, before: null, after };
@@ -170,7 +170,7 @@ export async function setListEnabled(
   by: Change,
 ): Promise<number> {
   const list = await listNamed(db, idOrName);
-  await change(db, by, async (trx) => {
+  await withAuditedChange(db, by, async (trx) => {
     await setEnabled(trx, list.id, enabled);
     const action = enabled ? 'whitelist.enable' : 'whitelist.disable';
     return { action, id: list.id, before: { enabled: list.enabled }, after: { enabled } };
@@ -185,7 +185,7 @@ export async function setListEnabled(
 export async function removeList(db: Db, idOrName: string, by: Change): Promise<number> {
   const list = await listNamed(db, idOrName);
   if (list.shipped) throw new WhitelistError('a list that comes with Tipline can be disabled, not removed');
-  await change(db, by, async (trx) => {
+  await withAuditedChange(db, by, async (trx) => {
     await deleteList(trx, list.id);
     return { action: 'whitelist.remove', id: list.id, before: { name: list.name }, after: null };
   });
@@ -241,7 +241,7 @@ interface Written {
  * import that was planned with the old edition is planned again.
  * @returns whether all indicators had been evaluated against the previous edition, and the new edition
  */
-async function change(
+async function withAuditedChange(
   db: Db,
   { reason, ...by }: Change,
   write: (trx: Transaction<Tables>) => Promise<Written>,

@@ -15,7 +15,7 @@ import type { SecretBox } from '../secrets/secret-box.ts';
 import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.queries.ts';
 import { carryOutRemovals } from '../sources/remove-source.ts';
 import { type RunDeps, removeOldRuns, runSource } from '../sources/run-source.ts';
-import { reckonSources } from '../sources/sources.service.ts';
+import { recomputeSources } from '../sources/sources.service.ts';
 import { reevaluateMatches } from '../whitelist/reevaluate.ts';
 
 export interface WorkerDeps extends RunDeps {
@@ -43,14 +43,14 @@ const PERIODS = {
   undo: 5,
   sweep: 60,
   whitelist: 60,
-  reckon: 60,
+  recompute: 60,
   enrich: 60,
   forget: 3_600,
   tidy: 3_600,
   keys: 3_600,
 };
 /** A job of a worker that was killed is free for another after so long. */
-const EXPIRE_SECONDS = { chore: 300, run: 1800 };
+const EXPIRE_SECONDS = { maintenance: 300, run: 1800 };
 /** A maintenance job stops before that; the next one continues. */
 const CHORE_MS = 240_000;
 const RUN_MS = 1_700_000;
@@ -87,10 +87,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const maintenanceJobs: Record<keyof typeof PERIODS, Chore> = {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
     whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),
-    reckon: (stopped) => reckonSources(db, clock(), stopped),
+    recompute: (stopped) => recomputeSources(db, clock(), stopped),
     enrich: (stopped) =>
       runEnrichmentQueue(
-        { db, asker: deps.asker, secrets: deps.providerSecrets, clock, stopped },
+        { db, client: deps.asker, secrets: deps.providerSecrets, clock, stopped },
         stopping.signal,
       ),
     undo: async (stopped) => {
@@ -105,7 +105,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const queues: PgBoss.Queue[] = [
     // Who has a source is told by its lease: a run that was killed must not keep the others waiting.
     queue('source-run', 'short', EXPIRE_SECONDS.run),
-    ...Object.keys(maintenanceJobs).map((name) => queue(name, 'stately', EXPIRE_SECONDS.chore)),
+    ...Object.keys(maintenanceJobs).map((name) => queue(name, 'stately', EXPIRE_SECONDS.maintenance)),
   ];
   const trouble = throttledLog((err) => log.error({ err }, 'the job queue is in trouble'));
   const boss = await openJobs(deps.database, queues, trouble);
@@ -129,12 +129,14 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       },
     }),
   ];
-  for (const [name, chore] of Object.entries(maintenanceJobs)) {
+  for (const [name, job] of Object.entries(maintenanceJobs)) {
     const work = async () => {
       const end = performance.now() + CHORE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
       // The next period repeats it; logged here, because nobody looks into the queue.
-      await counted(name, chore(stopped)).catch((err) => log.error({ err, chore: name }, 'a chore failed'));
+      await counted(name, job(stopped)).catch((err) =>
+        log.error({ err, job: name }, 'a maintenance job failed'),
+      );
     };
     doers.push(runJobLoop(boss, name, { ...of, work }));
   }

@@ -258,7 +258,7 @@ onEveryEngine((engine) => {
       return new Map(data.map(({ id, value }) => [value.split('.')[0], `/api/v1/indicators/${id}${end}`]));
     };
 
-    it('is read anew for each request', async () => {
+    it('is read again for each request', async () => {
       const [one = '', two = ''] = (await paths()).values();
       reads = 0;
       const [first, again, other] = [await ask({}, one), await ask({}, one), await ask({}, two)];

@@ -33,7 +33,7 @@ onEveryEngine((engine) => {
         default_severity: 'LOW',
         created_at: NOW,
         address: 'https://feed.example/list',
-        every_seconds: 3600,
+        interval_seconds: 3600,
         last_success_at: values.success,
         errors_in_a_row: values.failures,
       })
@@ -107,7 +107,7 @@ onEveryEngine((engine) => {
       }));
       for (const { id, at } of rows)
         await sql`insert into import_run (id, source, file_name, file_bytes, format, dry_run, who, state, started_at, ended_at,
-            heard_at, counts)
+            heartbeat_at, counts)
           values (${id}, 's', 'f', 1, 'csv', false, 'test', 'done', ${at}, ${new Date(at.getTime() + 7000)}, ${at},
             '{"indicator": {"new": 5, "updated": 1, "unchanged": 2, "rejected": 3}, "actor": {"new": 1}}')`.execute(
           tipline.db,

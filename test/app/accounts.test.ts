@@ -353,7 +353,7 @@ onEveryEngine((engine) => {
       expect(await accountOf(half)).toBeNull();
     });
 
-    it('is not set up anew while it is on: that would take the place of the one in use', async () => {
+    it('is not set up again while it is on: that would take the place of the one in use', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });

@@ -55,7 +55,7 @@ onEveryEngine((engine) => {
       dryRun: true,
     });
     const end = await ended(answer.json().data.id);
-    expect(end).toMatchObject({ state: 'done', problem: null, readBytes: CSV.length, rejectedKept: 1 });
+    expect(end).toMatchObject({ state: 'done', problem: null, readBytes: CSV.length, storedRejections: 1 });
     expect(end.counts.indicator).toMatchObject({ read: 4, new: 2, unchanged: 1, rejected: 1 });
     expect(await total()).toBe(0);
     expect((await read('/app/sources')).data).toEqual([]);
@@ -282,7 +282,7 @@ onEveryEngine((engine) => {
     const { id } = await run(CSV);
     await tipline.db
       .updateTable('import_run')
-      .set({ state: 'running', heard_at: new Date('2020-01-01') })
+      .set({ state: 'running', heartbeat_at: new Date('2020-01-01') })
       .where('id', '=', id)
       .execute();
     expect((await read(`/app/imports/${id}`)).data.state).toBe('stopped');

@@ -22,7 +22,7 @@ onEveryEngine((engine) => {
   const read = async (path: string, browser = administrator) => (await browser.send('GET', path)).json();
   const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
   const preview = {
-    kinds: { indicator: { restored: ROWS, withdrawn: ROWS, saidAgain: 0 } },
+    kinds: { indicator: { restored: ROWS, withdrawn: ROWS, restated: 0 } },
     shown: { before: ROWS, after: 0 },
   };
 
@@ -56,7 +56,7 @@ onEveryEngine((engine) => {
   it('does not remove a source while a file is imported into it', async () => {
     await tipline.db
       .updateTable('import_run')
-      .set({ state: 'running', heard_at: new Date('2999-01-01') })
+      .set({ state: 'running', heartbeat_at: new Date('2999-01-01') })
       .execute();
     const [{ id: source }] = (await read('/app/sources')).data;
     const refused = await administrator.send('POST', `/app/sources/${source}/remove`);

@@ -20,7 +20,7 @@ function historyRows() {
     state: 'done' as const,
     started_at: new Date(FIRST_AT + i * 60_000),
     ended_at: new Date(FIRST_AT + i * 60_000),
-    heard_at: new Date(FIRST_AT + i * 60_000),
+    heartbeat_at: new Date(FIRST_AT + i * 60_000),
   }));
 }
 
@@ -71,7 +71,13 @@ describe('tipline imports list, beside a running server on the embedded store', 
     await withStore(service.directory, (db) =>
       db
         .insertInto('import_run')
-        .values({ ...started, format: 'csv', dry_run: false, state: 'done', heard_at: new Date(FIRST_AT) })
+        .values({
+          ...started,
+          format: 'csv',
+          dry_run: false,
+          state: 'done',
+          heartbeat_at: new Date(FIRST_AT),
+        })
         .execute(),
     );
     expect((await list('--limit', '1')).split('\n')[1]).toBe('  a [2Jb c · cli:test');

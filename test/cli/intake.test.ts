@@ -86,7 +86,7 @@ describe('the commands of intake, beside a running server', () => {
     const [source] = JSON.parse(await ok('sources', 'list', '--json'));
     expect(source).toMatchObject({
       name: 'blocks',
-      membership: true,
+      isSnapshotList: true,
       health: { errorsInARow: 0, lastCounts: { new: 3 } },
     });
     feed.answer({ status: 503 });

@@ -4,7 +4,7 @@ import { type JobRunner, runJobLoop } from '../../src/db/jobs.ts';
 /** A queue of one job, in a database that is away for so many questions after that. */
 function queueOf(id: string, away: number) {
   const told: string[] = [];
-  let jobs = [{ id, name: 'chore', data: {}, expireInSeconds: 1 }];
+  let jobs = [{ id, name: 'job', data: {}, expireInSeconds: 1 }];
   return {
     told,
     fetch: async () => jobs.splice(0),
@@ -13,7 +13,7 @@ function queueOf(id: string, away: number) {
       told.push(`completed ${done}`);
     },
     fail: async (_: string, done: string) => void told.push(`failed ${done}`),
-    add: () => (jobs = [{ id: 'next', name: 'chore', data: {}, expireInSeconds: 1 }]),
+    add: () => (jobs = [{ id: 'next', name: 'job', data: {}, expireInSeconds: 1 }]),
   };
 }
 
@@ -26,7 +26,7 @@ it('what was done while the database was away is told once it is back', async ()
     if (done === 1) queue.add();
     else ending.abort();
   };
-  const doer = runJobLoop(queue as never, 'chore', {
+  const doer = runJobLoop(queue as never, 'job', {
     work,
     onError: (error) => errors.push(error),
     signal: ending.signal,
@@ -41,7 +41,7 @@ async function busy(queue: object, giveUpMs?: number): Promise<JobRunner> {
   const ending = new AbortController();
   let begun = () => {};
   const beginning = new Promise<void>((resolve) => (begun = resolve));
-  const doer = runJobLoop(queue as never, 'chore', {
+  const doer = runJobLoop(queue as never, 'job', {
     work: () => new Promise(() => begun()),
     onError: () => {},
     signal: ending.signal,

@@ -20,7 +20,7 @@ describe('the watch of revisions', () => {
       asked++;
       return answer();
     };
-    watch = watchRevisions({ ask, clock: () => now, soleWriter });
+    watch = watchRevisions({ readRevisions: ask, clock: () => now, soleWriter });
   };
   /** Time goes by, as the clock and the timers have it. */
   const pass = async (ms: number) => {

@@ -62,7 +62,7 @@ async function times<T>(count: number, ask: () => Promise<T>): Promise<T[]> {
 }
 
 describe('a quota', () => {
-  it('is kept within the minute, and begins anew after it', async () => {
+  it('is kept within the minute, and starts again after it', async () => {
     const { clock, ask, wait } = await otxAt(() => ({ body: known }), { perMinute: 2 });
     expect(kinds(await times(3, ask))).toEqual(['answered', 'answered', 'quota']);
     clock.pass(20 * SECOND);

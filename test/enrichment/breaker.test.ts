@@ -39,7 +39,7 @@ describe('a breaker', () => {
     expect(minutesShut(breaker)).toBeNull();
   });
 
-  it('starts counting anew after a success', () => {
+  it('starts counting from zero after a success', () => {
     const breaker = openBreaker();
     fail(breaker, 4);
     succeed(breaker);

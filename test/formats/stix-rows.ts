@@ -13,7 +13,13 @@ const DEFAULTS: SourceDefaults = { tlp: 'AMBER', confidence: 50, severity: 'MEDI
 /** When the records were imported. */
 const NOW = new Date('2026-06-01T00:00:00.000Z');
 
-const SOURCE = { id: 'source', name: 'Example feed', defaults: DEFAULTS, lifetimes: {}, membership: false };
+const SOURCE = {
+  id: 'source',
+  name: 'Example feed',
+  defaults: DEFAULTS,
+  lifetimes: {},
+  isSnapshotList: false,
+};
 
 /** The rows that the records of one source's file become, without a database. */
 export function exportRows(records: readonly IndicatorRecord[]): ExportIndicator[] {
@@ -39,7 +45,7 @@ function statementOf(record: IndicatorRecord): Statement {
   const { statedAt, firstSeen, lastSeen, expiresAt, confidence, severity, forDetection } = record;
   const tlp = record.tlp ?? DEFAULTS.tlp;
   const stated = { statedAt, firstSeen, lastSeen, expiresAt, confidence, severity, forDetection, tlp };
-  return { ...stated, importedAt: NOW, tags: uniqueTags(record.tags), leftAt: null };
+  return { ...stated, importedAt: NOW, tags: uniqueTags(record.tags), delistedAt: null };
 }
 
 type Row = { value: string; record: IndicatorRecord; ids: Set<string>; statement: Statement };

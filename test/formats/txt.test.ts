@@ -18,7 +18,7 @@ type Rows = Parameters<typeof written>[1];
 /** As the style has it by default. */
 function optionsOf(style: TxtStyle, given: GivenOptions = {}, kind?: readonly IndicatorType[]): ListOptions {
   const options = optionsFor('txt', { style, ...given }, kind ?? LIST_STYLES[style].kinds?.[0]);
-  if ('wrong' in options) throw new Error(options.wrong);
+  if ('error' in options) throw new Error(options.error);
   return options.list;
 }
 
@@ -87,7 +87,7 @@ describe.each(TXT_STYLES)('txt, %s', (style) => {
 describe('a list of one kind of value', () => {
   const wrong = (style: TxtStyle, types: readonly IndicatorType[] | undefined, given: GivenOptions = {}) => {
     const options = optionsFor('txt', { style, ...given }, types);
-    return 'wrong' in options ? options.wrong : null;
+    return 'error' in options ? options.error : null;
   };
 
   it.each(TXT_STYLES.filter((style) => LIST_STYLES[style].kinds))('is all that %s takes', (style) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { importerNamed } from '../../src/importers/named.ts';
+import { createImporter } from '../../src/importers/create-importer.ts';
 import { inputOf, ofKind, runImporter } from './run-importer.ts';
 
 type Kind = 'threatfox' | 'urlhaus' | 'malwarebazaar' | 'feodo';
 const [MD5, SHA1, SHA256] = ['a'.repeat(32), 'b'.repeat(40), 'c'.repeat(64)];
 
 const run = (kind: Kind, content: unknown) =>
-  runImporter(importerNamed(kind), inputOf(typeof content === 'string' ? content : JSON.stringify(content)));
+  runImporter(createImporter(kind), inputOf(typeof content === 'string' ? content : JSON.stringify(content)));
 const recordsOf = async (kind: Kind, content: unknown) => (await run(kind, content)).records;
 
 const THREATFOX = {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createImporter } from '../../src/importers/create-importer.ts';
 import type { Importer, ImportInput } from '../../src/importers/importer.ts';
 import { UnreadableInput } from '../../src/importers/importer.ts';
-import { importerNamed } from '../../src/importers/named.ts';
 import { IMPORTERS, recognizeFormat } from '../../src/importers/recognize.ts';
 import { runs } from '../properties/runs.ts';
 import { inputOf, runImporter } from './run-importer.ts';
@@ -19,11 +19,11 @@ const JSON_MAP = {
 const CSV_MAP = { hasHeader: false, values: [{ column: 1 }], firstSeen: 1 };
 const EVERY: [string, Importer][] = [
   ...IMPORTERS.map((importer): [string, Importer] => [importer.name, importer]),
-  ['json', importerNamed('json', { map: JSON_MAP })],
-  ['json at a path', importerNamed('json', { map: { ...JSON_MAP, records: 'data.items' } })],
-  ['json by lines', importerNamed('json', { map: { ...JSON_MAP, ndjson: true } })],
-  ['mapped csv', importerNamed('csv', { map: CSV_MAP })],
-  ['user agents', importerNamed('text', { type: 'USER_AGENT' })],
+  ['json', createImporter('json', { map: JSON_MAP })],
+  ['json at a path', createImporter('json', { map: { ...JSON_MAP, records: 'data.items' } })],
+  ['json by lines', createImporter('json', { map: { ...JSON_MAP, ndjson: true } })],
+  ['mapped csv', createImporter('csv', { map: CSV_MAP })],
+  ['user agents', createImporter('text', { type: 'USER_AGENT' })],
 ];
 /** Members that one importer or another looks at. */
 const NAMES = [
@@ -167,9 +167,9 @@ describe('a feed whose every line is hostile', () => {
   const line = Buffer.from(`\u0000${'('.repeat(300)}\u202e\t${'%'.repeat(300)}\n`);
 
   it.each([
-    ['text', importerNamed('text')],
-    ['mapped csv', importerNamed('csv', { map: CSV_MAP })],
-    ['json by lines', importerNamed('json', { map: { ...JSON_MAP, ndjson: true } })],
+    ['text', createImporter('text')],
+    ['mapped csv', createImporter('csv', { map: CSV_MAP })],
+    ['json by lines', createImporter('json', { map: { ...JSON_MAP, ndjson: true } })],
   ])('has each rejected with a reason, as %s', async (_, importer) => {
     const { records, unreadable } = await runImporter(importer, made(line, LINES));
     expect(unreadable).toBeNull();
@@ -179,8 +179,8 @@ describe('a feed whose every line is hostile', () => {
   });
 
   it.each([
-    ['threatfox', importerNamed('threatfox'), '{"0":[{"ioc_value":"x","ioc_type":"y"}]', '}'],
-    ['json', importerNamed('json', { map: JSON_MAP }), '{"0":7', '}'],
+    ['threatfox', createImporter('threatfox'), '{"0":[{"ioc_value":"x","ioc_type":"y"}]', '}'],
+    ['json', createImporter('json', { map: JSON_MAP }), '{"0":7', '}'],
   ])('is read with memory for one record, as %s', async (_, importer, head, tail) => {
     const member = `,"k":[{"ioc_value":"${'\\u0000'.repeat(3000)}","ioc_type":"domain"}]`;
     const piece = Buffer.from(member.repeat(4));

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { importerNamed } from '../../src/importers/named.ts';
+import { createImporter } from '../../src/importers/create-importer.ts';
 import { inputOf, ofKind, runImporter } from './run-importer.ts';
 
 const runCsv = (map: unknown, ...lines: string[]) =>
-  runImporter(importerNamed('csv', { map }), inputOf(lines.join('\n'), 'feed'));
+  runImporter(createImporter('csv', { map }), inputOf(lines.join('\n'), 'feed'));
 const runJson = (map: unknown, content: unknown) =>
   runImporter(
-    importerNamed('json', { map }),
+    createImporter('json', { map }),
     inputOf(typeof content === 'string' ? content : JSON.stringify(content), 'feed'),
   );
 const shown = ({ records }: Awaited<ReturnType<typeof runJson>>) =>
@@ -191,7 +191,7 @@ describe('importerNamed', () => {
     ['csv', { map: { values: [{ column: 'a' }], colour: 1 } }, 'map'],
     ['text', { type: 'HOST' }, 'options.type'],
   ] as const)('refuses %s with %j, naming %s', (kind, options, name) => {
-    expect(() => importerNamed(kind, options)).toThrow(name);
+    expect(() => createImporter(kind, options)).toThrow(name);
   });
 
   it.each([
@@ -206,5 +206,7 @@ describe('importerNamed', () => {
     'kev',
     'otx',
     'galaxy',
-  ] as const)('knows %s without options', (kind) => expect(importerNamed(kind, { days: 3 }).name).toBe(kind));
+  ] as const)('knows %s without options', (kind) =>
+    expect(createImporter(kind, { days: 3 }).name).toBe(kind),
+  );
 });

@@ -1,8 +1,8 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { createImporter } from '../../src/importers/create-importer.ts';
 import type { Importer, ImportInput } from '../../src/importers/importer.ts';
-import { importerNamed } from '../../src/importers/named.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { REAL_DATA } from '../support/real-data.ts';
 import { COUNTS_FILE, type Counts, IMPORTED, OPTIONS, REFUSED, readCounts } from './real-data-counts.ts';
@@ -20,7 +20,7 @@ const filesIn = (folder: string): string[] =>
 
 async function recognized(input: ImportInput): Promise<Importer> {
   const options = OPTIONS[input.fileName];
-  const importer = options ? importerNamed('text', options) : await recognizeFormat(input);
+  const importer = options ? createImporter('text', options) : await recognizeFormat(input);
   if (importer === null) throw new Error(`not recognized: ${input.fileName}`);
   return importer;
 }

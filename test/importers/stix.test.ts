@@ -162,7 +162,7 @@ describe('STIX markings', () => {
     expect([after[0]?.tlp, before[0]?.tlp]).toEqual([tlp, tlp]);
   });
 
-  it('cannot be widened by a file that defines a fixed id anew', async () => {
+  it('cannot be widened by a file that defines a fixed id again', async () => {
     const id = 'marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed';
     const marking = { type: 'marking-definition', id, definition_type: 'tlp', definition: { tlp: 'white' } };
     expect((await firstIndicator({ object_marking_refs: [id] }, marking))?.tlp).toBe('RED');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ENTITY_RULES } from '../../src/entities/resolution/entity-kinds.ts';
 import type { EntityState } from '../../src/entities/resolution/entity-state.ts';
 import { type EntityStatement, hasOwnUuid } from '../../src/entities/resolution/entity-statement.ts';
-import { showEntity } from '../../src/entities/resolution/entity-view.ts';
+import { resolveEntity } from '../../src/entities/resolution/entity-view.ts';
 import { groupObjects } from '../../src/entities/resolution/group-objects.ts';
 import { mergeEntities, sameEntity } from '../../src/entities/resolution/merge-entities.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
@@ -110,7 +110,7 @@ const statement = (
   entityId: null,
   sourceName,
   externalIds,
-  heardAt: at('2026-06-01'),
+  firstImportedAt: at('2026-06-01'),
   state: said({ id: objectId, sourceId: sourceName, ...fields }, columns),
 });
 
@@ -119,7 +119,7 @@ describe('what is shown of an entity', () => {
     const uuid = '00000000-0000-4000-8000-000000000001';
     const attack = [`intrusion-set--${uuid}`];
     const tagged = [...attack, 'misp-galaxy:mitre-intrusion-set="Bears - G0001"'];
-    const shown = showEntity(
+    const shown = resolveEntity(
       uuid,
       [
         statement(
@@ -158,7 +158,7 @@ describe('what is shown of an entity', () => {
       statement('y', 'B', other, { name: 'Other' }),
     ];
     for (const order of [all, [...all].reverse()]) {
-      expect(showEntity('x', order, rules)).toMatchObject({ sourceId: 'A', columns: { name: 'Right' } });
+      expect(resolveEntity('x', order, rules)).toMatchObject({ sourceId: 'A', columns: { name: 'Right' } });
     }
   });
 
@@ -171,12 +171,15 @@ describe('what is shown of an entity', () => {
     ]);
     const repeated = statement(own, 'Events', {}, { name: 'Pencil' }, [`intrusion-set--${own}`]);
     const label = statement('x', 'Events', {}, { name: 'Pencil' });
-    expect(showEntity(own, [attack, galaxy], rules).columns).toMatchObject({ name: 'Kim', retired: false });
-    expect(showEntity(own, [repeated, attack, label], rules).columns).toMatchObject({ retired: true });
+    expect(resolveEntity(own, [attack, galaxy], rules).columns).toMatchObject({
+      name: 'Kim',
+      retired: false,
+    });
+    expect(resolveEntity(own, [repeated, attack, label], rules).columns).toMatchObject({ retired: true });
   });
 
   it('fills gaps from the others and says who gave a name, where one of them does', () => {
-    const shown = showEntity(
+    const shown = resolveEntity(
       'x',
       [
         statement('x', 'A', { confidence: 90 }, { aliases: [{ alias: 'Pawn', namedBy: null }] }),
@@ -194,7 +197,7 @@ describe('what is shown of an entity', () => {
   });
 
   it('is for the widest audience alone', () => {
-    const shown = showEntity(
+    const shown = resolveEntity(
       'x',
       [
         statement('x', 'A', { tlp: 'RED', confidence: 99 }, { name: 'Secret', description: 'secret' }),
@@ -229,12 +232,12 @@ describe('what is shown of an entity', () => {
         .map((item) => ({ item, key: keys.next().value }))
         .sort((a, b) => a.key - b.key);
       expect(
-        showEntity(
+        resolveEntity(
           'x',
           shuffled.map(({ item }) => item),
           rules,
         ),
-      ).toEqual(showEntity('x', statements, rules));
+      ).toEqual(resolveEntity('x', statements, rules));
     });
     fc.assert(property, runs(1_000));
   });

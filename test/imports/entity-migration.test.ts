@@ -43,6 +43,13 @@ if (postgresUrl) {
   ]);
 }
 
+/** Columns by their present names, with those of then. */
+const RENAMED_SINCE: Record<string, string> = {
+  interval_seconds: 'every_seconds',
+  is_snapshot_list: 'membership',
+  recomputed: 'reckoned',
+};
+
 /** The tables as they were before there were statements. */
 async function migrateTo(db: Db, last: string): Promise<void> {
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql') && file <= `${last}~`);
@@ -153,10 +160,15 @@ describe.each(engines)('on %s, what was imported before there were statements', 
         'external_id',
       ] as const) {
         const { rows } = await sql<{
-          all: unknown;
+          all: Record<string, unknown>[];
         }>`select jsonb_agg(t) as all from ${sql.table(table)} as t`.execute(now);
+        const asBefore = rows[0]?.all.map((row) =>
+          Object.fromEntries(
+            Object.entries(row).map(([name, value]) => [RENAMED_SINCE[name] ?? name, value]),
+          ),
+        );
         await sql`insert into ${sql.table(table)}
-          select * from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows[0]?.all)}::jsonb)
+          select * from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(asBefore)}::jsonb)
         `.execute(db);
       }
     } finally {

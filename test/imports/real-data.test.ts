@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { importerNamed } from '../../src/importers/named.ts';
+import { createImporter } from '../../src/importers/create-importer.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { createCounts, type ImportCounts } from '../../src/imports/counts.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
@@ -41,7 +41,7 @@ onEveryEngine((engine) => {
           const database = await engine.open();
           const input = { fileName: file, open: () => createReadStream(`${REAL_DATA}/${file}`) };
           const options = OPTIONS[file];
-          const importer = options ? importerNamed('text', options) : await recognizeFormat(input);
+          const importer = options ? createImporter('text', options) : await recognizeFormat(input);
           if (!importer) throw new Error(`not recognized: ${file}`);
           const defaults = { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' } as const;
           const source = await ensureSource(database.db, 'Files', 'import', defaults, NOW);

@@ -93,10 +93,10 @@ onEveryEngine((engine) => {
     const preview = await previewUndo(tipline.db, id, NOW);
     expect(preview).toEqual({
       kinds: {
-        relationship: { restored: ROWS, withdrawn: ROWS, saidAgain: 0 },
-        actor: { restored: 1, withdrawn: 1, saidAgain: 0 },
-        campaign: { restored: 1, withdrawn: 1, saidAgain: 0 },
-        indicator: { restored: ROWS, withdrawn: ROWS, saidAgain: 0 },
+        relationship: { restored: ROWS, withdrawn: ROWS, restated: 0 },
+        actor: { restored: 1, withdrawn: 1, restated: 0 },
+        campaign: { restored: 1, withdrawn: 1, restated: 0 },
+        indicator: { restored: ROWS, withdrawn: ROWS, restated: 0 },
       },
       shown: { before: 600 + ROWS, after: 600 },
     });
@@ -142,7 +142,7 @@ onEveryEngine((engine) => {
     const first = await tipline.loadRun(rowsOf('twice', 3));
     const second = await tipline.loadRun([...rowsOf('twice', 2), ...rowsOf('new', 1)]);
     expect((await previewUndo(tipline.db, first, NOW)).kinds).toEqual({
-      indicator: { restored: 1, withdrawn: 1, saidAgain: 2 },
+      indicator: { restored: 1, withdrawn: 1, restated: 2 },
     });
     await undo(first);
     expect(await totals()).toMatchObject({ indicators: 3 });
@@ -213,7 +213,7 @@ onEveryEngine((engine) => {
     expect({ ...(await state()), sums: [] }).toEqual({ ...before, sums: [] });
   });
 
-  it('removes a source with all that it said, and begins anew with one of its name', async () => {
+  it('removes a source with all that it said, and starts from scratch with one of its name', async () => {
     await tipline.load(rowsOf('shared', 600), 'Other', { confidence: 20 });
     await tipline.load([actorRecord('Bear', { description: 'of others' })], 'Other');
     const before = await state();
@@ -225,8 +225,8 @@ onEveryEngine((engine) => {
     const { kinds, shown } = await previewRemoval(tipline.db, source, NOW);
     expect({ kinds, shown }).toEqual({
       kinds: {
-        actor: { restored: 1, withdrawn: 0, saidAgain: 0 },
-        indicator: { restored: 700, withdrawn: 100, saidAgain: 0 },
+        actor: { restored: 1, withdrawn: 0, restated: 0 },
+        indicator: { restored: 700, withdrawn: 100, restated: 0 },
       },
       shown: { before: 700, after: 600 },
     });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { trackInterest } from '../../src/enrichment/access-tracker.ts';
+import { createAccessTracker } from '../../src/enrichment/access-tracker.ts';
 import { drainRequests, runEnrichmentQueue } from '../../src/enrichment/drain.ts';
 import { openProviderClient, type ProviderClient } from '../../src/enrichment/providers/provider-client.ts';
 import { findProviders } from '../../src/enrichment/providers.queries.ts';
@@ -75,15 +75,15 @@ onEveryEngine((engine) => {
     tipline.load(Array.from({ length: count }, (_, i) => indicatorRecord('IPV4', address(i + 1), fields)));
   const deps = () => ({
     db: tipline.db,
-    asker,
+    client: asker,
     secrets: SECRETS,
     clock: () => tipline.clock.now,
     stopped: () => false,
   });
   const drain = () => drainRequests(deps());
-  async function request(ids: string[], priority: Priority = PRIORITY.person, anew = false) {
+  async function request(ids: string[], priority: Priority = PRIORITY.person, force = false) {
     const [ready] = await readyProviders(tipline.db);
-    return ready ? addRequests(tipline.db, ids, queueCriteria(ready), priority, tipline.clock.now, anew) : 0;
+    return ready ? addRequests(tipline.db, ids, queueCriteria(ready), priority, tipline.clock.now, force) : 0;
   }
   const waiting = async () => (await countRequests(tipline.db)).get('abuseipdb') ?? 0;
   const context = async (n: number) => (await tipline.get(`/api/v1/indicators/${idOf(n)}/context`)).json();
@@ -120,8 +120,8 @@ onEveryEngine((engine) => {
 
     it('asks nobody on a fresh install, whatever is imported or looked at', async () => {
       await load(3);
-      const interest = trackInterest(tipline.db, () => {});
-      interest.note(idOf(1), NOW);
+      const interest = createAccessTracker(tipline.db, () => {});
+      interest.record(idOf(1), NOW);
       await interest.stop();
       await drain();
       expect(await waiting()).toBe(0);
@@ -142,8 +142,8 @@ onEveryEngine((engine) => {
     it('goes by who wants it: a person, a playbook, the policy; and the latest first', async () => {
       await setUp({ automatic: true });
       await load(4);
-      const interest = trackInterest(tipline.db, () => {});
-      interest.note(idOf(3), NOW);
+      const interest = createAccessTracker(tipline.db, () => {});
+      interest.record(idOf(3), NOW);
       await interest.stop();
       await request([idOf(2)]);
       const claimed = await claimRequests(tipline.db, CLAIMING, 2, NOW, new Date(NOW.getTime() + 1000));

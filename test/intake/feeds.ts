@@ -1,4 +1,4 @@
-import { importerNamed } from '../../src/importers/named.ts';
+import { createImporter } from '../../src/importers/create-importer.ts';
 import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
 import { type RunDeps, type RunOptions, runSource } from '../../src/sources/run-source.ts';
@@ -34,7 +34,7 @@ export async function startFeeds(tipline: Harness, limits: { maxBytes?: number }
     directory: temporaryDirectory(),
     maxBytes: limits.maxBytes ?? 16 * 1024 * 1024,
     version: '1',
-    openImporter: importerNamed,
+    openImporter: createImporter,
   };
   return {
     server,
@@ -45,11 +45,11 @@ export async function startFeeds(tipline: Harness, limits: { maxBytes?: number }
         name: 'Feed',
         address: `${server.address}/feed`,
         options: {},
-        everySeconds: 3600,
+        intervalSeconds: 3600,
         enabled: true,
         defaults: { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' },
         lifetimes: {},
-        membership: false,
+        isSnapshotList: false,
         ...settings,
       };
       const change = { who: 'test', now: tipline.clock.now, ...(credentials && { credentials }) };

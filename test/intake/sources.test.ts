@@ -144,7 +144,7 @@ onEveryEngine((engine) => {
       'changes nothing and is told: %s',
       async (_, reply, message) => {
         feeds.server.answer({ body: LIST });
-        const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: DAY } });
+        const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
         await feeds.run(id);
         const revision = await readRevision(tipline.db);
         feeds.server.answer(reply);
@@ -175,7 +175,7 @@ onEveryEngine((engine) => {
     });
 
     it('leaves a source alone for as long as it asks to be', async () => {
-      const id = await feeds.add({ kind: 'text', everySeconds: 600 });
+      const id = await feeds.add({ kind: 'text', intervalSeconds: 600 });
       feeds.server.answer({ status: 429, headers: { 'retry-after': '7200' } });
       expect((await feeds.run(id)).error).toMatch(/fewer requests/);
       expect(feeds.server.asked).toHaveLength(1);
@@ -242,7 +242,7 @@ onEveryEngine((engine) => {
 
   describe('a list without dates', () => {
     it('keeps its members while they stand in it, and counts their lifetime from when they left', async () => {
-      const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: 2 * DAY } });
+      const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: 2 * DAY } });
       feeds.server.answer({ body: LIST });
       await feeds.run(id);
       days(30);
@@ -260,7 +260,7 @@ onEveryEngine((engine) => {
     });
 
     it('shows the last good copy that held it as the last sighting, and takes one back that returns', async () => {
-      const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: DAY } });
+      const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
       feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
       await feeds.run(id);
       days(10);
@@ -288,7 +288,7 @@ onEveryEngine((engine) => {
           answer = () => response.end(LIST);
         },
       });
-      const id = await feeds.add({ kind: 'text', membership: true });
+      const id = await feeds.add({ kind: 'text', isSnapshotList: true });
       const first = feeds.run(id);
       await until(() => feeds.server.asked.length > 0);
       expect(await feeds.run(id)).toEqual({ error: 'it is being fetched already', counts: null });
@@ -341,7 +341,7 @@ onEveryEngine((engine) => {
 
   it('does not take a list that has lost most of its members for one, unless it is told to', async () => {
     const many = Array.from({ length: 30 }, (_, i) => `bad-${i}.test-feed.net\n`).join('');
-    const id = await feeds.add({ kind: 'text', membership: true, lifetimes: { DOMAIN: DAY } });
+    const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
     feeds.server.answer({ body: many });
     await feeds.run(id);
     feeds.server.answer({ body: '# Back soon\nhttps://status.test-feed.net/\n' });
@@ -438,7 +438,7 @@ onEveryEngine((engine) => {
     it.each([
       [{ kind: 'text' as const, address: 'ftp://feed.example/x' }, /http:\/\/ or https:/],
       [{ kind: 'text' as const, address: 'https://user:pass@feed.example/x' }, /credentials/],
-      [{ kind: 'text' as const, everySeconds: 5 }, /once a minute/],
+      [{ kind: 'text' as const, intervalSeconds: 5 }, /once a minute/],
       [{ kind: 'text' as const, lifetimes: { DOMAIN: 0 } }, /lifetime/],
       [{ kind: 'text' as const, options: { colour: 'red' } }, /no option "colour"/],
       [{ kind: 'json' as const }, /map/],
@@ -577,7 +577,7 @@ onEveryEngine((engine) => {
       expect(third?.url).toContain('added_after=2026-05-20T00%3A00%3A00.000Z');
     });
 
-    it('changes nothing when a later page fails, and begins there anew', async () => {
+    it('changes nothing when a later page fails, and begins there again', async () => {
       let fails = true;
       feeds.server.answer(({ url }: Asked) => {
         if (url.includes('next=two')) return fails ? { status: 500 } : { body: page([indicator(2)]) };

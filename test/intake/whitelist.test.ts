@@ -138,7 +138,7 @@ onEveryEngine((engine) => {
       ...fields,
     });
 
-    it('is held against everything, and against it anew when it is loaded again', async () => {
+    it('is held against everything, and against it again when it is loaded again', async () => {
       await load();
       await loadList(tipline.db, list(['cdn.example']), why);
       expect(await shown()).not.toContain('img.cdn.example');

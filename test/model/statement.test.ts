@@ -14,7 +14,7 @@ const silent: Statement = {
   tlp: 'CLEAR',
   tags: [],
   forDetection: true,
-  leftAt: null,
+  delistedAt: null,
 };
 
 const says = (name: string, fields: Partial<SourceStatement> = {}): SourceStatement => ({
@@ -24,7 +24,7 @@ const says = (name: string, fields: Partial<SourceStatement> = {}): SourceStatem
     name,
     defaults: { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' },
     lifetimes: {},
-    membership: false,
+    isSnapshotList: false,
   },
   ...fields,
 });
@@ -56,9 +56,9 @@ describe('what is shown of an indicator', () => {
   });
 
   it('keeps a member of a list while it stands there, and counts its lifetime from when it left', () => {
-    const source = { ...says('a').source, lifetimes: { DOMAIN: 86_400 }, membership: true };
+    const source = { ...says('a').source, lifetimes: { DOMAIN: 86_400 }, isSnapshotList: true };
     expect(resolve('DOMAIN', [says('a', { source })], [], null).expiresAt).toBeNull();
-    const left = { source, lastSeen: at('2026-05-10'), leftAt: at('2026-05-11') };
+    const left = { source, lastSeen: at('2026-05-10'), delistedAt: at('2026-05-11') };
     expect(resolve('DOMAIN', [says('a', left)], [], null).expiresAt).toEqual(at('2026-05-12'));
     expect(
       resolve('DOMAIN', [says('a', { ...left, source: { ...source, lifetimes: {} } })], [], null).expiresAt,

@@ -4,7 +4,7 @@ const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const COMMON_NAME = '2.5.4.3';
 const SUBJECT_ALT_NAME = '2.5.29.17';
 
-/** A self-signed certificate for a name (RFC 5280), made anew so that no private key lies in the repository. */
+/** A self-signed certificate for a name (RFC 5280), made at each run so that no private key lies in the repository. */
 export function selfSigned(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(objectId(ECDSA_WITH_SHA256));

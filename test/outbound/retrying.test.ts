@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type OutboundCode, OutboundError } from '../../src/outbound/outbound-error.ts';
-import { type RetryOptions, retrying } from '../../src/outbound/with-retry.ts';
+import { type RetryOptions, withRetry } from '../../src/outbound/with-retry.ts';
 import { codeOf } from './test-outbound.ts';
 
 const failing = (code: OutboundCode) => new OutboundError(code, 'as the test wants it');
@@ -18,7 +18,7 @@ describe('retrying', () => {
     async (code) => {
       const { options } = withoutWaiting();
       const attempt = vi.fn(async () => ({ status: 200, headers: {} })).mockRejectedValueOnce(failing(code));
-      expect(await retrying(attempt, options)).toEqual({ status: 200, headers: {} });
+      expect(await withRetry(attempt, options)).toEqual({ status: 200, headers: {} });
       expect(attempt).toHaveBeenCalledTimes(2);
     },
   );
@@ -33,20 +33,20 @@ describe('retrying', () => {
   ])('gives up at once after %s', async (code) => {
     const { options } = withoutWaiting();
     const attempt = vi.fn(async () => Promise.reject(failing(code)));
-    expect(await codeOf(retrying(attempt, options))).toBe(code);
+    expect(await codeOf(withRetry(attempt, options))).toBe(code);
     expect(attempt).toHaveBeenCalledTimes(1);
   });
 
   it('gives up at once after a failure that is not of a request', async () => {
     const attempt = vi.fn(async () => Promise.reject(new TypeError('a bug')));
-    await expect(retrying(attempt, withoutWaiting().options)).rejects.toThrow('a bug');
+    await expect(withRetry(attempt, withoutWaiting().options)).rejects.toThrow('a bug');
     expect(attempt).toHaveBeenCalledTimes(1);
   });
 
   it('ends with the last failure when all attempts are used up', async () => {
     const { options } = withoutWaiting();
     const attempt = vi.fn(async () => Promise.reject(failing('timeout')));
-    expect(await codeOf(retrying(attempt, options))).toBe('timeout');
+    expect(await codeOf(withRetry(attempt, options))).toBe('timeout');
     expect(attempt).toHaveBeenCalledTimes(3);
   });
 
@@ -54,9 +54,9 @@ describe('retrying', () => {
     'tries %s again only where asked for, and hands over the last answer',
     async (status) => {
       const attempt = vi.fn(async () => ({ status, headers: {} }));
-      expect(await retrying(attempt, withoutWaiting().options)).toEqual({ status, headers: {} });
+      expect(await withRetry(attempt, withoutWaiting().options)).toEqual({ status, headers: {} });
       expect(attempt).toHaveBeenCalledTimes(1);
-      expect(await retrying(attempt, withoutWaiting({ busyStatuses: true }).options)).toEqual({
+      expect(await withRetry(attempt, withoutWaiting({ busyStatuses: true }).options)).toEqual({
         status,
         headers: {},
       });
@@ -66,7 +66,7 @@ describe('retrying', () => {
 
   it.each([200, 304, 404, 429, 500])('takes %s for an answer', async (status) => {
     const attempt = vi.fn(async () => ({ status, headers: {} }));
-    await retrying(attempt, withoutWaiting({ busyStatuses: true }).options);
+    await withRetry(attempt, withoutWaiting({ busyStatuses: true }).options);
     expect(attempt).toHaveBeenCalledTimes(1);
   });
 
@@ -79,7 +79,7 @@ describe('retrying', () => {
     const { options, pauses } = withoutWaiting({ busyStatuses: true, firstDelayMs: 10, now });
     const busy = { status: Number(status), headers: { 'retry-after': header } };
     const attempt = vi.fn(async () => ({ status: 200, headers: {} })).mockResolvedValueOnce(busy);
-    expect(await retrying(attempt, options)).toEqual({ status: 200, headers: {} });
+    expect(await withRetry(attempt, options)).toEqual({ status: 200, headers: {} });
     expect(pauses).toEqual([expected]);
   });
 
@@ -88,14 +88,14 @@ describe('retrying', () => {
     async (status) => {
       const { options } = withoutWaiting({ busyStatuses: true, maxDelayMs: 5_000 });
       const attempt = vi.fn(async () => ({ status, headers: { 'retry-after': '6' } }));
-      expect((await retrying(attempt, options)).status).toBe(status);
+      expect((await withRetry(attempt, options)).status).toBe(status);
       expect(attempt).toHaveBeenCalledTimes(1);
     },
   );
 
   it('pauses before each further attempt, within its bound and not always alike', async () => {
     const { options, pauses } = withoutWaiting({ attempts: 20, firstDelayMs: 100, maxDelayMs: 5_000 });
-    await codeOf(retrying(async () => Promise.reject(failing('unreachable')), options));
+    await codeOf(withRetry(async () => Promise.reject(failing('unreachable')), options));
     expect(pauses).toHaveLength(19);
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(5_000);
@@ -110,7 +110,7 @@ describe('retrying', () => {
     });
     expect(
       await codeOf(
-        retrying(attempt, { attempts: 2, firstDelayMs: 60_000, maxDelayMs: 60_000, signal: caller.signal }),
+        withRetry(attempt, { attempts: 2, firstDelayMs: 60_000, maxDelayMs: 60_000, signal: caller.signal }),
       ),
     ).toBe('aborted');
     expect(attempt).toHaveBeenCalledTimes(1);

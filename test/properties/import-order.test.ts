@@ -334,7 +334,7 @@ describe('merging', () => {
     tlp,
     importedAt: date,
     tags: tags.map((list) => [...list].sort()),
-    leftAt: fc.option(date),
+    delistedAt: fc.option(date),
   });
 
   it('unites statements of one source whatever their order and how often they come', () => {

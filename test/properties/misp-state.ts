@@ -17,7 +17,7 @@ const SOURCE = {
   name: 'Example source',
   defaults: { tlp: 'AMBER', confidence: 50, severity: 'MEDIUM' },
   lifetimes: {},
-  membership: false,
+  isSnapshotList: false,
 } as const;
 
 /** What the service holds after one import of these MISP files, by its own rules, without its database. */
@@ -49,7 +49,12 @@ function readStatements(records: IndicatorRecord[]) {
   const idsOf = new Map<string, Set<string>>();
   for (const record of records) {
     const id = indicatorId(record.type, record.normalized);
-    const own = { ...record, tlp: record.tlp ?? SOURCE.defaults.tlp, importedAt: IMPORTED_AT, leftAt: null };
+    const own = {
+      ...record,
+      tlp: record.tlp ?? SOURCE.defaults.tlp,
+      importedAt: IMPORTED_AT,
+      delistedAt: null,
+    };
     const before = statements.get(id)?.statement;
     statements.set(id, { record, statement: mergeStatements(before ?? own, own) });
     for (const externalId of record.externalIds)

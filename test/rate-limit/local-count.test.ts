@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { withOwnShare } from '../../src/rate-limit/local-count.ts';
+import { withLocalFallback } from '../../src/rate-limit/local-count.ts';
 import { redisStore } from '../../src/rate-limit/redis.ts';
 import { runs } from '../properties/runs.ts';
 import { freePort, startRedis, stop } from '../support/servers.ts';
@@ -29,10 +29,10 @@ function fallibleStore() {
 
 const nodesOf = (store: ReturnType<typeof fallibleStore>, many: number) =>
   Array.from({ length: many }, () =>
-    withOwnShare(store.limiter, new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS })),
+    withLocalFallback(store.limiter, new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS })),
   );
 
-const isAllowed = async (node: ReturnType<typeof withOwnShare>, key: string) =>
+const isAllowed = async (node: ReturnType<typeof withLocalFallback>, key: string) =>
   (await node.consume(key, 1).catch((result: RateLimiterRes) => result)).consumedPoints <= POINTS;
 
 describe('what a node has counted itself, beside a store that several share', () => {
@@ -88,7 +88,7 @@ describe('what a node has counted itself, beside a store that several share', ()
         return new RateLimiterRes(0, msBeforeNext + 5, consumedPoints);
       },
     };
-    const node = withOwnShare(late, new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS }));
+    const node = withLocalFallback(late, new RateLimiterMemory({ points: POINTS, duration: WINDOW_SECONDS }));
     for (let i = 0; i < POINTS - 1; i++) await node.consume('key', 1);
     vi.advanceTimersByTime(WINDOW_SECONDS * 1000);
     for (let n = 1; n <= POINTS; n++) expect((await node.consume('key', 1)).consumedPoints).toBe(n);

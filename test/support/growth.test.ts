@@ -21,7 +21,8 @@ describe('the growth of work', () => {
     ['quadratic up to a limit', (n) => Math.min(n, 16_384) ** 2],
     ['quadratic with a small factor', (n) => (n * n) / 50],
     ['cubic', (n) => (n / 16) ** 3],
-  ])('is steep when it is %s', async (_, steps) => {
+  ])('is steep when it is %s', { retry: 3 }, async (_, steps) => {
+    // A disturbed doubling hides the others: several measurements find steep work, as several texts do in the suites.
     expect(await steepGrowth((n) => () => work(steps(n)))).not.toBeNull();
   });
 

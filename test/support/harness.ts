@@ -4,8 +4,8 @@ import { createKey, type NewKey } from '../../src/api-keys/api-keys.service.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openSpool } from '../../src/exports/spool.ts';
+import { createImporter } from '../../src/importers/create-importer.ts';
 import type { ImportRecord, IndicatorRecord } from '../../src/importers/importer.ts';
-import { importerNamed } from '../../src/importers/named.ts';
 import { NO_LEASE } from '../../src/imports/assert-lease.ts';
 import { createCounts, type ImportCounts } from '../../src/imports/counts.ts';
 import { recordRun } from '../../src/imports/import-runs.service.ts';
@@ -65,14 +65,14 @@ export async function startHarness(
     kv: memoryStore(),
     clock: () => clock.now,
     lastUsed: { note: () => {} },
-    interest: { note: () => {} },
+    interest: { record: () => {} },
     rateLimit: { limit: 1_000_000, windowSeconds: 60 },
     trustedProxies: [],
     metricsToken: METRICS_TOKEN,
     webDirectory: null,
     uploadDirectory: temporaryDirectory(),
     uploadBytes: 1024 * 1024,
-    openImporter: importerNamed,
+    openImporter: createImporter,
     stopping: new AbortController().signal,
     oidc: null,
     sessionSecret: 'a secret of the tests, long enough',

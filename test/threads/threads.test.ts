@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { leaseQueue } from '../../src/db/embedded/lease-queue.ts';
 import { connectThread } from '../../src/db/embedded/thread-connection.ts';
+import { createImporter } from '../../src/importers/create-importer.ts';
 import { fileInput } from '../../src/importers/file-input.ts';
 import { UnreadableInput } from '../../src/importers/importer.ts';
-import { importerNamed } from '../../src/importers/named.ts';
 import { importersInThreads } from '../../src/importers/parser-threads.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
@@ -113,7 +113,7 @@ describe('an importer on a thread of its own', () => {
   it('reads what it reads on the calling thread, in that order', async () => {
     const path = fileOf('list.txt', list);
     const { records, progress } = await read(open('text'), path);
-    expect(records).toEqual((await read(importerNamed('text'), path)).records);
+    expect(records).toEqual((await read(createImporter('text'), path)).records);
     expect(records).toHaveLength(3_333);
     expect(progress).toBe(list.length);
   });

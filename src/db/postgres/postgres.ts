@@ -1,7 +1,7 @@
 import type { Dialect } from 'kysely';
 import pg from 'pg';
 import { engineDialect } from '../dialect.ts';
-import { ASKS_FOR_REVISIONS } from '../readers.ts';
+import { REVISION_READER_NAME } from '../readers.ts';
 import { READ_REVISIONS_OF_SERVER, WRITE_PRIMARY_RUN } from '../revision/revision.ts';
 import type { RevisionsOf } from '../revision/watch.ts';
 import { postgresEngine } from './engine.ts';
@@ -85,7 +85,7 @@ export function revisionReader(
     const fresh = new pg.Client({
       connectionString: url,
       types,
-      application_name: ASKS_FOR_REVISIONS,
+      application_name: REVISION_READER_NAME,
       connectionTimeoutMillis: ASK_TIMEOUT_MS,
       query_timeout: ASK_TIMEOUT_MS,
       keepAlive: true,

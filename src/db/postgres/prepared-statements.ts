@@ -6,7 +6,7 @@ import type { Preparation } from '../prepared-query.ts';
 export const MAX_PREPARED = 200;
 
 /**
- * The statements that the server has parsed, by name: pg parses a name anew only when it is not listed here.
+ * The statements that the server has parsed, by name: pg parses a name again only when it is not listed here.
  */
 type Parsed = Record<string, string>;
 

@@ -6,7 +6,7 @@
 /** After a commit of another node, older responses are served for no longer than this. */
 export const MAX_STALE_MS = 250;
 /** Poll interval: a few times within MAX_STALE_MS, so that one slow report does no harm. */
-const ASK_MS = 50;
+const POLL_MS = 50;
 /** Polling stops when the revision has not been in demand for so long. */
 const IDLE_MS = 2_000;
 
@@ -61,7 +61,7 @@ interface Report {
 
 interface WatchOptions {
   /** Reads the latest revisions. */
-  ask(): Promise<RevisionsOf>;
+  readRevisions(): Promise<RevisionsOf>;
   /** All commits go through this process and invalidate the report, which is valid until then. */
   soleWriter?: boolean;
   /** Monotonic milliseconds. */
@@ -69,7 +69,7 @@ interface WatchOptions {
 }
 
 export function watchRevisions({
-  ask,
+  readRevisions: ask,
   soleWriter = false,
   clock = () => performance.now(),
 }: WatchOptions): RevisionWatch {
@@ -78,24 +78,26 @@ export function watchRevisions({
   let before: Report | null = null;
   let generation = 0;
   let epoch = 0;
-  let said: RevisionsOf | null = null;
-  let wantedAt = Number.NEGATIVE_INFINITY;
+  let lastReport: RevisionsOf | null = null;
+  let lastUsedAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
   const isOtherStore = (revisions: RevisionsOf) =>
-    said !== null &&
-    (revisions.server !== said.server || revisions.answers < said.answers || revisions.access < said.access);
-  const hear = (revisions: RevisionsOf, askedAt: number) => {
+    lastReport !== null &&
+    (revisions.server !== lastReport.server ||
+      revisions.answers < lastReport.answers ||
+      revisions.access < lastReport.access);
+  const onReport = (revisions: RevisionsOf, askedAt: number) => {
     if (isOtherStore(revisions)) {
       generation++;
       epoch++;
       latest = null;
     }
     // Rows read before the first report may be of another store.
-    if (said === null) epoch++;
-    said = revisions;
+    if (lastReport === null) epoch++;
+    lastReport = revisions;
     const same =
       latest?.revisions.answers === revisions.answers && latest.revisions.access === revisions.access;
     if (!same) before = latest;
@@ -105,7 +107,7 @@ export function watchRevisions({
     const [askedAt, asked] = [clock(), generation];
     const revisions = await ask().catch(() => null);
     // A report that was requested before a commit of this process may lack it.
-    if (revisions && asked === generation) hear(revisions, askedAt);
+    if (revisions && asked === generation) onReport(revisions, askedAt);
   };
   const run = () => {
     if (asking || stopped) return;
@@ -116,11 +118,11 @@ export function watchRevisions({
       asking = null;
       if (stopped) return;
       if (began !== generation) run();
-      else if (clock() - wantedAt < IDLE_MS && !soleWriter) timer = setTimeout(run, ASK_MS).unref();
+      else if (clock() - lastUsedAt < IDLE_MS && !soleWriter) timer = setTimeout(run, POLL_MS).unref();
     });
   };
-  const want = (now: number) => {
-    wantedAt = now;
+  const touch = (now: number) => {
+    lastUsedAt = now;
     if (!asking && timer === undefined && !(soleWriter && latest)) run();
   };
   const isRecent = (report: Report | null, now: number): report is Report =>
@@ -129,15 +131,15 @@ export function watchRevisions({
   return {
     isFresh(counter, revision) {
       const now = clock();
-      want(now);
+      touch(now);
       if (isRecent(latest, now) && revision >= latest.revisions[counter]) return true;
       return isRecent(before, now) && revision >= before.revisions[counter];
     },
     lastKnown(counter) {
-      want(clock());
+      touch(clock());
       return latest?.revisions[counter] ?? null;
     },
-    lastReport: () => said,
+    lastReport: () => lastReport,
     isLatest: (counter, revision) => latest !== null && revision >= latest.revisions[counter],
     generation: () => generation,
     epoch: () => epoch,
@@ -145,7 +147,7 @@ export function watchRevisions({
       generation++;
       latest = null;
       before = null;
-      if (clock() - wantedAt < IDLE_MS) run();
+      if (clock() - lastUsedAt < IDLE_MS) run();
     },
     stop() {
       stopped = true;

@@ -21,19 +21,19 @@ export interface KeyPool {
   /** Returns each key once, in rotation from one call to the next. */
   inTurn(keys: readonly string[]): string[];
   /** Returns why and until when a key is paused; null when it may be used. */
-  heldBack(key: string, now: Date): { retryAt: Date; reason: Hold['reason'] } | null;
+  pausedUntil(key: string, now: Date): { retryAt: Date; reason: Hold['reason'] } | null;
   /**
    * Pauses a key after a 429.
    * @param retryAt from the headers of the response; null: they do not state it, and pauses double
    * @returns when the key may be used again
    */
-  limited(key: string, retryAt: Date | null, now: Date): Date;
+  onRateLimited(key: string, retryAt: Date | null, now: Date): Date;
   /**
    * Pauses a key for an hour after a 401 or 403.
    * @returns false when the key was paused for that reason already
    */
-  refused(key: string, now: Date): boolean;
-  accepted(key: string): void;
+  onRejected(key: string, now: Date): boolean;
+  onAccepted(key: string): void;
 }
 
 export function openKeyPool(): KeyPool {
@@ -54,11 +54,11 @@ export function openKeyPool(): KeyPool {
       const first = all.length === 0 ? 0 : turns++ % all.length;
       return [...all.slice(first), ...all.slice(0, first)];
     },
-    heldBack(key, now) {
+    pausedUntil(key, now) {
       const hold = heldNow(stateOf(key), now);
       return hold && { retryAt: new Date(hold.until), reason: hold.reason };
     },
-    limited(key, retryAt, now) {
+    onRateLimited(key, retryAt, now) {
       const state = stateOf(key);
       const hold = heldNow(state, now);
       // Several requests in progress are rejected together: they count as one hit.
@@ -68,13 +68,13 @@ export function openKeyPool(): KeyPool {
       if (hold === null || until > hold.until) state.hold = { until, reason: 'rate limited' };
       return new Date(Math.max(until, hold?.until ?? until));
     },
-    refused(key, now) {
+    onRejected(key, now) {
       const state = stateOf(key);
       const known = heldNow(state, now)?.reason === 'no key';
       state.hold = { until: now.getTime() + REFUSED_MS, reason: 'no key' };
       return !known;
     },
-    accepted(key) {
+    onAccepted(key) {
       stateOf(key).rateLimitHits = 0;
     },
   };

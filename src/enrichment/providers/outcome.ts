@@ -1,9 +1,9 @@
 import type { OutboundAnswer } from '../../outbound/outbound.ts';
 import { type AskableProvider, type Assessment, failed, UNEXPECTED } from './provider.ts';
-import { readAnswer, strikeOut } from './read-response.ts';
+import { readAnswer, redact } from './read-response.ts';
 
 /** The provider answered as documented, even if only that it does not know the value. */
-export interface Learnt {
+export interface Answered {
   kind: 'answered';
   /** The JSON of the response. */
   raw: unknown;
@@ -40,7 +40,7 @@ export function outcomeOf(
   { status, body }: OutboundAnswer,
   key: string,
   fetchedAt: Date,
-): Learnt | Failed {
+): Answered | Failed {
   const read = readAnswer(body, key);
   const expected = (status >= 200 && status < 300) || status === 404;
   if ('error' in read) return failure(expected ? read.error : `HTTP ${status}`, { status }, fetchedAt);
@@ -58,5 +58,5 @@ export function outcomeOf(
 function wordsFor(status: number, error: string | null, key: string): string {
   const isGeneric = error === null || error === UNEXPECTED;
   if (isGeneric && (status < 200 || status > 299)) return `HTTP ${status}`;
-  return strikeOut(error ?? UNEXPECTED, key);
+  return redact(error ?? UNEXPECTED, key);
 }

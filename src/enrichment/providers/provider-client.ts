@@ -5,7 +5,7 @@ import { retryAfter } from '../../outbound/retry-after.ts';
 import type { RateLimitStore } from '../../rate-limit/store.ts';
 import { type Breaker, openBreaker, type Permit } from './breaker.ts';
 import { fingerprint, type KeyPool, openKeyPool } from './key-pool.ts';
-import { type Failed, failure, type Learnt, outcomeOf } from './outcome.ts';
+import { type Answered, type Failed, failure, outcomeOf } from './outcome.ts';
 import type { AskableProvider } from './provider.ts';
 import { takeFromQuota } from './quota.ts';
 
@@ -24,14 +24,14 @@ export interface ProviderSettings {
 }
 
 /** There is no result, and nothing is stored: the request is to be repeated at `retryAt`. */
-interface Later {
+interface Deferred {
   kind: 'later';
   retryAt: Date;
   /** `no key`: none is set, or the provider refused all of them within the last hour. */
   reason: 'quota' | 'rate limited' | 'breaker open' | 'no key';
 }
 
-export type Outcome = Learnt | Failed | Later;
+export type Outcome = Answered | Failed | Deferred;
 
 export interface ProviderClientDeps {
   outbound: Pick<Outbound, 'request'>;
@@ -61,26 +61,26 @@ export interface ProviderClient {
   ): Promise<Outcome>;
 }
 
-interface Question {
+interface LookUp {
   provider: AskableProvider;
   settings: ProviderSettings;
   indicator: { type: IndicatorType; normalized: string };
-  keyRing: KeyPool;
+  keyPool: KeyPool;
   permit: Permit;
 }
 
 /** Creates a client that holds, for this node, each provider's circuit breaker and paused keys. */
 export function openProviderClient(deps: ProviderClientDeps): ProviderClient {
-  const states = new Map<string, { breaker: Breaker; keyRing: KeyPool }>();
+  const states = new Map<string, { breaker: Breaker; keyPool: KeyPool }>();
   const ask: ProviderClient['ask'] = async (provider, settings, indicator) => {
     if (!provider.accepts.includes(indicator.type))
       throw new RangeError(`${provider.name} takes no ${indicator.type}`);
-    const state = states.get(provider.name) ?? { breaker: openBreaker(), keyRing: openKeyPool() };
+    const state = states.get(provider.name) ?? { breaker: openBreaker(), keyPool: openKeyPool() };
     states.set(provider.name, state);
     const permit = state.breaker.admit(deps.clock());
     if ('retryAt' in permit) return { kind: 'later', retryAt: permit.retryAt, reason: 'breaker open' };
     try {
-      return await tryKeys(deps, { provider, settings, indicator, keyRing: state.keyRing, permit });
+      return await tryKeys(deps, { provider, settings, indicator, keyPool: state.keyPool, permit });
     } finally {
       permit.release();
     }
@@ -94,11 +94,11 @@ export function openProviderClient(deps: ProviderClientDeps): ProviderClient {
   };
 }
 
-async function tryKeys(deps: ProviderClientDeps, question: Question): Promise<Outcome> {
-  const waits: Later[] = [];
+async function tryKeys(deps: ProviderClientDeps, lookUp: LookUp): Promise<Outcome> {
+  const waits: Deferred[] = [];
   let refused = false;
-  for (const key of question.keyRing.inTurn(question.settings.keys)) {
-    const outcome = (await waitOf(deps, question, key)) ?? (await askWith(deps, question, key));
+  for (const key of lookUp.keyPool.inTurn(lookUp.settings.keys)) {
+    const outcome = (await waitOf(deps, lookUp, key)) ?? (await askWith(deps, lookUp, key));
     if (outcome === 'refused') refused = true;
     else if (outcome.kind === 'later') waits.push(outcome);
     else return outcome;
@@ -112,10 +112,10 @@ async function tryKeys(deps: ProviderClientDeps, question: Question): Promise<Ou
 }
 
 /** Returns why a key cannot be used now; null when it can, and one request of its quota is taken. */
-async function waitOf(deps: ProviderClientDeps, question: Question, key: string): Promise<Later | null> {
-  const held = question.keyRing.heldBack(key, deps.clock());
+async function waitOf(deps: ProviderClientDeps, lookUp: LookUp, key: string): Promise<Deferred | null> {
+  const held = lookUp.keyPool.pausedUntil(key, deps.clock());
   if (held !== null) return { kind: 'later', ...held };
-  const { provider, settings } = question;
+  const { provider, settings } = lookUp;
   const waitMs = await takeFromQuota(deps.kv, `${provider.name}:${fingerprint(key)}`, {
     perSecond: provider.perSecond,
     perMinute: settings.perMinute ?? provider.quota.perMinute,
@@ -124,15 +124,11 @@ async function waitOf(deps: ProviderClientDeps, question: Question, key: string)
   return waitMs === null ? null : { kind: 'later', retryAt: after(deps.clock(), waitMs), reason: 'quota' };
 }
 
-async function askWith(
-  deps: ProviderClientDeps,
-  question: Question,
-  key: string,
-): Promise<Outcome | 'refused'> {
-  const { provider, keyRing, permit } = question;
+async function askWith(deps: ProviderClientDeps, lookUp: LookUp, key: string): Promise<Outcome | 'refused'> {
+  const { provider, keyPool, permit } = lookUp;
   let answer: OutboundAnswer;
   try {
-    answer = await send(deps.outbound, question, key);
+    answer = await send(deps.outbound, lookUp, key);
   } catch (error) {
     if (!(error instanceof OutboundError) || error.code === 'aborted') throw error;
     if (isOutage(error)) permit.down(deps.clock());
@@ -141,22 +137,22 @@ async function askWith(
   const now = deps.clock();
   if (answer.status >= 500) permit.down(now);
   else permit.up();
-  if (answer.status === 429) return limited(question, key, answer, now);
+  if (answer.status === 429) return rateLimited(lookUp, key, answer, now);
   if (answer.status === 401 || answer.status === 403) {
-    const place = question.settings.keys.indexOf(key);
-    if (keyRing.refused(key, now)) deps.onKeyRefused?.(provider.name, place);
+    const place = lookUp.settings.keys.indexOf(key);
+    if (keyPool.onRejected(key, now)) deps.onKeyRefused?.(provider.name, place);
     return 'refused';
   }
-  keyRing.accepted(key);
+  keyPool.onAccepted(key);
   return outcomeOf(provider, answer, key, now);
 }
 
 function send(
   outbound: ProviderClientDeps['outbound'],
-  question: Question,
+  lookUp: LookUp,
   key: string,
 ): Promise<OutboundAnswer> {
-  const { provider, settings, indicator } = question;
+  const { provider, settings, indicator } = lookUp;
   const { path, method, credentials, body } = provider.request(indicator.type, indicator.normalized, key);
   return outbound.request({
     url: `${(settings.baseUrl ?? provider.defaultBaseUrl).replace(/\/+$/, '')}${path}`,
@@ -172,8 +168,13 @@ function send(
   });
 }
 
-function limited({ provider, keyRing }: Question, key: string, answer: OutboundAnswer, now: Date): Later {
-  const retryAt = keyRing.limited(key, retryAfter(answer.headers, provider.resetHeader, now), now);
+function rateLimited(
+  { provider, keyPool }: LookUp,
+  key: string,
+  answer: OutboundAnswer,
+  now: Date,
+): Deferred {
+  const retryAt = keyPool.onRateLimited(key, retryAfter(answer.headers, provider.resetHeader, now), now);
   return { kind: 'later', retryAt, reason: 'rate limited' };
 }
 

@@ -21,19 +21,19 @@ export function readAnswer(body: Uint8Array, secret: string): { json: unknown } 
   return copy === TOO_DEEP ? { error: 'the answer is nested too deeply' } : { json: copy };
 }
 
-export function strikeOut(text: string, secret: string): string {
+export function redact(text: string, secret: string): string {
   return text.replaceAll(secret, '[key]').replaceAll(encodeURIComponent(secret), '[key]');
 }
 
 function withoutSecret(value: unknown, secret: string, depth: number): unknown {
-  if (typeof value === 'string') return strikeOut(value, secret);
+  if (typeof value === 'string') return redact(value, secret);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === DEEPEST) return TOO_DEEP;
   const entries: [string, unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
     const copy = withoutSecret(member, secret, depth + 1);
     if (copy === TOO_DEEP) return TOO_DEEP;
-    entries.push([strikeOut(name, secret), copy]);
+    entries.push([redact(name, secret), copy]);
   }
   return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
 }

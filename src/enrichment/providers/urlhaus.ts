@@ -29,7 +29,7 @@ export const urlhaus: AskableProvider = {
   keyNeeded: true,
   quota: { perMinute: null, perDay: null },
   request: (type, normalized, key) => {
-    const [path, field] = questionOf(type);
+    const [path, field] = requestFor(type);
     const body = new URLSearchParams({ [field]: normalized }).toString();
     return { path, method: 'POST', credentials: { 'auth-key': key }, body };
   },
@@ -47,7 +47,7 @@ export const urlhaus: AskableProvider = {
   },
 };
 
-function questionOf(type: IndicatorType): [path: string, field: string] {
+function requestFor(type: IndicatorType): [path: string, field: string] {
   if (type === 'URL') return ['/url/', 'url'];
   if (type === 'MD5') return ['/payload/', 'md5_hash'];
   return type === 'SHA256' ? ['/payload/', 'sha256_hash'] : ['/host/', 'host'];

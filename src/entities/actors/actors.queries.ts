@@ -1,6 +1,6 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import { inOrder } from '../../db/case-insensitive.ts';
+import { caseInsensitive } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
 import { likeContains } from '../../db/like-contains.ts';
 import { linkedFrom, linkedTo } from '../../db/linked.ts';
@@ -34,7 +34,7 @@ export type ActorRow = Pick<
   | 'aliases'
 > & { active: boolean };
 
-const byName = inOrder('actor.name');
+const byName = caseInsensitive('actor.name');
 
 /** A page of the actors by name, and how many there are in all, of one snapshot. */
 export async function listActors(
@@ -98,7 +98,7 @@ export async function findActorLinks(db: Db, principal: Principal, id: string) {
           .selectFrom('campaign')
           .select(['campaign.id', 'campaign.name', campaignStatus(principal.now).as('status')])
           .where(linkedTo('actor', 'campaign', principal))
-          .orderBy(inOrder('campaign.name'))
+          .orderBy(caseInsensitive('campaign.name'))
           .orderBy('campaign.id'),
       ).as('campaigns'),
       jsonArrayFrom(
@@ -108,7 +108,7 @@ export async function findActorLinks(db: Db, principal: Principal, id: string) {
           .where(linkedTo('actor', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id')
-          .limit(MOST_REPORTS),
+          .limit(MAX_REPORTS),
       ).as('reports'),
     ])
     .where('actor.id', '=', id)
@@ -117,7 +117,7 @@ export async function findActorLinks(db: Db, principal: Principal, id: string) {
 }
 
 /** The latest ones; hundreds tell a reader no more. */
-const MOST_REPORTS = 50;
+const MAX_REPORTS = 50;
 
 /** The actor with the techniques and software it uses, as far as they are visible, of one snapshot. */
 export async function findActor(db: Db, principal: Principal, id: string) {
@@ -132,7 +132,7 @@ export async function findActor(db: Db, principal: Principal, id: string) {
           .selectFrom('technique')
           .select(['technique.id', 'technique.attack_id', 'technique.name', 'technique.tactics'])
           .where(linkedFrom('actor', 'technique', principal))
-          .orderBy(inOrder('technique.attack_id'))
+          .orderBy(caseInsensitive('technique.attack_id'))
           .orderBy('technique.id'),
       ).as('techniques'),
       jsonArrayFrom(
@@ -140,7 +140,7 @@ export async function findActor(db: Db, principal: Principal, id: string) {
           .selectFrom('software')
           .select(['software.id', 'software.attack_id', 'software.name', 'software.software_type'])
           .where(linkedFrom('actor', 'software', principal))
-          .orderBy(inOrder('software.name'))
+          .orderBy(caseInsensitive('software.name'))
           .orderBy('software.id'),
       ).as('software'),
     ])

@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import { inOrder } from '../../db/case-insensitive.ts';
+import { caseInsensitive } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
 import { likeContains } from '../../db/like-contains.ts';
 import { linkedFrom, linkedTo } from '../../db/linked.ts';
@@ -116,7 +116,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
           .selectFrom('actor')
           .select(['actor.id', 'actor.name', 'actor.attack_group_id as attackGroupId'])
           .where(linkedFrom('campaign', 'actor', principal))
-          .orderBy(inOrder('actor.name'))
+          .orderBy(caseInsensitive('actor.name'))
           .orderBy('actor.id'),
       ).as('actors'),
       jsonArrayFrom(
@@ -124,7 +124,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
           .selectFrom('technique')
           .select(['technique.id', 'technique.attack_id as attackId', 'technique.name', 'technique.tactics'])
           .where(linkedFrom('campaign', 'technique', principal))
-          .orderBy(inOrder('technique.attack_id'))
+          .orderBy(caseInsensitive('technique.attack_id'))
           .orderBy('technique.id'),
       ).as('techniques'),
       jsonArrayFrom(
@@ -133,7 +133,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
           .select(['software.id', 'software.attack_id as attackId', 'software.name'])
           .select('software.software_type as softwareType')
           .where(linkedFrom('campaign', 'software', principal))
-          .orderBy(inOrder('software.name'))
+          .orderBy(caseInsensitive('software.name'))
           .orderBy('software.id'),
       ).as('software'),
       jsonArrayFrom(
@@ -143,7 +143,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
           .where(linkedTo('campaign', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id')
-          .limit(MOST_REPORTS),
+          .limit(MAX_REPORTS),
       ).as('reports'),
     ])
     .where('campaign.id', '=', id)
@@ -152,7 +152,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
 }
 
 /** The latest ones; hundreds tell a reader no more. */
-const MOST_REPORTS = 50;
+const MAX_REPORTS = 50;
 
 export async function findCampaign(
   db: Db,

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { laterThan } from '../../db/next-modified-at.ts';
+import { nextModifiedAt } from '../../db/next-modified-at.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { EntityKindRules } from './entity-kinds.ts';
@@ -18,7 +18,7 @@ interface StoredEntity {
  * Loads the resolved states of these entities; withdrawn entities are left out. Rows are read as JSON, so
  * that their columns compare with those of records.
  */
-export async function loadShown(
+export async function loadEntities(
   db: Db,
   rules: EntityKindRules,
   ids: readonly string[],
@@ -55,7 +55,7 @@ function columnsIn(row: Columns, rules: EntityKindRules): Columns {
 }
 
 /** Upserts the whole resolved states of entities. Columns that an analyst sets are not touched. */
-export async function writeShown(
+export async function upsertEntities(
   trx: Transaction<Tables>,
   rules: EntityKindRules,
   states: readonly EntityState[],
@@ -98,13 +98,13 @@ export async function writeShown(
 
 /** Reports have no `modified_at`: they are not exported by themselves. */
 const modifiedAt = (rules: EntityKindRules, now: Date) =>
-  rules.table === 'report' ? sql`` : sql`, modified_at = ${laterThan('t', now)}`;
+  rules.table === 'report' ? sql`` : sql`, modified_at = ${nextModifiedAt('t', now)}`;
 
 /**
  * Marks entities without statements as withdrawn, which hides them. Their ids and the values that an analyst
  * has set stay.
  */
-export async function withdrawShown(
+export async function withdrawEntities(
   trx: Transaction<Tables>,
   rules: EntityKindRules,
   ids: readonly string[],
@@ -122,7 +122,7 @@ export async function withdrawShown(
  * Deletes the rows of entities that were merged into others. A value that an analyst has set moves to the
  * successor unless a value is set there.
  */
-export async function removeShown(
+export async function deleteMerged(
   trx: Transaction<Tables>,
   rules: EntityKindRules,
   successors: ReadonlyMap<string, string>,

@@ -2,9 +2,9 @@ import type { Db } from '../../db/database.ts';
 import { TLPS } from '../../model/vocabulary.ts';
 import type { EntityKindRules } from './entity-kinds.ts';
 import type { EntityStatement } from './entity-statement.ts';
-import { loadBearers, loadStatements } from './entity-statements.queries.ts';
-import { MAX_BEARERS } from './group-objects.ts';
-import { allKeys, hasConflict, type KnownObject, knownObject, type MatchKey } from './identity-keys.ts';
+import { loadObjectsByKey, loadStatements } from './entity-statements.queries.ts';
+import { MAX_OBJECTS_PER_KEY } from './group-objects.ts';
+import { type AudienceObject, allKeys, audienceObject, hasConflict, type MatchKey } from './identity-keys.ts';
 
 /** All objects that can affect how the objects of a batch are grouped. */
 export interface Neighbourhood {
@@ -17,7 +17,7 @@ export interface Neighbourhood {
    * Keys that merge nothing: too many objects have them, or objects outside this map that have them are in
    * conflict.
    */
-  dead: Set<string>;
+  excludedKeys: Set<string>;
 }
 
 /** Loads the stored statements about these objects and about the others of their entities. */
@@ -39,11 +39,11 @@ async function addObjects(
 ): Promise<void> {
   const found = new Map<string, EntityStatement[]>();
   for (const statement of await loadStatements(db, rules.table, ids)) {
-    const said = found.get(statement.objectId);
-    if (said) said.push(statement);
+    const statements = found.get(statement.objectId);
+    if (statements) statements.push(statement);
     else found.set(statement.objectId, [statement]);
   }
-  for (const [id, said] of found) if (!objects.has(id)) objects.set(id, said);
+  for (const [id, statements] of found) if (!objects.has(id)) objects.set(id, statements);
 }
 
 /**
@@ -64,35 +64,35 @@ export async function loadNeighbourhood(
   const stored = new Map(before);
   const objects = new Map(after);
   const inner = new Set<string>();
-  const dead = new Set<string>();
-  const mayJoin = joinJudge(rules);
-  const lookedAt = new Set<string>();
+  const excludedKeys = new Set<string>();
+  const mayMerge = mergePredicate(rules);
+  const visitedKeys = new Set<string>();
   let next = withEntities(changed, objects);
   while (next.length > 0) {
     for (const id of next) inner.add(id);
-    const keys = new Set(next.flatMap(keysOf).filter((key) => !lookedAt.has(key)));
-    for (const key of keys) lookedAt.add(key);
-    const bearers = await loadBearers(db, rules.table, [...keys]);
-    await addStored([...bearers.values()].flat());
-    const joined = new Set<string>();
-    for (const [key, ids] of withSaid(keys, bearers)) {
-      const isCrowded = ids.length > MAX_BEARERS;
-      const joins = !isCrowded && mayJoin(key, ids, objects);
-      if (!joins) dead.add(key);
+    const keys = new Set(next.flatMap(keysOf).filter((key) => !visitedKeys.has(key)));
+    for (const key of keys) visitedKeys.add(key);
+    const holders = await loadObjectsByKey(db, rules.table, [...keys]);
+    await addStored([...holders.values()].flat());
+    const merged = new Set<string>();
+    for (const [key, ids] of withBatchObjects(keys, holders)) {
+      const isCrowded = ids.length > MAX_OBJECTS_PER_KEY;
+      const merges = !isCrowded && mayMerge(key, ids, objects);
+      if (!merges) excludedKeys.add(key);
       // Objects that this key merged before may have to be split now.
-      const wasCrowded = (bearers.get(key)?.length ?? 0) > MAX_BEARERS;
-      if (joins || (!wasCrowded && mayJoin(key, bearers.get(key) ?? [], stored))) {
-        for (const id of ids) joined.add(id);
+      const wasCrowded = (holders.get(key)?.length ?? 0) > MAX_OBJECTS_PER_KEY;
+      if (merges || (!wasCrowded && mayMerge(key, holders.get(key) ?? [], stored))) {
+        for (const id of ids) merged.add(id);
       }
     }
-    next = withEntities([...joined], objects).filter((id) => !inner.has(id));
+    next = withEntities([...merged], objects).filter((id) => !inner.has(id));
   }
-  return { objects: new Map([...objects].filter(([id]) => inner.has(id))), dead };
+  return { objects: new Map([...objects].filter(([id]) => inner.has(id))), excludedKeys };
 
   /** Includes keys that the object has lost: other objects may now be the only ones that have them. */
   function keysOf(id: string): string[] {
-    const said = before.get(id) ?? [];
-    return allKeys([...(objects.get(id) ?? []), ...said], rules);
+    const statements = before.get(id) ?? [];
+    return allKeys([...(objects.get(id) ?? []), ...statements], rules);
   }
 
   async function addStored(ids: readonly string[]): Promise<void> {
@@ -102,15 +102,15 @@ export async function loadNeighbourhood(
       ids.filter((id) => !objects.has(id)),
       stored,
     );
-    for (const [id, said] of stored) if (!objects.has(id)) objects.set(id, said);
+    for (const [id, statements] of stored) if (!objects.has(id)) objects.set(id, statements);
   }
 
   /** Returns the objects that have each key, both the stored ones and those of the batch. */
-  function withSaid(
+  function withBatchObjects(
     keys: ReadonlySet<string>,
-    bearers: ReadonlyMap<string, string[]>,
+    holders: ReadonlyMap<string, string[]>,
   ): Map<string, string[]> {
-    const all = new Map([...keys].map((key) => [key, new Set(bearers.get(key))]));
+    const all = new Map([...keys].map((key) => [key, new Set(holders.get(key))]));
     // The first round covers all keys of the changed objects.
     if (inner.size === next.length) {
       for (const id of changed) for (const key of keysOf(id)) all.get(key)?.add(id);
@@ -137,13 +137,13 @@ function withEntities(
  * there are fewer than two, or if those that have it at the widest audience at which any object has it are in
  * conflict.
  */
-function joinJudge(rules: EntityKindRules) {
-  const judged = new WeakMap<readonly EntityStatement[], (KnownObject | null)[]>();
-  const known = (said: readonly EntityStatement[], level: number): KnownObject | null => {
-    const levels = judged.get(said) ?? [];
-    judged.set(said, levels);
+function mergePredicate(rules: EntityKindRules) {
+  const cache = new WeakMap<readonly EntityStatement[], (AudienceObject | null)[]>();
+  const known = (statements: readonly EntityStatement[], level: number): AudienceObject | null => {
+    const levels = cache.get(statements) ?? [];
+    cache.set(statements, levels);
     const tlp = TLPS[level];
-    if (levels[level] === undefined && tlp) levels[level] = knownObject(said, rules, tlp);
+    if (levels[level] === undefined && tlp) levels[level] = audienceObject(statements, rules, tlp);
     return levels[level] ?? null;
   };
   return (
@@ -152,16 +152,16 @@ function joinJudge(rules: EntityKindRules) {
     objects: ReadonlyMap<string, readonly EntityStatement[]>,
   ): boolean => {
     if (ids.length < 2) return false;
-    const sign = key.slice(0, key.indexOf(':')) as MatchKey;
-    const said = ids.flatMap((id) => {
+    const keyKind = key.slice(0, key.indexOf(':')) as MatchKey;
+    const statements = ids.flatMap((id) => {
       const statements = objects.get(id);
       return statements ? [statements] : [];
     });
     for (const level of TLPS.keys()) {
-      const bearers = said
+      const holders = statements
         .map((statements) => known(statements, level))
-        .filter((object): object is KnownObject => object?.keys[sign].includes(key) ?? false);
-      if (bearers.length > 0) return !hasConflict(bearers);
+        .filter((object): object is AudienceObject => object?.keys[keyKind].includes(key) ?? false);
+      if (holders.length > 0) return !hasConflict(holders);
     }
     return false;
   };

@@ -6,7 +6,7 @@ export type Json = string | number | boolean | null | readonly unknown[];
 export type Columns = Record<string, Json>;
 
 /** The statements of a source for one audience (TLP), merged over time: the latest value of each column. */
-export interface Part {
+export interface AudienceState {
   tlp: Tlp;
   /** Time of the latest statement in Unix milliseconds; null: undated, which counts as before any date. */
   at: number | null;
@@ -29,5 +29,5 @@ export interface EntityState {
   /**
    * The statements by audience and time; absent if everything was stated at once, for the audience of `tlp`.
    */
-  parts?: Part[];
+  parts?: AudienceState[];
 }

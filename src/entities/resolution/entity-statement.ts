@@ -12,7 +12,7 @@ export interface EntityStatement {
   /** The external ids under which this source refers to the object, sorted. */
   externalIds: string[];
   /** When the statement was first imported. */
-  heardAt: Date;
+  firstImportedAt: Date;
   state: EntityState;
 }
 

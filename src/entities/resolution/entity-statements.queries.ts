@@ -3,9 +3,9 @@ import type { Db } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { EntityKindRules } from './entity-kinds.ts';
-import type { Columns, Part } from './entity-state.ts';
+import type { AudienceState, Columns } from './entity-state.ts';
 import type { EntityStatement } from './entity-statement.ts';
-import { MAX_BEARERS } from './group-objects.ts';
+import { MAX_OBJECTS_PER_KEY } from './group-objects.ts';
 import { allKeys } from './identity-keys.ts';
 
 type Kind = EntityKindRules['table'];
@@ -20,8 +20,8 @@ export interface StoredStatement {
   tlp: Tlp;
   confidence: number;
   columns: Columns;
-  parts: Part[] | null;
-  heard_at: Date;
+  parts: AudienceState[] | null;
+  first_imported_at: Date;
 }
 
 /** Loads all statements about these objects and about the others of their entities. */
@@ -38,7 +38,7 @@ export async function loadStatements(
       where entity_kind = ${kind}::entity_kind and object_id = any(${ids}::uuid[])
     )
     select s.object_id, s.entity_id, s.source_id, source.name as source_name, s.external_ids, s.stated_at, s.tlp,
-      s.confidence, s.columns, s.parts, s.heard_at
+      s.confidence, s.columns, s.parts, s.first_imported_at
     from meant join entity_source as s on s.entity_id = meant.entity_id and s.entity_kind = ${kind}::entity_kind
     join source on source.id = s.source_id
   `.execute(db);
@@ -52,7 +52,7 @@ export function statementOf(row: StoredStatement): EntityStatement {
     entityId: row.entity_id,
     sourceName: row.source_name,
     externalIds: row.external_ids,
-    heardAt: new Date(row.heard_at),
+    firstImportedAt: new Date(row.first_imported_at),
     state: {
       id: row.object_id,
       sourceId: row.source_id,
@@ -69,26 +69,26 @@ export function statementOf(row: StoredStatement): EntityStatement {
  * Loads the objects that have each of these keys; for a key that more than `MAX_BEARERS` objects have,
  * `MAX_BEARERS + 1` of them.
  */
-export async function loadBearers(
+export async function loadObjectsByKey(
   db: Db,
   kind: Kind,
   keys: readonly string[],
 ): Promise<Map<string, string[]>> {
-  const bearers = new Map<string, string[]>();
-  if (keys.length === 0) return bearers;
+  const objectsByKey = new Map<string, string[]>();
+  if (keys.length === 0) return objectsByKey;
   const { rows } = await sql<{ key: string; object_id: string }>`
     select wanted.key, k.object_id
     from unnest(${[...keys]}::text[]) as wanted (key), lateral (
       select object_id from entity_key
-      where entity_kind = ${kind}::entity_kind and key = wanted.key limit ${MAX_BEARERS + 1}
+      where entity_kind = ${kind}::entity_kind and key = wanted.key limit ${MAX_OBJECTS_PER_KEY + 1}
     ) as k
   `.execute(db);
   for (const { key, object_id } of rows) {
-    const known = bearers.get(key);
+    const known = objectsByKey.get(key);
     if (known) known.push(object_id);
-    else bearers.set(key, [object_id]);
+    else objectsByKey.set(key, [object_id]);
   }
-  return bearers;
+  return objectsByKey;
 }
 
 /** Upserts whole statements and inserts their keys. */
@@ -109,16 +109,16 @@ export async function writeStatements(
     confidence: state.confidence,
     columns: state.columns,
     parts: state.parts ?? null,
-    heard_at: statement.heardAt,
+    first_imported_at: statement.firstImportedAt,
   }));
   await sql`
     insert into entity_source (entity_kind, object_id, source_id, entity_id, external_ids, stated_at, tlp, confidence,
-      columns, parts, heard_at)
+      columns, parts, first_imported_at)
     select ${kind}::entity_kind, object_id, source_id, entity_id, external_ids, stated_at, tlp, confidence, columns,
-      nullif(parts, 'null'), heard_at
+      nullif(parts, 'null'), first_imported_at
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (object_id uuid, source_id uuid, entity_id uuid,
       external_ids text[], stated_at timestamptz, tlp tlp, confidence smallint, columns jsonb, parts jsonb,
-      heard_at timestamptz)
+      first_imported_at timestamptz)
     order by object_id, source_id
     on conflict (entity_kind, object_id, source_id) do update set entity_id = excluded.entity_id,
       external_ids = excluded.external_ids, stated_at = excluded.stated_at, tlp = excluded.tlp,

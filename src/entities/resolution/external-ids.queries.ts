@@ -14,16 +14,16 @@ export interface ExternalIdWrite extends EntityRef {
 
 /**
  * Finds objects up to a TLP ceiling by their external ids; one id may refer to several objects.
- * @param most the maximum number of objects returned for one id
+ * @param maxObjects the maximum number of objects returned for one id
  */
 export async function resolveExternalIds(
   db: Db,
   externalIds: Iterable<string>,
   tlpCeiling: Tlp,
-  most: number,
+  maxObjects: number,
 ): Promise<Map<string, EntityRef[]>> {
   const found = new Map<string, EntityRef[]>();
-  const { rows } = await objectsStatement([...new Set(externalIds)], tlpCeiling, most).execute(db);
+  const { rows } = await objectsStatement([...new Set(externalIds)], tlpCeiling, maxObjects).execute(db);
   for (const { external_id, ...object } of rows) {
     const objects = found.get(external_id);
     if (objects) objects.push(object);
@@ -32,7 +32,7 @@ export async function resolveExternalIds(
   return found;
 }
 
-export function objectsStatement(externalIds: readonly string[], tlpCeiling: Tlp, most: number) {
+export function objectsStatement(externalIds: readonly string[], tlpCeiling: Tlp, maxObjects: number) {
   const upTo = tlpCeiling === 'RED' ? sql`` : sql`and ${isVisible(tlpCeiling)}`;
   return sql<{ external_id: string } & EntityRef>`
     select wanted.external_id, object.id, object.kind
@@ -40,7 +40,7 @@ export function objectsStatement(externalIds: readonly string[], tlpCeiling: Tlp
     cross join lateral (
       select entity_id as id, entity_kind as kind from external_id
       where external_id.external_id = wanted.external_id ${upTo}
-      order by entity_id limit ${most}
+      order by entity_id limit ${maxObjects}
     ) as object
   `;
 }
@@ -76,13 +76,13 @@ export async function writeExternalIds(
 }
 
 /** Deletes the external ids of these entities except the given ones. */
-export async function keepExternalIds(
+export async function deleteOtherExternalIds(
   trx: Transaction<Tables>,
   entityIds: readonly string[],
-  kept: readonly ExternalIdWrite[],
+  remaining: readonly ExternalIdWrite[],
 ): Promise<void> {
   if (entityIds.length === 0) return;
-  const rows = kept.map(({ externalId, id }) => ({ external_id: externalId, entity_id: id }));
+  const rows = remaining.map(({ externalId, id }) => ({ external_id: externalId, entity_id: id }));
   await sql`
     delete from external_id as e where e.entity_id = any(${[...entityIds]}::uuid[]) and not exists (
       select from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (external_id text, entity_id uuid)

@@ -2,10 +2,10 @@ import { compareTlp } from '../../model/statement.ts';
 import { TLPS } from '../../model/vocabulary.ts';
 import type { EntityKindRules } from './entity-kinds.ts';
 import { compareText, type EntityStatement, isAttacksOwn, isWithdrawn } from './entity-statement.ts';
-import { hasConflict, type KnownObject, knownObject, type MatchKey } from './identity-keys.ts';
+import { type AudienceObject, audienceObject, hasConflict, type MatchKey } from './identity-keys.ts';
 
 /** A key that more objects have than this identifies nothing, and would make each import load all of them. */
-export const MAX_BEARERS = 64;
+export const MAX_OBJECTS_PER_KEY = 64;
 
 type Statements = ReadonlyMap<string, readonly EntityStatement[]>;
 
@@ -26,34 +26,34 @@ interface Group {
  *
  * Audiences are processed from the widest on: a statement for a few must neither merge nor split what more
  * callers can see, or they could infer it.
- * @param dead keys that merge nothing because of objects beyond these
+ * @param excludedKeys keys that merge nothing because of objects beyond these
  * @returns the id of each object's entity: that of one of the entity's objects
  */
 export function groupObjects(
   objects: Statements,
   rules: EntityKindRules,
-  dead: ReadonlySet<string>,
+  excludedKeys: ReadonlySet<string>,
 ): Map<string, string> {
   let groups: Group[] = [];
-  const inOrder = [...objects].sort(([a], [b]) => compareText(a, b));
-  const signs: MatchKey[] = rules.isNumbered
+  const sorted = [...objects].sort(([a], [b]) => compareText(a, b));
+  const keyKinds: MatchKey[] = rules.isNumbered
     ? ['attack', 'id', 'title', 'name']
     : ['id', 'attack', 'title', 'name'];
   for (const level of TLPS) {
-    const known = new Map<string, KnownObject>();
-    for (const [id, statements] of inOrder) {
-      const object = knownObject(statements, rules, level);
+    const known = new Map<string, AudienceObject>();
+    for (const [id, statements] of sorted) {
+      const object = audienceObject(statements, rules, level);
       if (object) known.set(id, object);
     }
-    groups = withNewlyKnown(groups, known);
-    for (const sign of signs) groups = joinedBy(sign, groups, dead);
-    if (known.size === objects.size && isSaidUpTo(level, objects)) break;
+    groups = withNewlyVisible(groups, known);
+    for (const keyKind of keyKinds) groups = mergeByKey(keyKind, groups, excludedKeys);
+    if (known.size === objects.size && isFullyVisible(level, objects)) break;
   }
   const entities = groups.map(({ members }) => ({ members, id: entityIdOf(members, objects, rules) }));
   return new Map(entities.flatMap(({ members, id }) => members.map((member) => [member, id])));
 }
 
-function isSaidUpTo(level: string, objects: Statements): boolean {
+function isFullyVisible(level: string, objects: Statements): boolean {
   const last = TLPS.indexOf(level as (typeof TLPS)[number]);
   return [...objects.values()].every((all) => all.every(({ state }) => TLPS.indexOf(state.tlp) <= last));
 }
@@ -62,7 +62,7 @@ function isSaidUpTo(level: string, objects: Statements): boolean {
  * Returns the groups formed so far, which remain separate from now on, with their members as this audience
  * sees them; and a group for each of the other objects.
  */
-function withNewlyKnown(groups: readonly Group[], known: ReadonlyMap<string, KnownObject>): Group[] {
+function withNewlyVisible(groups: readonly Group[], known: ReadonlyMap<string, AudienceObject>): Group[] {
   const settled = new Set(groups.flatMap(({ members }) => members));
   const before = groups.map(({ members }) => {
     const group = groupOf(members.flatMap((member) => known.get(member) ?? []));
@@ -73,35 +73,35 @@ function withNewlyKnown(groups: readonly Group[], known: ReadonlyMap<string, Kno
   return [...before, ...others.map((object) => groupOf([object]))];
 }
 
-function groupOf(objects: readonly KnownObject[]): Group {
-  return united(
+function groupOf(objects: readonly AudienceObject[]): Group {
+  return mergeGroups(
     objects.map(({ id, marks, keys }) => ({
       members: [id],
       marks: new Map(marks),
-      keys: eachSign((sign) => new Set(keys[sign])),
+      keys: forEachKeyKind((keyKind) => new Set(keys[keyKind])),
     })),
   );
 }
 
-function united(groups: readonly Group[]): Group {
+function mergeGroups(groups: readonly Group[]): Group {
   if (groups.length === 1 && groups[0]) return groups[0];
   return {
     members: groups.flatMap(({ members }) => members),
     marks: new Map(groups.flatMap(({ marks }) => [...marks])),
-    keys: eachSign((sign) => new Set(groups.flatMap(({ keys }) => [...keys[sign]]))),
+    keys: forEachKeyKind((keyKind) => new Set(groups.flatMap(({ keys }) => [...keys[keyKind]]))),
   };
 }
 
-function eachSign<T>(of: (sign: MatchKey) => T): Record<MatchKey, T> {
+function forEachKeyKind<T>(of: (keyKind: MatchKey) => T): Record<MatchKey, T> {
   return { id: of('id'), attack: of('attack'), title: of('title'), name: of('name') };
 }
 
-function joinedBy(sign: MatchKey, groups: readonly Group[], dead: ReadonlySet<string>): Group[] {
-  const sets = membersByKey(sign, groups, dead);
+function mergeByKey(keyKind: MatchKey, groups: readonly Group[], excludedKeys: ReadonlySet<string>): Group[] {
+  const sets = membersByKey(keyKind, groups, excludedKeys);
   const setsOf = new Map<Group, Group[][]>();
   for (const set of sets) for (const group of set) setsOf.set(group, [...(setsOf.get(group) ?? []), set]);
   return components(groups, sets).flatMap((component) => {
-    if (!hasConflict(component)) return [united(component)];
+    if (!hasConflict(component)) return [mergeGroups(component)];
     const isTorn = (group: Group) => hasConflict((setsOf.get(group) ?? []).flat());
     const whole = new Set(component.filter((group) => !isTorn(group)));
     const left = [...new Set(component.flatMap((group) => setsOf.get(group) ?? []))];
@@ -109,7 +109,7 @@ function joinedBy(sign: MatchKey, groups: readonly Group[], dead: ReadonlySet<st
       component,
       left.map((set) => set.filter((group) => whole.has(group))),
     );
-    return parts.flatMap((part) => (hasConflict(part) ? part : [united(part)]));
+    return parts.flatMap((part) => (hasConflict(part) ? part : [mergeGroups(part)]));
   });
 }
 
@@ -117,19 +117,23 @@ function joinedBy(sign: MatchKey, groups: readonly Group[], dead: ReadonlySet<st
  * Returns the groups that each key of that kind merges. A title is also a name: all objects that have it as a
  * name count for conflicts.
  */
-function membersByKey(sign: MatchKey, groups: readonly Group[], dead: ReadonlySet<string>): Group[][] {
+function membersByKey(
+  keyKind: MatchKey,
+  groups: readonly Group[],
+  excludedKeys: ReadonlySet<string>,
+): Group[][] {
   const byKey = new Map<string, Group[]>();
   for (const group of groups) {
-    for (const key of group.keys[sign === 'title' ? 'name' : sign]) {
-      const bearers = byKey.get(key);
-      if (bearers) bearers.push(group);
+    for (const key of group.keys[keyKind === 'title' ? 'name' : keyKind]) {
+      const holders = byKey.get(key);
+      if (holders) holders.push(group);
       else byKey.set(key, [group]);
     }
   }
   return [...byKey]
-    .filter(([key, bearers]) => !dead.has(key) && !hasConflict(bearers))
-    .map(([key, bearers]) => bearers.filter(({ keys }) => keys[sign].has(key)))
-    .filter((bearers) => bearers.length > 1);
+    .filter(([key, holders]) => !excludedKeys.has(key) && !hasConflict(holders))
+    .map(([key, holders]) => holders.filter(({ keys }) => keys[keyKind].has(key)))
+    .filter((holders) => holders.length > 1);
 }
 
 /** Returns the connected components of the groups, which the sets connect. */
@@ -168,13 +172,18 @@ function entityIdOf(members: readonly string[], objects: Statements, rules: Enti
       .reduce((a, b) => (compareTlp(a, b) <= 0 ? a : b), 'RED');
     const widest = statements.filter(({ state }) => state.tlp === tlp);
     const isOwn = widest.some((statement) => isAttacksOwn(statement, rules)) && !isWithdrawn(widest, rules);
-    return { id, tlp, isOwn, heardAt: Math.min(...widest.map(({ heardAt }) => heardAt.getTime())) };
+    return {
+      id,
+      tlp,
+      isOwn,
+      firstImportedAt: Math.min(...widest.map(({ firstImportedAt }) => firstImportedAt.getTime())),
+    };
   });
   ranked.sort(
     (a, b) =>
       compareTlp(a.tlp, b.tlp) ||
       Number(b.isOwn) - Number(a.isOwn) ||
-      a.heardAt - b.heardAt ||
+      a.firstImportedAt - b.firstImportedAt ||
       compareText(a.id, b.id),
   );
   return ranked[0]?.id ?? '';

@@ -17,7 +17,7 @@ import {
 export type MatchKey = 'id' | 'attack' | 'title' | 'name';
 
 /** An object as one audience sees it. */
-export interface KnownObject {
+export interface AudienceObject {
   id: string;
   /** The keys by kind: objects that share one can be merged. */
   keys: Record<MatchKey, string[]>;
@@ -38,27 +38,28 @@ export interface KnownObject {
  * - An object that its source has withdrawn matches by its ids alone: its names have passed to its
  *   replacement.
  */
-export function knownObject(
+export function audienceObject(
   statements: readonly EntityStatement[],
   rules: EntityKindRules,
   level: Tlp,
-): KnownObject | null {
-  const heard = statements.filter(({ state }) => compareTlp(state.tlp, level) <= 0);
-  const [first] = heard.sort(compareStatements(rules));
+): AudienceObject | null {
+  const visible = statements.filter(({ state }) => compareTlp(state.tlp, level) <= 0);
+  const [first] = visible.sort(compareStatements(rules));
   if (!first) return null;
-  const attackId = heard.map(({ state }) => rules.attackId(state.columns)).find((id) => id !== null) ?? null;
+  const attackId =
+    visible.map(({ state }) => rules.attackId(state.columns)).find((id) => id !== null) ?? null;
   const marks = new Map<string, string>();
   if (attackId !== null) marks.set('attack', attackId);
-  for (const statement of heard) {
+  for (const statement of visible) {
     const [mark, value] = ownMark(statement, rules, attackId);
     if (value !== null && !marks.has(mark)) marks.set(mark, value);
   }
-  const names = isWithdrawn(heard, rules) ? [] : heard.map(({ state }) => rules.names(state.columns));
+  const names = isWithdrawn(visible, rules) ? [] : visible.map(({ state }) => rules.names(state.columns));
   return {
     id: first.objectId,
     marks,
     keys: {
-      id: unique(heard.flatMap(({ externalIds }) => externalIds)).map((id) => `id:${id}`),
+      id: unique(visible.flatMap(({ externalIds }) => externalIds)).map((id) => `id:${id}`),
       attack: attackId === null ? [] : [`attack:${attackId}`],
       title: nameKeys(names.flatMap(([title]) => title ?? [])),
       name: nameKeys(names.flat()),
@@ -101,7 +102,7 @@ export function allKeys(statements: readonly EntityStatement[], rules: EntityKin
 }
 
 /** Returns whether any two of these are in conflict. */
-export function hasConflict(marked: Iterable<Pick<KnownObject, 'marks'>>): boolean {
+export function hasConflict(marked: Iterable<Pick<AudienceObject, 'marks'>>): boolean {
   const seen = new Map<string, string>();
   for (const { marks } of marked) {
     for (const [mark, value] of marks) {

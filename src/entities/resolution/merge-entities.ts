@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { compareTlp } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import { namesIn, uniteNames, withAliases } from './entity-names.ts';
-import type { Columns, EntityState, Part } from './entity-state.ts';
+import type { AudienceState, Columns, EntityState } from './entity-state.ts';
 
 /**
  * Merges two statements of one source about one object. Commutative, associative and idempotent, so that the
@@ -10,14 +10,14 @@ import type { Columns, EntityState, Part } from './entity-state.ts';
  * (at equal times the greater one), and names unite. The latest statement (at equal times the most
  * restrictive one) sets the audience of the whole; statements for fewer people than that are not disclosed.
  */
-export function mergeEntities(before: EntityState, said: EntityState): EntityState {
-  const byTlp = new Map<Tlp, Part>();
-  for (const part of [...partsOf(before), ...partsOf(said)]) {
+export function mergeEntities(before: EntityState, stated: EntityState): EntityState {
+  const byTlp = new Map<Tlp, AudienceState>();
+  for (const part of [...partsOf(before), ...partsOf(stated)]) {
     const own = byTlp.get(part.tlp);
-    byTlp.set(part.tlp, own ? joined(own, part) : part);
+    byTlp.set(part.tlp, own ? mergeParts(own, part) : part);
   }
   const parts = [...byTlp.values()].sort((a, b) => compareTlp(a.tlp, b.tlp));
-  const { columns, at, confidence, tlp } = heard(parts);
+  const { columns, at, confidence, tlp } = visiblePart(parts);
   const state: EntityState = {
     id: before.id,
     sourceId: before.sourceId,
@@ -31,7 +31,7 @@ export function mergeEntities(before: EntityState, said: EntityState): EntitySta
 
 /** Returns all names that a source states for its current audience, with who coined them. */
 export function statedNames(state: EntityState) {
-  return (heard(partsOf(state)).columns.aliases ?? []) as ReturnType<typeof namesIn>;
+  return (visiblePart(partsOf(state)).columns.aliases ?? []) as ReturnType<typeof namesIn>;
 }
 
 export function sameEntity(a: EntityState, b: EntityState): boolean {
@@ -46,7 +46,7 @@ export function sameEntity(a: EntityState, b: EntityState): boolean {
 }
 
 /** Returns whether a value is unstated, so that a later statement or another source may state it. */
-export function isGap(value: Columns[string] | undefined): boolean {
+export function isUnstated(value: Columns[string] | undefined): boolean {
   return (
     value === null ||
     value === undefined ||
@@ -55,30 +55,30 @@ export function isGap(value: Columns[string] | undefined): boolean {
   );
 }
 
-function partsOf({ parts, tlp, statedAt, confidence, columns }: EntityState): Part[] {
+function partsOf({ parts, tlp, statedAt, confidence, columns }: EntityState): AudienceState[] {
   if (parts) return parts;
   const named = 'aliases' in columns ? { ...columns, aliases: namesIn(columns) } : columns;
   return [{ tlp, at: statedAt?.getTime() ?? null, confidence, columns: named, times: {} }];
 }
 
 /** Merges the parts that are visible to the audience of the latest part. */
-function heard(parts: readonly Part[]): Part {
+function visiblePart(parts: readonly AudienceState[]): AudienceState {
   const { tlp } = parts.reduce((a, b) =>
     (compareTimes(a.at, b.at) || compareTlp(a.tlp, b.tlp)) >= 0 ? a : b,
   );
-  return { ...parts.filter((part) => compareTlp(part.tlp, tlp) <= 0).reduce(joined), tlp };
+  return { ...parts.filter((part) => compareTlp(part.tlp, tlp) <= 0).reduce(mergeParts), tlp };
 }
 
-function joined(a: Part, b: Part): Part {
+function mergeParts(a: AudienceState, b: AudienceState): AudienceState {
   const order = compareTimes(a.at, b.at);
   const at = order >= 0 ? a.at : b.at;
   const columns: Columns = {};
-  const times: Part['times'] = {};
+  const times: AudienceState['times'] = {};
   for (const column of Object.keys({ ...a.columns, ...b.columns })) {
-    const from = decides(column, a, b) ? a : b;
+    const from = takesPrecedence(column, a, b) ? a : b;
     columns[column] = from.columns[column] ?? null;
     const time = timeOf(from, column);
-    if (time !== at && !isGap(columns[column])) times[column] = time;
+    if (time !== at && !isUnstated(columns[column])) times[column] = time;
   }
   if ('aliases' in columns) {
     columns.aliases = uniteNames([...(a.columns.aliases as never[]), ...(b.columns.aliases as never[])]);
@@ -89,14 +89,14 @@ function joined(a: Part, b: Part): Part {
 }
 
 /** Returns whether the value of `a` takes precedence in a column. */
-function decides(column: string, a: Part, b: Part): boolean {
+function takesPrecedence(column: string, a: AudienceState, b: AudienceState): boolean {
   const [own, other] = [a.columns[column], b.columns[column]];
-  if (isGap(own) || isGap(other)) return isGap(other);
+  if (isUnstated(own) || isUnstated(other)) return isUnstated(other);
   const order = compareTimes(timeOf(a, column), timeOf(b, column));
   return order === 0 ? JSON.stringify(own) >= JSON.stringify(other) : order > 0;
 }
 
-function timeOf({ at, times }: Part, column: string): number | null {
+function timeOf({ at, times }: AudienceState, column: string): number | null {
   return column in times ? (times[column] ?? null) : at;
 }
 

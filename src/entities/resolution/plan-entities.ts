@@ -5,16 +5,16 @@ import { slugOf } from '../../model/slug.ts';
 import { compareTlp } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { Source } from '../../sources/store/sources.queries.ts';
-import { loadShown } from './entities.queries.ts';
+import { loadEntities } from './entities.queries.ts';
 import { ENTITY_RULES, type EntityKindRules, type EntityRecord } from './entity-kinds.ts';
 import { loadNeighbourhood, loadObjects } from './entity-neighbourhood.ts';
 import type { EntityState } from './entity-state.ts';
 import { type EntityStatement, uuidIn } from './entity-statement.ts';
-import { showEntity } from './entity-view.ts';
+import { resolveEntity } from './entity-view.ts';
 import type { ExternalIdWrite } from './external-ids.queries.ts';
 import { groupObjects } from './group-objects.ts';
 import { mergeEntities, sameEntity } from './merge-entities.ts';
-import { regroup } from './reassign.ts';
+import { reassign } from './reassign.ts';
 import type { EndMove } from './relationship-ends.queries.ts';
 
 /** Namespace of the ids of objects whose external ids contain no UUID. */
@@ -25,10 +25,10 @@ type Outcome = 'new' | 'updated' | 'unchanged';
 /** The changes to write for one kind. */
 export interface EntityChange {
   statements: EntityStatement[];
-  shown: EntityState[];
+  resolvedStates: EntityState[];
   externalIds: ExternalIdWrite[];
   /** Entities whose external ids are reduced to those in `externalIds`. */
-  regrouped: string[];
+  prunedEntityIds: string[];
   moves: EndMove[];
   /** Entities that cease to exist, each with its successor. */
   successors: Map<string, string>;
@@ -105,18 +105,24 @@ export async function planObjects(
 }> {
   const nothing: EntityChange = {
     statements: [],
-    shown: [],
+    resolvedStates: [],
     externalIds: [],
-    regrouped: [],
+    prunedEntityIds: [],
     moves: [],
     successors: new Map(),
   };
   if (changed.length === 0)
     return { objects: new Map(), entityOf: new Map(), change: nothing, withdrawn: [] };
-  const { objects: near, dead } = await loadNeighbourhood(db, rules, changed, before, after);
-  const objects = new Map([...near].filter(([, said]) => said.length > 0));
+  const { objects: neighbours, excludedKeys: dead } = await loadNeighbourhood(
+    db,
+    rules,
+    changed,
+    before,
+    after,
+  );
+  const objects = new Map([...neighbours].filter(([, said]) => said.length > 0));
   const entityOf = groupObjects(objects, rules, dead);
-  const { touched, successors, moves } = regroup(objects, entityOf);
+  const { touched, successors, moves } = reassign(objects, entityOf);
   const changedIds = new Set(changed);
   const isChanged = ({ objectId, entityId }: EntityStatement) =>
     changedIds.has(objectId) || entityId !== entityOf.get(objectId);
@@ -131,14 +137,16 @@ export async function planObjects(
     else if (!successors.has(entityId)) withdrawn.add(entityId);
   }
   const losesIds = changed.some((id) => {
-    const kept = new Set(after.get(id)?.flatMap(({ externalIds }) => externalIds));
-    return before.get(id)?.some(({ externalIds }) => externalIds.some((externalId) => !kept.has(externalId)));
+    const remaining = new Set(after.get(id)?.flatMap(({ externalIds }) => externalIds));
+    return before
+      .get(id)
+      ?.some(({ externalIds }) => externalIds.some((externalId) => !remaining.has(externalId)));
   });
   const change: EntityChange = {
     statements: all
       .filter(isChanged)
       .map((statement) => ({ ...statement, entityId: entityOf.get(statement.objectId) ?? null })),
-    shown: await changedRows(db, rules, all, entityOf, touched),
+    resolvedStates: await changedRows(db, rules, all, entityOf, touched),
     externalIds: all
       .filter(({ objectId }) => touched.has(entityOf.get(objectId) ?? ''))
       .flatMap(({ objectId, externalIds }) =>
@@ -148,7 +156,7 @@ export async function planObjects(
           kind: rules.table,
         })),
       ),
-    regrouped: moves.length === 0 && !losesIds ? [] : [...touched, ...withdrawn],
+    prunedEntityIds: moves.length === 0 && !losesIds ? [] : [...touched, ...withdrawn],
     moves,
     successors,
   };
@@ -173,7 +181,7 @@ function withRecord(
     entityId: known[0]?.entityId ?? null,
     sourceName: source.name,
     externalIds,
-    heardAt: own?.heardAt ?? now,
+    firstImportedAt: own?.firstImportedAt ?? now,
     state,
   };
   objects.set(said.id, [...known.filter((other) => other !== own), statement]);
@@ -192,9 +200,9 @@ async function changedRows(
     const id = entityOf.get(statement.objectId) ?? '';
     if (touched.has(id)) byEntity.set(id, [...(byEntity.get(id) ?? []), statement]);
   }
-  const stored = await loadShown(db, rules, [...byEntity.keys()]);
+  const stored = await loadEntities(db, rules, [...byEntity.keys()]);
   return [...byEntity]
-    .map(([id, said]) => showEntity(id, said, rules))
+    .map(([id, said]) => resolveEntity(id, said, rules))
     .filter((state) => {
       const row = stored.get(state.id);
       return !row || !sameEntity(row, state);

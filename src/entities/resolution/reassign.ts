@@ -2,7 +2,7 @@ import type { EntityStatement } from './entity-statement.ts';
 import type { EndMove } from './relationship-ends.queries.ts';
 
 /** The effects of moving objects from one entity to another. */
-export interface Regrouping {
+export interface Reassignment {
   /** Entities that an object has left or entered. */
   touched: Set<string>;
   /** Entities without objects, each with its successor. */
@@ -18,30 +18,30 @@ export interface Regrouping {
  * @param objects those whose entities are now settled
  * @param entityOf each object's entity from now on
  */
-export function regroup(
+export function reassign(
   objects: ReadonlyMap<string, readonly EntityStatement[]>,
   entityOf: ReadonlyMap<string, string>,
-): Regrouping {
+): Reassignment {
   const members = new Map<string, string[]>();
   for (const [id, [statement]] of objects) {
     const oldId = statement?.entityId ?? null;
     if (oldId !== null) members.set(oldId, [...(members.get(oldId) ?? []), id]);
   }
   const inUse = new Set([...objects.keys()].map((id) => entityOf.get(id)));
-  const regrouping: Regrouping = { touched: new Set(), successors: new Map(), moves: [] };
+  const reassignment: Reassignment = { touched: new Set(), successors: new Map(), moves: [] };
   for (const [oldId, ids] of members) {
     const newIds = new Set(ids.map((id) => entityOf.get(id) ?? id));
     if (newIds.size === 1 && newIds.has(oldId)) continue;
-    const heir = entityOf.get(objects.has(oldId) ? oldId : ([...ids].sort()[0] ?? oldId)) ?? oldId;
-    for (const id of [oldId, ...newIds]) regrouping.touched.add(id);
-    if (!inUse.has(oldId)) regrouping.successors.set(oldId, heir);
-    regrouping.moves.push({ oldId, sourceId: null, newId: heir });
-    for (const [sourceId, spokenOf] of entitiesBySource(ids, objects, entityOf)) {
-      const [only = heir] = spokenOf;
-      regrouping.moves.push({ oldId, sourceId, newId: spokenOf.size === 1 ? only : heir });
+    const successor = entityOf.get(objects.has(oldId) ? oldId : ([...ids].sort()[0] ?? oldId)) ?? oldId;
+    for (const id of [oldId, ...newIds]) reassignment.touched.add(id);
+    if (!inUse.has(oldId)) reassignment.successors.set(oldId, successor);
+    reassignment.moves.push({ oldId, sourceId: null, newId: successor });
+    for (const [sourceId, entities] of entitiesBySource(ids, objects, entityOf)) {
+      const [only = successor] = entities;
+      reassignment.moves.push({ oldId, sourceId, newId: entities.size === 1 ? only : successor });
     }
   }
-  return regrouping;
+  return reassignment;
 }
 
 function entitiesBySource(

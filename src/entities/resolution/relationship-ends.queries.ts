@@ -35,7 +35,7 @@ async function moveEnd(
   moves: readonly EndMove[],
   revision: number,
 ): Promise<void> {
-  const moved = await takeMoved(trx, 'relationship', kind, end, moves);
+  const moved = await deleteMoved(trx, 'relationship', kind, end, moves);
   if (moved === null) return;
   await sql`
     insert into relationship (from_id, to_id, type, from_kind, to_kind, tlp, source_id, revision)
@@ -57,7 +57,7 @@ async function moveEndOfChanges(
   end: 'from' | 'to',
   moves: readonly EndMove[],
 ): Promise<void> {
-  const moved = await takeMoved(trx, 'import_relationship_change', kind, end, moves);
+  const moved = await deleteMoved(trx, 'import_relationship_change', kind, end, moves);
   if (moved === null) return;
   await sql`
     insert into import_relationship_change as c (from_id, to_id, type, run, source_id, from_kind, to_kind, changed, revision,
@@ -77,7 +77,7 @@ async function moveEndOfChanges(
  * moves from one entity to a second does not collide with one that leaves the second.
  * @returns the rows with their new end, as a JSON list; null: there are none
  */
-async function takeMoved(
+async function deleteMoved(
   trx: Transaction<Tables>,
   table: 'relationship' | 'import_relationship_change',
   kind: EntityKind,

@@ -2,7 +2,7 @@ import { blockOf, groupSid, sidOf } from '../../model/rule-numbers.ts';
 import { mostRestrictive } from '../../model/statement.ts';
 import { type IndicatorType, SEVERITIES } from '../../model/vocabulary.ts';
 import type { ExportFormat, ExportIndicator } from '../format.ts';
-import type { RuleAbout } from './rule-text.ts';
+import type { RuleDescription } from './rule-text.ts';
 
 /** The rule language of an engine. */
 export interface RuleLanguage {
@@ -14,7 +14,7 @@ export interface RuleLanguage {
    */
   rulesOf(row: ExportIndicator): string[];
   /** Returns one rule for addresses of one family. */
-  addressRule(family: 'IPV4' | 'IPV6', addresses: readonly string[], about: RuleAbout): string;
+  addressRule(family: 'IPV4' | 'IPV6', addresses: readonly string[], about: RuleDescription): string;
 }
 
 /**
@@ -138,7 +138,7 @@ function aboutAddresses(
   rows: readonly ExportIndicator[],
   sid: number,
   rev: number,
-): RuleAbout {
+): RuleDescription {
   const severities = rows.map(({ severity }) => SEVERITIES.indexOf(severity));
   return {
     subject: `${family} ${rows.length === 1 ? rows[0]?.value : `any of ${rows.length} addresses`}`,
@@ -158,7 +158,7 @@ function aboutAddresses(
  * @param slot 0 to 7: which of its rules
  * @param where such as `in DNS query`; '' where the type implies it
  */
-export function aboutIndicator(row: ExportIndicator, slot: number, where = ''): RuleAbout {
+export function aboutIndicator(row: ExportIndicator, slot: number, where = ''): RuleDescription {
   const { type, value, severity, confidence, tlp, source, firstSeen, lastSeen } = row;
   const subject = `${type} ${value}${where === '' ? '' : ` ${where}`}`;
   const sid = sidOf(row.number, slot);

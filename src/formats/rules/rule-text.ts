@@ -2,7 +2,7 @@ import type { Severity, Tlp } from '../../model/vocabulary.ts';
 import type { Instant } from '../format.ts';
 
 /** The description of a match at the end of a rule. */
-export interface RuleAbout {
+export interface RuleDescription {
   /** The subject of the message, after the name of the service. */
   subject: string;
   severity: Severity;
@@ -39,7 +39,7 @@ const MAX_SOURCES = 8;
  * @param header action, protocol and both ends, such as `alert dns $HOME_NET any -> any any`
  * @param conditions the conditions in the language of the engine, one option each
  */
-export function ruleLine(header: string, conditions: readonly string[], about: RuleAbout): string {
+export function ruleLine(header: string, conditions: readonly string[], about: RuleDescription): string {
   const { classtype, priority } = RANKS[about.severity];
   const options = [
     `msg:"${message(about)}"`,
@@ -53,7 +53,7 @@ export function ruleLine(header: string, conditions: readonly string[], about: R
   return `${header} (${options.join('; ')};)\n`;
 }
 
-function message({ subject, sources, severity }: RuleAbout): string {
+function message({ subject, sources, severity }: RuleDescription): string {
   const source = clipped(sources[0] ?? '', MAX_SOURCE) + (sources.length > 1 ? ' and others' : '');
   // Engines read escapes differently, and programs that show the alert read them again: this text needs none.
   return `Tipline ${clipped(subject, MAX_SUBJECT)} (${source}, ${severity})`.replace(
@@ -66,7 +66,7 @@ function message({ subject, sources, severity }: RuleAbout): string {
  * Returns the metadata as keys and values. Commas and semicolons would end them; a blank separates key and
  * value.
  */
-function metadata({ confidence, severity, tlp, sources, firstSeen, lastSeen }: RuleAbout): string[] {
+function metadata({ confidence, severity, tlp, sources, firstSeen, lastSeen }: RuleDescription): string[] {
   return [
     `confidence ${confidence}`,
     `severity ${severity}`,

@@ -1,5 +1,5 @@
+import type { EventPath } from './event-path.ts';
 import { literal, type SigmaComparison } from './pattern.ts';
-import type { ShownPath } from './shown-path.ts';
 import { isUnixName, unixPath } from './unix-paths.ts';
 import { windowsPath } from './windows-paths.ts';
 
@@ -42,7 +42,7 @@ function pipeComparison(name: string): ReturnType<typeof fileComparison> {
   return { place: 'pipe', comparison };
 }
 
-function fieldOf({ isWhole }: ShownPath): Pick<SigmaComparison, 'selection' | 'field'> {
+function fieldOf({ isWhole }: EventPath): Pick<SigmaComparison, 'selection' | 'field'> {
   return isWhole
     ? { selection: 'selection_path', field: 'TargetFilename' }
     : { selection: 'selection_name', field: 'TargetFilename|endswith' };
@@ -53,7 +53,7 @@ function lastName(path: string): string {
 }
 
 /** Returns the pattern of a path; null if, apart from the user's name, no event shows it in this form. */
-function pathPattern({ path }: ShownPath, forbidden: RegExp): string | null {
+function pathPattern({ path }: EventPath, forbidden: RegExp): string | null {
   const profiles = PROFILE.exec(path)?.[0] ?? '';
   const user = profiles === '' ? '' : (/^[^\\/]+(?=[\\/])/.exec(path.slice(profiles.length))?.[0] ?? '');
   const rest = path.slice(profiles.length + user.length);

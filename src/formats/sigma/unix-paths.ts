@@ -1,4 +1,4 @@
-import type { ShownPath } from './shown-path.ts';
+import type { EventPath } from './event-path.ts';
 
 /** Prefixes that only a shell expands: `~/`, `$HOME/`, `${HOME}/`. */
 const VARIABLE = /^(?:~|\$(?:[A-Z_]+|\{[A-Z_]+\}))(?=\/|$)/;
@@ -15,7 +15,7 @@ export function isUnixName(name: string): boolean {
 }
 
 /** Returns a Linux or macOS name as events show it; null for a folder. */
-export function unixPath(name: string): ShownPath | null {
+export function unixPath(name: string): EventPath | null {
   if (name.startsWith('/')) return FOLDER.test(name) ? null : { path: name, isWhole: true };
   const variable = VARIABLE.exec(name);
   if (variable === null) return { path: `/${name.replace(/^(?:\.{1,2}\/)+/, '')}`, isWhole: false };

@@ -1,4 +1,4 @@
-import type { ShownPath } from './shown-path.ts';
+import type { EventPath } from './event-path.ts';
 
 /** The beginnings of paths that the kernel writes, and programs that pass long paths to it. */
 const NAMESPACE = /^\\(?:\?\?|\\[.?])\\(?=[a-z]:|UNC\\|GLOBALROOT\\|Volume\{)/i;
@@ -44,7 +44,7 @@ const FOLDER_ENDS: readonly string[] = [
  * Returns a Windows name as events show it: drive letters, backslashes, no variables; null for a folder or a
  * device.
  */
-export function windowsPath(name: string): ShownPath | null {
+export function windowsPath(name: string): EventPath | null {
   const path = name
     .replaceAll('/', '\\')
     .replace(NAMESPACE, '')
@@ -56,7 +56,7 @@ export function windowsPath(name: string): ShownPath | null {
   return DEVICE.test(path) ? null : file(withoutVariable(path));
 }
 
-function withoutVariable(path: string): ShownPath {
+function withoutVariable(path: string): EventPath {
   if (/^(?:[a-z]:\\|\\\\)/i.test(path)) return { path, isWhole: true };
   const variable = VARIABLE.exec(path);
   const rest = path.slice(variable?.[0].length ?? 0);
@@ -70,7 +70,7 @@ function below(path: string): string {
   return path === '' || path.startsWith('\\') ? path : `\\${path}`;
 }
 
-function file(shown: ShownPath): ShownPath | null {
+function file(shown: EventPath): EventPath | null {
   const lowered = shown.path.toLowerCase();
   return FOLDER_ENDS.some((end) => lowered.endsWith(end)) ? null : shown;
 }

@@ -8,13 +8,13 @@ import type { CachedResponse, ResponseCache } from './response-cache.ts';
 /** Responses by the URL of their request, which need neither be parsed nor validated again. */
 export interface CachedUrls {
   /** This URL asks that question, and has a response with these headers. */
-  remember(request: FastifyRequest, reply: FastifyReply, question: string): void;
+  remember(request: FastifyRequest, reply: FastifyReply, cacheKey: string): void;
   /** Sends the cached response to the URL of a request that was admitted. @returns false: there is none */
   send(request: FastifyRequest, reply: FastifyReply): boolean;
 }
 
 interface Entry {
-  question: string;
+  cacheKey: string;
   /** Names and values in turn: those that are the same in every response. */
   headers: string[];
   headersOf304: string[];
@@ -30,22 +30,22 @@ export function cachedUrls(responses: Pick<ResponseCache, 'findCached'>): Cached
   const entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
   const keyOf = ({ principal, originalUrl }: FastifyRequest) => `${principal.tlpCeiling} ${originalUrl}`;
   return {
-    remember(request, reply, question) {
+    remember(request, reply, cacheKey) {
       if (request.originalUrl.length > MAX_URL_LENGTH) return;
-      const kept = Object.entries({ ...SECURITY_HEADERS, ...reply.getHeaders() }).filter(
+      const sentHeaders = Object.entries({ ...SECURITY_HEADERS, ...reply.getHeaders() }).filter(
         ([name]) => !NOT_KEPT.has(name),
       );
-      const flat = (pairs: typeof kept) => pairs.flatMap(([name, value]) => [name, String(value)]);
+      const flat = (pairs: typeof sentHeaders) => pairs.flatMap(([name, value]) => [name, String(value)]);
       entries.set(keyOf(request), {
-        question,
-        headers: flat(kept),
-        headersOf304: flat(kept.filter(([name]) => isSentWith304(name))),
+        cacheKey: cacheKey,
+        headers: flat(sentHeaders),
+        headersOf304: flat(sentHeaders.filter(([name]) => isSentWith304(name))),
       });
     },
     send(request, reply) {
       if (request.method !== 'GET') return false;
       const entry = entries.get(keyOf(request));
-      const cached = entry && responses.findCached(entry.question, request.principal.now.getTime());
+      const cached = entry && responses.findCached(entry.cacheKey, request.principal.now.getTime());
       if (!cached) return false;
       write(request, reply, entry, cached);
       return true;

@@ -30,9 +30,9 @@ export interface ResponseCache {
    * The response to a question: cached, or computed once for all who ask meanwhile. Once the cached one is no longer the latest,
    * the first who asks computes the next, while the others get the one before for as long as it is fresh.
    */
-  getOrCompute(question: string, now: Date, compute: () => Promise<Computed>): Promise<CachedResponse>;
+  getOrCompute(cacheKey: string, now: Date, compute: () => Promise<Computed>): Promise<CachedResponse>;
   /** The cached one, at `now` in Unix time in milliseconds; undefined: this request is to compute it. */
-  findCached(question: string, now: number): CachedResponse | undefined;
+  findCached(cacheKey: string, now: number): CachedResponse | undefined;
   /** How requests were answered, since the start; what the cache holds now. */
   stats(): CacheStats;
 }
@@ -66,26 +66,26 @@ export function createResponseCache(
 ): ResponseCache {
   const entries = new LRUCache<string, CachedResponse>({
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ body }, question) => body.length + question.length + 500,
+    sizeCalculation: ({ body }, cacheKey) => body.length + cacheKey.length + 500,
   });
-  const kept = epochScopedCache(watch, entries);
+  const cache = epochScopedCache(watch, entries);
   const counts = { hits: 0, shared: 0, misses: 0 };
   const renewedAt = new WeakMap<CachedResponse, number>();
   const inFlight = new Map<string, Computing>();
 
   const isRight = (answer: CachedResponse, now: number) => now >= answer.asOf && now < answer.validUntil;
-  const findFresh = (question: string, now: number) => {
-    const answer = kept.get(question);
+  const findFresh = (cacheKey: string, now: number) => {
+    const answer = cache.get(cacheKey);
     const isFresh = answer && isRight(answer, now) && watch.isFresh('answers', answer.revision);
     return isFresh ? answer : undefined;
   };
-  const findLatest = (question: string, now: number) => {
-    const answer = findFresh(question, now);
+  const findLatest = (cacheKey: string, now: number) => {
+    const answer = findFresh(cacheKey, now);
     return answer && watch.isLatest('answers', answer.revision) ? answer : undefined;
   };
   /** The fresh one, unless this request is to renew it. */
-  const findCached = (question: string, now: number) => {
-    const answer = findFresh(question, now);
+  const findCached = (cacheKey: string, now: number) => {
+    const answer = findFresh(cacheKey, now);
     if (!answer) return undefined;
     if (!watch.isLatest('answers', answer.revision)) {
       const at = clock();
@@ -98,7 +98,7 @@ export function createResponseCache(
     return answer;
   };
   const keep = (
-    question: string,
+    cacheKey: string,
     now: Date,
     { payload, revision, validUntil, mayLag = false }: Computed,
     epoch: number,
@@ -113,14 +113,14 @@ export function createResponseCache(
       mayLag,
     };
     // One that took long may come after another that began later.
-    const before = kept.get(question);
+    const before = cache.get(cacheKey);
     if (!before || before.revision < revision || (before.revision === revision && before.asOf <= answer.asOf))
-      kept.set(question, answer, epoch);
+      cache.set(cacheKey, answer, epoch);
     return answer;
   };
   /** A computation that knows of everything that a request must know of that comes now. */
-  const findShareable = (question: string) => {
-    const other = inFlight.get(question);
+  const findShareable = (cacheKey: string) => {
+    const other = inFlight.get(cacheKey);
     const isRecent = other?.generation === watch.generation() && clock() - other.startedAt <= MAX_STALE_MS;
     return isRecent ? other : undefined;
   };
@@ -131,15 +131,15 @@ export function createResponseCache(
   return {
     findCached,
     stats: () => ({ ...counts, entries: entries.size, bytes: entries.calculatedSize }),
-    async getOrCompute(question, now, compute) {
+    async getOrCompute(cacheKey, now, compute) {
       // Who joined one that is not for him looks again: the first of them begins another, which the others join.
       for (;;) {
-        const known = findLatest(question, now.getTime());
+        const known = findLatest(cacheKey, now.getTime());
         if (known) {
           counts.hits++;
           return known;
         }
-        const other = findShareable(question);
+        const other = findShareable(cacheKey);
         if (!other) break;
         const shared = await other.answer;
         if (isRight(shared, now.getTime()) && isRecent(shared)) {
@@ -153,12 +153,12 @@ export function createResponseCache(
         startedAt: clock(),
         generation: watch.generation(),
         answer: compute()
-          .then((computed) => keep(question, now, computed, epoch))
+          .then((computed) => keep(cacheKey, now, computed, epoch))
           .finally(() => {
-            if (inFlight.get(question) === own) inFlight.delete(question);
+            if (inFlight.get(cacheKey) === own) inFlight.delete(cacheKey);
           }),
       };
-      inFlight.set(question, own);
+      inFlight.set(cacheKey, own);
       return own.answer;
     },
   };

@@ -13,12 +13,12 @@ export async function sendCached(
   request: FastifyRequest,
   reply: FastifyReply,
   { responses, urls }: { responses: ResponseCache; urls: CachedUrls },
-  question: string,
+  cacheKey: string,
   compute: () => Promise<Computed>,
 ): Promise<FastifyReply> {
-  const { body, etag } = await responses.getOrCompute(question, request.principal.now, compute);
+  const { body, etag } = await responses.getOrCompute(cacheKey, request.principal.now, compute);
   reply.headers({ 'cache-control': NO_CACHE, etag, 'content-type': JSON_TYPE });
-  urls.remember(request, reply, question);
+  urls.remember(request, reply, cacheKey);
   return reply.send(body);
 }
 

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { laterThan } from '../../db/next-modified-at.ts';
+import { nextModifiedAt } from '../../db/next-modified-at.ts';
 import type { Tables } from '../../db/tables.ts';
 
 export interface LockedConfidence {
@@ -27,7 +27,7 @@ export async function writePin(
 ): Promise<void> {
   await sql`
     update indicator set pinned_confidence = ${pinned}::smallint, revision = ${revision}::bigint,
-      version = version + 1, modified_at = ${laterThan('indicator', now)}
+      version = version + 1, modified_at = ${nextModifiedAt('indicator', now)}
     where id = ${id}::uuid
   `.execute(trx);
 }

@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { By } from '../../audit/audit.queries.ts';
+import type { AuditActor } from '../../audit/audit.queries.ts';
 import type { Db } from '../../db/database.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
@@ -11,7 +11,7 @@ import { changeLock } from './confidence.service.ts';
 
 interface Deps {
   db: Db;
-  by(request: FastifyRequest): By;
+  by(request: FastifyRequest): AuditActor;
 }
 
 export async function confidenceRoutes(instance: FastifyInstance, { db, by }: Deps): Promise<void> {

@@ -1,4 +1,4 @@
-import { type By, writeAudit } from '../../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../../audit/audit.queries.ts';
 import type { Db } from '../../db/database.ts';
 import { commitRevision, lockRevision } from '../../db/revision/revision.ts';
 import { afterTrigger, type LockTrigger } from '../../model/confidence.ts';
@@ -23,7 +23,7 @@ export async function changeLock(
   db: Db,
   indicatorId: string,
   trigger: LockTrigger,
-  { reason, ...by }: By & { reason: string | null },
+  { reason, ...by }: AuditActor & { reason: string | null },
 ): Promise<LockChange | undefined> {
   const { now } = by;
   await currentMatcher(db);

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { batchLoader } from '../../db/batch-loader.ts';
-import { inOrder } from '../../db/case-insensitive.ts';
+import { caseInsensitive } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
 import { likeContains } from '../../db/like-contains.ts';
 import { linkedFrom, linkedTo } from '../../db/linked.ts';
@@ -214,7 +214,7 @@ function contextOf(db: Db, principal: Principal) {
           .select(['actor.id', 'actor.name', 'attack_group_id', 'country', 'motivation'])
           .select(['actor.confidence', actorActive(principal.now).as('active')])
           .where(linkedFrom('indicator', 'actor', principal))
-          .orderBy(inOrder('actor.name'))
+          .orderBy(caseInsensitive('actor.name'))
           .orderBy('actor.id'),
       ).as('actors'),
       jsonArrayFrom(
@@ -223,7 +223,7 @@ function contextOf(db: Db, principal: Principal) {
           .select(['campaign.id', 'campaign.name', 'campaign.confidence'])
           .select(campaignStatus(principal.now).as('status'))
           .where(linkedFrom('indicator', 'campaign', principal))
-          .orderBy(inOrder('campaign.name'))
+          .orderBy(caseInsensitive('campaign.name'))
           .orderBy('campaign.id'),
       ).as('campaigns'),
       jsonArrayFrom(

@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { laterThan } from '../../db/next-modified-at.ts';
+import { nextModifiedAt } from '../../db/next-modified-at.ts';
 import type { Tables } from '../../db/tables.ts';
 import { searchText } from '../../model/search-text.ts';
 import type { ResolvedIndicator, SourceStatement, Statement } from '../../model/statement.ts';
@@ -120,7 +120,7 @@ export function statementOf(row: Tables['indicator_source']): Statement {
     tlp: row.tlp,
     tags: row.tags,
     forDetection: row.for_detection,
-    leftAt: momentOf(row.left_at),
+    delistedAt: momentOf(row.delisted_at),
   };
 }
 
@@ -217,7 +217,7 @@ async function updateIndicators(
       source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
       for_detection = x.for_detection, whitelisted = x.whitelisted,
       expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
-      revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${laterThan('indicator', now)}
+      revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', now)}
     from ${recordset} where indicator.id = x.id
   `.execute(trx);
 }
@@ -255,7 +255,7 @@ export async function writeStatements(
       tlp: statement.tlp,
       tags: statement.tags,
       for_detection: statement.forDetection,
-      left_at: statement.leftAt,
+      delisted_at: statement.delistedAt,
     }))
     .sort(byKey('indicator_id'));
   await sql`
@@ -263,12 +263,12 @@ export async function writeStatements(
     select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (indicator_id uuid, source_id uuid,
       stated_at timestamptz, first_seen timestamptz, last_seen timestamptz, imported_at timestamptz,
       expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean,
-      left_at timestamptz)
+      delisted_at timestamptz)
     on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
       expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
       tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
-      left_at = excluded.left_at
+      delisted_at = excluded.delisted_at
   `.execute(trx);
 }
 

@@ -12,7 +12,7 @@ export type Source = StatingSource;
 export const sourceId = (name: string) => uuidv5(name, SOURCE_NAMESPACE);
 
 export function newSource(id: string, name: string, defaults: SourceDefaults): Source {
-  return { id, name, defaults, lifetimes: {}, membership: false };
+  return { id, name, defaults, lifetimes: {}, isSnapshotList: false };
 }
 
 /** A source into which nothing can be imported now, and why. */
@@ -80,7 +80,7 @@ const COLUMNS = [
   'default_confidence',
   'default_severity',
   'lifetimes',
-  'membership',
+  'is_snapshot_list',
 ] as const;
 
 export async function findSource(db: Db, name: string): Promise<Source | undefined> {
@@ -106,7 +106,7 @@ export async function loadSources(db: Db, ids: Iterable<string>): Promise<Map<st
 type SourceRow = Pick<
   Tables['source'],
   'id' | 'name' | 'default_tlp' | 'default_confidence' | 'default_severity'
-> & { lifetimes: Lifetimes; membership: boolean };
+> & { lifetimes: Lifetimes; is_snapshot_list: boolean };
 
 function toSource(row: SourceRow): Source {
   return {
@@ -114,6 +114,6 @@ function toSource(row: SourceRow): Source {
     name: row.name,
     defaults: { tlp: row.default_tlp, confidence: row.default_confidence, severity: row.default_severity },
     lifetimes: row.lifetimes,
-    membership: row.membership,
+    isSnapshotList: row.is_snapshot_list,
   };
 }

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import { PROBES } from './sample-values.ts';
+import { SAMPLE_VALUES } from './sample-values.ts';
 
 const MAX_PATTERN_LENGTH = 1000;
 /**
@@ -90,5 +90,5 @@ function compile(pattern: string, flags: number): RE2JS | null {
 
 function matchesEverything(expression: RE2JS, types: readonly IndicatorType[]): boolean {
   if (expression.test('')) return true;
-  return types.some((type) => PROBES[type].every((value) => expression.test(value)));
+  return types.some((type) => SAMPLE_VALUES[type].every((value) => expression.test(value)));
 }

@@ -5,9 +5,9 @@ import { hostOf } from './host-of.ts';
 import { findName } from './name-index.ts';
 import { addressDigits } from './network.ts';
 import { networkIndex } from './network-index.ts';
-import { firstRank, NO_RANK, type Ranks, rankLists, TYPE_BIT } from './priority.ts';
+import { assignPriorities, highestPriority, NO_MATCH, type Priorities, TYPE_BIT } from './priority.ts';
 import { fillTables, type RuleTables } from './rule-tables.ts';
-import { partIndex } from './substring-index.ts';
+import { substringIndex } from './substring-index.ts';
 import type { Warninglist } from './warninglist.ts';
 
 export interface WhitelistHit {
@@ -28,13 +28,13 @@ export interface WhitelistMatcher {
  * must not change afterwards. Takes about as long as parsing the lists: seconds for a million entries.
  */
 export function buildMatcher(lists: readonly { id: string; list: Warninglist }[]): WhitelistMatcher {
-  const ranks = rankLists(lists);
+  const ranks = assignPriorities(lists);
   const lowestRank = search(fillTables(lists, ranks), ranks);
   return {
     match(type, normalized) {
       if (normalized.length > MAX_LENGTH) return null;
       const rank = lowestRank(type, normalized);
-      return rank === NO_RANK ? null : ranks.hitOf(rank);
+      return rank === NO_MATCH ? null : ranks.hitOf(rank);
     },
   };
 }
@@ -45,15 +45,15 @@ type Search = (type: IndicatorType, normalized: string) => number;
  * Returns a function that finds the lowest rank among all matches of a value. Expressions are tried last
  * because they cost most.
  */
-function search(tables: RuleTables, ranks: Ranks): Search {
+function search(tables: RuleTables, ranks: Priorities): Search {
   const byHost = hostSearch(tables, ranks);
   const byPart = partSearch(tables, ranks);
   return (type, normalized) => {
     const typeBit = TYPE_BIT[type];
     const host = hostOf(type, normalized);
     const best = Math.min(
-      firstRank(tables.values[type], normalized, typeBit, ranks),
-      host === null ? NO_RANK : byHost(host, typeBit),
+      highestPriority(tables.values[type], normalized, typeBit, ranks),
+      host === null ? NO_MATCH : byHost(host, typeBit),
       byPart(normalized, host, typeBit),
     );
     for (const { rank, types, expression } of tables.expressions) {
@@ -64,7 +64,7 @@ function search(tables: RuleTables, ranks: Ranks): Search {
   };
 }
 
-function hostSearch({ names, networks }: RuleTables, ranks: Ranks) {
+function hostSearch({ names, networks }: RuleTables, ranks: Priorities) {
   const ipv4 = networkIndex(networks.ipv4, ranks);
   const ipv6 = networkIndex(networks.ipv6, ranks);
   return (host: string, typeBit: number): number => {
@@ -74,12 +74,12 @@ function hostSearch({ names, networks }: RuleTables, ranks: Ranks) {
   };
 }
 
-function partSearch({ parts }: RuleTables, ranks: Ranks) {
-  const inHost = partIndex(parts.host, ranks);
-  const inValue = partIndex(parts.value, ranks);
+function partSearch({ parts }: RuleTables, ranks: Priorities) {
+  const inHost = substringIndex(parts.host, ranks);
+  const inValue = substringIndex(parts.value, ranks);
   return (normalized: string, host: string | null, typeBit: number): number => {
     const types = inHost.types | inValue.types;
-    if ((types & typeBit) === 0) return NO_RANK;
+    if ((types & typeBit) === 0) return NO_MATCH;
     const text = searchText(normalized);
     return Math.min(inHost.find(host ?? text, typeBit), inValue.find(text, typeBit));
   };

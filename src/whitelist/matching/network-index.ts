@@ -1,4 +1,4 @@
-import { firstRank, NO_RANK, type Ranks, type RankTable } from './priority.ts';
+import { highestPriority, NO_MATCH, type Priorities, type PriorityTable } from './priority.ts';
 
 export interface NetworkIndex {
   /**
@@ -29,15 +29,15 @@ export function networkTableKey({ digits, bits }: { digits: string; bits: number
  * an address are found among the last one to begin at or before it and those that enclose that one.
  * @param table keyed by `networkTableKey`
  */
-export function networkIndex(table: RankTable, ranks: Ranks): NetworkIndex {
+export function networkIndex(table: PriorityTable, ranks: Priorities): NetworkIndex {
   const networks = nested([...table.keys()].sort());
   const firsts = networks.map(({ key }) => key.slice(0, key.indexOf('/')));
   return {
     find(digits, typeBit) {
-      let best = NO_RANK;
+      let best = NO_MATCH;
       for (let at = lastNotAfter(firsts, digits); at !== -1; at = networks[at]?.around ?? -1) {
         const { key, last } = networks[at] as Indexed;
-        if (digits <= last) best = Math.min(best, firstRank(table, key, typeBit, ranks));
+        if (digits <= last) best = Math.min(best, highestPriority(table, key, typeBit, ranks));
       }
       return best;
     },

@@ -10,15 +10,15 @@ export const TYPE_BIT = Object.fromEntries(
  * The rank of an entry is its position in the concatenation of all lists; the lowest rank wins. The tables
  * store only this number per entry, so that a million entries stay small.
  */
-export interface Ranks {
+export interface Priorities {
   /** Returns the types of the list that contains the rank, as bits. */
   typesOf(rank: number): number;
   hitOf(rank: number): { listId: string; entry: string };
 }
 
-export const NO_RANK = Number.POSITIVE_INFINITY;
+export const NO_MATCH = Number.POSITIVE_INFINITY;
 
-export function rankLists(lists: readonly { id: string; list: Warninglist }[]): Ranks {
+export function assignPriorities(lists: readonly { id: string; list: Warninglist }[]): Priorities {
   const starts: number[] = [];
   const types: number[] = [];
   let next = 0;
@@ -53,13 +53,13 @@ function lastAtMost(starts: readonly number[], rank: number): number {
 }
 
 /** Ranks by key, ascending; nearly always one per key. */
-export type RankTable = Map<string, number | number[]>;
+export type PriorityTable = Map<string, number | number[]>;
 
 /**
  * Adds a rank to a key. Ranks must be added in ascending order. A rank whose types are covered by earlier
  * ranks of the key can never win and is left out.
  */
-export function addRank(table: RankTable, key: string, rank: number, ranks: Ranks): void {
+export function addPriority(table: PriorityTable, key: string, rank: number, ranks: Priorities): void {
   const present = table.get(key);
   if (present === undefined) {
     table.set(key, rank);
@@ -71,13 +71,18 @@ export function addRank(table: RankTable, key: string, rank: number, ranks: Rank
 }
 
 /** Returns the lowest rank of a key in lists with that type; NO_RANK for none. */
-export function firstRank(table: RankTable, key: string, typeBit: number, ranks: Ranks): number {
-  return lowestRank(table.get(key), typeBit, ranks);
+export function highestPriority(
+  table: PriorityTable,
+  key: string,
+  typeBit: number,
+  ranks: Priorities,
+): number {
+  return highestOf(table.get(key), typeBit, ranks);
 }
 
 /** Returns the same for the ranks that a table holds for a key. */
-export function lowestRank(found: number | number[] | undefined, typeBit: number, ranks: Ranks): number {
-  if (found === undefined) return NO_RANK;
-  if (typeof found === 'number') return (ranks.typesOf(found) & typeBit) === 0 ? NO_RANK : found;
-  return found.find((rank) => (ranks.typesOf(rank) & typeBit) !== 0) ?? NO_RANK;
+export function highestOf(found: number | number[] | undefined, typeBit: number, ranks: Priorities): number {
+  if (found === undefined) return NO_MATCH;
+  if (typeof found === 'number') return (ranks.typesOf(found) & typeBit) === 0 ? NO_MATCH : found;
+  return found.find((rank) => (ranks.typesOf(rank) & typeBit) !== 0) ?? NO_MATCH;
 }

@@ -4,7 +4,7 @@ import type { IndicatorType } from '../../model/vocabulary.ts';
  * Two normalized values of each type that share little but the type: an expression that matches both matches
  * nearly all values. Names and addresses are reserved ones (RFC 2606, RFC 5737, RFC 3849, RFC 5398).
  */
-export const PROBES: Readonly<Record<IndicatorType, readonly [string, string]>> = {
+export const SAMPLE_VALUES: Readonly<Record<IndicatorType, readonly [string, string]>> = {
   IPV4: ['203.0.113.77', '198.51.100.9'],
   IPV6: ['2001:db8::7:1', '3fff:0:9c::b'],
   DOMAIN: ['zq7.example', 'k-3w.b.test'],

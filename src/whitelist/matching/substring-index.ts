@@ -1,7 +1,7 @@
-import { lowestRank, NO_RANK, type Ranks, type RankTable } from './priority.ts';
+import { highestOf, NO_MATCH, type Priorities, type PriorityTable } from './priority.ts';
 import { SHORTEST_PART } from './substring-entry.ts';
 
-export interface PartIndex {
+export interface SubstringIndex {
   /** Types of all lists that have parts in the index, as bits. */
   types: number;
   /** Returns the lowest rank of a part that the text contains, in lists with that type; NO_RANK for none. */
@@ -20,7 +20,7 @@ interface Range {
  * The work is bounded by the length of the text times the length of the longest part times the logarithm of
  * the number of parts, whatever the parts are.
  */
-export function partIndex(table: RankTable, ranks: Ranks): PartIndex {
+export function substringIndex(table: PriorityTable, ranks: Priorities): SubstringIndex {
   const parts = [...table.keys()].sort();
   const beginnings = rangesOfBeginnings(parts);
   const rankOf = parts.map((part) => table.get(part) ?? []);
@@ -28,13 +28,13 @@ export function partIndex(table: RankTable, ranks: Ranks): PartIndex {
   return {
     types,
     find(text, typeBit) {
-      let best = NO_RANK;
+      let best = NO_MATCH;
       if ((types & typeBit) === 0) return best;
       for (let at = 0; at + SHORTEST_PART <= text.length; at++) {
         const range = beginnings.get(text.slice(at, at + SHORTEST_PART));
         if (range === undefined) continue;
-        for (const place of placesOfParts(text, at, parts, range))
-          best = Math.min(best, lowestRank(rankOf[place], typeBit, ranks));
+        for (const place of indexesOfParts(text, at, parts, range))
+          best = Math.min(best, highestOf(rankOf[place], typeBit, ranks));
       }
       return best;
     },
@@ -52,7 +52,7 @@ function rangesOfBeginnings(parts: readonly string[]): Map<string, Range> {
   return ranges;
 }
 
-function typesIn(table: RankTable, ranks: Ranks): number {
+function typesIn(table: PriorityTable, ranks: Priorities): number {
   let types = 0;
   for (const found of table.values())
     for (const rank of typeof found === 'number' ? [found] : found) types |= ranks.typesOf(rank);
@@ -63,7 +63,7 @@ function typesIn(table: RankTable, ranks: Ranks): number {
  * Returns the indexes of the parts that occur in the text at position `at`. All parts of the range share
  * their first letters with the text there.
  */
-function placesOfParts(text: string, at: number, parts: readonly string[], range: Range): number[] {
+function indexesOfParts(text: string, at: number, parts: readonly string[], range: Range): number[] {
   const found: number[] = [];
   let { first, end } = range;
   for (let depth = SHORTEST_PART; first < end; depth++) {
@@ -73,8 +73,8 @@ function placesOfParts(text: string, at: number, parts: readonly string[], range
     }
     if (at + depth >= text.length) break;
     const letter = text.charCodeAt(at + depth);
-    first = firstFromLetter(parts, first, end, depth, letter);
-    end = firstFromLetter(parts, first, end, depth, letter + 1);
+    first = lowerBound(parts, first, end, depth, letter);
+    end = lowerBound(parts, first, end, depth, letter + 1);
   }
   return found;
 }
@@ -83,13 +83,7 @@ function placesOfParts(text: string, at: number, parts: readonly string[], range
  * Returns the first index whose part has a letter at `depth` that is not below the given one. The parts of
  * the range share all letters before `depth` and are longer.
  */
-function firstFromLetter(
-  parts: readonly string[],
-  first: number,
-  end: number,
-  depth: number,
-  letter: number,
-) {
+function lowerBound(parts: readonly string[], first: number, end: number, depth: number, letter: number) {
   let low = first;
   let high = end;
   while (low < high) {

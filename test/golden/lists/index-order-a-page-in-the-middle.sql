@@ -1,7 +1,7 @@
 with matched as not materialized ((select "indicator"."id", "indicator"."last_seen" from "indicator" where (not "indicator"."whitelisted" and "indicator"."tlp" <= $1::tlp
     and ("indicator"."expires_at" is null or "indicator"."expires_at" > $2::timestamptz)))), counted as (select (
     (select coalesce(sum(count), 0) from "indicator_tag_summary" where tag = $3 and "indicator_tag_summary"."tlp" <= $4::tlp and true)
-    + (select coalesce(sum(n), 0) from (select * from indicator_drift($5::timestamptz) as drifted
+    + (select coalesce(sum(n), 0) from (select * from indicator_summary_correction($5::timestamptz) as drifted
     where "drifted"."tlp" <= $6::tlp) as indicator where true and true)
   )::bigint as total), shown as (select * from ((select * from matched as indicator order by indicator.last_seen desc, indicator.id limit case when $7 <= (select total from counted) / 2 then $8 else 0 end offset $9)
     union all

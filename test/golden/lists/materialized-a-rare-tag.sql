@@ -1,6 +1,6 @@
 with counted as (select (
     (select coalesce(sum(count), 0) from "indicator_tag_summary" where tag = $1 and "indicator_tag_summary"."tlp" <= $2::tlp and true)
-    + (select coalesce(sum(n), 0) from (select * from indicator_drift($3::timestamptz) as drifted
+    + (select coalesce(sum(n), 0) from (select * from indicator_summary_correction($3::timestamptz) as drifted
     where "drifted"."tlp" <= $4::tlp) as indicator where tags @> array[$5]::text[] and true)
   )::bigint as total), matched as materialized ((select "indicator"."id", "indicator"."last_seen" from "indicator" where (not "indicator"."whitelisted" and "indicator"."tlp" <= $6::tlp
     and ("indicator"."expires_at" is null or "indicator"."expires_at" > $7::timestamptz)) and indicator.tags @> array[$8]::text[] and (select total from counted) <= $9)), shown as (select * from (select * from matched as indicator order by indicator.last_seen desc, indicator.id limit 500) as indicator order by indicator.last_seen desc, indicator.id limit $10 offset $11)

@@ -1,7 +1,7 @@
 import { Button, Center, Paper, Stack, Text, Title } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { ownPath } from '../../../src/model/own-path.ts';
+import { sameSitePath } from '../../../src/model/same-site-path.ts';
 import { signOut } from '../client/sign-out.ts';
 import { ChangePassword } from '../parts/change-password.tsx';
 
@@ -21,7 +21,7 @@ export function NewPassword() {
           <Text size="sm">Your current password was set by an administrator.</Text>
           <ChangePassword
             onDone={() => {
-              window.location.assign(ownPath(to));
+              window.location.assign(sameSitePath(to));
               return undefined;
             }}
           />

@@ -4,7 +4,7 @@ import { plural, visibleText } from './format.ts';
 import { Time } from './time.tsx';
 
 export function SourceHealth({
-  source: { enabled, health, everySeconds },
+  source: { enabled, health, intervalSeconds },
 }: {
   source: ApiItem<'GET /app/sources'>;
 }) {
@@ -20,7 +20,7 @@ export function SourceHealth({
       </Group>
     );
   if (!lastRunAt)
-    return <Badge color="blue.8">{everySeconds === null ? 'Fetched on demand' : 'Not fetched yet'}</Badge>;
+    return <Badge color="blue.8">{intervalSeconds === null ? 'Fetched on demand' : 'Not fetched yet'}</Badge>;
   return (
     <Group gap="xs">
       <Badge color="#1f6f34">Healthy</Badge>

@@ -15,7 +15,7 @@ export function RestorePreview({ query }: { query: UseQueryResult<{ data: Previe
 function PreviewTable({ preview: { kinds, shown } }: { preview: Preview }) {
   const rows = Object.entries(kinds);
   if (rows.length === 0) return <Alert>Nothing would change.</Alert>;
-  const keepsAny = rows.some(([, { saidAgain }]) => saidAgain > 0);
+  const keepsAny = rows.some(([, { restated }]) => restated > 0);
   return (
     <>
       <ScrollTable label="Preview of changes" minWidth={280}>
@@ -29,12 +29,12 @@ function PreviewTable({ preview: { kinds, shown } }: { preview: Preview }) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {rows.map(([kind, { restored, withdrawn, saidAgain }]) => (
+            {rows.map(([kind, { restored, withdrawn, restated }]) => (
               <Table.Tr key={kind}>
                 <Table.Td>{sentenceCase(kind)}</Table.Td>
                 <Table.Td ta="right">{formatNumber(restored)}</Table.Td>
                 <Table.Td ta="right">{formatNumber(withdrawn)}</Table.Td>
-                {keepsAny && <Table.Td ta="right">{formatNumber(saidAgain)}</Table.Td>}
+                {keepsAny && <Table.Td ta="right">{formatNumber(restated)}</Table.Td>}
               </Table.Tr>
             ))}
           </Table.Tbody>

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../../db/database.ts';
-import { laterThan } from '../../../db/next-modified-at.ts';
+import { nextModifiedAt } from '../../../db/next-modified-at.ts';
 import type { Tables } from '../../../db/tables.ts';
 import type { CampaignStatus } from '../../../model/vocabulary.ts';
 
@@ -30,7 +30,7 @@ export async function writeStatus(
 ): Promise<void> {
   await sql`
     update campaign set pinned_status = ${status}::campaign_status, revision = ${revision}::bigint,
-      modified_at = ${laterThan('campaign', now)}
+      modified_at = ${nextModifiedAt('campaign', now)}
     where id = ${id}::uuid
   `.execute(trx);
 }

@@ -1,4 +1,4 @@
-import { type By, writeAudit } from '../../../audit/audit.queries.ts';
+import { type AuditActor, writeAudit } from '../../../audit/audit.queries.ts';
 import type { Db } from '../../../db/database.ts';
 import { commitRevision, lockRevision } from '../../../db/revision/revision.ts';
 import type { CampaignStatus } from '../../../model/vocabulary.ts';
@@ -13,7 +13,7 @@ export async function setCampaignStatus(
   db: Db,
   idOrName: string,
   status: CampaignStatus | null,
-  { reason, ...by }: By & { reason: string | null },
+  { reason, ...by }: AuditActor & { reason: string | null },
 ): Promise<NamedCampaign> {
   return db.transaction().execute(async (trx) => {
     const lock = await lockRevision(trx);

@@ -40,7 +40,7 @@ export function ImportRun() {
           >
             <ImportSummary run={data} />
           </Section>
-          {data.rejectedKept > 0 && hasRole(account.role, 'analyst') && <RejectedRecords run={data} />}
+          {data.storedRejections > 0 && hasRole(account.role, 'analyst') && <RejectedRecords run={data} />}
         </Page>
       )}
     </QueryResult>

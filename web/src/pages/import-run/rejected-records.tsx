@@ -19,9 +19,9 @@ export function RejectedRecords({ run }: { run: ApiResponse<'GET /app/imports/:i
   const rejectedCount = Object.values(run.counts).reduce((sum, { rejected }) => sum + rejected, 0);
   return (
     <Section title="Rejected records">
-      {rejectedCount > run.rejectedKept && (
+      {rejectedCount > run.storedRejections && (
         <Text size="sm" c="dimmed">
-          The first {formatNumber(run.rejectedKept)} of {formatNumber(rejectedCount)}.
+          The first {formatNumber(run.storedRejections)} of {formatNumber(rejectedCount)}.
         </Text>
       )}
       <QueryResult query={query}>

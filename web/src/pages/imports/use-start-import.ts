@@ -24,7 +24,7 @@ export function useStartImport(
   const navigate = useNavigate();
   const client = useQueryClient();
   const maxBytes =
-    useApiQuery('GET /app/imports', { query: { pageSize: 1 } }).data?.mostBytes ?? Number.POSITIVE_INFINITY;
+    useApiQuery('GET /app/imports', { query: { pageSize: 1 } }).data?.maxBytes ?? Number.POSITIVE_INFINITY;
   return useMutation({
     mutationFn: async (dryRun: boolean) => {
       if (!file) throw new Error('Choose a file.');

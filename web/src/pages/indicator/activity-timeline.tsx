@@ -14,8 +14,8 @@ function eventsOf({ sources, enrichments, firstSeen, lastSeen, expiresAt, create
       at: importedAt,
       label: `First reported by ${visibleText(source)}`,
     })),
-    ...sources.flatMap(({ leftAt, source }) =>
-      leftAt ? [{ at: leftAt, label: `Removed from feed ${visibleText(source)}` }] : [],
+    ...sources.flatMap(({ delistedAt, source }) =>
+      delistedAt ? [{ at: delistedAt, label: `Removed from feed ${visibleText(source)}` }] : [],
     ),
     ...enrichments.map(({ fetchedAt, provider, verdict, error }) => ({
       at: fetchedAt,

@@ -2,7 +2,7 @@ import { Alert, Button, Center, Divider, Paper, Stack, Title } from '@mantine/co
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { ownPath } from '../../../../src/model/own-path.ts';
+import { sameSitePath } from '../../../../src/model/same-site-path.ts';
 import { apiUrl } from '../../client/api.ts';
 import { apiQueryOptions } from '../../client/queries.ts';
 import { CodeForm } from './code-form.tsx';
@@ -18,7 +18,7 @@ export function SignIn() {
   const { to, error } = useSearch({ from: '/sign-in' });
   const session = useQuery(apiQueryOptions('GET /app/session'));
   const [asksForCode, setAsksForCode] = useState(false);
-  const continueToPage = () => window.location.assign(ownPath(to));
+  const continueToPage = () => window.location.assign(sameSitePath(to));
   useEffect(() => {
     document.title = 'Sign in · Tipline';
   }, []);
@@ -46,7 +46,7 @@ export function SignIn() {
                   <Button
                     component="a"
                     variant="default"
-                    href={apiUrl('GET /app/oidc/start', { query: { to: ownPath(to) } })}
+                    href={apiUrl('GET /app/oidc/start', { query: { to: sameSitePath(to) } })}
                   >
                     Sign in with {session.data.signInWith}
                   </Button>

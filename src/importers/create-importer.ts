@@ -13,7 +13,7 @@ import { textImporter } from './text.ts';
  * @throws {UnreadableInput} if there is no such importer, or if the options are invalid; the message names
  *   the member
  */
-export function importerNamed(kind: string, options: Readonly<Record<string, unknown>> = {}): Importer {
+export function createImporter(kind: string, options: Readonly<Record<string, unknown>> = {}): Importer {
   const { map, type } = options;
   if (kind === 'csv') return csvImporter(map === undefined ? undefined : checked(CsvMap, map, 'map'));
   if (kind === 'json') return jsonImporter(checked(JsonMap, map, 'map'));
