@@ -131,7 +131,7 @@ describe('what is added to a catalogue', () => {
     const { optionsFor } = await load('src/formats/catalogue.ts');
     expect(optionsFor('dummy', { include: 'context' }, undefined)).toHaveProperty('context', true);
     expect(optionsFor('dummy', { csvGuard: 'off' }, undefined)).toEqual({
-      wrong: 'csvGuard is for format csv only.',
+      error: 'csvGuard is for format csv only.',
     });
   });
 });
