@@ -241,7 +241,7 @@ async function registerFeatures(
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read });
   await app.register(campaignRoutes, { read });
-  await app.register(accountRoutes, { db, kv, clock, auth: accounts });
+  await app.register(accountRoutes, accounts);
   await app.register(indicatorPageRoutes, { db, exporter: exports });
   await app.register(actorPageRoutes, { db });
   await app.register(campaignPageRoutes, { db });

@@ -1,12 +1,9 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.ts';
-import type { Db } from '../db/database.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
 import { ROLES } from '../model/account.ts';
 import { sameSitePath } from '../model/same-site-path.ts';
-import type { RateLimitStore } from '../rate-limit/store.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
 import {
@@ -17,46 +14,36 @@ import {
   createUser,
   setCeiling,
 } from './accounts.service.ts';
+import { countAttempt, ofAddress, refundAttempts } from './attempts.ts';
 import type { Authentication } from './authentication.ts';
-import { hashPassword, verifyPassword } from './password.ts';
-import {
-  confirmSignIn,
-  finishOidc,
-  noteRefusal,
-  type SignInResult,
-  signIn,
-  startOidc,
-  takeCode,
-  tooManyAttempts,
-} from './sign-in.ts';
+import { finishOidc, startOidc } from './oidc-sign-in.ts';
+import { hashPassword } from './password.ts';
+import * as sessions from './sessions.queries.ts';
+import { confirmSignIn, recordRefusal, requirePassword, signIn } from './sign-in.ts';
+import { confirmTwoFactor } from './two-factor.queries.ts';
+import { startTwoFactor, takeCode } from './two-factor.service.ts';
 
 const DONE = { done: true } as const;
 
-interface Deps {
-  db: Db;
-  kv: RateLimitStore;
-  clock: Clock;
-  auth: Authentication;
-}
-
 /** Routes for signing in and out, one's own account and, for administrators, all accounts. */
-export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, auth }: Deps): Promise<void> {
+export async function accountRoutes(instance: FastifyInstance, auth: Authentication): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
-  const { by } = auth;
+  const { by, clientOf, oidc } = auth;
+  const { db, kv, clock } = auth.signIn;
   app.route({
     ...routeOf(operations.readSession, 'public'),
     handler: async (request, reply) => ({
       account: await auth.findAccount(request, reply),
       firstStart: !(await accounts.hasUsers(db)),
-      signInWith: auth.signInWith,
+      signInWith: oidc?.oidc.name ?? null,
     }),
   });
 
   app.route({
     ...routeOf(operations.firstStart, 'public'),
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { token, ...user } = request.body;
-      const from = { address: auth.addressOf(request), now: clock() };
+      const from = { address: clientOf(request, reply).address, now: clock() };
       await acceptFirstStart(db, token, user, from).catch(asConflict);
       return DONE;
     },
@@ -65,27 +52,24 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
   app.route({
     ...routeOf(operations.signIn, 'public'),
     handler: async (request, reply) => {
-      const [deps, from] = [auth.signInDeps(request), auth.fromOf(request)];
-      const result = await signIn(deps, request.body, from);
-      if (result.outcome === 'refused')
-        void noteRefusal(deps, request.body.email, from).catch((err) =>
-          request.log.error({ err }, 'a refused sign-in is not written down'),
-        );
-      const outcome = answered(reply, result);
-      return { twoFactor: outcome === 'two-factor' };
+      const client = clientOf(request, reply);
+      const result = await signIn(auth.signIn, request.body, client);
+      if (result) return result;
+      void recordRefusal(auth.signIn, request.body.email, client).catch((err) =>
+        request.log.error({ err }, 'a refused sign-in is missing from the audit'),
+      );
+      throw new ApiError('invalid_credentials');
     },
   });
 
   app.route({
     ...routeOf(operations.confirmSignIn, 'public'),
     handler: async (request, reply) => {
-      const result = await confirmSignIn(auth.signInDeps(request), request.body, auth.fromOf(request));
-      if (result.outcome === 'refused')
+      if (!(await confirmSignIn(auth.signIn, request.body, clientOf(request, reply))))
         throw new ApiError(
           'invalid_credentials',
           'The code is wrong, used up or too old. Sign in again for another try.',
         );
-      answered(reply, result);
       return DONE;
     },
   });
@@ -97,38 +81,39 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
   });
 
   app.get('/app/oidc/start', redirecting(routeOf(operations.startOidc, 'public')), async (request, reply) => {
-    if (auth.signInWith === null) throw new ApiError('not_found');
+    if (!oidc) throw new ApiError('not_found');
     // Other sites can trigger this request any number of times; only a navigation comes from a person.
     if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('cross_origin');
-    const from = auth.fromOf(request);
-    await auth.limitAddress(request);
-    const started = await startOidc(auth.oidcDeps(request), sameSitePath(request.query.to), from).catch(
-      (err) => {
-        request.log.error({ err }, 'the provider of identities cannot be asked');
-        return null;
-      },
-    );
-    if (!started) return reply.redirect('/sign-in?error=provider');
-    return reply.header('set-cookie', started.cookies).redirect(started.url);
+    const client = clientOf(request, reply);
+    await countAttempt(kv, [ofAddress('provider', client.address)]);
+    const url = await startOidc(oidc, sameSitePath(request.query.to), client).catch((err) => {
+      request.log.error({ err }, 'the OpenID provider cannot be reached');
+      return '/sign-in?error=provider';
+    });
+    return reply.redirect(url);
   });
 
   app.get(
     '/app/oidc/callback',
     redirecting(routeOf(operations.finishOidc, 'public')),
     async (request, reply) => {
-      if (auth.signInWith === null) throw new ApiError('not_found');
-      await auth.limitAddress(request);
+      if (!oidc) throw new ApiError('not_found');
+      const client = clientOf(request, reply);
+      const attempt = ofAddress('provider', client.address);
+      await countAttempt(kv, [attempt]);
       const query = new URLSearchParams(request.query as Record<string, string>);
-      const result = await finishOidc(auth.oidcDeps(request), query, auth.fromOf(request)).catch((err) => {
+      const result = await finishOidc(oidc, query, client).catch((err) => {
         request.log.error({ err }, 'signing in with the provider failed');
-        return { outcome: 'refused' as const, why: 'provider' };
+        return null;
       });
+      if (!result) return reply.redirect('/sign-in?error=provider');
       if (result.outcome === 'refused') {
         request.log.warn({ why: result.why }, 'signing in with the provider was refused');
-        return reply.redirect(`/sign-in?error=${result.why === 'provider' ? 'provider' : 'refused'}`);
+        return reply.redirect('/sign-in?error=refused');
       }
-      await auth.resetAttempts(request);
-      return reply.header('set-cookie', result.cookies).redirect(sameSitePath(result.to));
+      // The attempts of its start and of its end.
+      await refundAttempts(kv, [attempt, attempt]);
+      return reply.redirect(sameSitePath(result.to));
     },
   );
 
@@ -136,8 +121,8 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
   const endSessions = (request: FastifyRequest, which: string) =>
     db.transaction().execute(async (trx) => {
       const { id } = request.account;
-      if (which === 'all') await accounts.deleteSessions(trx, id);
-      else if (!(await accounts.deleteSession(trx, id, which))) throw new ApiError('not_found');
+      if (which === 'all') await sessions.deleteSessions(trx, id);
+      else if (!(await sessions.deleteSession(trx, id, which))) throw new ApiError('not_found');
       await audit(trx, 'session.end', id, null, { which }, by(request));
     });
 
@@ -159,7 +144,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
 
   app.route({
     ...routeOf(operations.listSessions, 'viewer'),
-    handler: async (request) => ({ data: await accounts.listSessions(db, request.account.id, clock()) }),
+    handler: async (request) => ({ data: await sessions.listSessions(db, request.account.id, clock()) }),
   });
 
   app.route({
@@ -174,71 +159,47 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
     ...routeOf(operations.changePassword, 'signed-in'),
     handler: async (request) => {
       const { password, newPassword } = request.body;
-      await requirePassword(request, password);
+      await requirePassword(auth.signIn, request.account, password);
       if (newPassword === password)
         throw new ApiError('invalid_parameter', 'The new password must be another than the one before.');
       const hash = await hashPassword(newPassword);
       const { id, sessionId } = request.account;
       await db.transaction().execute(async (trx) => {
-        await accounts.writePassword(trx, id, hash, 'owner', clock());
-        await accounts.deleteSessions(trx, id, sessionId);
-        await accounts.deleteSigningIn(trx, id);
+        await accounts.writePassword(trx, id, hash, 'owner');
+        await sessions.deleteSessions(trx, id, sessionId);
         await audit(trx, 'user.change', id, null, { password: 'changed' }, by(request));
       });
       return DONE;
     },
   });
 
-  /**
-   * Verifies the password of the signed-in account, with limited attempts: someone at an open session must
-   * not be able to guess it.
-   * @returns the stored hash
-   */
-  async function requirePassword(request: FastifyRequest, password: string): Promise<string> {
-    const { email, id } = request.account;
-    const [key, rateLimit] = [`password:${id}`, { limit: 10, windowSeconds: 900 }];
-    const { consumed, msBeforeNext } = await kv.consume(key, rateLimit);
-    if (consumed > rateLimit.limit) throw tooManyAttempts(Math.ceil(msBeforeNext / 1000));
-    const hash = await accounts.findPasswordHash(db, email);
-    if (hash === null || !(await verifyPassword(password, hash)))
-      throw new ApiError('invalid_parameter', 'The password is wrong.');
-    await kv.refund(key, rateLimit);
-    return hash;
-  }
-
   app.route({
     ...routeOf(operations.startTwoFactor, 'viewer'),
-    handler: async (request, reply) => {
+    handler: async (request) => {
+      const { account } = request;
       // A new secret would replace the one in use before anybody has confirmed it.
-      if (request.account.twoFactor)
-        throw new ApiError('conflict', 'The second factor is on: turn it off first.');
-      const verified = await requirePassword(request, request.body.password);
-      const { status, body } = await auth.callAuth(request, reply, '/two-factor/enable', request.body, {
-        verified,
-      });
-      if (status !== 200) throw new ApiError('conflict');
-      const { totpURI, backupCodes } = body as { totpURI: string; backupCodes: string[] };
-      return { uri: totpURI, backupCodes };
+      if (account.twoFactor) throw new ApiError('conflict', 'The second factor is on: turn it off first.');
+      await requirePassword(auth.signIn, account, request.body.password);
+      return db.transaction().execute((trx) => startTwoFactor(auth.signIn, trx, account));
     },
   });
 
   app.route({
     ...routeOf(operations.confirmTwoFactor, 'viewer'),
-    handler: async (request, reply) => {
-      if (request.account.twoFactor) throw new ApiError('conflict', 'The second factor is on already.');
-      const { id } = request.account;
-      const after = { twoFactor: true };
-      const { code } = request.body;
-      const { status } = await auth.callAuth(request, reply, '/two-factor/verify-totp', request.body, {
-        onSuccess: async (trx) => {
-          // better-auth opens a new session for this one; the others were opened with the password alone.
-          const [own] = await accounts.listSessions(trx, id, clock());
-          await accounts.deleteSessions(trx, id, own?.id);
-          await takeCode(trx, id, code, clock());
-          await audit(trx, 'user.change', id, { twoFactor: false }, after, by(request));
-        },
+    handler: async (request) => {
+      const { id, sessionId, twoFactor } = request.account;
+      if (twoFactor) throw new ApiError('conflict', 'The second factor is on already.');
+      const now = clock();
+      const isRight = await db.transaction().execute(async (trx) => {
+        if (!(await takeCode(auth.signIn, trx, id, request.body.code, { isConfirmed: false, now })))
+          return false;
+        await confirmTwoFactor(trx, id, now);
+        // The other sessions were opened with the password alone.
+        await sessions.deleteSessions(trx, id, sessionId);
+        await audit(trx, 'user.change', id, { twoFactor: false }, { twoFactor: true }, by(request));
+        return true;
       });
-      if (status !== 200) throw new ApiError('invalid_parameter', 'The code is wrong.');
+      if (!isRight) throw new ApiError('invalid_parameter', 'The code is wrong.');
       return DONE;
     },
   });
@@ -246,7 +207,7 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
   app.route({
     ...routeOf(operations.endTwoFactor, 'viewer'),
     handler: async (request) => {
-      await requirePassword(request, request.body.password);
+      await requirePassword(auth.signIn, request.account, request.body.password);
       await changeUser(db, request.account.id, { withoutTwoFactor: true }, by(request)).catch(asConflict);
       return DONE;
     },
@@ -288,12 +249,4 @@ export async function accountRoutes(instance: FastifyInstance, { db, kv, clock, 
 
 function asConflict(error: unknown): never {
   throw error instanceof AccountError ? new ApiError('conflict', error.message) : error;
-}
-
-/** @throws {ApiError} when the sign-in was refused */
-function answered(reply: FastifyReply, result: SignInResult): 'signed-in' | 'two-factor' {
-  if (result.outcome === 'refused') throw new ApiError('invalid_credentials');
-  if (result.outcome === 'too-many') throw tooManyAttempts(result.seconds);
-  reply.header('set-cookie', result.cookies);
-  return result.outcome;
 }

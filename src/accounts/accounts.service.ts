@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
@@ -7,22 +7,20 @@ import { isEmail, normalizeEmail, PASSWORD_LENGTH, type Role } from '../model/ac
 import type { Tlp } from '../model/vocabulary.ts';
 import {
   countAdministrators,
-  deleteSessions,
-  deleteSigningIn,
-  dropFirstStarts,
-  findFirstStart,
   findUser,
   hasUsers,
   insertUser,
   listRoles,
-  removeTwoFactor,
   type User,
   updateUser,
   writeCeiling,
-  writeFirstStart,
   writePassword,
 } from './accounts.queries.ts';
+import { deleteFirstStarts, findFirstStart, writeFirstStart } from './first-start.queries.ts';
 import { hashPassword } from './password.ts';
+import { deleteSessions } from './sessions.queries.ts';
+import { hashToken, newToken } from './tokens.ts';
+import { deleteTwoFactor } from './two-factor.queries.ts';
 
 /** Thrown when a change of an account is not possible; the message is shown to the user. */
 export class AccountError extends Error {
@@ -70,8 +68,8 @@ async function insert(
     throw new AccountError(`There is an account for ${user.email} already.`);
   const id = randomUUID();
   await insertUser(trx, { id, ...user }, by.now);
-  await writePassword(trx, id, hash, setBy, by.now);
-  await dropFirstStarts(trx);
+  await writePassword(trx, id, hash, setBy);
+  await deleteFirstStarts(trx);
   await audit(trx, 'user.create', id, null, user, by);
   return { id, ...user, twoFactor: false, disabledAt: null, createdAt: by.now };
 }
@@ -117,14 +115,11 @@ export async function changeUser(
     const isAdministrator = after.role === 'administrator' && !after.disabledAt;
     if (wasAdministrator && !isAdministrator && administrators === 1)
       throw new AccountError('The last administrator must stay one.');
-    await updateUser(trx, id, after, by.now);
-    if (hash !== null) await writePassword(trx, id, hash, 'another', by.now);
-    if (change.withoutTwoFactor) await removeTwoFactor(trx, id);
+    await updateUser(trx, after);
+    if (hash !== null) await writePassword(trx, id, hash, 'another');
+    if (change.withoutTwoFactor) await deleteTwoFactor(trx, id);
     const isAnother = after.role !== before.role || after.disabledAt !== null || before.disabledAt !== null;
-    if (hash !== null || isAnother) {
-      await deleteSessions(trx, id);
-      await deleteSigningIn(trx, id);
-    }
+    if (hash !== null || isAnother) await deleteSessions(trx, id);
     await audit(
       trx,
       'user.change',
@@ -177,9 +172,9 @@ const FIRST_START_MS = 3_600_000;
  */
 export async function offerFirstStart(db: Db, now: Date): Promise<string | null> {
   if (await hasUsers(db)) return null;
-  const token = randomBytes(32).toString('base64url');
-  await dropFirstStarts(db, now);
-  await writeFirstStart(db, digest(token), new Date(now.getTime() + FIRST_START_MS));
+  const token = newToken();
+  await deleteFirstStarts(db, now);
+  await writeFirstStart(db, hashToken(token), new Date(now.getTime() + FIRST_START_MS));
   return token;
 }
 
@@ -204,9 +199,7 @@ export async function acceptFirstStart(
 }
 
 async function requireFirstStart(db: Db, token: string, now: Date): Promise<void> {
-  const until = await findFirstStart(db, digest(token));
+  const until = await findFirstStart(db, hashToken(token));
   if (until === null || until <= now || (await hasUsers(db)))
     throw new AccountError('This link is used up or too old. A restart of the server prints another.');
 }
-
-const digest = (token: string) => createHash('sha256').update(token).digest('base64url');

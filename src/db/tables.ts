@@ -219,48 +219,32 @@ export interface Tables {
   app_user: {
     id: string;
     email: string;
-    email_verified: Generated<boolean>;
     name: string;
-    image: string | null;
     role: Role;
-    two_factor_enabled: Generated<boolean>;
+    password_hash: string | null;
     must_change_password: Generated<boolean>;
     disabled_at: Date | null;
     created_at: Date;
-    updated_at: Date;
   };
   app_session: {
     id: string;
     user_id: string;
-    token: string;
+    token_hash: string;
+    by_provider: boolean;
+    address: string;
+    user_agent: string;
+    created_at: Date;
     expires_at: Date;
-    ip_address: string | null;
-    user_agent: string | null;
-    by_provider: Generated<boolean>;
-    created_at: Date;
-    updated_at: Date;
   };
-  /** Further columns are better-auth's own. */
-  app_credential: {
-    id: string;
-    user_id: string;
-    account_id: string;
-    provider_id: string;
-    password: string | null;
-    created_at: Date;
-    updated_at: Date;
-  };
-  app_verification: { id: string; identifier: string; value: string; expires_at: Date };
+  app_pending_sign_in: { token_hash: string; user_id: string; expires_at: Date };
   app_two_factor: {
-    id: string;
     user_id: string;
     secret: string;
-    backup_codes: string;
-    verified: boolean | null;
-    failed_verification_count: Generated<number>;
-    locked_until: Date | null;
+    backup_code_hashes: string[];
+    confirmed_at: Date | null;
+    last_period: number | null;
   };
-  app_used_code: { user_id: string; code_hash: string; used_at: Date };
+  app_identity: { issuer: string; subject: string; user_id: string };
   app_role: { name: Role; tlp_ceiling: Tlp };
   enrichment: {
     indicator_id: string;

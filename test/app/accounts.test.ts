@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findUser, recordUsedCode } from '../../src/accounts/accounts.queries.ts';
+import { findUser } from '../../src/accounts/accounts.queries.ts';
 import { acceptFirstStart, offerFirstStart } from '../../src/accounts/accounts.service.ts';
 import { ROLES } from '../../src/model/account.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
-import { totp } from '../support/totp.ts';
+import { totpAt } from '../support/totp.ts';
 import { auditOf, newUser, openBrowser, PASSWORD, signedIn } from './browser.ts';
 
 const HOUR = 3_600_000;
+/** @param periods from the clock of the harness at its start */
+const totp = (uri: string, periods = 0) => totpAt(NOW, uri, periods);
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Method and address of each, as their schemas have them. */
@@ -39,7 +41,9 @@ onEveryEngine((engine) => {
       expect(await accountOf(browser)).toBeNull();
       const response = await browser.signIn(' Analyst@Example.org ');
       expect(response.json()).toEqual({ twoFactor: false });
-      expect(String(response.headers['set-cookie'])).toMatch(/HttpOnly; SameSite=Strict$/);
+      expect(String(response.headers['set-cookie'])).toMatch(
+        /^tipline\.session=.*HttpOnly; SameSite=Strict$/,
+      );
       expect(await accountOf(browser)).toMatchObject({
         id,
         email: 'analyst@example.org',
@@ -61,7 +65,9 @@ onEveryEngine((engine) => {
       const response = await openBrowser(tipline).send('POST', '/app/sign-in', body, {
         'x-forwarded-proto': 'https',
       });
-      expect(String(response.headers['set-cookie'])).toMatch(/^__Secure-tipline.*; Secure/);
+      expect(String(response.headers['set-cookie'])).toMatch(
+        /^__Host-tipline\.session=.*; Path=\/; HttpOnly; Secure/,
+      );
     });
 
     it('answers a wrong password as it answers an unknown address, and writes down what concerns an account', async () => {
@@ -108,6 +114,28 @@ onEveryEngine((engine) => {
       expect([await accountOf(second), await accountOf(third)]).toEqual([null, null]);
     });
 
+    it('is over after a week without a request; each day with one extends it', async () => {
+      const DAY = 24 * HOUR;
+      const [used, unused] = [await signedIn(tipline, 'viewer'), openBrowser(tipline)];
+      await unused.signIn('viewer@example.org');
+      for (let day = 2; day <= 12; day += 2) {
+        tipline.clock.now = new Date(NOW.getTime() + day * DAY);
+        const { headers } = await used.send('GET', '/app/sessions');
+        expect(String(headers['set-cookie'])).toMatch(/^tipline\.session=.*Max-Age=604800/);
+        if (day === 8) expect(await accountOf(unused)).toBeNull();
+      }
+      expect((await accountOf(used)).role).toBe('viewer');
+    });
+
+    it('stores no token', async () => {
+      const browser = await signedIn(tipline, 'viewer');
+      const [token = ''] = browser.cookies.values();
+      expect(token.length).toBeGreaterThan(40);
+      const stored = await tipline.db.selectFrom('app_session').selectAll().execute();
+      expect(stored).toHaveLength(1);
+      expect(JSON.stringify(stored)).not.toContain(token);
+    });
+
     it('ends one session of several, of one’s own alone', async () => {
       const mine = await signedIn(tipline, 'viewer');
       const others = await signedIn(tipline, 'analyst');
@@ -120,8 +148,9 @@ onEveryEngine((engine) => {
   });
 
   it.each([
-    'tipline.session_token=%',
-    'tipline.session_token=a.b',
+    'tipline.session=%',
+    'tipline.session=a.b',
+    'tipline.session=',
     'tipline.two_factor=%E0%A4.%',
     '%%%;;;=',
     'x'.repeat(4000),
@@ -373,24 +402,41 @@ onEveryEngine((engine) => {
       await again.signIn('analyst@example.org');
       expect((await again.send('POST', '/app/sign-in/code', { code })).statusCode).toBe(401);
       expect(await accountOf(again)).toBeNull();
-      const used = await tipline.db.selectFrom('app_used_code').selectAll().execute();
-      expect(used).toHaveLength(1);
-      expect(JSON.stringify(used)).not.toContain(code);
+      const stored = JSON.stringify(await tipline.db.selectFrom('app_two_factor').selectAll().execute());
+      const secret = new URL(uri).searchParams.get('secret') ?? '';
+      expect([stored.includes(code), stored.includes(secret)]).toEqual([false, false]);
     });
 
-    it('forgets used codes once they are long expired', async () => {
-      const { id } = await newUser(tipline, 'viewer');
-      const take = (code: string, ms: number) =>
-        tipline.db
-          .transaction()
-          .execute((trx) => recordUsedCode(trx, id, code, new Date(NOW.getTime() + ms)));
-      expect([await take('a', 0), await take('a', 1000), await take('b', 700_000)]).toEqual([
-        true,
-        false,
-        true,
-      ]);
-      const rows = await tipline.db.selectFrom('app_used_code').select('code_hash').execute();
-      expect(rows).toEqual([{ code_hash: 'b' }]);
+    it('is entered with no code older than the last one that was used', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri, 1) });
+      for (const [periods, expected] of [
+        [0, 401],
+        [1, 401],
+        [2, 401],
+      ] as const) {
+        const again = openBrowser(tipline);
+        await again.signIn('analyst@example.org');
+        const { statusCode } = await again.send('POST', '/app/sign-in/code', { code: totp(uri, periods) });
+        expect([periods, statusCode]).toEqual([periods, expected]);
+      }
+      tipline.clock.now = new Date(NOW.getTime() + 60_000);
+      const later = openBrowser(tipline);
+      await later.signIn('analyst@example.org');
+      expect((await later.send('POST', '/app/sign-in/code', { code: totp(uri, 2) })).statusCode).toBe(200);
+    });
+
+    it('is awaited for ten minutes', async () => {
+      const browser = await signedIn(tipline, 'analyst');
+      const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
+      await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
+      const late = openBrowser(tipline);
+      await late.signIn('analyst@example.org');
+      tipline.clock.now = new Date(NOW.getTime() + 600_000);
+      expect((await late.send('POST', '/app/sign-in/code', { code: totp(uri, 20) })).statusCode).toBe(401);
+      await late.signIn('analyst@example.org');
+      expect((await late.send('POST', '/app/sign-in/code', { code: totp(uri, 20) })).statusCode).toBe(200);
     });
 
     it('that is wrong is told as such, and written down', async () => {

@@ -69,7 +69,7 @@ export async function newUser({ db, clock }: Harness, role: Role, email = `${rol
   const hash = await hashPassword(PASSWORD, CHEAP);
   await db.transaction().execute(async (trx) => {
     await insertUser(trx, user, clock.now);
-    await writePassword(trx, user.id, hash, 'owner', clock.now);
+    await writePassword(trx, user.id, hash, 'owner');
   });
   return user;
 }

@@ -4,7 +4,7 @@ import { redisStore } from '../../src/rate-limit/redis.ts';
 import { freshDatabase, hasPostgres, hasRedis, nodeSettings } from '../support/postgres-nodes.ts';
 import { until } from '../support/processes.ts';
 import { createKey, type Service, serve } from '../support/service.ts';
-import { totp } from '../support/totp.ts';
+import { totpAt } from '../support/totp.ts';
 
 const FIRST_PASSWORD = 'set by an administrator';
 const PASSWORD = 'correct horse battery';
@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     await person.post('/app/password', { password: FIRST_PASSWORD, newPassword: PASSWORD });
     const started = await person.post('/app/two-factor/start', { password: PASSWORD });
     const { uri } = (await started.json()) as { uri: string };
-    await person.post('/app/two-factor/confirm', { code: totp(uri) });
+    await person.post('/app/two-factor/confirm', { code: totpAt(new Date(), uri) });
     const statusesOf = async (code: string) => {
       const sessions = [first, second, first, second].map(openSession);
       for (const session of sessions) await session.post('/app/sign-in', { email, password: PASSWORD });
@@ -79,8 +79,8 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
       return answers.map(({ status }) => status).sort();
     };
     // The code that turned the factor on, and the next, at the same instant.
-    expect(await statusesOf(totp(uri))).toEqual([401, 401, 401, 401]);
-    expect(await statusesOf(totp(uri, 1))).toEqual([200, 401, 401, 401]);
+    expect(await statusesOf(totpAt(new Date(), uri))).toEqual([401, 401, 401, 401]);
+    expect(await statusesOf(totpAt(new Date(), uri, 1))).toEqual([200, 401, 401, 401]);
   });
 
   describe('under 400 requests of one key, 40 at a time, half on each', () => {

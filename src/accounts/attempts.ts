@@ -1,0 +1,49 @@
+import { networkOf } from '../http/client-address.ts';
+import { ApiError } from '../http/errors.ts';
+import type { RateLimit, RateLimitStore } from '../rate-limit/store.ts';
+import { hashToken } from './tokens.ts';
+
+/** Attempts in a quarter of an hour. */
+const PER_ACCOUNT: RateLimit = { limit: 10, windowSeconds: 900 };
+const PER_ADDRESS: RateLimit = { limit: 50, windowSeconds: 900 };
+
+/** What attempts are counted for, wherever they come from. */
+export interface AttemptKey {
+  name: string;
+  rateLimit: RateLimit;
+}
+
+/** @param account the e-mail address or the id, which is not stored as it is */
+export const ofAccount = (kind: 'sign-in' | 'code' | 'password', account: string): AttemptKey => ({
+  name: `${kind}:account:${hashToken(account)}`,
+  rateLimit: PER_ACCOUNT,
+});
+
+/** @param kind attempts with the provider are counted apart: they must not block signing in with a password */
+export const ofAddress = (kind: 'sign-in' | 'provider', address: string): AttemptKey => ({
+  name: `${kind}:address:${networkOf(address)}`,
+  rateLimit: PER_ADDRESS,
+});
+
+/**
+ * Counts an attempt for each key.
+ * @throws {ApiError} 429 when there were too many
+ */
+export async function countAttempt(kv: RateLimitStore, keys: readonly AttemptKey[]): Promise<void> {
+  for (const { name, rateLimit } of keys) {
+    const { consumed, msBeforeNext } = await kv.consume(name, rateLimit);
+    if (consumed > rateLimit.limit) throw tooManyAttempts(Math.max(1, Math.ceil(msBeforeNext / 1000)));
+  }
+}
+
+/** Takes back the attempts of a successful sign-in: many people share an address, and some sign in often. */
+export async function refundAttempts(kv: RateLimitStore, keys: readonly AttemptKey[]): Promise<void> {
+  for (const { name, rateLimit } of keys) await kv.refund(name, rateLimit);
+}
+
+function tooManyAttempts(seconds: number): ApiError {
+  const minutes = Math.ceil(seconds / 60);
+  return new ApiError('rate_limit_exceeded', `Too many attempts. Try again in ${minutes} minutes.`, {
+    'retry-after': String(seconds),
+  });
+}

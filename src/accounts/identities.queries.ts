@@ -1,0 +1,28 @@
+import type { Transaction } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+
+/** An account at the OpenID provider: its subject never changes and is unique within the issuer. */
+export interface IdentityKey {
+  issuer: string;
+  subject: string;
+}
+
+/** Returns the user that an identity is linked to. */
+export async function findLinkedUser(db: Db, { issuer, subject }: IdentityKey): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('app_identity')
+    .select('user_id')
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .executeTakeFirst();
+  return row?.user_id;
+}
+
+export async function linkIdentity(
+  trx: Transaction<Tables>,
+  userId: string,
+  { issuer, subject }: IdentityKey,
+): Promise<void> {
+  await trx.insertInto('app_identity').values({ issuer, subject, user_id: userId }).execute();
+}
