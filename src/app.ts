@@ -76,35 +76,36 @@ export interface AppDeps {
     'diskProblem' | 'requireSpace' | 'db' | 'kind' | 'read' | 'readStats' | 'revisions'
   >;
   spool: Spool;
-  /** Sigma rules of others; null: there are none. */
+  /** Third-party Sigma rules; null: there are none. */
   communityRules: Promise<CommunityRules | null>;
   kv: RateLimitStore;
   clock: Clock;
   lastUsed: Pick<LastUsed, 'note'>;
-  /** What playbooks look at is asked about first. */
+  /** Records which indicators playbooks read: these are looked up first. */
   interest: Pick<AccessTracker, 'record'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
-  /** Opens /metrics; undefined: nothing does. */
+  /** The token for /metrics; undefined: every request is rejected. */
   metricsToken: string | undefined;
-  /** The metrics of all processes of this node; undefined: there is only this one. */
+  /** Collects the metrics of all processes of this node; undefined: there is only this process. */
   collectMetrics?: CollectMetrics | undefined;
-  /** The counts of the worker in this process; undefined: there is none. */
+  /** The counts of the worker in this process; undefined: this process has no worker. */
   jobStats?: JobStats | undefined;
-  /** The application as it was built; null: there is none. */
+  /** The directory of the built web application; null: there is none. */
   webDirectory: string | null;
-  /** Where files are laid aside that are imported in the application, and the largest of them, in bytes. */
+  /** The directory for files that users upload for import. */
   uploadDirectory: string;
+  /** The maximum size of such a file. */
   uploadBytes: number;
-  /** Importers for those files. */
+  /** Opens importers for those files. */
   openImporter: OpenImporter;
-  /** Aborted: this process is about to stop. It answers on, and closes each connection behind an answer. */
+  /** Aborted when this process is about to stop: it still serves requests, with `Connection: close`. */
   stopping: AbortSignal;
-  /** Signs the cookies of sessions. */
+  /** Encrypts second-factor secrets and the cookie of an OIDC sign-in, and keys the hashes of backup codes. */
   sessionSecret: string;
-  /** Who signs people in beside their passwords; null: nobody. */
+  /** The OIDC provider for sign-ins; null: users sign in with passwords only. */
   oidc: OidcProvider | null;
-  /** Left out: 1 KiB a second is too slow. */
+  /** The minimum rate of bodies; default: 1 KiB a second. */
   slowBodies?: SlowBodies;
   logger?: FastifyBaseLogger;
 }
@@ -130,19 +131,19 @@ const SCHEMAS = [
   ...[healthStatus, exportFormat, txtStyle].map(({ schema }) => schema),
 ];
 
-/** The HTTP service: its plugins, its hooks in their order, and the explicit list of features. */
+/** Returns the HTTP service: its plugins, its hooks in their order, and the explicit list of features. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     ...(deps.logger && { loggerInstance: deps.logger }),
     logController: new RequestLog(),
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
-    // A request that arrives while the server drains is answered like any other.
+    // The server handles a request that arrives while it drains like any other.
     return503OnClosing: false,
     bodyLimit: 1024,
-    // A client that takes nothing for so long is gone, or means harm: what is laid aside for it is wanted by others.
+    // A client that transfers nothing for so long is gone or hostile: others need the spool space that it holds.
     connectionTimeout: 120_000,
-    // Node would answer what lacks a Host by itself, without a body: the gate does.
+    // Node's own response to a request without Host has no body: refuseBadHeaders rejects such requests instead.
     http: { requireHostHeader: false },
     rewriteUrl: (request) => readableUrl(request.url ?? '/'),
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuerystring },
@@ -152,7 +153,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   lazyRequestLogs(app);
   drainConnections(app.server);
   cutSlowBodies(app.server, (socket) => refuseOn(socket, 'request_timeout'), deps.slowBodies);
-  // Node would answer an unknown Expect with a 417 without a body; RFC 9110 §10.1.1 lets it be ignored.
+  // Node's response to an unknown Expect is a 417 without a body; RFC 9110 §10.1.1 permits the server to ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setValidatorCompiler(({ schema, httpPart }) => {
     if (httpPart === 'querystring') return queryValidator(schema as object);
@@ -176,7 +177,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   registerStateMetrics(metrics.registry, { db, clock: deps.clock, log: app.log });
   if (deps.jobStats) registerWorkerMetrics(metrics.registry, deps.jobStats);
   const routes = routeTable(app);
-  // What a plugin's own route does not find.
+  // Called by plugins whose route finds nothing (static files); the pipeline rejects all other unknown paths.
   app.setNotFoundHandler((request) => {
     throw routes.reject(request.method, request.url);
   });

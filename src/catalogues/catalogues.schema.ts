@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { operation } from '../http/operation.ts';
 
-/** One of what the application lets users choose from. */
+/** An option that the application offers to users. */
 const Choice = Type.Object({ name: Type.String(), label: Type.String() });
 
 export const readCatalogues = operation('GET /app/catalogues', {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 interface Check {
   status: 'ok' | 'degraded';
   latencyMs: number;
-  /** Fixed words: what a dependency says of its failure is not for everybody. */
+  /** A fixed text: the response is public, and an error message of a dependency may reveal internals. */
   message?: string;
 }
 
@@ -18,13 +18,13 @@ const TIMEOUT_MS = 2_000;
 const SHARED_MS = 1_000;
 
 export interface Checks {
-  /** Of both dependencies. */
+  /** Checks both dependencies. */
   deep(): Promise<DeepCheck>;
-  /** Of what a node cannot answer without: the database. */
+  /** Checks the database, without which a node cannot serve requests. */
   database(): Promise<Check>;
 }
 
-/** Asks the dependencies; calls within a second share one answer, so that asking cannot become a load. */
+/** Returns the checks of the dependencies. Calls within a second share one result, so that checks cause no load. */
 export function dependencyChecks(
   pingDatabase: () => Promise<unknown>,
   pingStore: () => Promise<unknown>,

@@ -60,7 +60,7 @@ export interface HealthOptions {
   clock: Clock;
   version: string;
   checks: Checks;
-  /** Aborted: this process is about to stop. */
+  /** Aborted when this process is about to stop. */
   stopping: AbortSignal;
 }
 

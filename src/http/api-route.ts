@@ -3,12 +3,12 @@ import { ErrorBody, ref } from './schema.ts';
 
 export const NO_CACHE = 'private, no-cache';
 
-/** @param example the id of something in the sample */
+/** @param example the id of an object in the sample data */
 export const idParameter = (example: string) =>
   Type.Object({ id: Type.String({ description: 'The id, a UUID.', examples: [example] }) });
 
 const integerHeader = (description: string) => ({ type: 'integer', description });
-/** OpenAPI's description of the headers that stand on every answer to a known key. */
+/** The OpenAPI description of the headers of every response to a valid key. */
 const rateHeaders = {
   'X-RateLimit-Limit': integerHeader('Requests allowed in the current window.'),
   'X-RateLimit-Remaining': integerHeader('Requests left in the current window.'),
@@ -36,7 +36,7 @@ const unchanged = Type.Unsafe({
 
 type OwnError = 400 | 404 | 416;
 
-/** The answers of a route that needs a key: its own, those of every such route, and the errors given. */
+/** Returns the responses of a route that needs a key: its own, those of all such routes, and these errors. */
 export function apiResponses<T extends TSchema>(
   answer: T,
   description: string,
@@ -54,18 +54,18 @@ export function apiResponses<T extends TSchema>(
   };
 }
 
-/** The security of an operation whose route has a `allowBasicAuth`. */
+/** The OpenAPI security requirement of a route that has `allowBasicAuth`. */
 export const KEY_OR_BASIC: readonly Record<string, string[]>[] = [{ apiKey: [] }, { basicKey: [] }];
 
-/** By media type. */
+/** OpenAPI content, by media type. */
 type Content = Record<string, { schema: object; example: unknown }>;
 
-/** Text of a media type. */
+/** Returns the description of text of a media type. */
 export const textContent = (mediaType: string, example: string): Content => ({
   [mediaType]: { schema: { type: 'string' }, example },
 });
 
-/** The same for an answer in one of several media types. */
+/** Returns the same as `apiResponses`, for a response in one of several media types. */
 export function contentResponses(
   content: Content,
   description: string,
@@ -79,7 +79,7 @@ export function contentResponses(
   };
 }
 
-/** The same for a file, of which a range may be asked for (RFC 9110 §14). */
+/** Returns the same as `contentResponses`, for a file that supports range requests (RFC 9110 §14). */
 export function fileResponses(
   content: Content,
   description: string,

@@ -9,27 +9,27 @@ import { ApiError } from './errors.ts';
 import { redactKeys } from './redact.ts';
 import type { AppAccess } from './session-gate.ts';
 
-/** Who may read a route: holders of a scope, or everybody. Every route declares it. */
+/** The access to a route: a scope of a key, public, or a session with a role. Every route declares it. */
 type Access = Scope | 'public' | AppAccess;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
-    /** What it can answer with; application/json where none is given. */
+    /** The media types of the responses; default: application/json. */
     mediaTypes?: readonly string[];
-    /** The query has chosen the media type, so that Accept does not. */
+    /** Returns whether the query has selected the media type, so that Accept is ignored. */
     ignoresAccept?: (request: FastifyRequest) => boolean;
-    /** Beside Bearer, the key alone or HTTP Basic will do: all that MISP's feed pull and firewalls can send. */
+    /** Returns whether a bare key or HTTP Basic is accepted too: MISP's feed pull and firewalls cannot send Bearer. */
     allowBasicAuth?: (request: FastifyRequest) => boolean;
-    /** Without a key, whoever is signed in may read it too. */
+    /** Whether a request with a session and without a key is admitted too. */
     allowSession?: boolean;
   }
   interface FastifyRequest {
-    /** Who asks, and when; set on every route that needs a key. */
+    /** The TLP ceiling and the instant of the request; set on every route that needs a key or a session. */
     principal: Principal;
-    /** The key or the account that asks. */
+    /** The key or the account that makes the request. */
     askedBy: string;
-    /** For the log; undefined: no key is known yet. */
+    /** The name of the key, for the log; undefined: no key has been identified. */
     keyName: string | undefined;
   }
 }
@@ -39,19 +39,19 @@ export interface KeyAuthenticationOptions {
   kv: Pick<RateLimitStore, 'consume'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
-  /** The key as it holds at this instant; null: there is none that is good. */
+  /** Returns the key with this hash if it is usable at this instant, else null. */
   findKey(hash: string, now: Date): Promise<ApiKey | null>;
   noteUse(keyId: string, at: Date): void;
 }
 
-/** Wrong keys from one address (IPv6: one /64) in a minute, before it is told to wait. */
+/** The maximum number of wrong keys from one address (IPv6: one /64) in a minute; then the response is 429. */
 const FAILURES: RateLimit = { limit: 60, windowSeconds: 60 };
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /**
- * Makes sure of the key before anything else is said: under /api/v1 a missing or wrong key is 401 even where
- * there is nothing. Rate headers stand on every answer to a known key.
+ * Returns the check of the API key. It precedes every other response: under /api/v1 a missing or wrong key is 401
+ * even for a path that does not exist. Every response to a valid key has the rate-limit headers.
  */
 export function authenticator(options: KeyAuthenticationOptions) {
   return async (
@@ -61,11 +61,12 @@ export function authenticator(options: KeyAuthenticationOptions) {
   ): Promise<void> => {
     const arrivedAt = options.clock();
     const key = await resolveApiKey(request, options, arrivedAt, allowBasicAuth?.(request) ?? false);
-    // Also where the request is refused further on; a name may hold what looks like a key.
+    // The log needs the name also when the request is rejected later. The name may contain text like a key.
     request.keyName = redactKeys(key.name);
     options.noteUse(key.id, arrivedAt);
     const consumed = await options.kv.consume(`key:${key.id}`, options.rateLimit);
-    // After the count, which may have taken a while: the window ends no later, and the response holds nothing expired by now.
+    // The count may have taken time. With this later instant the window does not end later than reported, and the
+    // response contains no indicator that has expired since the request arrived.
     const now = options.clock();
     reply.headers(rateHeaders(options.rateLimit, consumed, now));
     if (consumed.consumed > options.rateLimit.limit) throw tooManyRequests(consumed);
@@ -100,7 +101,7 @@ async function resolveApiKey(
 const addressOf = ({ socket, headers }: FastifyRequest, { trustedProxies }: KeyAuthenticationOptions) =>
   clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString(), trustedProxies);
 
-/** The key after Bearer, alone, or as the name or the password of HTTP Basic (RFC 7617). */
+/** Returns the key after Bearer, a bare key, or a key as the user name or password of HTTP Basic (RFC 7617). */
 function keyOfAnyScheme(header: string): string {
   const [, basic = ''] = header.match(/^Basic +([A-Za-z0-9+/=]+) *$/i) ?? [];
   const pair = Buffer.from(basic, 'base64').toString().split(':');
@@ -108,8 +109,8 @@ function keyOfAnyScheme(header: string): string {
 }
 
 /**
- * RFC 6750 §3: the challenge names the scheme, and the error when a key was sent. Basic beside it (RFC 9110 §11.6.1) is for
- * those that send a password only when they are asked for one.
+ * Returns a 401 error. RFC 6750 §3: the challenge names the scheme, and the error if the request had a key. A second
+ * challenge for Basic (RFC 9110 §11.6.1) is for clients that send a password only after a challenge.
  */
 function unauthorized(code: 'missing_api_key' | 'invalid_api_key', allowsBasic: boolean): ApiError {
   const bearer = code === 'missing_api_key' ? 'Bearer' : 'Bearer error="invalid_token"';
@@ -132,7 +133,7 @@ function rateHeaders({ limit }: RateLimit, { consumed, msBeforeNext }: Consumed,
   };
 }
 
-/** Start-up fails for a route that declares neither a scope nor that it is public. */
+/** Registers a hook that makes startup fail if a route declares no access. */
 export function requireDeclaredAccess(app: FastifyInstance, publicPrefixes: readonly string[]): void {
   app.addHook('onRoute', (route) => {
     if (publicPrefixes.some((prefix) => route.url.startsWith(prefix)))

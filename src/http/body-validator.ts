@@ -2,10 +2,10 @@ import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { ApiError } from './errors.ts';
 
-/** Checks a JSON body; the first thing that is wrong is named. */
+/** Returns a validator for a JSON body, which reports the first error. */
 export function bodyValidator(schema: TSchema) {
   return (body: unknown): { value: unknown } | { error: ApiError } => {
-    // An operation that needs nothing may be sent nothing.
+    // An operation without required fields accepts a request without a body.
     const value = body ?? {};
     if (holdsNul(value))
       return { error: new ApiError('invalid_parameter', 'The body must not hold NUL characters.') };
@@ -18,7 +18,7 @@ export function bodyValidator(schema: TSchema) {
   };
 }
 
-/** Text in PostgreSQL has none. */
+/** Returns whether any string contains NUL, which PostgreSQL text cannot. */
 function holdsNul(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0');
   if (typeof value !== 'object' || value === null) return false;

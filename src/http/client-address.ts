@@ -5,11 +5,11 @@ type Network = [Address, number];
 
 const MAPPED_BITS = 96;
 
-/** @throws on what is neither an address nor a network */
+/** @throws when the text is neither an address nor a network */
 function parseNetwork(text: string): Network {
   const [address, bits] = text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), 128];
   if (address instanceof ipaddr.IPv4) return [address, Math.min(bits, 32)];
-  // IPv4-mapped networks are the IPv4 network they map, as addresses are.
+  // IPv4-mapped networks are treated as the IPv4 network they map, like addresses.
   if (!address.isIPv4MappedAddress() || bits < MAPPED_BITS) return [address, bits];
   return [address.toIPv4Address(), bits - MAPPED_BITS];
 }
@@ -23,15 +23,16 @@ function contains([network, bits]: Network, address: Address): boolean {
   return network.kind() === address.kind() && address.match(network, bits);
 }
 
-/** IPv4-mapped IPv6 addresses are the IPv4 address they map. */
+/** Returns the address, without a zone; an IPv4-mapped IPv6 address becomes the IPv4 address it maps. */
 function parseAddress(text: string): Address | null {
   const bare = text.trim().replace(/%.*$/, '');
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : null;
 }
 
 /**
- * The client's address: the socket's, unless that is a trusted proxy; then the rightmost hop of X-Forwarded-For
- * that is not one. A hop that is not an address ends the search: what stands left of it proves nothing.
+ * Returns the client's address: the socket's, unless that is a trusted proxy; then the rightmost hop of
+ * X-Forwarded-For that is not a trusted proxy. A hop that is not an address ends the search: hops to the left of
+ * it cannot be trusted.
  */
 export function clientAddress(
   socketAddress: string,
@@ -49,7 +50,10 @@ export function clientAddress(
   return client;
 }
 
-/** Whom attempts are counted for: an IPv4 address, or the /64 of an IPv6 address, which one customer has whole. */
+/**
+ * Returns the network for which attempts are counted: an IPv4 address, or the /64 of an IPv6 address, because one
+ * customer has a whole /64.
+ */
 export function networkOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   return ipaddr.IPv6.parse(address).toNormalizedString().split(':').slice(0, 4).join(':');

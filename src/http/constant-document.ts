@@ -8,8 +8,8 @@ interface Representation {
 }
 
 /**
- * Serves a public document that does not change while the process runs: written and compressed at the first request, with a
- * strong ETag for each encoding (RFC 9110 §8.8.3.3).
+ * Registers a route for a public document that does not change while the process runs. The document is written and
+ * compressed at the first request, and has a strong ETag for each encoding (RFC 9110 §8.8.3.3).
  */
 export function serveConstant(
   app: FastifyInstance,

@@ -2,8 +2,9 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Node takes a connection for idle once its last answer has ended, also while that is still on its way to a slow reader, and
- * closes it with the server. With this such a connection is closed once its answer is sent and idle ones are closed again.
+ * Keeps `closeIdleConnections` from closing connections that still send. Node regards a connection as idle once its
+ * last response has ended, even if a slow client has not received it all. Such a connection stays open until a later
+ * call finds that everything has been sent.
  */
 export function drainConnections(server: Server): void {
   const sockets = new Set<Socket>();

@@ -34,12 +34,15 @@ function asApiError(error: Error & { statusCode?: number }): ApiError {
 
 const DISK_FULL = 'The disk of the server is full: it answers what it need not write anything for.';
 
-/** As the database says it, and as the operating system does. */
+/** Returns whether the disk is full, from an error of the database or of the operating system. */
 function hasNoSpace(error: Error & { code?: unknown }): boolean {
   return isDiskFull(error) || error.code === 'ENOSPC' || error.code === 'EDQUOT';
 }
 
-/** PostgreSQL classes 08 (connection), 53 (resources), 57 (operator intervention), and the network's own codes. */
+/**
+ * Returns whether the database is unavailable: PostgreSQL error classes 08 (connection), 53 (resources) and 57
+ * (operator intervention), and network errors.
+ */
 function isDatabaseDown(error: Error & { code?: unknown }): boolean {
   const code = typeof error.code === 'string' ? error.code : '';
   return (
@@ -49,7 +52,10 @@ function isDatabaseDown(error: Error & { code?: unknown }): boolean {
   );
 }
 
-/** What Node's parser refuses never becomes a request: the answer is written to the socket by hand. */
+/**
+ * Responds to bytes that Node's HTTP parser rejects. They never become a request, so the response is written to the
+ * socket directly.
+ */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET') return void socket.destroy();
   refuseOn(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'bad_request');
@@ -60,7 +66,7 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** Answers outside of any request, and ends the connection. */
+/** Writes an error response to a socket, outside of any request, and closes the connection. */
 export function refuseOn(socket: Socket, code: ErrorCode): void {
   if (!socket.writable) return void socket.destroy();
   const { statusCode, body } = new ApiError(code);

@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors: code, status and default message. Codes are stable; messages are for people and say
- * nothing of the inside.
+ * The status and the default message of each error code. Codes are stable; messages are for people and reveal no
+ * internals.
  */
 const CATALOGUE = {
   invalid_parameter: [400, 'A query parameter is not valid.'],

@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * A strong ETag over the content of every cacheable answer, and 304 for a client that has it (RFC 9110 §13.1.2).
+ * Registers a hook that adds a strong ETag of the content to each cacheable response, and sends 304 to a client
+ * that has this content (RFC 9110 §13.1.2).
  */
 export function registerEtag(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -11,12 +12,16 @@ export function registerEtag(app: FastifyInstance): void {
     if (!isKnown) return done(null, payload);
     reply.code(304).removeHeader('content-length');
     for (const name of NOT_WITH_304) reply.removeHeader(name);
-    // Fastify's HEAD routes fail on null, and state the length of an empty text; of a stream they state none.
+    // Fastify's HEAD routes fail on null, and send a Content-Length of 0 for an empty string; for a stream they
+    // send none.
     done(null, request.method === 'HEAD' ? Readable.from([]) : null);
   });
 }
 
-/** Sets the ETag of a cacheable response that has none. Files answer conditions themselves (RFC 9110 §13.1.5, ranges). */
+/**
+ * Returns whether the client has the content of a cacheable response, and sets its ETag if it has none. Routes
+ * that send files evaluate conditions themselves (RFC 9110 §13.1.5, ranges).
+ */
 function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: unknown): boolean {
   if (reply.statusCode !== 200 || !(typeof payload === 'string' || Buffer.isBuffer(payload))) return false;
   if (!String(reply.getHeader('cache-control') ?? '').startsWith('private')) return false;
@@ -27,8 +32,8 @@ function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: unkn
 }
 
 /**
- * What is said of content, and of what a browser may do with it: who has it has that, too (RFC 9110 §15.4.5, RFC 9111 §4.3.4). A
- * poll's answer is less than half as long without.
+ * Headers that describe the content and how a browser may use it. A client that has the content has them too
+ * (RFC 9110 §15.4.5, RFC 9111 §4.3.4). Without them the response to a poll is less than half as long.
  */
 const NOT_WITH_304 = new Set([
   'content-type',
@@ -56,7 +61,7 @@ export function strongEtag(content: string | Buffer): string {
   return `"${hash('sha256', content, 'base64url')}"`;
 }
 
-/** If-None-Match compares weakly: a `W/` before the tag does not count (RFC 9110 §13.1.2). */
+/** Returns whether If-None-Match matches, by weak comparison, which ignores `W/` (RFC 9110 §13.1.2). */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header === etag || header.trim() === '*') return true;

@@ -3,13 +3,14 @@ import { type SerializerFactory, SerializerSelector } from '@fastify/fast-json-s
 const serializers = SerializerSelector();
 
 /**
- * Compiles what writes an answer of a route when the first one is written. Fastify would compile those of all routes and
- * statuses before it listens, a fifth of a start.
+ * Compiles the serializer of a response at its first use. Fastify would compile those of all routes and statuses
+ * before it listens, which takes a fifth of the start-up time.
  */
 export const lazySerializers: SerializerFactory = (schemas, options) => (route) => {
   let serialize: ((answer: unknown) => string) | undefined;
   return (answer) => {
-    // A compiler leaves a schema that it has compiled by its name out of those that others may refer to.
+    // A compiler that has compiled a named schema removes it from the schemas that later ones can refer to, so each
+    // serializer gets its own compiler.
     serialize ??= serializers(schemas, options)(route);
     return serialize(answer);
   };

@@ -5,32 +5,35 @@ import { ApiError } from './errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** As it was declared, read once: each access to `routeOptions` makes an object. */
+    /** The URL pattern of the route, read once: each access to `routeOptions` creates an object. */
     routeUrl?: string;
   }
 }
 
-/** Prometheus metrics. */
+/** The Prometheus metrics of this process, and their route. */
 export interface Metrics {
-  /** Those of this process; features add theirs. */
+  /** The metrics of this process; features add their own. */
   registry: Registry;
-  /** Observes all responses. */
+  /** Measures the duration of all responses. */
   observeResponses(app: FastifyInstance): void;
   /**
-   * Serves the metrics to requests that bring the token. Addresses prove nothing:
-   * behind a proxy on the same machine everybody comes from loopback.
-   * @param token undefined: nobody may read the metrics
+   * Registers /metrics for requests with the token. Client addresses do not suffice: behind a proxy on the same
+   * machine every request comes from loopback.
+   * @param token undefined: every request is rejected
    */
   serve(app: FastifyInstance, token: string | undefined): void;
 }
 
-/** @param own those of this process */
+/** Returns a function that writes the metrics. @param own the metrics of this process */
 export type CollectMetrics = (own: Registry) => () => Promise<string>;
 
-/** Of one method, route and status. */
+/** The histogram of one method, route and status. */
 type Child = ReturnType<Histogram['labels']>;
 
-/** What the library needs for each is less when it gets many at once; they wait for as many, or for somebody who asks. */
+/**
+ * Durations wait until there are this many, or until a scrape: the library needs less time for each when it gets
+ * many at once.
+ */
 const AT_ONCE = 1_000;
 
 export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics()): Metrics {
@@ -56,7 +59,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
     registers,
   });
   const text = collect(registry);
-  /** Labels are looked up once: routes and statuses are few. */
+  /** Caches the look-up of labels; the combinations of routes and statuses are few. */
   const children = new Map<string, Child>();
   const observe = (method: string, route: string, status: number, seconds: number) => {
     const name = `${method} ${status} ${route}`;
@@ -89,7 +92,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
   };
 }
 
-/** Compared as digests: they are of one length, and how many characters agree takes no longer to find out. */
+/** Compares digests: they have equal lengths, and the time does not depend on how many characters agree. */
 function bringsToken(authorization: string | undefined, token: string | undefined): boolean {
   const given = authorization?.match(/^Bearer +(\S+) *$/i)?.[1];
   if (given === undefined || token === undefined) return false;

@@ -5,15 +5,15 @@ import { stringify } from 'yaml';
 import { serveConstant } from './constant-document.ts';
 
 export const DOCS_PREFIX = '/api/docs';
-/** The version of the description, as the contract has it; not the product's. */
+/** The version of the API contract; the product has its own. */
 const DESCRIPTION_VERSION = '0.1.0';
 
-/** Our own files and nothing else; images in style sheets are data: URLs. */
+/** Allows files of this server only, and the data: URLs of images in style sheets. */
 const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
 
-/** Describes the routes that are registered after it. */
+/** Registers the OpenAPI description of all routes that are registered later. */
 export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -65,7 +65,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Serves the description, which is written once: at the first request, when all routes are there. */
+/** Registers routes for the description, which is written once: at the first request, after all routes exist. */
 export function serveOpenApi(app: FastifyInstance): void {
   serveConstant(app, '/api/openapi.json', 'application/json; charset=utf-8', () => openApiJson(app));
   serveConstant(app, '/api/openapi.yaml', 'application/yaml; charset=utf-8', () => openApiYaml(app));
@@ -76,11 +76,11 @@ export function openApiJson(app: FastifyInstance): string {
 }
 
 export function openApiYaml(app: FastifyInstance): string {
-  // Many readers are of YAML 1.1, to whom a bare on is true.
+  // Many parsers implement YAML 1.1, which reads an unquoted `on` as true.
   return stringify(app.swagger(), { aliasDuplicateObjects: false, lineWidth: 110, version: '1.1' });
 }
 
-/** Clients generated from the description repeat the name of a list; commas are accepted too. */
+/** Makes generated clients repeat the name of a list parameter; the server accepts commas too. */
 function withExplodedLists<T extends { paths?: object }>(document: T): T {
   for (const { get } of Object.values(document.paths ?? {})) {
     for (const parameter of get?.parameters ?? []) {
@@ -90,7 +90,7 @@ function withExplodedLists<T extends { paths?: object }>(document: T): T {
   return document;
 }
 
-/** A vocabulary that is a component is referred to wherever it is written out, under its name as the title. */
+/** Replaces each inline vocabulary by a reference, if its title is the name of a component. */
 function withNamedEnums<T extends { paths?: object; components?: { schemas?: object } }>(document: T): T {
   const components = new Set(Object.keys(document.components?.schemas ?? {}));
   const visit = (node: unknown): unknown => {
@@ -112,7 +112,7 @@ interface QuerySchema {
   required?: string[];
 }
 
-/** A parameter with a default is always there for the handler and never required of the client. */
+/** Makes parameters with a default optional: the handler always gets them, but clients may omit them. */
 function withOptionalDefaults<T extends { querystring?: unknown }>(schema: T): T {
   const query = schema?.querystring as QuerySchema | undefined;
   if (!query?.required) return schema;

@@ -6,7 +6,7 @@ import { isUuid } from './query-validator.ts';
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export type OperationKey = `${Method} /app/${string}`;
 
-/** An operation of the application: what it takes and gives, for the server, and as types for the pages. */
+/** An operation of the application: schemas of its request and response for the server, and types for the pages. */
 export interface Operation<
   Key extends OperationKey = OperationKey,
   Body extends TSchema = TSchema,
@@ -19,16 +19,16 @@ export interface Operation<
   answer: Answer;
 }
 
-/** Of a body: everything but files. */
+/** The maximum size of a JSON body, in bytes; uploads of files have their own limit. */
 const MAX_BYTES = 64 * 1024;
 
-/** Sent as ISO 8601. */
+/** An instant, sent as ISO 8601. */
 export const moment = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 export const momentOrNull = Type.Unsafe<Date | null>({ type: ['string', 'null'], format: 'date-time' });
 
 const NOTHING = Type.Object({}, { additionalProperties: false });
 
-/** @param key method and address, as Fastify writes it */
+/** @param key the method and the URL, with parameters as Fastify writes them */
 export function operation<
   const Key extends OperationKey,
   Answer extends TSchema,
@@ -39,7 +39,7 @@ export function operation<
   return { key, answer, body: body as Body, query: query as Query };
 }
 
-/** What Fastify needs for it. The public description is of the API alone. */
+/** Returns the Fastify options of an operation. The public OpenAPI description omits it: it covers the API only. */
 export function routeOf<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
   { key, body, query, answer }: Operation<OperationKey, Body, Query, Answer>,
   who: Access,
@@ -54,14 +54,14 @@ export function routeOf<Body extends TSchema, Query extends TSchema, Answer exte
       hide: true,
       params: Type.Unsafe<Record<string, string>>({}),
       querystring: Type.Unsafe<Static<Query>>(query),
-      // A GET has none, and Fastify wants none for it.
+      // Fastify rejects a body schema for GET.
       ...((method === 'GET' ? {} : { body }) as unknown as { body: TUnsafe<Static<Body>> }),
       response: { 200: Type.Unsafe<Static<Answer>>(answer) },
     },
   };
 }
 
-/** The id in the address. @throws {ApiError} when it is none */
+/** Returns the id in the path. @throws {ApiError} 404 when it is not a UUID */
 export function idOf({ params }: { params: unknown }): string {
   const { id } = params as { id: string };
   if (!isUuid(id)) throw new ApiError('not_found');

@@ -13,13 +13,13 @@ interface PipelineOptions extends KeyAuthenticationOptions {
   routes: RouteTable;
   urls: CachedUrls;
   metrics: Pick<Metrics, 'observeResponses'>;
-  /** Aborted: each connection is closed behind a response. */
+  /** Once aborted, each connection is closed after its response. */
   stopping: AbortSignal;
-  /** Answers a mistyped path of a page; true: it has. */
+  /** Sends a page with status 404 if a browser requests an unknown path. @returns whether it was sent */
   answerMistyped(request: FastifyRequest, reply: FastifyReply): boolean;
 }
 
-/** The way of every request, cached response or not. Hooks run in the order in which they stand here. */
+/** Registers the hooks of all requests, also of those with a cached response. Hooks run in this order. */
 export function registerPipeline(app: FastifyInstance, options: PipelineOptions): void {
   const { sessions, routes, urls, metrics, stopping, answerMistyped } = options;
   const [requireAccount, tryAccount] = [requireSession(sessions), trySession(sessions)];
@@ -28,11 +28,11 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (stopping.aborted) reply.header('connection', 'close');
-    // Parse.
+    // Validate the URL and the headers.
     refuseLongUrl(request.url);
     refuseBadHeaders(request.raw);
     if (request.is404 && answerMistyped(request, reply)) return reply;
-    // Authenticate and admit: session, origin and role, or key, rate, network and scope.
+    // Authenticate and authorize: origin, session and role; or key, rate limit, network and scope.
     const { config } = request.routeOptions;
     const { access, allowSession } = config;
     request.routeUrl = config.url;
@@ -42,7 +42,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
     if (!hasAccount && (scope || needsKey(request.url))) await requireKey(request, reply, config);
     if (request.is404) throw routes.reject(request.method, request.url);
     if (scope) requireAcceptable(request, config);
-    // A cached response, or the route.
+    // Send the cached response, or continue to the route.
     if (scope && !stopping.aborted && urls.send(request, reply)) return reply;
   });
   registerEtag(app);
@@ -50,10 +50,10 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
   metrics.observeResponses(app);
 }
 
-/** Of clients that take anything. */
+/** Accept headers of clients that accept any media type. */
 const ACCEPTS_ANY = new Set<string | undefined>([undefined, '*/*']);
 
-/** @throws {ApiError} 406 (RFC 9110 §12.5.1) */
+/** @throws {ApiError} 406 when Accept allows no media type of the route (RFC 9110 §12.5.1) */
 function requireAcceptable(request: FastifyRequest, config: FastifyContextConfig): void {
   if (ACCEPTS_ANY.has(request.headers.accept)) return;
   const { mediaTypes = ['application/json'], ignoresAccept } = config;

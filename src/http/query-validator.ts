@@ -1,11 +1,11 @@
 import { isWithinCalendar } from '../model/date-range.ts';
 import { ApiError } from './errors.ts';
 
-/** The part of JSON Schema that describes one query parameter here. */
+/** The subset of JSON Schema that describes a query parameter. */
 interface ParameterSchema {
   type: 'integer' | 'boolean' | 'string' | 'array';
   enum?: string[];
-  /** Of a list: with commas, by repeating its name, or both. */
+  /** The items of a list: separated by commas, given by repeating the parameter, or both. */
   items?: { enum: string[] };
   format?: 'date-time' | 'uuid';
   minimum?: number;
@@ -17,15 +17,16 @@ interface ParameterSchema {
 
 interface QuerySchema {
   properties?: Record<string, ParameterSchema>;
-  /** Those with a default, too. */
+  /** Includes parameters with a default. */
   required?: string[];
 }
 
 type Parsed = { value: unknown } | { allowed: string };
 
 /**
- * Reads a query by its schema, strictly: a parameter that is unknown, empty, not of its kind, or repeated without being a list is an
- * error that names it and says what is allowed. A mistyped filter must not return everything.
+ * Returns a strict validator for a query string: a parameter that is unknown, empty, of the wrong type, or repeated
+ * without being a list is an error that names the parameter and the allowed values. A mistyped filter must not
+ * return everything.
  */
 export function queryValidator({ properties = {}, required = [] }: QuerySchema) {
   const known = new Map(Object.entries(properties));
@@ -51,7 +52,7 @@ function wrong(message: string): { error: ApiError } {
   return { error: new ApiError('invalid_parameter', message) };
 }
 
-/** Names come from outside: short, printable ASCII only. */
+/** Returns the name as short, printable ASCII: names in error messages are untrusted input. */
 function shown(name: string): string {
   return name.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 40);
 }
@@ -94,7 +95,7 @@ function string({ minLength = 1, maxLength = 1024 }: ParameterSchema, text: stri
   return fits ? { value: text } : { allowed: `${minLength} to ${maxLength} characters long, without NUL` };
 }
 
-/** RFC 3339 date-time, or a full date (midnight UTC). */
+/** An RFC 3339 date-time, or a full-date (midnight UTC). */
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2}))?$/;
 
 function dateTime(text: string): Parsed {
@@ -104,11 +105,11 @@ function dateTime(text: string): Parsed {
     : { value };
 }
 
-/** As ISO 8601 in UTC; null: it is no instant, or none that the calendar of the database has. */
+/** Returns an instant as ISO 8601 in UTC; null: the text is no instant, or outside the database's calendar. */
 export function parseInstant(text: string): string | null {
   const day = text.match(DATE_TIME)?.[1];
   const value = new Date(day === text ? `${day}T00:00:00Z` : text);
-  // The Date parser rolls 30 February over into March: the day must be the one written.
+  // The Date parser rolls 30 February over into March: the day must equal the one in the text.
   const real =
     day !== undefined &&
     !Number.isNaN(new Date(`${day}T00:00:00Z`).getTime()) &&

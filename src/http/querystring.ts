@@ -1,6 +1,6 @@
 /**
- * The query string by the URL standard (application/x-www-form-urlencoded parsing). It never fails: what is not
- * valid percent-encoding stands for itself. Repeated names become a list, which only parameters that are lists accept.
+ * Parses a query string by the URL standard (application/x-www-form-urlencoded). Parsing never fails: invalid
+ * percent-encoding is taken literally. A repeated name becomes a list, which only list parameters accept.
  */
 export function parseQuerystring(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null);

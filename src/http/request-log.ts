@@ -6,7 +6,7 @@ import {
   LogController,
 } from 'fastify';
 
-/** One line for each request: who asked for what, and how it ended. */
+/** Logs one line for each request: the key, the request, the status and the duration. */
 export class RequestLog extends LogController {
   override incomingRequest(): void {}
 
@@ -25,7 +25,7 @@ type Parent = FastifyBaseLogger & { isLevelEnabled?(level: string): boolean };
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 type Line = [object, string];
 
-/** A child of a logger, made when it has something to write: making one costs a tenth of a cached response. */
+/** A child logger that is created at its first line: creating one costs a tenth of a cached response. */
 class LazyLogger {
   readonly #parent: Parent;
   readonly #bindings: object;

@@ -3,24 +3,24 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from './errors.ts';
 
 const API = '/api/v1';
-/** Well under Node's 16 KiB for all headers together, so that it is this that is told. */
+/** The maximum length of a URL: below Node's 16 KiB for all headers, so that a long URL gets 414, not 431. */
 const MAX_URL = 8_192;
 const DOUBLE_SLASH = /^(\/api\/v1\/feeds\/misp)\/{2,}/;
 
-/** Under the prefix that needs a key, whatever stands behind it. */
+/** Returns whether a URL is under the prefix that needs a key, even if no route exists there. */
 export function needsKey(url: string): boolean {
   const path = pathOf(url);
   return path === API || path.startsWith(`${API}/`);
 }
 
-/** The path as the router reads it: decoded, without query, fragment and (absolute form, RFC 9112 §3.2.2) origin. */
+/** Returns the decoded path as routed: without query, fragment and origin (absolute form, RFC 9112 §3.2.2). */
 function pathOf(url: string): string {
   return decodeURI(url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] ?? '');
 }
 
 /**
- * A path whose percent-encoding is broken is taken literally, and so is a path like any other. MISP puts a slash after
- * the address of a feed, also after one that ends in a slash.
+ * Returns a URL that the router can decode: a path with invalid percent-encoding is taken literally. A double slash
+ * in the path of the MISP feed becomes one: MISP appends a slash to the feed's URL, even if the URL ends in one.
  */
 export function readableUrl(url: string): string {
   const target = url.replace(DOUBLE_SLASH, '$1/');
@@ -29,7 +29,7 @@ export function readableUrl(url: string): string {
   return isDecodable(path) ? target : path.replaceAll('%', '%25') + target.slice(path.length);
 }
 
-/** What it decodes to is used: the bundler leaves out a call that only throws. */
+/** Uses the result of decodeURI, because the bundler removes a call whose result is unused, even if it may throw. */
 function isDecodable(path: string): boolean {
   try {
     return decodeURI(path) !== null;
@@ -40,7 +40,7 @@ function isDecodable(path: string): boolean {
 
 export type RouteTable = ReturnType<typeof routeTable>;
 
-/** Remembers the routes, to tell what does not exist (404) from what cannot be done with it (405). */
+/** Records the routes, to distinguish an unknown path (404) from a method that is not allowed (405). */
 export function routeTable(app: FastifyInstance) {
   const patterns = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -49,7 +49,7 @@ export function routeTable(app: FastifyInstance) {
   const methodsOf = (path: string) =>
     [...patterns].flatMap(([pattern, methods]) => (asRegExp(pattern).test(path) ? [...methods] : []));
   return {
-    /** Why a request met no route. */
+    /** Returns the error for a request without a route. */
     reject(method: string, url: string): ApiError {
       const allowed = [...new Set(methodsOf(pathOf(url)))].sort();
       if (method === 'GET' || method === 'HEAD' || allowed.length === 0) return new ApiError('not_found');
@@ -63,12 +63,15 @@ export function refuseLongUrl(url: string): void {
   if (url.length > MAX_URL) throw new ApiError('uri_too_long');
 }
 
-/** Browsers send some 150 characters; reading quoted parameters costs the square of the length. */
+/**
+ * The maximum length of Accept: browsers send about 150 characters, and the parser's time for quoted parameters grows
+ * with the square of the length.
+ */
 const MAX_ACCEPT = 1_024;
 
 /**
- * RFC 9112 §3.2: HTTP/1.1 without Host, or with several, is answered with 400. RFC 6585 §5: one field that is too long,
- * with 431.
+ * Rejects invalid headers. RFC 9112 §3.2: the response to HTTP/1.1 without Host, or with several, is 400.
+ * RFC 6585 §5: the response to a header field that is too long is 431.
  */
 export function refuseBadHeaders(request: IncomingMessage): void {
   if (request.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('bad_request');
@@ -79,7 +82,7 @@ export function refuseBadHeaders(request: IncomingMessage): void {
     throw new ApiError('headers_too_large', `The header accept has more than ${MAX_ACCEPT} characters.`);
 }
 
-/** Node keeps the first of these headers alone, a proxy may have read the last. */
+/** Returns whether a header is repeated: Node uses the first, while a proxy may have used the last. */
 function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,14 +1,14 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
-/** A string of a closed vocabulary. */
+/** Returns the schema of a string of a closed vocabulary. */
 export function stringEnum<const T extends readonly string[]>(values: T, options: object = {}) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 }
 
 /**
- * A closed vocabulary with a name. As a field or parameter it is written out, which validator and serializer take as it is;
- * the OpenAPI description holds it once, as the component of its name (`title`).
- * @returns the field or parameter, with `schema`, which the service must know to describe it
+ * Defines a named closed vocabulary. Fields and parameters contain it inline, which the validator and the serializer
+ * use directly; the OpenAPI description contains it once, as the component with its name (`title`).
+ * @returns a function for fields and parameters, with `schema`, which must be registered for the description
  */
 export function namedEnum<const T extends readonly string[]>(name: string, values: T, description: string) {
   return Object.assign((options: object = {}) => stringEnum(values, { title: name, ...options }), {
@@ -16,7 +16,7 @@ export function namedEnum<const T extends readonly string[]>(name: string, value
   });
 }
 
-/** `T | null` written as a type array, which the serializer takes without trying alternatives. */
+/** Returns the schema of `T | null` as a type array, which the serializer handles without trying alternatives. */
 export function nullable<T extends TSchema>(schema: T) {
   const { type, enum: values, ...rest } = schema as T & { type: string; enum?: unknown[] };
   return Type.Unsafe<Static<T> | null>({
@@ -26,15 +26,15 @@ export function nullable<T extends TSchema>(schema: T) {
   });
 }
 
-/** Null, or a string of a closed vocabulary. */
+/** Returns the schema of null or a string of a closed vocabulary. */
 export const nullableEnum = <const T extends readonly string[]>(values: T) => nullable(stringEnum(values));
 
-/** An object with any names. */
+/** Returns the schema of an object with arbitrary property names. */
 export function mapOf<T extends TSchema>(value: T) {
   return Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: value });
 }
 
-/** A reference to a named schema, typed. */
+/** Returns a typed reference to a named schema. */
 export function ref<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${(schema as { $id?: string }).$id}#` });
 }
@@ -54,7 +54,7 @@ export const ErrorBody = Type.Object(
   },
 );
 
-/** A page of a list. */
+/** Returns the schema of a page of a list. */
 export function listOf<T extends TSchema>(item: T, id: string) {
   return Type.Object(
     {
@@ -78,7 +78,7 @@ export function oneOf<T extends TSchema>(item: T, id: string) {
 
 const examplesOf = (item: TSchema): unknown[] => (item as { examples?: unknown[] }).examples ?? [];
 
-/** Pages are bounded so that the offset stays an exact number. */
+/** The maximum page number: the offset stays an exact number. */
 const MAX_PAGE = 10 ** 12;
 
 export function pageParameters(defaultSize: number, maxSize: number) {
@@ -100,7 +100,7 @@ export function pageParameters(defaultSize: number, maxSize: number) {
   };
 }
 
-/** The page of an export. No defaults: an export is cut into pages only where the request asks for one. */
+/** Returns the page parameters of an export. Without them the export is complete, so they have no defaults. */
 export function optionalPageParameters(maxSize: number) {
   return {
     page: Type.Optional(

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import helmet from 'helmet';
 
-/** What helmet sets for a response that is neither a page nor loads anything. */
+/** The headers that helmet sets for a response that is not a page and loads no resources. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = readHeaders();
 
 function readHeaders(): Record<string, string> {
@@ -23,7 +23,7 @@ function readHeaders(): Record<string, string> {
   return headers;
 }
 
-/** They stand on each response but 304, which repeats none of them. Pages have a policy of their own. */
+/** Registers a hook that adds these headers to each response, except to 304. Pages have their own policy. */
 export function registerSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode !== 304) reply.headers({ ...SECURITY_HEADERS, ...reply.getHeaders() });

@@ -5,12 +5,12 @@ import { ApiError } from './errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in; set on every operation of the application that is not public. */
+    /** The signed-in account; set on every operation of the application that is not public. */
     account: Account;
   }
 }
 
-/** Said by each operation of the application. */
+/** The access that an operation of the application declares. */
 export type AppAccess = `app:${Access}`;
 
 export function isAppAccess(access: string | undefined): access is AppAccess {
@@ -19,13 +19,13 @@ export function isAppAccess(access: string | undefined): access is AppAccess {
 
 export interface SessionOptions {
   clock: Clock;
-  /** May renew the cookie. */
+  /** Returns the account of the session, or null; may renew the session cookie. */
   findAccount(request: FastifyRequest, reply: FastifyReply): Promise<Account | null>;
 }
 
 /**
- * Lets in whoever is signed in and sends no key, to what a key opens, too.
- * @returns false: nobody is
+ * Returns a check that admits a request with a session and without an Authorization header to a route that
+ * otherwise needs a key. The check returns false when nobody is signed in, or the user must change the password first.
  */
 export function trySession({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
@@ -38,7 +38,10 @@ export function trySession({ clock, findAccount }: SessionOptions) {
   };
 }
 
-/** What every operation of the application passes: its origin, then the session and its role. Never an API key. */
+/**
+ * Returns the check of every operation of the application: the origin of requests that change something, then
+ * the session and its role. API keys are never accepted.
+ */
 export function requireSession({ clock, findAccount }: SessionOptions) {
   return async (request: FastifyRequest, reply: FastifyReply, access: AppAccess): Promise<void> => {
     const needed = access.slice('app:'.length) as Access;
@@ -60,8 +63,9 @@ export function requireSession({ clock, findAccount }: SessionOptions) {
 }
 
 /**
- * Browsers say where a request comes from: Sec-Fetch-Site over TLS and on loopback, which no proxy changes, else Origin
- * (Fetch standard, "Fetch metadata" and §3.2). Whoever says neither is no browser with a session.
+ * Returns whether a request comes from a page of this server (CSRF). Browsers send Sec-Fetch-Site over TLS and on
+ * loopback, and no proxy changes it; else they send Origin (Fetch standard, "Fetch metadata" and §3.2). A request
+ * with neither does not come from a browser with a session, and is rejected.
  */
 function isOwnOrigin({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
@@ -73,7 +77,10 @@ function isOwnOrigin({ headers }: FastifyRequest): boolean {
   }
 }
 
-/** Of what concerns all that is stored. @throws {ApiError} when there may be something that the account does not see */
+/**
+ * Guards operations that concern all stored data.
+ * @throws {ApiError} when the TLP ceiling of the account may hide some of it
+ */
 export function requireFullSight({ principal }: FastifyRequest): void {
   if (principal.tlpCeiling !== 'RED')
     throw new ApiError('insufficient_role', 'This needs a role that sees everything, up to TLP:RED.');

@@ -2,19 +2,19 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface SlowBodies {
-  /** How often each body under way is looked at. */
+  /** The interval at which each incomplete body is checked. */
   everyMs: number;
-  /** What must have come since the last look, in bytes, as long as it is not complete. */
+  /** The bytes that must have arrived since the last check of an incomplete body. */
   leastBytes: number;
 }
 
-/** 1 KiB a second. */
+/** A minimum of 1 KiB a second. */
 const DEFAULT: SlowBodies = { everyMs: 10_000, leastBytes: 10 * 1024 };
 
 /**
- * Cuts off requests whose bodies come too slowly, whatever they are for: files may take their time, and nobody holds a
- * connection with a byte now and then. While we are the ones who do not read, nothing is cut off.
- * @param refuse answers on the socket and ends it
+ * Aborts requests whose bodies arrive too slowly, on every route: a large upload may take long, but no client may
+ * hold a connection by sending a byte now and then. A body that the server itself has not read is not too slow.
+ * @param refuse writes an error response to the socket and ends it
  */
 export function cutSlowBodies(
   server: Server,

@@ -1,8 +1,9 @@
 const pending: (() => void)[] = [];
 
 /**
- * Does this at the end of this turn of the event loop, after all that was put off before. Responses that are written one after the
- * other find their reader awake, and waking it costs as much as a response (bench/NOTES.md).
+ * Runs a function at the end of this turn of the event loop, after those deferred before. When responses are written
+ * directly after each other, the process that reads them stays awake; a wake-up costs as much as a response
+ * (bench/NOTES.md).
  */
 export function atTurnEnd(write: () => void): void {
   if (pending.push(write) > 1) return;

@@ -9,7 +9,8 @@ import {
 } from '../model/vocabulary.ts';
 import { namedEnum } from './schema.ts';
 
-/** The closed vocabularies of the model as fields and parameters of the API. */
+// The closed vocabularies of the model as fields and parameters of the API.
+
 export const indicatorType = namedEnum(
   'IndicatorType',
   INDICATOR_TYPES,

@@ -33,7 +33,7 @@ export function toDetail(parts: Parts, principal: Principal): Detail {
     modifiedAt: more.modifiedAt,
     forDetection: statements.some(({ forDetection }) => forDetection),
     externalIds: [...known.externalIds].sort(),
-    // The marking of the whole is that of its most restricted part: each of them may be shown.
+    // The indicator's TLP is that of its most restrictive statement, so this normally excludes none.
     sources: statements
       .filter(({ tlp }) => compareTlp(tlp, principal.tlpCeiling) <= 0)
       .map(toSourceStatement),
@@ -53,7 +53,7 @@ function toSourceStatement({ source, ...stated }: SourceStatement): Detail['sour
   };
 }
 
-/** As `confidenceShown` decides, with names. */
+/** Returns the origin of the confidence, by the rules of `effectiveConfidence`, with names. */
 function deciding(
   { enrichments }: Pick<Detail, 'enrichments'>,
   { pinned, stored }: Pick<KnownIndicator, 'pinned' | 'stored'>,
@@ -61,7 +61,7 @@ function deciding(
 ): Detail['confidenceOrigin'] {
   const judged = enrichments.filter(({ score, error }) => score !== null && error === null);
   const [best] = judged.sort((a, b) => (b.score ?? 0) - (a.score ?? 0));
-  // Of what no source says any more the last word stands.
+  // An indicator that no source states any more retains its confidence.
   const stated =
     statements.length > 0
       ? decidingStatement(statements)

@@ -12,7 +12,7 @@ import { readPage } from './read/list.queries.ts';
 
 export type State = (typeof STATES)[number];
 
-/** What of all a state shows; undefined: what the API gives. */
+/** Returns the visibility predicate of a state; undefined: that of the API. */
 function visibilityOf(state: State, principal: Principal) {
   if (state === 'visible' || state === 'pinned') return undefined;
   const under = visibleToAnalyst('indicator', principal);
@@ -22,7 +22,7 @@ function visibilityOf(state: State, principal: Principal) {
 
 export type AnalystRow = IndicatorRow & { pinned: boolean };
 
-/** A page of those in a state, and how many there are. */
+/** Returns a page of the indicators in a state, and their total. */
 export async function listInState(
   db: Db,
   principal: Principal,
@@ -37,7 +37,7 @@ export async function listInState(
   return { total, rows };
 }
 
-/** What is known of one indicator beyond its context; of one that the caller may see. */
+/** Returns columns of an indicator that its context lacks. It does not check whether the indicator is visible. */
 export async function findMore(db: Db, id: string) {
   return db
     .selectFrom('indicator')
@@ -46,7 +46,10 @@ export async function findMore(db: Db, id: string) {
     .executeTakeFirstOrThrow();
 }
 
-/** The list, or the operator's entry, that hides it; of one above the ceiling no more than that. */
+/**
+ * Returns the whitelist entry, of a list or of an operator, that suppresses the indicator. All columns of an
+ * entry above the caller's TLP ceiling are null.
+ */
 export async function findHider(db: Db, id: string, { tlpCeiling }: Principal) {
   const mayKnow = sql<boolean>`coalesce(own.tlp <= ${tlpCeiling}::tlp, true)`;
   const known = <T>(column: string) => sql<T | null>`case when ${mayKnow} then ${sql.ref(column)} end`;
@@ -62,7 +65,7 @@ export async function findHider(db: Db, id: string, { tlpCeiling }: Principal) {
     .executeTakeFirst();
 }
 
-/** The providers that are yet to be asked about it. */
+/** Returns the providers with a queued look-up of the indicator. */
 export async function findWaiting(db: Db, id: string): Promise<string[]> {
   const rows = await db
     .selectFrom('enrichment_request')
@@ -74,8 +77,9 @@ export async function findWaiting(db: Db, id: string): Promise<string[]> {
 }
 
 /**
- * Those with these ids, and then others that hold this text; found without counting them.
- * @param seesHidden whether of these ids also what is hidden from the API is told
+ * Returns the indicators with these ids, then others whose value contains the text, without a count of all
+ * matches.
+ * @param seesHidden whether to include whitelisted and expired indicators with these ids
  */
 export async function firstMatching(
   db: Db,

@@ -9,7 +9,7 @@ import { ApiError } from '../http/errors.ts';
 import { ExportParameters, ExportQuery } from './indicators.schema.ts';
 import { tellRefanged } from './refanged-header.ts';
 
-/** The exports, under an address of their own. */
+/** Routes of the exports under a path of their own. */
 export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = async (app, { exporter }) => {
   app.get(
     '/api/v1/exports/:format',

@@ -21,7 +21,7 @@ interface Deps {
   exporter: Exporter;
 }
 
-/** The indicators, for whoever is signed in; what is hidden from the API, for analysts. */
+/** Routes of the application's indicator pages. Whitelisted and expired indicators are for analysts. */
 export async function indicatorPageRoutes(instance: FastifyInstance, { db, exporter }: Deps): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
 
@@ -73,7 +73,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
   });
 }
 
-/** The list's own order is that without a word about it: it has an index. */
+/** Returns the sort of a page. The list's default order, which has an index, is requested without a sort. */
 function sorting(by: Sort, order: string) {
   const ascending = order === 'asc';
   return by === 'lastSeen' && !ascending ? {} : { sort: { by, ascending } };

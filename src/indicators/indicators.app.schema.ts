@@ -16,7 +16,10 @@ import { SEVERITIES, TLPS } from '../model/vocabulary.ts';
 import { Indicator, IndicatorContext, indicatorFilters } from './indicators.schema.ts';
 import { SORTS } from './read/indicators.queries.ts';
 
-/** Which of all: what the API gives, those of them that are pinned, and what is hidden from it, and why. */
+/**
+ * Subsets of the indicators: those that the API returns, the pinned ones among them, and those that it hides
+ * as whitelisted or as expired.
+ */
 export const STATES = ['visible', 'pinned', 'whitelisted', 'expired'] as const;
 
 const { page, pageSize } = pageParameters(100, MAX_PAGE_SIZE);
@@ -37,11 +40,11 @@ const strict = { additionalProperties: false };
 const Row = Type.Object({
   ...Indicator.properties,
   defanged: Type.String(),
-  /** An analyst has pinned the confidence. */
+  /** Whether an analyst has pinned the confidence. */
   pinned: Type.Boolean(),
 });
 
-/** Other states than `visible` and `pinned` are for analysts. */
+/** Lists indicators. States other than `visible` and `pinned` are for analysts. */
 export const listIndicators = operation('GET /app/indicators', {
   query: Type.Object(
     { ...filters, ...sorting, state: stringEnum(STATES, { default: 'visible' }), page, pageSize },
@@ -55,7 +58,7 @@ export const listIndicators = operation('GET /app/indicators', {
   }),
 });
 
-/** All that these filters let through, or, where a page is given, that page; never what is hidden. */
+/** Exports the visible indicators that match the filters or, if a page is given, that page of them. */
 export const exportIndicators = operation('GET /app/indicators/export', {
   query: Type.Object(
     {
@@ -76,7 +79,7 @@ export const exportIndicators = operation('GET /app/indicators/export', {
 const StatedBySource = Type.Object({
   sourceId: Type.String(),
   source: Type.String(),
-  /** What it says itself; null: its default holds. */
+  /** The confidence that the source states; null: its default applies. */
   confidence: nullable(score()),
   defaultConfidence: score(),
   severity: nullableEnum(SEVERITIES),
@@ -88,23 +91,23 @@ const StatedBySource = Type.Object({
   lastSeen: momentOrNull,
   expiresAt: momentOrNull,
   importedAt: moment,
-  /** When it was found missing in its list. */
+  /** When it was found missing from the source's list. */
   delistedAt: momentOrNull,
 });
 
 const Hider = Type.Object({
-  /** null: one that is above the ceiling; then all else is null, too. */
+  /** Null: the entry is above the caller's TLP ceiling, and all other properties are null, too. */
   entry: nullable(Type.String()),
-  /** The name of the list; null: an entry of an operator's own. */
+  /** The name of the list; null: an operator's own entry. */
   list: nullable(Type.String()),
-  /** Of an operator's entry, which can be taken back. */
+  /** The id of an operator's own entry, which can be removed; null: an entry of a list. */
   entryId: nullable(Type.String()),
   reason: nullable(Type.String()),
   addedBy: nullable(Type.String()),
   addedAt: momentOrNull,
 });
 
-/** Everything that is known: for analysts also of what is hidden from the API. */
+/** Returns all details of an indicator; for analysts also of whitelisted and expired ones. */
 export const readIndicator = operation('GET /app/indicators/:id', {
   answer: Type.Object({
     data: Type.Object({
@@ -114,7 +117,7 @@ export const readIndicator = operation('GET /app/indicators/:id', {
       forDetection: Type.Boolean(),
       externalIds: Type.Array(Type.String()),
       sources: Type.Array(StatedBySource),
-      /** What the confidence is, and would be if it were not pinned, with who confidenceOrigin. */
+      /** The origin of the confidence, and the confidence and its origin without the pin. */
       confidenceOrigin: Type.Object({
         pinned: nullable(score()),
         by: stringEnum(['analyst', 'provider', 'source']),
@@ -124,9 +127,9 @@ export const readIndicator = operation('GET /app/indicators/:id', {
         unpinnedName: Type.String(),
       }),
       expired: Type.Boolean(),
-      /** null: the whitelist does not hide it. */
+      /** The whitelist entry that suppresses it; null: none. */
       suppressedBy: Type.Union([Hider, Type.Null()]),
-      /** Providers that are yet to be asked. */
+      /** Providers with a queued look-up of it. */
       pendingProviders: Type.Array(Type.String()),
     }),
   }),

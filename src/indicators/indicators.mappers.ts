@@ -54,7 +54,7 @@ export function toContext(row: ContextRow, now: Date): IndicatorContext {
   };
 }
 
-/** Dates that come out of the database inside JSON are text. */
+/** Parses dates, which are text inside the JSON that the database returns. */
 function toEnrichment({ fetched_at, expires_at, raw, ...rest }: ContextRow['enrichments'][number]) {
   return {
     ...rest,

@@ -94,7 +94,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
             ...(await listIndicators(db, principal, filters, { page, pageSize })),
             mayLag,
           }));
-          // All that is in it is in its schema: nothing is left out, for which a route's serializer takes twice as long.
+          // The list has no properties beyond its schema, so it needs no route serializer, which takes twice as long.
           const list: Static<typeof IndicatorList> = { data: rows.map(toIndicator), page, pageSize, total };
           return { payload: JSON.stringify(list), ...of };
         },
@@ -144,18 +144,18 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   );
 };
 
-/** `format` decides the media type of an export; the list itself is JSON. */
+/** Returns whether the request is for an export, whose media type `format` decides. The list itself is JSON. */
 function isExport({ query }: FastifyRequest): boolean {
   return ((query as { format?: unknown }).format ?? 'json') !== 'json';
 }
 
-/** What is asked, in one form whatever the order of the parameters. */
+/** Returns the cache key of a request, which does not depend on the order of the parameters. */
 function cacheKeyOf({ tlpCeiling }: Principal, filters: IndicatorFilters, page: PageRequest): string {
   const asked = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(['indicators', tlpCeiling, page.page, page.pageSize, ...asked]);
 }
 
-/** The defaults of a page are those of the list; an export is cut into pages only where that is asked for. */
+/** Returns whether the URL requests a page. The default page is for the list: an export is otherwise complete. */
 function asksForPage(url: string): boolean {
   const given = parseQuerystring(url.split('?')[1] ?? '');
   return 'page' in given || 'pageSize' in given;

@@ -67,7 +67,7 @@ export const Indicator = Type.Object(
 export const IndicatorList = listOf(Indicator, 'IndicatorList');
 export const IndicatorItem = oneOf(Indicator, 'IndicatorItem');
 
-/** Combined with AND. */
+/** Filters of indicators, combined with AND. */
 export const indicatorFilters = {
   q: Type.Optional(
     Type.String({

@@ -1,7 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import { refangedSearch } from '../model/search-text.ts';
 
-/** Says which other text a search looked for. Header values are ASCII: it is percent-encoded. */
+/**
+ * Sets the header `X-Query-Refanged` if a search also looks for the refanged form of `q`. The value is
+ * percent-encoded, because header values are ASCII.
+ */
 export function tellRefanged(reply: FastifyReply, q: string | undefined): void {
   const refanged = q === undefined ? null : refangedSearch(q);
   if (refanged !== null) reply.header('x-query-refanged', encodeURIComponent(refanged));

@@ -1,8 +1,8 @@
-/** What the worker of this process has done since it started. */
+/** The counts of the worker of this process, since the start. */
 export interface JobStats {
-  /** By queue. */
+  /** Jobs that have ended, by queue. */
   jobs: Map<string, { done: number; failed: number; seconds: number }>;
-  /** Look-ups by provider and outcome. */
+  /** The number of look-ups, by provider and outcome. */
   lookups: Map<string, Map<string, number>>;
 }
 

@@ -13,17 +13,17 @@ interface ProcessMetric {
   name: string;
   help: string;
   labels?: string[];
-  /** How the processes of a node are combined; default: their sum. */
+  /** How the values of a node's processes are combined; default: their sum. */
   aggregator?: Aggregator;
-  /** Read at each scrape. */
+  /** Called at each scrape. */
   samples: () => Sample[];
 }
 
-/** One sample for each outcome. */
+/** Returns one sample for each outcome. */
 const by = (label: string, counts: Record<string, number>): Sample[] =>
   Object.entries(counts).map(([outcome, count]) => [{ [label]: outcome }, count]);
 
-/** Adds the counts that the parts of a serving process keep to its metrics. */
+/** Registers the metrics of a process that serves requests. */
 export function registerServerMetrics(
   registry: Registry,
   {
@@ -157,7 +157,7 @@ function replicaMetrics(readStats: NonNullable<Database['readStats']>): ProcessM
   ];
 }
 
-/** Adds the counts of the worker of this process. */
+/** Registers the metrics of the worker of this process. */
 export function registerWorkerMetrics(registry: Registry, { jobs, lookups }: JobStats): void {
   registerAll(registry, [
     {

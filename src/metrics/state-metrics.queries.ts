@@ -3,12 +3,12 @@ import { findExpiringKeys } from '../api-keys/expiring-keys.queries.ts';
 import type { Db } from '../db/database.ts';
 import { sums } from '../indicators/read/summaries.queries.ts';
 
-/** Waiting requests are counted up to this number: a count of all would cost as much as there are. */
+/** Queued requests are counted up to this number: the cost of a complete count grows with their number. */
 export const MAX_COUNTED_REQUESTS = 10_000;
-/** Imports of this time are summed. */
+/** Imports that began within this time are summed. */
 const IMPORT_WINDOW_HOURS = 24;
 
-/** Of each source that is fetched: times in seconds since 1970, 0 for never. */
+/** Returns the state of each source that is fetched: times in seconds since 1970, 0 for never. */
 async function readSources(db: Db) {
   const { rows } = await sql<{
     source: string;
@@ -23,11 +23,14 @@ async function readSources(db: Db) {
   return rows;
 }
 
-/** Indicators that are neither whitelisted nor expired, from the sums that every write keeps; and all there are. */
+/**
+ * Returns the number of indicators that are neither whitelisted nor expired, by type, from the summaries that each
+ * write updates; and the number of all indicators.
+ */
 async function readIndicators(db: Db, now: Date) {
   const visible = sql<{ type: string; count: number }>`
     select type, sum(count)::bigint as count from (${sums({ tlpCeiling: 'RED', now }, {})}) as sums group by type order by type`;
-  // Each indicator has taken one number, and none is ever deleted.
+  // Each indicator has its own number, and none is ever deleted.
   const stored = sql<{ count: number }>`select last_number as count from revision`;
   return {
     visible: (await visible.execute(db)).rows,
@@ -35,7 +38,7 @@ async function readIndicators(db: Db, now: Date) {
   };
 }
 
-/** Jobs that wait or are being done. A server whose worker has never run has no queue. */
+/** Returns the number of waiting and active jobs. The table of jobs does not exist before a worker first runs. */
 async function readJobs(db: Db) {
   const { rows } = await sql<{
     exists: boolean;
@@ -60,7 +63,7 @@ async function readRequests(db: Db) {
 
 export const IMPORT_OUTCOMES = ['new', 'updated', 'unchanged', 'rejected'] as const;
 
-/** Imports that began within the window, dry runs left out: how many, how long and with how many records. */
+/** Returns the count, duration and records of the imports that began within the window, without dry runs. */
 async function readImports(db: Db, now: Date) {
   const since = sql`started_at > ${now}::timestamptz - make_interval(hours => ${IMPORT_WINDOW_HOURS}) and not dry_run`;
   const runs = await sql<{ state: string; count: number; seconds: number }>`
@@ -78,7 +81,7 @@ async function readImports(db: Db, now: Date) {
 const sumOf = (outcome: string) =>
   sql`coalesce(sum((outcomes->>${outcome}::text)::bigint), 0)::bigint as ${sql.ref(outcome)}`;
 
-/** Returns the state of the store at an instant, in statements that cost the same however much it holds. */
+/** Returns the state of the store at an instant. The cost of the statements does not grow with the store. */
 export async function readState(db: Db, now: Date) {
   return {
     sources: await readSources(db),

@@ -7,9 +7,9 @@ import type { Db } from '../db/database.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { IMPORT_OUTCOMES, MAX_COUNTED_REQUESTS, readState, type State } from './state-metrics.queries.ts';
 
-/** Scrapes within this time share one reading of the store. */
+/** Scrapes within this time share one read of the store. */
 const SHARED_MS = 5_000;
-/** A scrape answers without the store's state rather than waiting longer for it. */
+/** The maximum time that a scrape waits for the store's state; then the response lacks it. */
 const TIMEOUT_MS = 2_000;
 
 type Sample = [labels: Record<string, string>, value: number];
@@ -92,7 +92,7 @@ const METRICS: StateMetric[] = [
   },
 ];
 
-/** Adds the state of the store and the build to the metrics of this process. */
+/** Registers metrics of the state of the store, and of the build. */
 export function registerStateMetrics(
   registry: Registry,
   { db, clock, log }: { db: Db; clock: Clock; log: Pick<FastifyBaseLogger, 'warn'> },
@@ -124,7 +124,7 @@ export function registerStateMetrics(
   for (const metric of METRICS) registerMetric(registry, metric, read);
 }
 
-/** Processes of one node read the same store: one of their values counts. */
+/** Registers a metric of the store. All processes of a node read the same store, so the first value is used. */
 function registerMetric(
   registry: Registry,
   { name, help, labels, samples }: StateMetric,
@@ -144,7 +144,7 @@ function registerMetric(
   });
 }
 
-/** Returns the state, or null when it cannot be read in time; calls within a few seconds share one reading. */
+/** Returns the state, or null when it cannot be read in time; calls within SHARED_MS share one read. */
 function sharedReading(read: () => Promise<State | null>, clock: Clock): () => Promise<State | null> {
   let shared: { at: number; state: Promise<State | null> } | undefined;
   return () => {

@@ -25,8 +25,8 @@ function inRange(range: number) {
 }
 
 /**
- * Returns the ranges of numbers with indicators that the principal sees, and when each last changed for the
- * principal.
+ * Returns the ranges of numbers that have indicators visible to the principal, and when each last changed for
+ * that principal.
  * @param only restricts the result to this range
  */
 export async function readFeedRanges(

@@ -21,7 +21,7 @@ import { readFeedRanges, readInstallation, readLastNumber } from './misp-feed.qu
 
 const PREFIX = '/api/v1/feeds/misp';
 const MISP = mispFormat({ context: false });
-/** Reads no time of change: that of an event comes from its range. */
+/** The rows of an event, without their times of change: the time of an event comes from its range. */
 const ROWS: ExportShape = { ...MISP, reads: {} };
 const ACCESS = {
   access: 'indicators:read',
@@ -113,7 +113,7 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
     async ({ principal, params }, reply) => {
       const installation = await readInstallation(db);
       const number = feedRangeOfUuid(installation, params.uuid.toLowerCase(), await readLastNumber(db));
-      // Read before its rows: a change in between shows in the next manifest.
+      // The range is read before its rows, so that a change in between appears in the next manifest.
       const [range] = number === null ? [] : await readFeedRanges(db, principal, MISP.types, number);
       if (!range) throw new ApiError('not_found', 'There is no such event in the feed.');
       const selection = { principal, filters: {}, numbers: feedNumbersOf(range.range) };

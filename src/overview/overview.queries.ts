@@ -27,7 +27,7 @@ export async function countCreated(db: Db, principal: Principal, since: Date): P
     .execute();
 }
 
-/** The most frequent tags of what is new. */
+/** Returns the most frequent tags of the indicators created since then. */
 export async function topTags(db: Db, principal: Principal, since: Date, most: number) {
   return db
     .selectFrom(

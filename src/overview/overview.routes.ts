@@ -11,7 +11,10 @@ import * as queries from './overview.queries.ts';
 import { type Overview, readOverview } from './overview.schema.ts';
 
 const HOUR_MS = 3_600_000;
-/** Counting all that is new costs, and everybody's page opens with it: kept so long, while nothing changes. */
+/**
+ * How long an overview is cached while the revision stays the same: counting new indicators is expensive, and
+ * the overview is every user's start page.
+ */
 const KEPT_MS = 30_000;
 const FEW = 8;
 
@@ -36,7 +39,7 @@ export async function overviewRoutes(instance: FastifyInstance, { db }: { db: Db
   });
 }
 
-/** Without what has expired since. */
+/** Removes indicators that have expired since the overview was cached. */
 function stillThere({ expiring, ...overview }: Overview, now: Date): Overview {
   return {
     ...overview,
@@ -70,7 +73,7 @@ async function look(db: Db, principal: Principal): Promise<Overview> {
   };
 }
 
-/** The largest first. */
+/** Returns the counts by a column's value, the largest first. */
 function summed<Name extends 'type' | 'severity'>(rows: queries.Created[], name: Name) {
   const sums = new Map<queries.Created[Name], number>();
   for (const row of rows) sums.set(row[name], (sums.get(row[name]) ?? 0) + row.count);

@@ -7,12 +7,12 @@ const count = Type.Integer();
 
 export const readOverview = operation('GET /app/overview', {
   answer: Type.Object({
-    /** What follows was so then. */
+    /** The time of the snapshot that the overview describes. */
     asOf: moment,
     indicators: count,
     actors: count,
     campaigns: count,
-    /** In the 24 hours before. */
+    /** Indicators created in the 24 hours before `asOf`. */
     created: Type.Object({
       since: moment,
       total: count,
@@ -20,7 +20,7 @@ export const readOverview = operation('GET /app/overview', {
       bySeverity: Type.Array(Type.Object({ severity: stringEnum(SEVERITIES), count })),
       tags: Type.Array(Type.Object({ tag: Type.String(), count })),
     }),
-    /** In the seven days after; the first few of them. */
+    /** Indicators that expire in the seven days after `asOf`, and the first few of them. */
     expiring: Type.Object({
       until: moment,
       total: count,

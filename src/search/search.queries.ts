@@ -5,7 +5,7 @@ import { likeContains } from '../db/like-contains.ts';
 import { type Principal, visible } from '../db/visibility.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
 
-/** Whether the principal may see an indicator that has exactly this tag. */
+/** Returns whether an indicator with exactly this tag is visible to the principal. */
 export async function isTag(db: Db, principal: Principal, tag: string): Promise<boolean> {
   const found = await matching(db, principal, { tag })
     .select(sql<number>`1`.as('one'))
@@ -14,7 +14,7 @@ export async function isTag(db: Db, principal: Principal, tag: string): Promise<
   return found !== undefined;
 }
 
-/** Techniques or software by a part of the name or of the ATT&CK id. */
+/** Returns the techniques or software whose name or ATT&CK id contains the text. */
 export async function findUsed(
   db: Db,
   principal: Principal,
@@ -34,7 +34,7 @@ export async function findUsed(
     .execute();
 }
 
-/** Sources by a part of their name. */
+/** Returns the sources whose name contains the text. */
 export async function findSourcesNamed(
   db: Db,
   text: string,

@@ -48,7 +48,7 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
   });
 }
 
-/** Of indicators that this may be the value of, whatever their type. */
+/** Returns the ids of the indicators of all types whose value this text can be. */
 function idsOf(text: string): string[] {
   return INDICATOR_TYPES.flatMap((type) => {
     const value = normalize(type, text);

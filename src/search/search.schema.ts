@@ -7,7 +7,7 @@ const named = { id: Type.String(), name: Type.String() };
 
 const used = Type.Object({ ...named, attackId: nullable(Type.String()) });
 
-/** The first few of each kind that hold this text. */
+/** Returns the first few objects of each kind that contain the text. */
 export const search = operation('GET /app/search', {
   query: Type.Object({ q: Type.String({ minLength: 1, maxLength: 1024 }) }, { additionalProperties: false }),
   answer: Type.Object({
@@ -16,20 +16,20 @@ export const search = operation('GET /app/search', {
         id: Type.String(),
         type: stringEnum(INDICATOR_TYPES),
         defanged: Type.String(),
-        /** From the API: it is whitelisted, or has expired. Told to analysts, of exact values. */
+        /** Whether it is whitelisted or expired; only analysts find such indicators, by their exact value. */
         hidden: Type.Boolean(),
       }),
     ),
     actors: Type.Array(Type.Object({ ...named, attackGroupId: nullable(Type.String()) })),
     campaigns: Type.Array(Type.Object({ ...named, status: stringEnum(CAMPAIGN_STATUSES) })),
-    /** What actors use, by a part of its name or of its ATT&CK id. */
+    /** Matched by part of the name or of the ATT&CK id, like software. */
     techniques: Type.Array(used),
     software: Type.Array(used),
-    /** By a part of the title. */
+    /** Matched by part of the title. */
     reports: Type.Array(Type.Object({ id: Type.String(), title: Type.String() })),
-    /** By a part of the name. */
+    /** Matched by part of the name. */
     sources: Type.Array(Type.Object(named)),
-    /** The text itself, where an indicator has it for a tag. */
+    /** The text itself if a visible indicator has it as a tag, else empty. */
     tags: Type.Array(Type.String()),
   }),
 });

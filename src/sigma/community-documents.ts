@@ -9,9 +9,7 @@ export interface CommunityDocument {
   license: string | null;
 }
 
-/**
- * YAML 1.2 §5.1, c-printable without the byte order mark: readers refuse a whole stream for anything else.
- */
+/** Characters outside c-printable (YAML 1.2 §5.1), and the byte order mark: readers refuse a stream with one. */
 const UNPRINTABLE = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /** Markers that end a document at the start of any line, in block scalars too (YAML 1.2 §9.1.2). */

@@ -5,15 +5,15 @@ import { type CommunityDocument, communityDocuments } from './community-document
 import { techniqueMatcher } from './technique-match.ts';
 
 /**
- * A rule has some 2 kB; the longest one in public collections, a list of hashes, more than a quarter of a
- * megabyte.
+ * The maximum size of a file. A rule has some 2 kB; the longest one in public collections, a list of hashes,
+ * has more than a quarter of a megabyte.
  */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Limit on all rules in memory; the largest public collection has 10 MB of them. */
+/** The maximum size of all rules in memory; the largest public collection has 10 MB of them. */
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 
-/** Files and folders visited: a directory with more is not a checkout of rules but an entire disk. */
+/** The maximum number of entries visited: a directory with more is not a checkout of rules but an entire disk. */
 const MAX_ENTRIES = 100_000;
 
 /** Third-party Sigma rules, in the unchanged text of their authors. */
@@ -111,7 +111,7 @@ function ruleFile(name: string, documents: readonly CommunityDocument[]): RuleFi
   };
 }
 
-/** Licences of rules require attribution; most rules have their licence only in a separate file. */
+/** Returns the attribution that licences of rules require; most rules state theirs only in a separate file. */
 function attribution(name: string, { author, license }: CommunityDocument): string {
   const licence = license ?? 'that of its collection';
   return oneLine(`# ${name}, by its authors: ${author || 'not named'}; licence: ${licence}`);

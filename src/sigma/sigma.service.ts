@@ -8,7 +8,7 @@ import { rulesFor } from './technique-rules.ts';
 
 export interface Bundle {
   subject: SigmaSubject;
-  /** YAML, one document per rule. */
+  /** The rules in YAML, one document per rule. */
   text: string;
   ruleCount: number;
 }
@@ -24,7 +24,7 @@ const SHAPE: ExportShape = {
 /**
  * Builds the detection rules of an actor or a campaign: rules for its indicators and, for its techniques,
  * those of Tipline and of the community, if any.
- * @returns undefined when it does not exist for the principal
+ * @returns undefined if the actor or campaign does not exist or is not visible to the principal
  */
 export async function buildBundle(
   database: SnapshotSource,

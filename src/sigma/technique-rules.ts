@@ -9,8 +9,8 @@ let rules: ReadonlyMap<string, string> | undefined;
 
 /**
  * Returns the Sigma rules for ATT&CK techniques, from a technique's id (`T1003.001`) to its YAML document,
- * which ends in a newline and has no `---`. In order of the ids. Read at the first call: the files are part
- * of the program and do not change while it runs.
+ * which ends in a newline and has no `---`, in order of the ids. The files are read at the first call: they
+ * are part of the program and do not change while it runs.
  */
 export function techniqueRules(): ReadonlyMap<string, string> {
   rules ??= read();

@@ -7,7 +7,7 @@ import { DOCS_PREFIX } from '../http/openapi.ts';
 
 export const ASSETS_PREFIX = '/assets/';
 
-/** Where the application has a page; what stands behind a colon is the page's to read. */
+/** Paths of the application's pages; only the page reads the parameters. */
 const PAGES = [
   '/',
   '/first-start',
@@ -31,20 +31,23 @@ const PAGES = [
 const NONCE = /__NONCE__/g;
 const YEAR_SECONDS = 31_536_000;
 
-/** The application as it was built. */
+/** The built web application. */
 export interface Pages {
   directory: string;
   send(reply: FastifyReply): FastifyReply;
 }
 
-/** @returns null where there is none */
+/** Returns the web application in the directory; null: there is none. */
 export function openPages(directory: string | null): Pages | null {
   if (directory === null || !existsSync(join(directory, 'index.html'))) return null;
   const document = readFileSync(join(directory, 'index.html'), 'utf8');
   return { directory, send: (reply) => sendPage(reply, document) };
 }
 
-/** Programs are told in JSON that there is nothing; somebody who has mistyped an address gets a page that says so. */
+/**
+ * Returns whether a request for an unknown path gets the application's page, because it seems to come from a
+ * browser's address bar. All other clients get the error in JSON.
+ */
 export function isMistyped({ method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return (
@@ -52,11 +55,11 @@ export function isMistyped({ method, url, headers }: FastifyRequest): boolean {
   );
 }
 
-/** One document for all pages, and its files, whose names change with what is in them. */
+/** Serves one document for all pages, and its assets, whose names change with their content. */
 export async function pageRoutes(app: FastifyInstance, { pages }: { pages: Pages | null }): Promise<void> {
   const hidden = { config: { access: 'public' as const }, schema: { hide: true } };
   if (!pages) {
-    // Who opens the bare address in a browser gets something to read.
+    // Without an application, a browser that opens the root gets the documentation of the API.
     app.get('/', hidden, (_request, reply) => reply.redirect(DOCS_PREFIX));
     return;
   }
@@ -78,8 +81,8 @@ export async function pageRoutes(app: FastifyInstance, { pages }: { pages: Pages
 }
 
 /**
- * Scripts and styles are files of this server; what a component writes as a style element carries the nonce (CSP
- * Level 3, §2.3.1).
+ * Sends the document with its Content-Security-Policy: scripts and styles are files of this server, and style
+ * elements that a component inserts carry the nonce (CSP Level 3, §2.3.1).
  */
 function sendPage(reply: FastifyReply, document: string): FastifyReply {
   const nonce = randomBytes(16).toString('base64');

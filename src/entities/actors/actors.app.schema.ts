@@ -7,7 +7,10 @@ import { Actor, ActorDetail, ActorQuery } from './actors.schema.ts';
 const strict = { additionalProperties: false };
 const q = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 
-/** By name; `q` is a part of one of its names, or of its ATT&CK id, `uses` the name or ATT&CK id of what it uses. */
+/**
+ * Lists actors by name. `q` is part of one of the names or of the ATT&CK id; `uses` is the name or ATT&CK id
+ * of a technique or software that the actor uses.
+ */
 export const listActors = operation('GET /app/actors', {
   query: Type.Object({ ...ActorQuery.properties, q, uses: q }, strict),
   answer: Type.Object({

@@ -36,7 +36,7 @@ export type ActorRow = Pick<
 
 const byName = caseInsensitive('actor.name');
 
-/** A page of the actors by name, and how many there are in all, of one snapshot. */
+/** Returns a page of the actors by name, and their total, from one snapshot. */
 export async function listActors(
   db: Db,
   principal: Principal,
@@ -70,14 +70,14 @@ export async function listActors(
   };
 }
 
-/** By a part of its name, of one of its other names, or of its ATT&CK id. */
+/** Returns the condition that the name, an alias or the ATT&CK id of an actor contains the text. */
 function named(text: string) {
   const pattern = likeContains(text);
   return sql<SqlBool>`(actor.name ilike ${pattern} or actor.attack_group_id ilike ${pattern}
     or exists (select from jsonb_array_elements(actor.aliases) as other where other->>'alias' ilike ${pattern}))`;
 }
 
-/** That it uses a technique or software with this name or ATT&CK id, in whatever letter case. */
+/** Returns the condition that an actor uses a technique or software of this name or ATT&CK id, ignoring case. */
 function using(what: string, principal: Principal) {
   const used = (kind: 'technique' | 'software') =>
     sql<SqlBool>`exists (select from ${sql.table(kind)} where ${linkedFrom('actor', kind, principal)}
@@ -85,7 +85,7 @@ function using(what: string, principal: Principal) {
   return sql<SqlBool>`(${used('technique')} or ${used('software')})`;
 }
 
-/** What stands on the actor's page beside its detail, as far as it is visible. */
+/** Returns the visible objects, and the number of visible indicators, that are linked to an actor. */
 export async function findActorLinks(db: Db, principal: Principal, id: string) {
   return db
     .selectFrom('actor')
@@ -116,10 +116,10 @@ export async function findActorLinks(db: Db, principal: Principal, id: string) {
     .executeTakeFirst();
 }
 
-/** The latest ones; hundreds tell a reader no more. */
+/** The maximum number of reports, the latest ones, on an actor's page. More are of no use to a reader. */
 const MAX_REPORTS = 50;
 
-/** The actor with the techniques and software it uses, as far as they are visible, of one snapshot. */
+/** Returns the actor with the visible techniques and software that it uses, from one snapshot. */
 export async function findActor(db: Db, principal: Principal, id: string) {
   return db
     .selectFrom('actor')

@@ -6,7 +6,7 @@ import { Campaign, CampaignQuery } from './campaigns.schema.ts';
 const strict = { additionalProperties: false };
 const q = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 
-/** The latest start first; `q` is a part of one of its names. */
+/** Lists campaigns, the latest start first. `q` is part of one of the names. */
 export const listCampaigns = operation('GET /app/campaigns', {
   query: Type.Object({ ...CampaignQuery.properties, q }, strict),
   answer: Type.Object({

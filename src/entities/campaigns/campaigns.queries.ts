@@ -36,8 +36,8 @@ export type CampaignRow = Pick<
 > & { status: CampaignStatus; actor_count: number; technique_count: number; indicator_count: number };
 
 /**
- * How many visible things of a kind a campaign is joined to, by relationships that are visible themselves. Indicators are
- * counted by sums that every write keeps, and what these are off by at this instant, which `withDrift` has.
+ * Returns the counts of visible objects of each kind that visible relationships link to a campaign. The count
+ * of indicators is that of the summary table, which every write updates, plus the correction of `withDrift`.
  */
 function counts(principal: Principal) {
   const count = (table: 'actor' | 'technique', joined: RawBuilder<SqlBool>) =>
@@ -54,7 +54,7 @@ function counts(principal: Principal) {
   ] as const;
 }
 
-/** With what the sums of campaigns are off by. */
+/** Adds a CTE with the correction of the campaigns' summary table at the time of the request. */
 function withDrift(db: Db, principal: Principal) {
   return db.with(
     'drift_of_campaigns',
@@ -66,7 +66,7 @@ function withDrift(db: Db, principal: Principal) {
   );
 }
 
-/** A page of the campaigns, latest start first, and how many there are in all, of one snapshot. */
+/** Returns a page of the campaigns, latest start first, and their total, from one snapshot. */
 export async function listCampaigns(
   db: Db,
   principal: Principal,
@@ -98,14 +98,14 @@ export async function listCampaigns(
   };
 }
 
-/** By a part of its name or of one of its other names. */
+/** Returns the condition that the name or an alias of a campaign contains the text. */
 function named(text: string) {
   const pattern = likeContains(text);
   return sql<SqlBool>`(campaign.name ilike ${pattern}
     or exists (select from unnest(campaign.aliases) as other where other ilike ${pattern}))`;
 }
 
-/** What stands on the campaign's page beside its detail, as far as it is visible. */
+/** Returns the aliases of a campaign, and the visible objects that are linked to it. */
 export async function findCampaignLinks(db: Db, principal: Principal, id: string) {
   return db
     .selectFrom('campaign')
@@ -151,7 +151,7 @@ export async function findCampaignLinks(db: Db, principal: Principal, id: string
     .executeTakeFirst();
 }
 
-/** The latest ones; hundreds tell a reader no more. */
+/** The maximum number of reports, the latest ones, on a campaign's page. More are of no use to a reader. */
 const MAX_REPORTS = 50;
 
 export async function findCampaign(

@@ -12,7 +12,7 @@ export async function findReport(db: Db, principal: Principal, id: string) {
     .executeTakeFirst();
 }
 
-/** Reports by a part of their title, the latest first. */
+/** Returns the reports whose title contains the text, the latest first. */
 export async function findReportsTitled(
   db: Db,
   principal: Principal,

@@ -5,22 +5,22 @@ import { SECURITY_HEADERS } from '../security-headers.ts';
 import { atTurnEnd } from '../turn-end.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';
 
-/** Responses by the URL of their request, which need neither be parsed nor validated again. */
+/** Cached responses by the URL of their request, which need not be parsed and validated again. */
 export interface CachedUrls {
-  /** This URL asks that question, and has a response with these headers. */
+  /** Records the cache key of a request's URL, and the headers of its response. */
   remember(request: FastifyRequest, reply: FastifyReply, cacheKey: string): void;
-  /** Sends the cached response to the URL of a request that was admitted. @returns false: there is none */
+  /** Sends the cached response for the URL of an authorized request. @returns false: there is none */
   send(request: FastifyRequest, reply: FastifyReply): boolean;
 }
 
 interface Entry {
   cacheKey: string;
-  /** Names and values in turn: those that are the same in every response. */
+  /** Alternating names and values of the headers that are the same in every response. */
   headers: string[];
   headersOf304: string[];
 }
 
-/** Others in each response. */
+/** Headers that differ in each response. */
 const OWN_HEADERS = ['x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 const NOT_KEPT = new Set([...OWN_HEADERS, 'etag', 'content-length']);
 const MAX_ENTRIES = 10_000;

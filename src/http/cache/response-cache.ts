@@ -2,24 +2,24 @@ import { LRUCache } from 'lru-cache';
 import { epochScopedCache, MAX_STALE_MS, type RevisionWatch } from '../../db/revision/watch.ts';
 import { strongEtag } from '../etag.ts';
 
-/** An answer as it came from one snapshot of the database. */
+/** A response computed from one snapshot of the database. */
 export interface Computed {
   payload: string;
-  /** Of that snapshot. */
+  /** The revision of that snapshot. */
   revision: number;
-  /** From this instant on it is another by time alone; null: it stays. */
+  /** The instant from which the passage of time alone changes the response; null: none. */
   validUntil: Date | null;
-  /** It comes from a replica: something may have been committed before it was asked for that is not in it. */
+  /** Whether the response comes from a replica: it may lack commits from before the request. */
   mayLag?: boolean;
 }
 
-/** An answer that is given out again while it is the right one. */
+/** A response that is sent again while it is valid. */
 export interface CachedResponse {
   body: Buffer;
-  /** Strong, over the content (RFC 9110 §8.8.3). */
+  /** A strong entity tag of the content (RFC 9110 §8.8.3). */
   etag: string;
   revision: number;
-  /** Unix time in milliseconds: it is right from `asOf` on, up to but not including `validUntil`. */
+  /** Unix times in milliseconds: the response is valid from `asOf` on, up to but not including `validUntil`. */
   asOf: number;
   validUntil: number;
   mayLag: boolean;
@@ -27,39 +27,43 @@ export interface CachedResponse {
 
 export interface ResponseCache {
   /**
-   * The response to a question: cached, or computed once for all who ask meanwhile. Once the cached one is no longer the latest,
-   * the first who asks computes the next, while the others get the one before for as long as it is fresh.
+   * Returns the cached response if it is fresh and of the latest known revision; otherwise computes it, once for
+   * all concurrent requests.
    */
   getOrCompute(cacheKey: string, now: Date, compute: () => Promise<Computed>): Promise<CachedResponse>;
-  /** The cached one, at `now` in Unix time in milliseconds; undefined: this request is to compute it. */
+  /**
+   * Returns the cached response; undefined: the caller must compute it. When a fresh response is no longer of the
+   * latest revision, one caller computes the next, while the others still get the fresh one.
+   * @param now Unix time in milliseconds
+   */
   findCached(cacheKey: string, now: number): CachedResponse | undefined;
-  /** How requests were answered, since the start; what the cache holds now. */
+  /** Returns how requests were served since the start, and the current size of the cache. */
   stats(): CacheStats;
 }
 
 interface CacheStats {
   hits: number;
-  /** Answered by the computation that another request had started. */
+  /** Requests served by a computation that another request had started. */
   shared: number;
   misses: number;
   entries: number;
-  /** Of all bodies, keys and entries, as the limit counts them. */
+  /** The size of all bodies, keys and entries, as the limit counts it. */
   bytes: number;
 }
 
-/** Bytes of all bodies together. */
+/** The maximum size of the cache, in bytes: bodies and keys, with an allowance for each entry. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Who was sent to renew an answer has not done it in this time: the next one is sent. */
+/** If the request that renews a response takes longer than this, the next request tries too. */
 const RENEWAL_MS = 500;
 
 interface Computing {
-  /** What was committed before is in it. */
+  /** The response contains all earlier commits, unless it `mayLag`. */
   startedAt: number;
   generation: number;
   answer: Promise<CachedResponse>;
 }
 
-/** @param clock milliseconds that only go up */
+/** @param clock monotonic milliseconds */
 export function createResponseCache(
   watch: Pick<RevisionWatch, 'isFresh' | 'isLatest' | 'generation' | 'epoch'>,
   clock: () => number = () => performance.now(),
@@ -83,7 +87,7 @@ export function createResponseCache(
     const answer = findFresh(cacheKey, now);
     return answer && watch.isLatest('answers', answer.revision) ? answer : undefined;
   };
-  /** The fresh one, unless this request is to renew it. */
+  /** Returns the fresh response, unless this request must renew it. */
   const findCached = (cacheKey: string, now: number) => {
     const answer = findFresh(cacheKey, now);
     if (!answer) return undefined;
@@ -112,27 +116,28 @@ export function createResponseCache(
       validUntil: validUntil?.getTime() ?? Number.POSITIVE_INFINITY,
       mayLag,
     };
-    // One that took long may come after another that began later.
+    // A slow computation may end after one that began later.
     const before = cache.get(cacheKey);
     if (!before || before.revision < revision || (before.revision === revision && before.asOf <= answer.asOf))
       cache.set(cacheKey, answer, epoch);
     return answer;
   };
-  /** A computation that knows of everything that a request must know of that comes now. */
+  /** Returns the running computation if it is recent enough for a request that arrives now. */
   const findShareable = (cacheKey: string) => {
     const other = inFlight.get(cacheKey);
     const isRecent = other?.generation === watch.generation() && clock() - other.startedAt <= MAX_STALE_MS;
     return isRecent ? other : undefined;
   };
 
-  /** A replica may have been behind already when it was read. */
+  /** Returns whether a shared response is recent enough: the replica may have lagged when it was read. */
   const isRecent = ({ mayLag, revision }: CachedResponse) => !mayLag || watch.isFresh('answers', revision);
 
   return {
     findCached,
     stats: () => ({ ...counts, entries: entries.size, bytes: entries.calculatedSize }),
     async getOrCompute(cacheKey, now, compute) {
-      // Who joined one that is not for him looks again: the first of them begins another, which the others join.
+      // A request that cannot use the response it waited for checks again: the first such request starts another
+      // computation, which the others join.
       for (;;) {
         const known = findLatest(cacheKey, now.getTime());
         if (known) {

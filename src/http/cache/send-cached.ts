@@ -8,7 +8,7 @@ import type { Computed, ResponseCache } from './response-cache.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Sends the cached response to a question, or what `compute` reads, which is cached. */
+/** Sends the cached response of a cache key, or computes, caches and sends it. */
 export async function sendCached(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -22,7 +22,7 @@ export async function sendCached(
   return reply.send(body);
 }
 
-/** Reads an object for a principal; undefined: there is none, or none that the principal may see. */
+/** Returns an object; undefined: there is none, or none that the principal may see. */
 export type ReadOne = (principal: Principal, id: string) => Promise<object | undefined>;
 
 interface OneOf {

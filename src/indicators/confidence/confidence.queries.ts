@@ -5,7 +5,7 @@ import type { Tables } from '../../db/tables.ts';
 
 export interface LockedConfidence {
   confidence: number;
-  /** null: unlocked. */
+  /** Null: unlocked. */
   pinned: number | null;
 }
 
@@ -17,7 +17,7 @@ export async function findConfidence(db: Db, id: string): Promise<LockedConfiden
     .executeTakeFirst();
 }
 
-/** Sets or takes away the pin; what is shown follows from it and is written after. */
+/** Sets or removes the pin. The caller then writes the confidence that results from it. */
 export async function writePin(
   trx: Transaction<Tables>,
   id: string,

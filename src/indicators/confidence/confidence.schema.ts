@@ -3,23 +3,23 @@ import { operation } from '../../http/operation.ts';
 import { nullable, score } from '../../http/schema.ts';
 
 const strict = { additionalProperties: false };
-/** Why, for those who read the audit later. */
+/** The reason, for the audit. */
 const reason = Type.String({ minLength: 1, maxLength: 1000 });
 
 const Lock = Type.Object({
   confidence: score(),
-  /** null: unlocked. */
+  /** Null: unlocked. */
   pinned: nullable(score()),
 });
 const answer = Type.Object({ before: Lock, after: Lock, changed: Type.Boolean() });
 
-/** Pins it; what is pinned gets the new value. */
+/** Pins the confidence; a pinned confidence gets the new value. */
 export const pinConfidence = operation('POST /app/indicators/:id/pin', {
   body: Type.Object({ confidence: score(), reason }, strict),
   answer,
 });
 
-/** From then on providers and sources decide again. */
+/** Unpins the confidence: providers and sources determine it again. */
 export const unpinConfidence = operation('POST /app/indicators/:id/unpin', {
   body: Type.Object({ reason }, strict),
   answer,

@@ -9,15 +9,15 @@ import { findConfidence, type LockedConfidence, writePin } from './confidence.qu
 export interface LockChange {
   before: LockedConfidence;
   after: LockedConfidence;
-  /** false: it was so already; nothing was written. */
+  /** False: the pin had this value already, and nothing was written. */
   changed: boolean;
 }
 
 /**
- * Pins the confidence of an indicator, changes the pinned value, or unpins it; with its audit, in one transaction
- * under the revision's lock, so that an enrichment that lands meanwhile comes wholly before or wholly after it.
- * @param by who says so, and for what reason
- * @returns undefined: there is no such indicator
+ * Pins the confidence of an indicator, changes the pinned value, or unpins it, and audits the change. One
+ * transaction under the revision lock does this, so that it is serialized with concurrent enrichments.
+ * @param by the actor and the reason of the change
+ * @returns undefined if there is no such indicator
  */
 export async function changeLock(
   db: Db,

@@ -3,7 +3,7 @@ import type { Db } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { PENDING_EXPIRY } from '../../db/visibility.ts';
 
-/** Whether anything has expired that no sweep has marked. */
+/** Returns whether an indicator has expired that no sweep has marked. */
 export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
   const due = await db
     .selectFrom('indicator')
@@ -15,8 +15,8 @@ export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
 }
 
 /**
- * Marks what has expired, the longest ago first. The mark is no change of the indicator: its version stays.
- * @returns how many were marked
+ * Marks expired indicators, in order of expiry. The mark is no change of the indicator: its version stays.
+ * @returns the number of indicators marked
  */
 export async function markExpired(
   trx: Transaction<Tables>,

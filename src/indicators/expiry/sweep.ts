@@ -2,14 +2,14 @@ import type { Db } from '../../db/database.ts';
 import { commitRevision, lockRevision } from '../../db/revision/revision.ts';
 import { isAnythingDue, markExpired } from './sweep.queries.ts';
 
-/** Written in well under the 200 ms for which the revision may be held. */
+/** Indicators per transaction, written in well under the 200 ms for which the revision may be locked. */
 const BATCH = 2_000;
 
 /**
- * Gives every expiry up to now its revision, in batches. Nothing waits for it to be right: whether a row is visible
- * is asked of the time.
- * @param stopped asked between batches
- * @returns how many were marked
+ * Marks the indicators that have expired, in batches, each with a new revision. Visibility does not depend on
+ * the mark: the visibility predicate compares the expiry with the time of the request.
+ * @param stopped called between batches; true ends the sweep
+ * @returns the number of indicators marked
  */
 export async function sweepExpired(db: Db, now: Date, stopped = () => false): Promise<number> {
   let marked = 0;

@@ -24,19 +24,19 @@ export interface IndicatorFilters {
   minConfidence?: number;
   /** ISO 8601. */
   since?: string;
-  /** A report speaks of it. */
+  /** A report that refers to it. */
   reportId?: string;
-  /** Something is known of it from this source. */
+  /** A source that has a statement about it. */
   sourceId?: string;
-  /** An analyst has pinned its confidence. */
+  /** Only indicators whose confidence an analyst has pinned. */
   pinned?: true;
-  /** Known here since then, or later; ISO 8601. */
+  /** Created at or after this time; ISO 8601. */
   createdSince?: string;
-  /** Expires by then; ISO 8601. */
+  /** Expires at or before this time; ISO 8601. */
   expiresBefore?: string;
 }
 
-/** What a list can be in the order of; ties by the list's own order. */
+/** The sort keys of a list. Ties are in the list's default order. */
 export const SORTS = ['lastSeen', 'firstSeen', 'confidence', 'severity'] as const;
 export type Sort = (typeof SORTS)[number];
 
@@ -47,7 +47,7 @@ const SORT_COLUMNS = {
   severity: 'severity',
 } as const satisfies Record<Sort, string>;
 
-/** A page in an order; without one, the list's own: the newest sighting first. */
+/** A page with its sort; without one it is in the list's default order, the newest sighting first. */
 export interface SortedPage extends PageRequest {
   sort?: { by: Sort; ascending: boolean };
 }
@@ -81,8 +81,8 @@ const COLUMNS = [
 ] as const;
 
 /**
- * Every indicator that the principal may see and the filters let through. All filters combine with AND.
- * @param visibility which rows may be seen, where that is not what the API returns
+ * Returns the query of all indicators that are visible to the principal and match all filters.
+ * @param visibility replaces the visibility predicate of the API
  */
 export function matching(
   db: Db,
@@ -94,7 +94,7 @@ export function matching(
   return conditions.reduce((query, condition) => query.where(condition), db.selectFrom('indicator'));
 }
 
-/** The conditions on what the list's own indexes hold. */
+/** Returns the conditions on columns that the indexes in the list's order have. */
 export function listedConditions({ type, types, severity, minConfidence, since }: IndicatorFilters) {
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
@@ -106,7 +106,7 @@ export function listedConditions({ type, types, severity, minConfidence, since }
   return conditions.filter((condition) => typeof condition === 'object');
 }
 
-/** The conditions that other indexes answer, if any does. */
+/** Returns the conditions that other indexes serve, if any. */
 export function otherConditions(filters: IndicatorFilters, principal: Principal) {
   const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId } = filters;
   const conditions = [
@@ -123,7 +123,7 @@ export function otherConditions(filters: IndicatorFilters, principal: Principal)
   return conditions.filter((condition) => typeof condition === 'object');
 }
 
-/** Any of the texts that the search looks for. The expression is that of the trigram index. */
+/** Returns the condition of a search in any of its forms. The expression must equal that of the trigram index. */
 function contains(q: string) {
   const likes = searchForms(q).map(
     (form) =>
@@ -146,14 +146,14 @@ function reportedIn(id: string, principal: Principal) {
       and ${visible('relationship', principal, 'r')} and ${visible('report', principal)})`;
 }
 
-/** What is said under a marking above the ceiling is not known to the principal. */
+/** Returns the condition that a source has a statement that is visible to the principal. */
 function statedBy(sourceId: string, principal: Principal) {
   return sql<SqlBool>`indicator.id in (
     select said.indicator_id from indicator_source as said
     where said.source_id = ${sourceId} and ${visible('indicator_source', principal, 'said')})`;
 }
 
-/** The order of a page's rows. */
+/** Returns the ORDER BY expressions of a page. */
 export function sorted({ sort }: Pick<SortedPage, 'sort'>) {
   const own = sql`indicator.last_seen desc, indicator.id`;
   if (!sort) return own;
@@ -170,7 +170,7 @@ export const findIndicator = batchLoader('indicator', (db, principal, among) =>
     .where(visible('indicator', principal)),
 );
 
-/** Which one it is, for an analyst, who may work on what is hidden from others. */
+/** Returns the identity of an indicator for an analyst, who may also act on whitelisted and expired ones. */
 export async function findForAnalyst(
   db: Db,
   principal: Principal,
@@ -184,12 +184,12 @@ export async function findForAnalyst(
     .executeTakeFirst();
 }
 
-/** The indicator and all that is linked to it and visible, in one statement and so of one snapshot. */
+/** Reads an indicator with all visible objects linked to it, in one statement and therefore one snapshot. */
 export const findContext = batchLoader('context', (db, principal, among) =>
   contextOf(db, principal).where(among('indicator.id')).where(visible('indicator', principal)),
 );
 
-/** The same for analysts, who also see what is hidden from the API. */
+/** Reads the same for analysts, who also see whitelisted and expired indicators. */
 export const findContextForAnalyst = batchLoader('context_for_analyst', (db, principal, among) =>
   contextOf(db, principal).where(among('indicator.id')).where(visibleToAnalyst('indicator', principal)),
 );

@@ -17,33 +17,33 @@ import {
 import { countedFrom, isCounted } from './summaries.queries.ts';
 
 /**
- * How a page and its total are read. Each strategy is one statement and so of one snapshot; if one finds that it does not fit, the
- * next is used.
- * - `index-order`: from an index in the list's order, from whichever end is nearer.
- * - `materialize`: all matches by another index, as long as they are few.
- * - `scan-newest`: the newest of the list until the page is full, for what many match.
- * - `sorted`: all matches, however many.
+ * A strategy of reading a page and its total, in one statement and therefore one snapshot. If the result
+ * shows that a strategy does not fit, the next one is used.
+ * - `index-order` scans an index in the list's order, from whichever end is nearer.
+ * - `materialize` materializes all matches by another index, as long as they are few.
+ * - `scan-newest` scans the newest indicators until the page is full, for filters with many matches.
+ * - `sorted` materializes and sorts all matches, however many.
  */
 type Strategy = 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
 
-/** As IndicatorRow names them. */
+/** The columns of `IndicatorRow`, by its names. */
 const SHOWN = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at`;
 
-/** In indicators. */
+/** Limits of the strategies, as numbers of indicators. */
 interface Bounds {
-  /** Most matches that are materialized; with more, scanning the list until the page is full is quicker. */
+  /** The maximum number of matches to materialize; with more, a scan until the page is full is faster. */
   materialize: number;
-  /** Of the list, before what is looked for turns out not to be among the newest. */
+  /** The maximum number of indicators that `scan-newest` reads before the next strategy is used. */
   scanNewest: number;
-  /** From here on it is looked at from which end a page is nearer. */
+  /** The offset from which on a page is read from the nearer end of the index. */
   deep: number;
 }
 const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000 };
-/** The trigrams of `q` tell nothing of less. */
+/** The minimum length of `q` for the trigram index: a shorter text contains no trigram. */
 const TRIGRAM = 3;
 
-/** What a page is of; `visibility`: which rows may be seen, where that is not what the API returns. */
+/** The query of a page; `visibility` replaces the visibility predicate of the API. */
 export interface PageOf {
   principal: Principal;
   filters: IndicatorFilters;
@@ -51,14 +51,14 @@ export interface PageOf {
   visibility?: RawBuilder<SqlBool> | undefined;
 }
 
-/** A row of a page, with what was asked for beside. */
+/** A row of a page with the additional columns; a null id: the page is empty, and the row has only the total. */
 type PageRow<More> = { total: number } & (({ id: null } & More) | (IndicatorRow & More));
 
 /**
- * A page of the list and how many match in all, of one snapshot.
- * @param more what is selected beside the indicators' columns
- * @param parseRaw given, rows may be raw ones, which it parses
- * @returns `first`: what `more` is on the first row, which is there even where no indicator is
+ * Returns a page of the list and the total of the matches, from one snapshot.
+ * @param more additional columns
+ * @param parseRaw parses raw rows, which the statement may return only if this is given
+ * @returns `first`: the additional columns of the first row, which exists even if the page is empty
  */
 export async function readPage<More>(
   db: Db,
@@ -82,7 +82,10 @@ export async function readPage<More>(
   throw new Error('there is no strategy for this page');
 }
 
-/** A page of the list, newest sighting first, how many match in all, and what that is the state of. */
+/**
+ * Returns a page of the list, newest sighting first, the total of the matches, the revision of their snapshot,
+ * and the time until which they are valid.
+ */
 export async function listIndicators(
   db: Db,
   principal: Principal,
@@ -94,13 +97,13 @@ export async function listIndicators(
   return { total, rows, revision: first.revision, validUntil: first.valid_until };
 }
 
-/** What a page is of. */
+/** The revision of a page's snapshot, and the time until which the page is valid at that revision. */
 interface State {
   revision: number;
   valid_until: Date | null;
 }
 
-/** A row of `pageQuery` whose columns are parsed when they are read. */
+/** A row of `pageQuery`, whose columns are parsed when they are read. */
 class LazyRow {
   readonly #row: RawRow;
   constructor(row: RawRow) {
@@ -154,7 +157,7 @@ class LazyRow {
 
 const parseRow = (row: RawRow) => new LazyRow(row) as PageRow<State>;
 
-/** When the next of all that are visible expires: until then nothing changes by time alone. */
+/** Returns the earliest expiry of all visible indicators: until then no response changes by time alone. */
 function nextExpiry(principal: Principal) {
   return sql`(select min(expires_at) from indicator
     where ${visible('indicator', principal)} and expires_at > ${principal.now}::timestamptz)`;
@@ -186,7 +189,10 @@ function isWhole(
   return found === Math.max(0, Math.min(pageSize, total - (page - 1) * pageSize));
 }
 
-/** The page is found by ids alone, and only its rows are read; past the end there is one row that holds the total alone. */
+/**
+ * Returns the statement of a page. It finds the page by ids and reads only the rows of these; past the end of
+ * the list it returns one row with only the total.
+ */
 function pageQuery<More>(db: Db, of: PageOf, strategy: Strategy, more: RawBuilder<More>, bounds: Bounds) {
   return sql<PageRow<More>>`
     with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${shownOf(of, strategy, bounds)})
@@ -197,9 +203,10 @@ function pageQuery<More>(db: Db, of: PageOf, strategy: Strategy, more: RawBuilde
 }
 
 /**
- * Pages that an index in the list's order answers, or that of tags, are prepared: their text depends on little, so that they are few.
- * Their plan is the same for any parameters unless it depends on how much is newer than an instant, or on how far the list is read
- * until a page of a tag is full.
+ * Returns how to prepare the statement of a page; undefined: it is not prepared. Only pages in the default
+ * order that an index in that order or the index of tags serves are prepared: they have few different
+ * statements. The best plan depends on the parameters only for `since`, by the number of newer indicators, and
+ * for a tag, by how far the list is scanned until the page is full.
  */
 function preparationOf({ filters, page, visibility }: PageOf, isRaw: boolean): Preparation | undefined {
   const { type, types, severity, minConfidence, since, tag, ...others } = filters;
@@ -210,7 +217,7 @@ function preparationOf({ filters, page, visibility }: PageOf, isRaw: boolean): P
   return { name: 'indicators', plan: isGeneric ? 'generic' : 'custom', isRaw };
 }
 
-/** What matches, and how much it is: whichever comes first is what the other is made from. */
+/** Returns the common table expressions of the matches and of their total, in the order of their dependence. */
 function ctes(
   db: Db,
   { principal, filters, page, visibility }: PageOf,
@@ -220,7 +227,7 @@ function ctes(
   const isSummed = isCounted(filters) && !visibility;
   const matches = matching(db, principal, filters, visibility)
     .select(['indicator.id', 'indicator.last_seen'])
-    // An index alone answers without them.
+    // Without these columns an index-only scan is possible.
     .$if(page.sort !== undefined, (query) =>
       query.select(['indicator.first_seen', 'indicator.confidence', 'indicator.severity']),
     );
@@ -248,7 +255,7 @@ function ctes(
   }
 }
 
-/** Those that match of the first in the list's order. */
+/** Returns the matches among the newest indicators of the list. */
 function nearest(
   { principal, filters, visibility = visible('indicator', principal) }: PageOf,
   { scanNewest }: Bounds,
@@ -260,8 +267,8 @@ function nearest(
 }
 
 /**
- * The ids of a page, in order. A limit that is written out tells the planner how little is read, whatever the size of the page, which is
- * a parameter: pages of other sizes are the same statement.
+ * Returns the query of a page's ids, in order. The page size is a parameter, so that pages of all sizes share
+ * one statement; the literal limit tells the planner how few rows are read.
  */
 function shownOf({ page }: PageOf, strategy: Strategy, { deep }: Bounds) {
   const [size, before] = [page.pageSize, (page.page - 1) * page.pageSize];

@@ -3,20 +3,20 @@ import { type Principal, summaryCorrection, visible } from '../../db/visibility.
 import type { IndicatorType, Tlp } from '../../model/vocabulary.ts';
 import type { IndicatorFilters } from './indicators.queries.ts';
 
-/** A hash of what an indicator is now: it changes with every change of it. */
+/** A hash of an indicator's state, which changes with every change of the indicator. */
 export const ROW_HASH = sql`indicator_hash(indicator.id, indicator.version, indicator.created_at, indicator.modified_at)`;
 
-/** The indicators of one type, marking and use, together. */
+/** The summary of the indicators of one type and TLP that are, or are not, for detection. */
 export interface SummaryRow {
   type: IndicatorType;
   tlp: Tlp;
   for_detection: boolean;
   count: number;
-  /** Over what they are, in any order; as text, exact. */
+  /** The hash of the indicators, independent of their order; text, because a number would not be exact. */
   hash: string;
 }
 
-/** Whether the sums tell how much these filters let through. */
+/** Returns whether the summary table can count the matches of these filters. */
 export function coveredBySummary({
   type,
   types,
@@ -28,8 +28,9 @@ export function coveredBySummary({
 }
 
 /**
- * How much the principal may see of what these filters let through, as rows of Part, hash a bigint, several for one part:
- * from the sums, which every write keeps, and the few rows whose expiry and its mark differ at this instant.
+ * Returns the query that summarizes the matches visible to the principal, as rows of `SummaryRow`, except
+ * that the hash is a bigint and several rows may have the same key. It reads the summary table, which every
+ * write updates, and the correction: the few indicators whose expiry and mark `expired` differ at this time.
  */
 export function sums(principal: Principal, filters: IndicatorFilters): RawBuilder<SummaryRow> {
   const conditions = sql.join(summedConditions(filters), sql` and `);
@@ -40,7 +41,7 @@ export function sums(principal: Principal, filters: IndicatorFilters): RawBuilde
     select type, tlp, for_detection, n, ${ROW_HASH} from ${summaryCorrection(principal)} where ${conditions}`;
 }
 
-/** Whether `countedFrom` tells how many these filters let through. */
+/** Returns whether `countedFrom` can count the matches of these filters. */
 export function isCounted(filters: IndicatorFilters): boolean {
   const { tag, ...others } = filters;
   return (
@@ -49,12 +50,12 @@ export function isCounted(filters: IndicatorFilters): boolean {
   );
 }
 
-/** Where the sums of tags hold all indicators. */
+/** The key under which the summary table of tags counts all indicators. */
 const EVERY_TAG = '';
 
 /**
- * How many the principal may see of what these filters let through, as `total`: in the same way as `sums`, with a tag from
- * sums of each tag.
+ * Returns the query of the number of matches visible to the principal, as `total`. It reads summaries and the
+ * correction like `sums`; without `minConfidence` it reads the summary table of tags.
  */
 export function countedFrom(
   principal: Principal,
@@ -70,7 +71,7 @@ export function countedFrom(
   )::bigint as total`;
 }
 
-/** On columns that both the sums and the rows have. */
+/** Returns the conditions on columns that both the summary tables and the correction have. */
 function summedConditions({ type, types, severity, minConfidence }: IndicatorFilters) {
   return [
     sql<SqlBool>`true`,

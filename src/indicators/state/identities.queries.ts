@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 
-/** Who the indicators with these ids are, for those who run the service: hidden ones too. */
+/** Returns the indicators with these ids for operators, without a visibility predicate. */
 export async function findIdentities(
   db: Db,
   ids: readonly string[],

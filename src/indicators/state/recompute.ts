@@ -12,8 +12,8 @@ import {
 } from './state.queries.ts';
 
 /**
- * All of an indicator's row that follows from what sources, providers, analysts and the whitelist say. Of what no source
- * says any more the row stays as it was, expired from `now` on.
+ * Returns the derived state of an indicator from its statements, scores, pin and the whitelist. An indicator
+ * that no source states any more retains its state, but expires at `now` unless it expired before.
  */
 export function recompute(known: KnownIndicator, matcher: WhitelistMatcher, now: Date): StoredState {
   const { type, normalized, statements, scores, pinned, stored } = known;
@@ -30,9 +30,9 @@ export function recompute(known: KnownIndicator, matcher: WhitelistMatcher, now:
 }
 
 /**
- * Brings the rows of these indicators in line with what decides them; to be called under the revision's lock, which
- * the caller commits when anything has changed.
- * @returns how many rows are others than before
+ * Recomputes the rows of these indicators and writes the changed ones. It must be called under the revision
+ * lock; the caller commits the revision if a row has changed.
+ * @returns the number of changed rows
  */
 export async function writeRecomputed(
   trx: Transaction<Tables>,
@@ -51,7 +51,7 @@ export async function writeRecomputed(
   return writes.length;
 }
 
-/** The row of an indicator that is to be shown otherwise; null: it stands as it is. */
+/** Returns the row to write for a new state of an indicator; null: the stored row has that state. */
 export function changedRow(
   id: string,
   { type, value, normalized, stored }: KnownIndicator,

@@ -8,34 +8,34 @@ import type { IndicatorType } from '../../model/vocabulary.ts';
 import { loadSources } from '../../sources/store/sources.queries.ts';
 import type { WhitelistHit } from '../../whitelist/matching/matcher.ts';
 
-/** An indicator as the database has it, with all that decides what is shown. */
+/** A stored indicator with all data that determine its row. */
 export interface KnownIndicator {
   type: IndicatorType;
   normalized: string;
-  /** As shown. Spellings of one identity may differ in case: the first by code point is kept. */
+  /** As displayed. Spellings of one indicator may differ in case: the first by code point is stored. */
   value: string;
   pinned: number | null;
   /** By source id. */
   statements: Map<string, SourceStatement>;
-  /** Of the last answer of each provider that did not fail. */
+  /** The score of each provider's latest successful response. */
   scores: number[];
   externalIds: Set<string>;
-  /** As it stands in its row; null: it is not written yet. */
+  /** The state in its row; null: it has no row yet. */
   stored: StoredState | null;
 }
 
-/** What follows from the rest. */
+/** The derived state of an indicator. */
 export interface StoredState extends ResolvedIndicator {
-  /** The whitelist entry that hides it. */
+  /** The whitelist entry that suppresses it; null: none. */
   suppressedBy: WhitelistHit | null;
 }
 
 export interface IndicatorWrite extends Pick<KnownIndicator, 'type' | 'value' | 'normalized'> {
   id: string;
-  /** Given to new ones only. */
+  /** The number of a new indicator; null: it has a row. */
   number: number | null;
   shown: StoredState;
-  /** The entry that hides it is another than before. */
+  /** Whether the whitelist entry that suppresses it has changed. */
   hitChanges: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface StatementWrite {
 const isOneOf = (column: string, ids: readonly string[]) =>
   sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`;
 
-/** What is known of the indicators with these ids, by id. */
+/** Returns the indicators with these ids, by id. */
 export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Map<string, KnownIndicator>> {
   if (ids.length === 0) return new Map();
   const rows = await db
@@ -107,7 +107,7 @@ async function addStatements(db: Db, ids: readonly string[], known: Known): Prom
   }
 }
 
-/** A row, also one that was kept as JSON. */
+/** Returns the statement of a row, also of one that was stored as JSON, whose dates are text. */
 export function statementOf(row: Tables['indicator_source']): Statement {
   return {
     statedAt: momentOf(row.stated_at),
@@ -146,7 +146,7 @@ async function addExternalIds(db: Db, ids: readonly string[], known: Known): Pro
   for (const { entity_id, external_id } of rows) known.get(entity_id)?.externalIds.add(external_id);
 }
 
-/** Writes rows sorted by id, so that two writers never wait for each other in a circle. */
+/** Writes rows sorted by id, so that concurrent writers do not deadlock. */
 export async function writeIndicators(
   trx: Transaction<Tables>,
   writes: readonly IndicatorWrite[],
@@ -187,7 +187,7 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
     for_detection boolean, whitelisted boolean)`;
 }
 
-/** What is written as expired needs no sweep: it has its revision. */
+/** Returns the mark `expired` of a row: a row that is written after its expiry needs no sweep. */
 const hasExpired = (now: Date) => sql<boolean>`coalesce(x.expires_at <= ${now}::timestamptz, false)`;
 
 async function insertIndicators(

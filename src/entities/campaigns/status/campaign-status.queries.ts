@@ -7,11 +7,11 @@ import type { CampaignStatus } from '../../../model/vocabulary.ts';
 export interface NamedCampaign {
   id: string;
   name: string;
-  /** What an analyst has set; null: it follows its dates. */
+  /** The status that an analyst has set; null: its dates determine the status. */
   status: CampaignStatus | null;
 }
 
-/** The campaigns of that id or name, whatever its letter case. */
+/** Returns the campaigns with this id, or with this name, ignoring case. */
 export async function findCampaignsNamed(db: Db, idOrName: string): Promise<NamedCampaign[]> {
   return db
     .selectFrom('campaign')

@@ -5,9 +5,9 @@ import type { CampaignStatus } from '../../../model/vocabulary.ts';
 import { findCampaignsNamed, type NamedCampaign, writeStatus } from './campaign-status.queries.ts';
 
 /**
- * Sets the status of a campaign, or, with null, lets it follow its dates again; with its audit.
- * @returns what it was
- * @throws when there is no such campaign, or several of the name
+ * Sets the status of a campaign and audits the change. With null, its dates determine the status again.
+ * @returns the campaign before the change
+ * @throws if there is no such campaign, or several have this name
  */
 export async function setCampaignStatus(
   db: Db,
