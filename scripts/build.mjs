@@ -1,4 +1,5 @@
-// Bundles src/ and web/ into dist/: beside it first, so that a build that fails leaves what is there.
+// Bundles src/ and web/ into dist/. The build writes to a directory beside it first, so that a failed build leaves
+// dist/ unchanged.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -21,16 +22,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(root, 'dist');
 const NEXT = join(root, `dist.next-${process.pid}`);
 const WEB = join(NEXT, 'web');
-/** All that the pages are made of. */
+/** The inputs of the web application. */
 const WEB_INPUTS = ['web', 'src/model', 'package-lock.json'];
-/** Made of hundreds of files each: reading one takes longer than running it, so that they go into the bundles. */
+/** Packages of hundreds of files. Reading the files takes longer than running them, so they are bundled. */
 const BUNDLED = ['@redis/client', 'kysely', 'typebox'];
 
 async function build() {
   try {
     await buildServer();
     writeCommit();
-    // npm makes it executable once, when it links the command, and not again.
+    // npm makes the file executable only when it links the command, and not after later builds.
     chmodSync(join(NEXT, 'main.js'), 0o755);
     if (isWebCurrent()) cpSync(join(DIST, 'web'), WEB, { recursive: true, preserveTimestamps: true });
     else await buildWeb();
@@ -40,7 +41,7 @@ async function build() {
   }
 }
 
-/** Another build may do the same at this moment. */
+/** Replaces dist/. Retries, because another build may do the same at the same time. */
 function swapIn() {
   const old = join(root, `dist.old-${process.pid}`);
   for (let left = 5; ; left--) {
@@ -56,14 +57,14 @@ function swapIn() {
   }
 }
 
-/** Only from a repository of its own: an unpacked archive may lie in another one. */
+/** Records the commit, but only of this project's own repository: an archive may be unpacked inside another one. */
 function writeCommit() {
   if (!existsSync(join(root, '.git'))) return;
   const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
   if (status === 0) writeFileSync(join(NEXT, 'commit'), stdout);
 }
 
-/** What is imported late stays a bundle of its own. */
+/** Bundles the server; modules that are imported dynamically become separate bundles. */
 async function buildServer() {
   await vite.build({
     configFile: false,
@@ -89,7 +90,7 @@ async function buildServer() {
   });
 }
 
-/** Bundling takes seconds: what is as new as all that it is made of stays. */
+/** Returns whether the web application is newer than all its inputs; bundling it takes seconds. */
 function isWebCurrent() {
   const built = statSync(join(DIST, 'web', 'index.html'), { throwIfNoEntry: false });
   return built !== undefined && newest(root, WEB_INPUTS).mtimeMs < built.mtimeMs;

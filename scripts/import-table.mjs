@@ -1,5 +1,5 @@
-// Brings what each file of the real files becomes (test/imports/real-data-counts.json) into docs/importing.md, between
-// its markers; with --check, says whether it stands there.
+// Writes the import counts of the real data files (test/imports/real-data-counts.json) into docs/importing.md, between
+// its markers. With --check, it only fails if the table is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const COUNTS = new URL('../test/imports/real-data-counts.json', import.meta.url);
@@ -16,7 +16,7 @@ if (wanted !== docs) {
   writeFileSync(DOCS, wanted);
 }
 
-/** One line a file: objects read, new, said before in the file, and rejected by reason. */
+/** Returns a table with one row per file: objects read, new, repeated in the file, and rejected by reason. */
 function table(counts) {
   const rows = Object.entries(counts).map(([file, { read, new: fresh, updated, unchanged, reasons }]) => {
     const told = Object.entries(reasons).map(

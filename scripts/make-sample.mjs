@@ -1,10 +1,11 @@
 /**
- * Builds sample/, the data `npm run demo` loads, from a directory of public data sets:
+ * Builds sample/, the data that `npm run demo` loads, from a directory of public data sets:
  *
  *   node scripts/make-sample.mjs <data directory>
  *
- * sample/ORIGINS.md says which files the directory must hold, their repositories and commits. The same
- * directory gives the same bytes. ORIGINS.md itself is kept; the rest of sample/ is written anew.
+ * sample/ORIGINS.md lists the files that the directory must contain, with their repositories and commits. The
+ * output is reproducible: the same directory gives the same bytes. The script retains ORIGINS.md and rewrites all
+ * other files of sample/.
  */
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The file or directory among these, and in them, that was changed last. */
+/** Returns the most recently modified file or directory among these paths and their contents. */
 export function newest(root, paths) {
   return paths
     .map((path) => newestIn(root, path))

@@ -1,5 +1,5 @@
-// Builds where sources are newer than what is built, then runs a command of Tipline in this same process: what npm signals is
-// the server itself. What builds is another process, so that none of it stays in the server's memory.
+// Builds if sources are newer than the last build, then runs a command of Tipline in this process, so that a signal
+// from npm reaches the server itself. The build runs in a child process, so that it takes no memory of the server.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { newest } from './newest.mjs';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 const root = dirname(scripts);
-/** All that the bundles are made of. */
+/** The inputs of the build. */
 const INPUTS = ['src', 'web', 'scripts', 'bench/product.ts', 'package-lock.json'];
 
 const built = statSync(join(root, 'dist', 'main.js'), { throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-/** Where time comes from; tests own it. */
+/** Returns the current time; tests provide their own. */
 export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();

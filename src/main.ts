@@ -6,11 +6,11 @@ import { watchStandardOutput } from './cli/standard-output.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { ConfigError } from './config/config.ts';
 
-/** 0: done; 1: it could not be done, or not wholly; 2: the command or the configuration is wrong. */
+/** Exit codes. 0: success; 1: failure or partial failure; 2: invalid command or configuration. */
 const FAILED = 1;
 const MISUSED = 2;
 
-// What is written (data directory, sockets, key files) is for this user alone.
+// Other users must not access files of this process (data directory, sockets, key files).
 process.umask(0o077);
 
 const isReported = watchStandardOutput(FAILED);
@@ -20,7 +20,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    // Commander has said what is wrong already; asking for help is not wrong.
+    // Commander has reported the error already. Help and version are such errors too, with exit code 0.
     process.exitCode = error.exitCode === 0 ? 0 : MISUSED;
   } else if (!isReported(error)) {
     const message = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));

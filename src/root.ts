@@ -1,8 +1,9 @@
 /**
- * Where the directories lie that are read as they stand. `src/` and the bundles in `dist/` are equally deep, a module in a
- * room of `src/` and its bundle are not: this is the only one that asks where it is.
+ * The root of the package, with the directories that are read at run time. `src/` and `dist/` are at the same depth
+ * below it. A module in a subdirectory of `src/` is not at the depth of its bundle, so only this module uses
+ * `import.meta.url`.
  */
 export const ROOT = new URL('../', import.meta.url);
 
-/** Where the code that runs lies: bundles, or sources in a test. */
+/** The directory of the running code: bundles, or sources in a test. */
 export const CODE = new URL('./', import.meta.url);

@@ -9,12 +9,14 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'))
 export const VERSION = manifest.version;
 
 const commitFile = new URL('commit', CODE);
-/** The commit that was built, written by the build where it is made from a repository. */
+/** The commit of the build; only a build in a Git repository records it. */
 export const COMMIT = existsSync(commitFile) ? readFileSync(commitFile, 'utf8').trim() : 'unknown';
 
 let digest: string | undefined;
 
-/** Another one whenever the code is another: it may write other bytes of the same state. Read at the first call. */
+/**
+ * Returns a digest of the code, which the first call computes. Other code may write other bytes for the same state.
+ */
 export function codeDigest(): string {
   digest ??= digestOf(readdirSync(CODE).filter((name) => /\.[jt]s$/.test(name)));
   return digest;

@@ -1,8 +1,11 @@
 import { picked, shortened, stableUuid } from './files.mjs';
 
-/** All groups and campaigns are kept; what a group uses, only for this many groups with the most uses. */
+/**
+ * The number of groups whose techniques and software are included: those that use the most. All groups and
+ * campaigns that are not revoked are included themselves.
+ */
 const GROUPS_WITH_USES = 16;
-/** Groups that other files of the sample name: what they use is kept as well. */
+/** Groups that other files of the sample name; their techniques and software are included as well. */
 const NAMED_ELSEWHERE = ['G0007', 'G0010', 'G0016', 'G0032', 'G0034', 'G0050', 'G0095'];
 
 const FIELDS = [
@@ -30,7 +33,7 @@ const RELATIONSHIP_FIELDS = [
   'source_ref',
   'target_ref',
 ];
-/** Actors and campaigns are read; techniques and software are looked up. */
+/** Readers read the descriptions of actors and campaigns, and only look up techniques and software. */
 const LONGEST_DESCRIPTION = {
   'intrusion-set': 400,
   campaign: 400,
@@ -39,7 +42,7 @@ const LONGEST_DESCRIPTION = {
   tool: 140,
 };
 
-/** ATT&CK Enterprise cut down to groups, campaigns and what they use. */
+/** Returns ATT&CK Enterprise, reduced to groups, campaigns, and the techniques and software they use. */
 export function attackBundle(data) {
   const { objects } = data.readJson('attack/enterprise-attack-18.1.trimmed.json');
   const kept = new Map(objects.filter(isKept).map((object) => [object.id, object]));
@@ -71,7 +74,7 @@ function isLink(link, kept) {
   return link.relationship_type === 'uses' || link.relationship_type === 'attributed-to';
 }
 
-/** Ids of all campaigns and of the groups whose uses are kept. */
+/** Returns the ids of the campaigns and groups whose relationships are included. */
 function chosenSources(links, kept) {
   const uses = new Map();
   for (const { source_ref } of links) uses.set(source_ref, (uses.get(source_ref) ?? 0) + 1);
@@ -93,7 +96,7 @@ function attackReference(object) {
 
 function trimmed(object) {
   const retired = object.x_mitre_deprecated === true ? { x_mitre_deprecated: true } : {};
-  // ATT&CK writes cross references as Markdown links and citations: neither survives a cut.
+  // ATT&CK writes cross references as Markdown links and citations; truncation could break either.
   const text = (object.description ?? '')
     .replaceAll(/\[([^\]]{1,200})\]\([^)]{1,300}\)/g, '$1')
     .replaceAll(/\(Citation: [^)]{1,200}\)/g, '');

@@ -2,7 +2,7 @@ const KEV_ENTRIES = 150;
 const IPSUM_ENTRIES = 150;
 const SCANNERS = 40;
 
-/** `[file name, rows]` each, the header first; tags are separated by ";". */
+/** Returns pairs `[file name, rows]`. The first row is the header; tags are separated by ";". */
 export function csvFiles(data) {
   return [
     ['cisa-kev.csv', knownExploited(data)],
@@ -12,7 +12,7 @@ export function csvFiles(data) {
   ];
 }
 
-/** The entries added last. Known use in ransomware makes one critical. */
+/** Returns the latest KEV entries. Known use in ransomware campaigns makes the severity CRITICAL. */
 function knownExploited(data) {
   const { vulnerabilities } = data.readJson('vulnerabilities/cisa-kev.json');
   const newest = vulnerabilities.toSorted(
@@ -26,7 +26,7 @@ function knownExploited(data) {
   return [['value', 'type', 'first_seen', 'severity', 'tags'], ...rows];
 }
 
-/** The addresses on the most block lists; each list is worth 9 points of confidence, 95 at most. */
+/** Returns the addresses on the most blocklists. Each list adds 9 points of confidence, up to 95. */
 function ipsum(data) {
   const entries = data.readLines('feeds/text/ipsum.txt').filter((line) => /^\d/.test(line));
   const rows = entries.slice(0, IPSUM_ENTRIES).map((line) => {
@@ -36,7 +36,7 @@ function ipsum(data) {
   return [['value', 'type', 'tags', 'confidence'], ...rows];
 }
 
-/** Scanners of the whole Internet for research: for information, and tagged with who runs them. */
+/** Returns research scanners of the whole Internet, with severity INFO and a tag for their operator. */
 function ipv6Scanners(data) {
   const matches = data
     .readLines('feeds/text/maltrail-mass-scanner.txt')
@@ -48,7 +48,7 @@ function ipv6Scanners(data) {
   return [['value', 'type', 'severity', 'tags'], ...rows];
 }
 
-/** What only a provider's answer speaks of, tagged with what that answer says. */
+/** Returns values that only a provider's responses contain, tagged with the number of detections. */
 function enriched(data) {
   const vt = (kind) => data.readJson(`providers/virustotal-v3-${kind}.json`).data;
   const detections = (answer) => `virustotal;${answer.attributes.last_analysis_stats.malicious}-detections`;

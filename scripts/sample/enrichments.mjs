@@ -1,7 +1,7 @@
 import { isoSeconds } from './files.mjs';
 import { maltrailAnswers } from './maltrail-answers.mjs';
 
-/** Values of the sample that TweetFeed looked up: `[type, value as in the sample, file, key in it]`. */
+/** Values of the sample that TweetFeed has looked up: `[type, value as in the sample, file, key in it]`. */
 const LOOKED_UP = [
   ['IPV4', '147.124.217.204', 'ipmeta-0a', '147.124.217.204'],
   ['IPV4', '132.226.100.149', 'ipmeta-0b', '132.226.100.149'],
@@ -10,7 +10,7 @@ const LOOKED_UP = [
   ['DOMAIN', 'w1mail.com', 'domainmeta-0a', 'w1mail.com'],
 ];
 
-/** `[file name, enrichment]` each: `raw` is the provider's answer, unchanged; of Maltrail, lines of its list. */
+/** Returns pairs `[file name, enrichment]`. `raw` is the unmodified response; for Maltrail, lines of its list. */
 export function enrichmentFiles(data) {
   return [
     ...virustotal(data),
@@ -25,7 +25,7 @@ function virustotal(data) {
   const domain = answer('domain');
   const address = answer('ipv4');
   const { sha256, sha1, md5, last_analysis_date } = file.data.attributes;
-  // Without the date of an analysis: the answer's own last change.
+  // These responses have no date of an analysis; the date of the last modification replaces it.
   const changed = ({ data: { attributes } }) => isoSeconds(attributes.last_modification_date);
   const analysed = isoSeconds(last_analysis_date);
   return [

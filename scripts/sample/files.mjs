@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Reads below `from`, writes below `to`, and counts what it wrote. */
+/** Returns functions that read files below `from`, write files below `to` and count the written bytes. */
 export function dataDirectory(from, to) {
   let bytes = 0;
   const readText = (name) => readFileSync(path.join(from, name), 'utf8');
@@ -24,25 +24,25 @@ export function dataDirectory(from, to) {
   };
 }
 
-/** RFC 4180: quoted when it has to be. */
+/** Returns a cell as RFC 4180 defines it, quoted only if necessary. */
 function csvCell(cell) {
   const text = String(cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The first paragraph, cut at a word to at most `longest` characters. */
+/** Returns the first paragraph, truncated at a word boundary to at most `longest` characters. */
 export function shortened(text, longest) {
   const paragraph = text.trim().split(/\r?\n/)[0].trim();
   if (paragraph.length <= longest) return paragraph;
   return `${paragraph.slice(0, paragraph.lastIndexOf(' ', longest - 1))}…`;
 }
 
-/** The members of `object` named in `keys` that it has. */
+/** Returns an object with those members of `object` that `keys` names. */
 export function picked(object, keys) {
   return Object.fromEntries(keys.filter((key) => key in object).map((key) => [key, object[key]]));
 }
 
-/** UUIDv5 (RFC 9562) in the URL namespace: ids of what we transcribe stay the same from run to run. */
+/** Returns a UUIDv5 (RFC 9562) in the URL namespace, so that ids of transcribed objects are the same in each run. */
 export function stableUuid(name) {
   const namespace = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');
   const hash = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16);
@@ -52,7 +52,7 @@ export function stableUuid(name) {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** ISO 8601 of seconds since 1970. */
+/** Returns seconds since 1970 in ISO 8601. */
 export function isoSeconds(seconds) {
   return new Date(seconds * 1000).toISOString();
 }

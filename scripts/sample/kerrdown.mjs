@@ -5,8 +5,8 @@ const KERRDOWN = 'S0585';
 const YARA_RESULT = 'Detects win.kerrdown.';
 
 /**
- * VirusTotal's report on one file, as STIX 2.1. That the file is Kerrdown is what a YARA rule in the answer
- * says; that Kerrdown points to APT32 is what ATT&CK says. Their objects are named by ATT&CK's ids.
+ * Returns VirusTotal's report on one file as STIX 2.1. A YARA rule in the response states that the file is
+ * Kerrdown; ATT&CK states that APT32 uses Kerrdown. The bundle refers to Kerrdown and APT32 by ATT&CK's ids.
  */
 export function kerrdownBundle(data) {
   const file = data.readJson('providers/virustotal-v3-file.json').data.attributes;
@@ -40,7 +40,7 @@ function isUseByGroup(link, software) {
   );
 }
 
-/** One for each hash of the file. */
+/** Returns one indicator for each hash of the file. */
 function indicatorsOf(file, stated) {
   const hashes = [
     ["'SHA-256'", file.sha256],

@@ -5,7 +5,7 @@ const LIST = 'feeds/text/maltrail-apt-sofacy.txt';
 const LIST_IN_MALTRAIL = 'trails/static/malware/apt_sofacy.txt';
 const LOOKED_UP = 'stix20/unit42-cve-2023-23397.json';
 
-/** What Maltrail's list says of each address of the Unit 42 bundle that it names: `[address, date, answer]`. */
+/** Returns the entries of Maltrail's list for addresses of the Unit 42 bundle: `[address, date, entry]`. */
 export function maltrailAnswers(data) {
   const lines = data.readLines(LIST);
   const addresses = data
@@ -17,7 +17,7 @@ export function maltrailAnswers(data) {
     .filter(([, , { trail }]) => trail !== null);
 }
 
-/** The first line that names the address, with or without scheme and port, and the references over it. */
+/** Returns the first line with the address, with or without scheme and port, and the references above it. */
 function lookUp(address, lines) {
   const isAbout = (line) => /^(?:http:\/\/)?([\d.]+)(?::\d+)?$/.exec(line)?.[1] === address;
   const index = lines.findIndex(isAbout);

@@ -1,13 +1,13 @@
 import { stableUuid } from './files.mjs';
 import { indicates, stixObject } from './stix-object.mjs';
 
-/** The date of the Maltrail commit: when it stated what is transcribed here. */
+/** The date of the Maltrail commit, which is the date of the transcribed statements. */
 export const STATED = '2026-08-23T00:00:00.000Z';
 
 /**
- * Maltrail names the actor by the file (and its "Aliases" and "MITRE" lines) and its source by the
- * "Reference" lines over a list of addresses. The lists taken, with the ATT&CK group each file is about; a
- * report only where the reference says when it was published, a campaign only where it names one.
+ * The included lists, each with the ATT&CK group of its file. Maltrail names the actor by the file (with its
+ * "Aliases" and "MITRE" lines) and its source by the "Reference" lines above a list of addresses. A list has a report
+ * only if the reference states its date, and a campaign only if the reference names one.
  */
 const LISTS = [
   {
@@ -35,7 +35,7 @@ const LISTS = [
   },
 ];
 
-/** The lists as one STIX 2.1 bundle: indicators, what they indicate, and the reports that say so. */
+/** Returns the lists as one STIX 2.1 bundle: indicators, what they indicate, and the reports that state it. */
 export function maltrailBundle(data) {
   const groups = attackGroups(data);
   const objects = LISTS.flatMap((list) => listObjects(list, groups.get(list.group), data));
@@ -65,7 +65,7 @@ function listObjects({ file, references, report, campaign }, groupId, data) {
   return [...indicators, ...campaigns, ...links, ...reports];
 }
 
-/** The IPv4 addresses of the list whose "Reference" lines are exactly `urls`; ports and schemes are dropped. */
+/** Returns the IPv4 addresses, without ports and schemes, of the list whose "Reference" lines are `urls`. */
 function addressesUnder(urls, lines) {
   const first = lines.indexOf(`# Reference: ${urls[0]}`);
   const rest = lines.slice(first + urls.length + 1);

@@ -1,4 +1,4 @@
-/** What the demo imports, in this order, and what a source says of records that say nothing themselves. */
+/** The files that the demo imports, in this order, with the defaults of their sources for incomplete records. */
 export const SOURCES = [
   source('attack/enterprise.json', 'MITRE ATT&CK', 75, 'MEDIUM'),
   source('stix/maltrail-attributed.json', 'Maltrail', 60, 'HIGH'),
@@ -35,12 +35,12 @@ export const SOURCES = [
   source('csv/enriched.csv', 'VirusTotal look-ups', 50, 'MEDIUM'),
 ];
 
-/** Everything here is public: TLP:CLEAR unless a record is marked otherwise. */
+/** All data is public: TLP:CLEAR unless a record has its own marking. */
 function source(file, name, confidence, severity) {
   return { file, source: name, tlp: 'CLEAR', confidence, severity };
 }
 
-/** Texts of the licences and terms, copied along. */
+/** The texts of licences and terms that are copied into the sample. */
 export const LICENSES = [
   'mitre-attack.txt',
   'unit42-iocs.MIT.txt',

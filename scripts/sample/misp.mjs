@@ -15,7 +15,7 @@ const EVENTS = [
   ['feed-tweetfeed/ba5bae2f-de28-5149-a1c6-2b89b55c9b51.json', 'tweetfeed-2026-08-18.json'],
   ['feed-tweetfeed/ec185261-dda2-5256-bf1a-f93d913192fa.json', 'tweetfeed-2026-08-21.json'],
 ];
-/** In the feed of 2026-08-21 by mistake: an address of documentation (RFC 5737). */
+/** A documentation address (RFC 5737), which the feed of 2026-08-21 contains by mistake. */
 const RESERVED = /(?:^|\/)198\.51\.100\.1(?:$|[:/])/;
 
 const EVENT_FIELDS = [
@@ -40,7 +40,7 @@ const ATTRIBUTE_FIELDS = [
   'last_seen',
 ];
 
-/** `[file name, event]` each, in the wrapper the event came in, without the fields MISP lets be absent. */
+/** Returns pairs `[file name, event]`, in the original wrapper and without the fields that MISP makes optional. */
 export function mispEvents(data) {
   return EVENTS.map(([from, to]) => {
     const file = data.readJson(`misp/${from}`);

@@ -1,6 +1,6 @@
 import { stableUuid } from './files.mjs';
 
-/** What every object we transcribe to STIX 2.1 begins with; its id follows from its type and `name`. */
+/** Returns the common properties of a transcribed STIX 2.1 object; the id derives from its type and `name`. */
 export function stixObject(type, name, stated) {
   return {
     type,

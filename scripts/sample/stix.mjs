@@ -1,6 +1,6 @@
 import { shortened } from './files.mjs';
 
-/** Bundles as published, made compact. */
+/** Bundles that are included whole, as compact JSON. */
 const WHOLE = [
   ['stix21/mvt-operation-triangulation.stix2', 'mvt-operation-triangulation.json'],
   ['stix21/oasis-poisonivy.json', 'oasis-poisonivy.json'],
@@ -10,8 +10,8 @@ const WHOLE = [
   ['stix20/unit42-2024-06-25-Latrodectus.json', 'unit42-latrodectus.json'],
 ];
 /**
- * Unit 42 bundles (STIX 2.0): without the mitigations, which are most of their bytes, and without the
- * intrusion sets, which bear the name of a malware or a CVE there and are nobody.
+ * Unit 42 bundles (STIX 2.0) that are included without mitigations, which are most of their bytes, and without
+ * intrusion sets, which have the name of a malware or a CVE and describe no actor.
  */
 const CUT_DOWN = [
   ['stix20/unit42-cve-2023-23397.json', 'unit42-cve-2023-23397.json'],
@@ -19,7 +19,7 @@ const CUT_DOWN = [
   ['stix20/unit42-REvil_SupplyChain_Attack_Kaseya.json', 'unit42-kaseya.json'],
 ];
 
-/** `[file name, bundle]` each. */
+/** Returns pairs `[file name, bundle]`. */
 export function stixBundles(data) {
   return [
     ...WHOLE.map(([from, to]) => [to, data.readJson(from)]),
@@ -37,7 +37,10 @@ function cutDown(bundle) {
   return { ...bundle, objects: objects.map((object) => cut(object, ids)) };
 }
 
-/** Techniques are described in the ATT&CK file; reports name only what is still there. */
+/**
+ * Returns an object in reduced form: techniques with short descriptions, since the ATT&CK file describes them, and
+ * reports with references to included objects other than relationships.
+ */
 function cut(object, ids) {
   if (object.type === 'attack-pattern') {
     const references = (object.external_references ?? []).filter(

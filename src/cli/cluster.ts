@@ -5,27 +5,32 @@ import type { RunningServer } from './running-server.ts';
 import { stopOnSignals } from './signals.ts';
 
 /**
- * Several servers behind one port, each a process. The one that was started makes the others, hands them connections in
- * turn (node:cluster), and makes another in place of one that ends. It answers nothing itself.
+ * Several server processes behind one port. The primary forks the server processes, distributes connections
+ * among them round-robin (node:cluster) and replaces a process that exits. The primary serves no requests.
  */
 
-/** What the process that was started tells the others by: the option that all but the first get. */
+/** The hidden option that the primary passes to every server process except the first. */
 export const SECONDARY = '--secondary';
 const RESTART_MS = 1_000;
-/** Where the cores are shared among processes, threads of each for its garbage only wake more of them. */
+/** Several processes share the cores: garbage-collection threads of each would only compete for them. */
 const OF_SEVERAL = ['--single-threaded-gc'];
 
-/** From one of them to the process that was started, and back. */
+/** A message from a server process to the primary; `Answer` is the reply. */
 type Message = { server: RunningServer } | { ask: 'metrics'; id: number };
 interface Answer {
   metricsFor: number;
   text: string | null;
 }
 
-/** Whether this process is one of several that another has made. */
+/** Returns whether this process is a server process that a primary has forked. */
 export const isOneOfSeveral = (): boolean => cluster.isWorker;
 
-/** @throws when one of them does not come up; then all have ended */
+/**
+ * Starts the server processes and stops them on SIGTERM and SIGINT.
+ * @param onEnd called when a server process exits unexpectedly
+ * @returns the first server
+ * @throws when a server process does not start; all others have exited by then
+ */
 export async function startProcesses(
   count: number,
   onEnd: (details: { pid: number | undefined; code: number; signal: string }) => void,
@@ -52,7 +57,7 @@ export async function startProcesses(
       if (!stopping) keep(fork(slot), slot);
     });
   };
-  /** From when it answers on, it is replaced. */
+  /** A process is replaced after its exit only if it has listened before. */
   const start = async (slot: number): Promise<RunningServer> => {
     const worker = fork(slot);
     const server = await listening(worker);
@@ -72,7 +77,7 @@ export async function startProcesses(
   };
   stopOnSignals(stop);
   try {
-    // The first makes the tables, and tells what is wrong once.
+    // The first process starts alone: it creates the tables, and reports a wrong setup only once.
     const server = await start(0);
     await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(i + 1)));
     return server;
@@ -82,7 +87,7 @@ export async function startProcesses(
   }
 }
 
-/** Its own words are on standard error already. */
+/** Resolves once the server process listens. A process that fails has reported the cause on standard error. */
 function listening(worker: Worker): Promise<RunningServer> {
   return new Promise((done, fail) => {
     worker.on('message', (message: Message) => {
@@ -92,20 +97,23 @@ function listening(worker: Worker): Promise<RunningServer> {
   });
 }
 
-/** Starts this one, and tells the process that was started that it answers. */
+/** Starts this server process and reports to the primary that it listens. */
 export async function startOneOfSeveral(start: () => Promise<RunningServer>): Promise<void> {
   try {
     process.send?.({ server: await start() } satisfies Message);
   } catch (error) {
-    // What connects the two would keep it running.
+    // An open IPC channel would keep this process running.
     cluster.worker?.disconnect();
     throw error;
   }
 }
 
-/** The metrics of all processes together, whichever is asked; `own` are those of this one. */
+/**
+ * Returns a reader of the aggregated metrics of all server processes, which it requests from the primary.
+ * @param own metrics of this process, returned alone if the primary cannot aggregate
+ */
 export function metricsOfAll(own: Registry): () => Promise<string> {
-  // It answers the one that was started, when that asks.
+  // The constructor registers the listener that sends `own` to the primary on request.
   AggregatorRegistry.setRegistries(own);
   new AggregatorRegistry();
   const waiting = new Map<number, (text: string | null) => void>();

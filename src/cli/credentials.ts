@@ -9,11 +9,11 @@ export interface CredentialOptions {
 }
 
 /**
- * The headers that credential options mean. What stands on a command line can be read by others on the machine: `-`
- * takes it from standard input.
- * @param keyHeader the header that a key of this kind goes into
- * @returns undefined: nothing is said; null: none
- * @throws when they contradict each other
+ * Returns the headers that the credential options specify. Other users of the machine can read command lines,
+ * so `-` reads a credential from standard input.
+ * @param keyHeader the header for an API key; null: this kind of source has none
+ * @returns undefined: no option is given; null: the credentials are to be removed
+ * @throws {UsageError} when options contradict each other or are malformed
  */
 export async function readCredentials(
   options: CredentialOptions,
@@ -45,7 +45,7 @@ function splitHeader(text: string): [string, string] {
   return [name.toLowerCase(), value];
 }
 
-/** What was given, or for `-` the first line of standard input. */
+/** Returns the given value, or the first line of standard input for `-`. */
 export async function orStandardInput(given: string, what: string): Promise<string> {
   if (given !== '-') return given;
   const [line = ''] = (await readAll(process.stdin)).split(/\r?\n/);

@@ -4,14 +4,15 @@ import { openLog } from './log.ts';
 
 export interface DemoLog {
   logger: Logger;
-  /** The file that holds all of it; null: standard error does. */
+  /** The path of the log file; null: the log goes to standard error only. */
   path: string | null;
 }
 
 /**
- * Opens the log of the demo. On a terminal each request would scroll the key away: there standard error gets warnings and
- * errors alone, and a file that is begun anew at each start gets everything.
- * @param directory is made if it is missing
+ * Opens the log of the demo. On a terminal, the lines of the requests would scroll the API key out of view:
+ * standard error gets only warnings and errors, and a file, truncated at each start, gets the whole log.
+ * @param directory of the file, created if it does not exist
+ * @param isTerminal whether standard error is a terminal
  */
 export function openDemoLog(level: string, directory: string, isTerminal: boolean): DemoLog {
   if (!isTerminal) return { logger: openLog(level), path: null };

@@ -41,11 +41,11 @@ async function demo(): Promise<void> {
     print(line);
 }
 
-/** Prints the line that sets the key, for a shell to evaluate. */
+/** Prints the shell command that sets the key. */
 async function printKey(): Promise<void> {
   const { dataDirectory } = readConfig();
   const none = `There is no usable key of a demo in ${dataDirectory}: tipline demo makes one.`;
-  // Opening the store would make an empty one where there is none.
+  // Checked before the database is opened, so that the error is about the key if there is no database either.
   if ((await readKeyFile(dataDirectory)) === '') throw new Error(none);
   const key = await withDatabase(({ db }) => usableKey(db, dataDirectory, new Date()));
   if (key === null) throw new Error(none);
@@ -58,14 +58,14 @@ async function readKeyFile(directory: string): Promise<string> {
   return (await readFile(join(directory, KEY_FILE), 'utf8').catch(() => '')).trim();
 }
 
-/** Returns the key that an earlier start made, or null when there is none or it was revoked. */
+/** Returns the key that an earlier start created; null: there is none, or it is revoked or expired. */
 async function usableKey(db: Db, directory: string, now: Date): Promise<string | null> {
   const key = await readKeyFile(directory);
   const known = looksLikeApiKey(key) ? await findKeyByHash(db, hashApiKey(key)) : null;
   return known && isUsable(known.key, now) ? key : null;
 }
 
-/** The same key at each start, as long as it is usable: kept in a file that only this user can read. */
+/** Returns the stored key while it is usable, else a new one, stored in a file that only this user can read. */
 async function demoKey(db: Db, directory: string, now: Date): Promise<string> {
   const path = join(directory, KEY_FILE);
   const usable = await usableKey(db, directory, now);
@@ -85,7 +85,7 @@ interface Welcome {
   directory: string;
 }
 
-/** The key stands in it once. */
+/** Returns the lines to print once the server listens. They contain the key once. */
 function welcome(server: RunningServer, { key, example, logPath, directory }: Welcome): string[] {
   const { address } = server;
   const curl = (path: string) => `  curl -sH "Authorization: Bearer $TIPLINE_KEY" "${address}${path}"`;

@@ -13,7 +13,7 @@ import { UsageError } from './usage-error.ts';
 
 const shippedLists = new URL('whitelist/', ROOT);
 
-/** The importers of this process, on threads of their own. */
+/** Opens an importer on a worker thread. */
 export const openImporter = importersInThreads(new URL('parser-thread.js', CODE));
 
 type StoreSettings = Pick<
@@ -21,7 +21,7 @@ type StoreSettings = Pick<
   'databaseUrl' | 'databaseReplicaUrls' | 'dataDirectory' | 'diskReserveBytes'
 >;
 
-/** The database, brought up to date with this version: its tables, and the lists that come with it. */
+/** Opens the database, and updates its tables and the shipped whitelists to this version. */
 export async function openStore(
   config: StoreSettings,
   {
@@ -60,9 +60,10 @@ async function readShippedLists(): Promise<unknown[]> {
 }
 
 /**
- * Runs a command on the database, alone or through the server that holds it, and says on standard error which one that is.
- * @param creates it makes an embedded database where there is none; other commands would look into an empty one
- * @param createsTables it sets an empty PostgreSQL database up
+ * Runs a command on the database, which it names on standard error. If a server holds the embedded database, the
+ * command connects to that server.
+ * @param creates whether to create a missing embedded database; other commands would find it empty
+ * @param createsTables whether to create the tables in an empty PostgreSQL database
  */
 export async function withDatabase<T>(
   use: (database: Database, config: Config) => Promise<T>,
@@ -86,14 +87,17 @@ export async function withDatabase<T>(
   }
 }
 
-/** @throws {UsageError} where there is no embedded database, and none elsewhere is named */
+/**
+ * Requires that DATABASE_URL is set or that the data directory contains a database.
+ * @throws {UsageError} otherwise
+ */
 export function requireStore({ databaseUrl, dataDirectory }: StoreSettings): void {
   if (databaseUrl !== undefined) return;
   try {
     statSync(join(dataDirectory, PGDATA));
     return;
   } catch (error) {
-    // A directory that may not be read is another mistake than one that is not there.
+    // Missing permissions need another remedy than a missing database.
     if ((error as NodeJS.ErrnoException).code === 'EACCES')
       throw new UsageError(`${resolve(dataDirectory)} cannot be read: ${systemReason(error)}.`);
   }
@@ -102,7 +106,7 @@ export function requireStore({ databaseUrl, dataDirectory }: StoreSettings): voi
   );
 }
 
-/** Without its password. */
+/** Returns the location of the database, without user name and password. */
 function storeName({ databaseUrl, dataDirectory }: StoreSettings): string {
   if (databaseUrl === undefined) return resolve(dataDirectory);
   const { host, pathname } = new URL(databaseUrl);

@@ -87,7 +87,10 @@ async function chosen(db: Db, names: readonly string[] | undefined): Promise<Rea
 
 type EnrichSettings = SecretSettings & Pick<Config, 'redisUrl' | 'outboundNetworks'>;
 
-/** Through the server that holds the store, whose worker does it; else here. */
+/**
+ * Waits until the requests are processed, but no longer than `waitMs`. If another process holds the embedded
+ * database, its worker processes them; otherwise this process does.
+ */
 async function answered(
   { db, shared }: Database,
   config: EnrichSettings,

@@ -110,7 +110,7 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new Error('Interrupted: nothing was left behind.'));
   for (const signal of END_SIGNALS) process.once(signal, interrupt);
-  // Before anything is read, which may take a while.
+  // Opened before the snapshot, which may take a while, so that a wrong path is reported at once.
   const output = await openOutput(options.output).catch((error) => asUsage(error, options.output));
   try {
     await withDatabase(async (database) => {
@@ -138,7 +138,7 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
   }
 }
 
-/** An option that means nothing to the format is a mistake of the command line. */
+/** Reports an option that the format does not support as an invalid command. */
 function requested<T>(command: Command, request: () => T): T {
   try {
     return request();
@@ -152,7 +152,7 @@ function asUsage(error: unknown, path?: string): never {
   throw new UsageError(fileProblem(error, path) ?? (error as Error).message);
 }
 
-/** An error of standard output is reported where it occurs. */
+/** Rethrows an error of the output file with its path. `watchStandardOutput` reports those of standard output. */
 function asFailure(error: unknown, path?: string): never {
   const problem = path === undefined ? undefined : fileProblem(error, path);
   throw problem === undefined ? error : new Error(problem, { cause: error });

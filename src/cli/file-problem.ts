@@ -1,6 +1,6 @@
 import { systemReason } from '../model/system-error.ts';
 
-/** Returns the error of a file operation in words, with the path; undefined for any other error. */
+/** Returns a message for the error of a file operation, with the path; undefined for any other error. */
 export function fileProblem(error: unknown, path?: string): string | undefined {
   const { code, syscall, path: named = '' } = error as NodeJS.ErrnoException;
   if (!(error instanceof Error) || syscall === undefined || (path ?? named) === '') return undefined;

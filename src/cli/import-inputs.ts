@@ -6,16 +6,16 @@ import { pipeline } from 'node:stream/promises';
 import { type FileInput, fileInput } from '../importers/file-input.ts';
 
 export interface InputFile extends FileInput {
-  /** Bytes. */
+  /** In bytes. */
   size: number;
-  /** Named on the command line, not found in a directory. */
+  /** Whether the file is named on the command line, not found in a directory. */
   named: boolean;
 }
 
 /**
- * The files that the arguments mean, those of directories sorted by path. Standard input is kept in a temporary
- * file, since importers may read twice.
- * @throws when a path does not exist, or there is no file in any of them
+ * Returns the files that the arguments name; those of a directory are sorted by path. Standard input is copied to
+ * a temporary file, because importers may read their input twice.
+ * @throws when a path does not exist, or no path contains a file
  */
 export async function collectInputs(
   paths: readonly string[],
@@ -58,7 +58,7 @@ async function inputsAt(path: string): Promise<InputFile[]> {
     .sort();
   const inside: InputFile[] = [];
   for (const file of paths) {
-    // What a link leads to counts; a directory behind one is not gone into, for it may lead back.
+    // Symbolic links to files are followed. Links to directories are not, because they may form a cycle.
     const target = await stat(file).catch(() => null);
     if (target?.isFile()) inside.push(inputFile(file, file, target.size, false));
   }

@@ -10,7 +10,7 @@ export const PLURALS: Record<Counted, string> = {
   relationship: 'relationships',
 };
 
-/** The counts of indicators, and beside them those of every other kind that the files held. */
+/** Returns the counts of indicators, with those of each other kind in the files as members. */
 export function summaryObject({ kinds, hidden }: ImportCounts): Record<string, unknown> {
   const others = [...kinds]
     .filter(([kind]) => kind !== 'indicator')

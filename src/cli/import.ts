@@ -66,7 +66,7 @@ export function importCommand(): Command {
 }
 
 async function importAll(paths: string[], options: ImportOptions, command: Command): Promise<void> {
-  // On a machine that does both, whoever reads goes first.
+  // An import must not slow down a server on the same machine.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const inputs = await collectInputs(paths);
   const counts = createCounts();
@@ -92,7 +92,10 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
   }
 }
 
-/** What is set for a source stays: who says otherwise now would believe that it holds. */
+/**
+ * Rejects options that differ from the defaults of an existing source. An import does not change these defaults,
+ * so such options would be ignored silently.
+ */
 async function refuseOtherDefaults(db: Db, options: ImportOptions, command: Command): Promise<void> {
   const anyImported = (await findSource(db, options.source))?.defaults;
   if (!anyImported) return;
@@ -129,7 +132,7 @@ async function importInputs(
     now,
     dryRun: options.dryRun ?? false,
     tlpCeiling: 'RED' as const,
-    // No server can open an embedded database that this process holds.
+    // No server can be open on an embedded database that this process holds.
     alone: kind === 'embedded' && !shared,
     counts,
     signal: run ? AbortSignal.any([run.signal, interrupted]) : interrupted,
@@ -155,7 +158,7 @@ async function importInputs(
   }
 }
 
-/** In the history that the application shows. */
+/** Records the run in the import history. */
 function recorded(
   db: Db,
   files: InputFile[],
@@ -173,7 +176,10 @@ function recorded(
 const EMPTY = 'empty, or not of a format that can be recognized: see --format';
 const UNKNOWN = 'not of a format that can be recognized: see --format';
 
-/** The files with their importers, each under a progress bar while it is read. */
+/**
+ * Yields the files with their importers, and shows a progress bar while a file is read.
+ * @param unknown receives the named files without an importer
+ */
 async function* recognized(
   files: InputFile[],
   format: ImportOptions['format'],
@@ -195,12 +201,12 @@ async function* recognized(
         if (run) run.readBytes += file.size;
       }
     } else if (file.named) unknown.push({ fileName: file.fileName, message: found });
-    // A directory may hold other things beside; a file that was named is meant.
+    // A directory may contain files of other formats, so these are no error.
     else process.stderr.write(`${file.fileName}: left out, ${found}\n`);
   }
 }
 
-/** The importer for a file, or why there is none. */
+/** Returns the importer for a file, or the reason why there is none. */
 async function importerFor(file: InputFile, format: ImportOptions['format']): Promise<Importer | string> {
   if (format !== 'auto') return IMPORTERS.find(({ name }) => name === format) ?? UNKNOWN;
   try {

@@ -80,7 +80,7 @@ function countLines({ counts }: Run): string[] {
   );
 }
 
-/** A name that an uploader chose must not control the terminal that lists it. */
+/** Replaces control characters: a file name from an upload must not send escape sequences to the terminal. */
 function withoutControls(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ');
 }

@@ -15,8 +15,8 @@ export function TYPE_OPTION(): Option {
 }
 
 /**
- * The indicator that an argument means: by its id, or by its value as an analyst writes it, defanged or not.
- * @throws when it is no value, or there is no such indicator
+ * Returns the indicator that an argument names by its id or by its value, defanged or not.
+ * @throws when the value is invalid, or there is no such indicator
  */
 export async function requireIndicator(
   db: Db,
@@ -35,8 +35,9 @@ function idOf(text: string, type: IndicatorType | undefined): string {
 }
 
 /**
- * A value as an analyst writes it, in its normal form.
- * @throws {UsageError} when it is none, or its type cannot be told
+ * Returns the normalized form of a value, defanged or not.
+ * @param type detected from the value if absent
+ * @throws {UsageError} when the value is invalid, or its type cannot be detected
  */
 export function readValue(text: string, type?: IndicatorType): { type: IndicatorType; normalized: string } {
   const meant = type ?? detectType(text);

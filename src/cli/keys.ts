@@ -78,7 +78,10 @@ function createdLines({ key, record }: CreatedKey): string {
   return `${key}\n\nThis is the only time that the key is shown. Id: ${record.id}, name: ${record.name}.`;
 }
 
-/** @throws when the key cannot be written; a key that nobody has seen is revoked */
+/**
+ * Prints a new key.
+ * @throws when standard output cannot be written; the key is revoked then, because nobody has seen it
+ */
 async function showOnce({ record }: CreatedKey, text: string): Promise<void> {
   const error = await new Promise((done) => process.stdout.write(`${text}\n`, done));
   if (!error) return;
@@ -106,7 +109,7 @@ async function revokeKey(idOrName: string, { json }: Json) {
   const now = new Date();
   const key = await withDatabase(async ({ db, kind }) => {
     const revoked = await revoke(db, idOrName, byWhoRunsThis(now));
-    // What the command has said holds on every node.
+    // Other nodes accept the key until they notice the revocation; the command reports it after that.
     if (kind === 'postgresql') await delay(MAX_STALE_MS);
     return revoked;
   });

@@ -3,8 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { systemReason } from '../model/system-error.ts';
 
 /**
- * Listens, and returns where a person reaches it: http://host:port.
- * @param setting names the port in the message when it is taken
+ * Starts listening.
+ * @param setting the name of the port's setting, for error messages
+ * @returns the URL of the server for users, http://host:port
  */
 export async function listen(
   app: FastifyInstance,

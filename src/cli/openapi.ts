@@ -39,7 +39,7 @@ async function describe() {
   const database = await openInMemory();
   const app = await buildApp({
     database,
-    // Nothing is asked for: nothing is written.
+    // No export is requested, so no file is written.
     spool: openSpool(tmpdir(), 0),
     communityRules: Promise.resolve(null),
     kv: memoryStore(),

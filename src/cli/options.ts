@@ -8,10 +8,10 @@ import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
-/** A hundred years. */
+/** About a hundred years. */
 const MAX_SECONDS = 36_500 * SECONDS.d;
 
-/** `90d`, `12h`, `30m`, `45s`, in seconds. */
+/** Returns the seconds of a duration such as `90d`, `12h`, `30m` or `45s`. */
 export function duration(text: string): number {
   const [, amount, unit] = text.match(/^(\d{1,6})([smhd])$/) ?? [];
   const seconds = Number(amount) * SECONDS[unit as keyof typeof SECONDS];
@@ -32,7 +32,7 @@ export function wordOf<const T extends readonly string[]>(words: T) {
   };
 }
 
-/** Several, with commas. */
+/** Returns a parser for words separated by commas, which removes duplicates. */
 export function wordsOf<const T extends readonly string[]>(words: T) {
   const one = wordOf(words);
   return (text: string): T[number][] => [...new Set(text.split(',').map((word) => one(word.trim())))];
@@ -43,7 +43,7 @@ export function uuid(text: string): string {
   return text.toLowerCase();
 }
 
-/** As the API takes it. */
+/** Parses a time in the formats that the API accepts. */
 export function instant(text: string): string {
   const parsed = parseInstant(text);
   if (parsed === null)
@@ -57,7 +57,7 @@ export function percent(text: string): number {
   return value;
 }
 
-/** Lines of a list. */
+/** Parses the maximum number of lines of a list. */
 export function lines(text: string): number {
   const value = /^\d{1,8}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > MAX_LINES)
@@ -81,7 +81,7 @@ export function filled(text: string): string {
   return text.trim();
 }
 
-/** A name, which lists print on one line of a terminal. */
+/** Parses a name. Terminals show it on one line, so control characters are rejected. */
 export function label(text: string): string {
   const name = filled(text);
   if (name.length > MAX_LABEL || /\p{Cc}/u.test(name))
@@ -91,18 +91,18 @@ export function label(text: string): string {
   return name;
 }
 
-/** As it is: blanks are part of a path. */
+/** Returns a path without trimming it, because blanks may be part of a path. */
 export function outputPath(text: string): string {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
 }
 
-/** As `duration`; `never` is 0 (commander makes something else of null). */
+/** Parses a duration or `never`, which is 0: commander replaces null with an empty string. */
 export function interval(text: string): number {
   return text === 'never' ? 0 : duration(text);
 }
 
-/** `IPV4=30d`, `ALL=90d`, `URL=never`; the later one counts. */
+/** Parses `IPV4=30d`, `ALL=90d` or `URL=never`; for a type that occurs twice the last value applies. */
 export function lifetimes(text: string, before: Lifetimes = {}): Lifetimes {
   const [, word, time] = text.match(/^([A-Za-z0-9_]+)=(\w+)$/) ?? [];
   if (word === undefined || time === undefined)
@@ -115,7 +115,7 @@ export function lifetimes(text: string, before: Lifetimes = {}): Lifetimes {
   return { ...before, ...Object.fromEntries(types.map((type) => [type, seconds])) };
 }
 
-/** A number of requests; `default` is 0. */
+/** Parses a number of requests; `default` is 0. */
 export function quota(text: string): number {
   if (text === 'default') return 0;
   if (!/^[1-9]\d{0,8}$/.test(text))

@@ -1,17 +1,17 @@
 import { userInfo } from 'node:os';
 import type { AuditActor } from '../audit/audit.queries.ts';
 
-/** The same, as what is done now on the machine itself. */
+/** Returns the actor of a command for the audit log; a command has no network address. */
 export function byWhoRunsThis(now = new Date()): AuditActor {
   return { who: osUser(), address: null, now };
 }
 
-/** Who runs a command, for the audit: the user of this machine. */
+/** Returns the operating-system user for the audit log. */
 export function osUser(): string {
   try {
     return `cli:${userInfo().username}`;
   } catch {
-    // No entry in the password file, as in containers.
+    // The user id has no entry in the password file, as is common in containers.
     return `cli:${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -10,12 +10,15 @@ import { UsageError } from './usage-error.ts';
 
 type OutboundSettings = Pick<Config, 'outboundNetworks'>;
 
-/** The way to feeds and providers, under the operator's rules. */
+/** Opens the client for outbound HTTP requests. It refuses private networks that the operator does not allow. */
 export function openOutside({ outboundNetworks }: OutboundSettings): Outbound {
   return openOutbound({ allowedNetworks: outboundNetworks, userAgent: `Tipline/${VERSION}` });
 }
 
-/** @throws {UsageError} for an address that every request would refuse */
+/**
+ * Requires that requests to a URL are allowed.
+ * @throws {UsageError} when the outbound client would refuse all of them
+ */
 export async function requireReachable(
   address: string,
   { outboundNetworks }: OutboundSettings,
@@ -26,13 +29,13 @@ export async function requireReachable(
     throw new UsageError(`Nothing can be fetched from ${url.host}: ${problem} (OUTBOUND_NETWORKS).`);
 }
 
-/** What sessions are signed with: a key of its own, so that no cookie tells of others. */
+/** Returns the key that signs sessions. It is derived, so that a cookie reveals nothing about other keys. */
 export async function sessionSecret(config: SecretSettings): Promise<string> {
   const key = hkdfSync('sha256', await readSecret(config), 'tipline', 'sessions', 32);
   return Buffer.from(key).toString('base64url');
 }
 
-/** What credentials are kept under; each kind of them has a key of its own. */
+/** Returns the encryption of stored credentials; sources and providers have separate keys. */
 export async function openSecrets(
   config: SecretSettings,
 ): Promise<Record<'sources' | 'providers', SecretBox>> {

@@ -4,12 +4,12 @@ import { chmod, open, readlink, realpath, rename, rm, stat } from 'node:fs/promi
 import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 
-/** Where a command writes its result. */
+/** The destination of a command's result. */
 export interface Output {
   stream: Writable;
-  /** Puts a finished file in its place. */
+  /** Moves the complete file to its path. */
   commit(): Promise<void>;
-  /** Leaves what was there as it was. Harmless after `commit`. */
+  /** Deletes the incomplete file; an existing one stays unchanged. Has no effect after `commit`. */
   discard(): Promise<void>;
 }
 
@@ -17,9 +17,9 @@ const nothing = async () => {};
 const STANDARD_OUTPUT: Output = { stream: process.stdout, commit: nothing, discard: nothing };
 
 /**
- * Opens the output of a command: `-` or no path is standard output; a pipe or a device is written to as it is; a file is
- * replaced, under its mode, once the new one is complete. Symbolic links are followed.
- * @throws an error of the file system; for a pipe that nobody reads from, too: opening it would wait for a reader
+ * Opens the output of a command. `-` or no path is standard output. A pipe or a device is written to directly. A
+ * file is replaced once the new one is complete, and retains its mode. Symbolic links are followed.
+ * @throws an error of the file system, also for a pipe without a reader, because opening it would block
  */
 export async function openOutput(path = '-'): Promise<Output> {
   if (path === '-') return STANDARD_OUTPUT;
@@ -30,7 +30,7 @@ export async function openOutput(path = '-'): Promise<Output> {
   if (before && isStandardOutput(before)) return STANDARD_OUTPUT;
   if (before && !before.isFile()) {
     const handle = await open(path, constants.O_WRONLY | constants.O_NONBLOCK);
-    // Writing may wait, which Node does on other threads.
+    // Reopened in blocking mode: Node opens and writes files on its thread pool.
     await handle.close();
     return { stream: createWriteStream(path), commit: nothing, discard: nothing };
   }
@@ -48,7 +48,8 @@ async function linkTarget(path: string): Promise<string> {
 }
 
 async function openFile(path: string, before: Stats | null): Promise<Output> {
-  // A name that nobody can guess, and no file that is there: in a shared directory another user may have put a link.
+  // In a shared directory, another user could place a symbolic link at a predictable path. The name is random,
+  // and `wx` fails if the path exists.
   const unfinished = join(dirname(path), `.tipline-${randomBytes(8).toString('hex')}.part`);
   const handle = await open(unfinished, 'wx');
   return {

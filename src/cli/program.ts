@@ -13,7 +13,7 @@ While a server runs on the embedded database, other commands work through it.
 Exit codes: 0 success; 1 failure or partial failure; 2 invalid command or configuration.
 `;
 
-/** The modules of a command are read when it is asked for: those of all take seconds on a slow machine. */
+/** Each command loads its own modules: loading those of all commands takes seconds on a slow machine. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serveCommand(),
   demo: async () => (await import('./demo.ts')).demoCommand(),
@@ -33,7 +33,10 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   openapi: async () => (await import('./openapi.ts')).openApiCommand(),
 };
 
-/** @param asked the first argument: the command to build; all are built when it is none of them, for the help. */
+/**
+ * Builds the command line.
+ * @param asked the first argument: only this command is built, or all if there is no such command, for the help
+ */
 export async function buildProgram(asked: string | undefined): Promise<Command> {
   const program = new Command('tipline')
     .description('Threat intelligence for scripts, playbooks, firewalls, sensors and SIEMs.')
@@ -55,7 +58,7 @@ function settingsSection(program: Command): string {
   return `\nSettings come from the environment or from .env in the working directory:\n${lines.join('\n')}\n`;
 }
 
-/** Settings of the program that commands made apart do not inherit. */
+/** Applies settings of the program that commands added with `addCommand` do not inherit. */
 function strict(command: Command): Command {
   for (const child of command.commands) strict(child);
   return command.exitOverride().showHelpAfterError('(see --help)');

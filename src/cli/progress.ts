@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { SingleBar } from 'cli-progress';
 
-/** A bar on standard error while a file is read, where that is a terminal. */
+/** Shows a progress bar for the reading of a file if standard error is a terminal. */
 export function progressBar({ fileName, size }: { fileName: string; size: number }) {
   const bar = new SingleBar({
     format: `${basename(fileName)} [{bar}] {percentage}% | {eta_formatted} left`,

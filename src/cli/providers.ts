@@ -15,7 +15,7 @@ interface SetOptions {
   automatic?: 'on' | 'off';
   tlpCeiling?: Tlp;
   address?: string;
-  /** 0: as the provider documents. */
+  /** 0: the documented quota of the provider's free plan. */
   perMinute?: number;
   perDay?: number;
 }

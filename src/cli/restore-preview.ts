@@ -2,7 +2,7 @@ import type { Counted } from '../imports/counts.ts';
 import type { RestorePreview } from '../imports/restore.service.ts';
 import { PLURALS } from './import-summary.ts';
 
-/** What would change, and the totals of it, for a person. */
+/** Returns the lines that show what an undo or a removal would change, with counts. */
 export function previewLines({ kinds, shown }: RestorePreview): string[] {
   const counted = Object.entries(kinds) as [Counted, NonNullable<RestorePreview['kinds'][Counted]>][];
   if (counted.length === 0) return ['It would change nothing.'];

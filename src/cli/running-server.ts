@@ -1,7 +1,10 @@
 export interface RunningServer {
-  /** Where it answers, for a person: http://host:port. */
+  /** The URL for users, http://host:port. */
   address: string;
   storage: string;
-  /** Where the first administrator makes an account, once and within the hour; null: there is one already. */
+  /**
+   * The link that creates the account of the first administrator, once and within one hour. null: an account
+   * exists, this is a secondary, or the link could not be stored.
+   */
   firstStart: string | null;
 }

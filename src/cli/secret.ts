@@ -8,9 +8,10 @@ import type { Config } from '../config/settings.ts';
 export type SecretSettings = Pick<Config, 'secret' | 'databaseUrl' | 'dataDirectory'>;
 
 /**
- * What signs and encrypts: TIPLINE_SECRET, or, with the embedded database, one that is made beside it at first need,
- * for this user alone.
- * @throws {ConfigError} with PostgreSQL, where all nodes must have the same one
+ * Returns the secret for signing and encryption: TIPLINE_SECRET or, with the embedded database, a secret that is
+ * generated in the data directory at first use, readable by this user only.
+ * @throws {ConfigError} when it is not set with PostgreSQL, where all nodes must have the same secret, or when the
+ *   stored secret is too short
  */
 export async function readSecret(config: SecretSettings): Promise<string> {
   if (config.secret) return config.secret;
@@ -24,7 +25,7 @@ export async function readSecret(config: SecretSettings): Promise<string> {
   return secret;
 }
 
-/** Whole or not at all; of two processes that start at once one makes it, and both read that. */
+/** Creates the file atomically: of two processes that start at the same time, both read the file of the first. */
 async function makeSecret(path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });

@@ -51,7 +51,7 @@ export function serveCommand(): Command {
     });
 }
 
-/** What is meant for all processes together, and what only one is to do. */
+/** Returns the settings of one server process: its share of the spool; the worker runs in the first one only. */
 function shareOf(config: Config, secondary: boolean): Config {
   return {
     ...config,
@@ -60,32 +60,32 @@ function shareOf(config: Config, secondary: boolean): Config {
   };
 }
 
-/** Said when a process has ended by itself: another takes its place. */
+/** Returns a function that logs the unexpected exit of a server process. */
 function logExit({ logLevel }: Pick<Config, 'logLevel'>) {
   const log = openLog(logLevel);
   return (details: object) => log.error(details, 'a process ended: another is started');
 }
 
-/** Not for the log: whoever has the link is the administrator. */
+/** Returns the lines with the link for the first account. The log must not contain it: it grants full access. */
 export function firstStartLines({ firstStart }: RunningServer): string[] {
   if (firstStart === null) return [];
   return ['', 'Nobody has an account yet. Make the first one, within the hour, at', `  ${firstStart}`];
 }
 
 interface StartOptions {
-  /** Where to log; by default to standard error. */
+  /** Default: a log on standard error. */
   logger?: Logger;
-  /** What to do with the database before the first request. */
+  /** Called with the database before the first request. */
   prepare?: (database: Database) => Promise<void>;
-  /** Another process offers the first account. */
+  /** Whether another process offers the link for the first account. */
   secondary?: boolean;
-  /** Where this process is one of several. */
+  /** Absent: this is the only server process. */
   collectMetrics?: AppDeps['collectMetrics'];
 }
 
 /**
- * Starts the service and stops it in order on SIGTERM and SIGINT: no new requests, those under way finish, then
- * the stores close.
+ * Starts the service. On SIGTERM and SIGINT it shuts down gracefully: after the shutdown delay it stops accepting
+ * requests, completes those in progress and then closes the stores.
  */
 export async function startServer(
   config: Config,
@@ -96,7 +96,7 @@ export async function startServer(
     collectMetrics,
   }: StartOptions = {},
 ): Promise<RunningServer> {
-  /** What is open, the last opened first. */
+  /** Functions that close open resources; the last one opened comes first. */
   const open: (() => Promise<void>)[] = [];
   const stopping = new AbortController();
   const close = async () => {
@@ -156,7 +156,7 @@ export async function startServer(
     open.unshift(() => closeApp(app));
     const address = await listen(app, { host: config.host, port: config.port, setting: 'PORT' });
     if (jobStats) {
-      // Requests are answered whether its queue can be had or not.
+      // The server serves requests even while the worker cannot start.
       const worker = keepOpening(
         () => openWorker(config, database, kv, { log: logger, stats: jobStats }),
         logger,
@@ -173,7 +173,7 @@ export async function startServer(
     const token = secondary
       ? null
       : await offerFirstStart(database.db, systemClock()).catch((err) => {
-          // What is stored can be read all the same.
+          // The server starts without the link, because it can serve the stored data.
           logger.warn({ err }, 'no link for the first account can be offered');
           return null;
         });
@@ -188,7 +188,7 @@ export async function startServer(
   }
 }
 
-/** Thousands of files: read while the first requests are answered. */
+/** Reads the community rules. They are thousands of files, so startup does not wait for them. */
 async function readCommunityRules(
   directory: string | undefined,
   log: Logger,
@@ -205,7 +205,7 @@ async function readCommunityRules(
 }
 
 async function closeApp(app: FastifyInstance): Promise<void> {
-  // A connection that falls idle after its last answer would be waited for as long as its keep-alive lasts.
+  // `close` waits for open connections. One that becomes idle later would delay it until its keep-alive times out.
   const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
   await app.close();
   clearInterval(idle);

@@ -1,12 +1,12 @@
-/** Signals that ask a process to end. */
+/** Signals that request a graceful shutdown. */
 export const END_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** What is under way may take so long to finish. */
+/** The maximum duration of a shutdown; after it, the process exits with code 1. */
 const SHUTDOWN_MS = 25_000;
 
 /**
- * Stops in order on SIGTERM and SIGINT, once.
- * @param delayMs that `close` takes on purpose, before anything is closed
+ * Shuts the process down on the first SIGTERM or SIGINT and ignores later ones.
+ * @param delayMs the time that `close` waits before it closes anything; it extends the maximum duration
  */
 export function stopOnSignals(close: () => Promise<void>, delayMs = 0): void {
   let stopping = false;

@@ -2,7 +2,7 @@ import type { Lifetimes } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { Counts, RunCounts, StoredSource } from '../sources/source-settings.ts';
 
-/** A source and its health, for a person. */
+/** Returns the lines that show a source and its health. */
 export function sourceLines(source: StoredSource): string[] {
   const { name, kind, address, defaults, lifetimes, isSnapshotList, hasCredentials, health } = source;
   const lines = [`${name}  (${kind})  ${stateOf(source)}`];

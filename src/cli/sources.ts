@@ -23,7 +23,7 @@ import { UsageError } from './usage-error.ts';
 interface SetOptions {
   kind?: string;
   address?: string;
-  /** 0: never. */
+  /** 0: only on demand. */
   interval?: number;
   tlp?: Tlp;
   confidence?: number;
@@ -167,12 +167,12 @@ async function save(
     print('Without a lifetime, delisted indicators never expire; --ttl ALL=7d expires them after a week.');
 }
 
-/** What may not be set was asked for. */
+/** Rethrows a rejected setting as an invalid command. */
 function asUsage(error: unknown): never {
   throw error instanceof SourceError ? new UsageError(error.message) : error;
 }
 
-/** What another kind needs is another: of what was set before, only what all kinds have stays. */
+/** Returns the settings that depend on the kind, with its defaults: they are reset when the kind changes. */
 function asOfKind(
   kind: string,
 ): Pick<SourceSettings, 'kind' | 'address' | 'options' | 'intervalSeconds' | 'isSnapshotList'> {
@@ -206,7 +206,7 @@ function withOptions(
   };
 }
 
-/** `never` takes away what was set. */
+/** Returns the lifetimes after a change; `never` removes the lifetime of a type. */
 function withLifetimes(before: Lifetimes, given: Lifetimes): Lifetimes {
   return Object.fromEntries(
     Object.entries({ ...before, ...given }).filter(([, seconds]) => seconds !== undefined),

@@ -1,9 +1,9 @@
 import { systemReason } from '../model/system-error.ts';
 
 /**
- * Ends the process quietly when the reader has seen enough (`tipline … | head`); reports any other error of standard output
- * once and sets the exit code.
- * @returns whether an error is the one that was reported
+ * Ends the process with exit code 0 when the reader closes the pipe (`tipline … | head`). Reports any other error of
+ * standard output once and sets the exit code.
+ * @returns a function that tells whether an error has been reported already
  */
 export function watchStandardOutput(exitCode: number): (error: unknown) => boolean {
   let reported: unknown;

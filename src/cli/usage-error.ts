@@ -1,4 +1,4 @@
-/** The command is wrong, in a way that its options do not tell by themselves. */
+/** Thrown for an invalid command that the option parser does not detect. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

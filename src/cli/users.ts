@@ -88,7 +88,7 @@ function line({ email, name, role, twoFactor, disabledAt }: User): string {
   return `${email}  ${name}  ${facts.join(', ')}`;
 }
 
-/** What may not be set was asked for. */
+/** Rethrows a rejected value as an invalid command. */
 function asUsage(error: unknown): never {
   throw error instanceof AccountError ? new UsageError(error.message) : error;
 }

@@ -29,7 +29,7 @@ async function work(): Promise<void> {
   const config = readConfig({ serving: true });
   const log = openLog(config.logLevel);
   const onError = (err: Error) => log.warn({ err }, 'a store is in trouble');
-  /** What is open, the last opened first. */
+  /** Functions that close open resources; the last one opened comes first. */
   const open: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closeOne of open.splice(0)) await closeOne();
@@ -70,7 +70,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** Serves the worker's health and metrics where a port is set. */
+/** Serves the health and metrics of the worker if WORKER_PORT is set, and returns the URL. */
 async function openWorkerApp(
   { host, workerPort: port }: Pick<Config, 'host' | 'workerPort'>,
   deps: WorkerAppDeps,
@@ -83,10 +83,10 @@ async function openWorkerApp(
 }
 
 const RETRY_MS = 10_000;
-/** One that still waits for the store then will not get it: the store is closed next. */
+/** The maximum time that `stop` waits for a worker to start. The database closes next, so a later start fails. */
 const OPENING_MS = 3_000;
 
-/** Opens the worker of a server, again and again until it comes up or is stopped: a server answers meanwhile. */
+/** Starts the worker of a server and retries until it runs or is stopped; the server serves requests meanwhile. */
 export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log']): Worker {
   const stopping = new AbortController();
   const opened = (async () => {
@@ -111,7 +111,7 @@ export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log'])
   };
 }
 
-/** The worker with what it needs; `stop` closes that too. */
+/** Starts the worker with an outbound client, which `stop` closes too. */
 export async function openWorker(
   config: SecretSettings & Pick<Config, 'outboundNetworks' | 'feedBytes'>,
   database: Database,

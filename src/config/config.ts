@@ -3,14 +3,16 @@ import { parseEnv } from 'node:util';
 import { type Config, SETTINGS, type Setting } from './settings.ts';
 import { unknownSettings } from './unknown-settings.ts';
 
+/** Thrown for invalid settings. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
 /**
- * The settings, from the environment and, for what it does not set, from `.env` in the working directory.
- * A server needs more of them than a command does.
- * @throws {ConfigError} naming every wrong setting and what is allowed
+ * Returns the settings from the environment and from `.env` in the working directory. The environment takes
+ * precedence.
+ * @param serving whether to require the settings that only a server or a worker needs
+ * @throws {ConfigError} listing every invalid setting and the allowed values
  */
 export function readConfig({ serving = false, env = process.env, envFile = '.env' } = {}): Config {
   const variables = { ...(existsSync(envFile) && parseEnv(readFileSync(envFile, 'utf8'))), ...env };
@@ -24,7 +26,7 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
     return value ?? undefined;
   };
   const entries = Object.entries(SETTINGS).map(([key, setting]) => [key, read(setting)]);
-  // Each value is of the type of its own setting, or there is a problem.
+  // Each value has the type of its setting, unless there is a problem.
   const config = Object.fromEntries(entries) as Config;
   problems.push(...missingSettings(config, (name) => Boolean(variables[name]?.trim()), serving));
   problems.push(...unknownSettings(variables, new Set(Object.values(SETTINGS).map(({ name }) => name))));
@@ -32,7 +34,10 @@ export function readConfig({ serving = false, env = process.env, envFile = '.env
   return config;
 }
 
-/** @param isSet rightly or not: a setting that is wrong is not missing too */
+/**
+ * Returns a message for each missing setting that another one requires.
+ * @param isSet also true for an invalid value, which is reported as invalid, but not as missing
+ */
 function missingSettings(config: Config, isSet: (name: string) => boolean, serving: boolean): string[] {
   const rules: { of: string; when: boolean; needs: string[] }[] = [
     {
@@ -70,7 +75,7 @@ export interface OidcConfig {
   trustEmail: boolean;
 }
 
-/** @returns the OpenID provider that users sign in with; null: there is none */
+/** Returns the settings of the OpenID provider; null: none is configured. */
 export function oidcConfig(config: Config): OidcConfig | null {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = config;
   const publicAddress = config.publicAddress?.replace(/\/+$/, '');

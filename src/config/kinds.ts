@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { isNetwork } from '../model/network-text.ts';
 
-/** What a setting may hold. */
+/** A type of setting, which parses and checks its value. */
 export interface Kind<T> {
-  /** What is allowed, as it follows "must be". */
+  /** The allowed values, as they follow "must be". */
   allowed: string;
-  /** The value may hold a password: no message repeats it. */
+  /** Whether the value may contain a password: no message repeats it. */
   isSecret?: boolean;
-  /** @returns null where the text is not allowed */
+  /** Returns the value; null: the text is not allowed. */
   parse(text: string): T | null;
 }
 
@@ -21,7 +21,7 @@ export function wholeNumber(min: number, max: number, unit = 1): Kind<number> {
   };
 }
 
-/** Read as bytes. */
+/** A number of megabytes; the value is in bytes. */
 export const megabytes = (min: number): Kind<number> => wholeNumber(min, 1_000_000, 1024 * 1024);
 
 export const onOrOff: Kind<boolean> = {
@@ -36,7 +36,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
   };
 }
 
-/** @param allowed the form, as it follows "must be" */
+/** A secret of a given form, which `allowed` describes as it follows "must be". */
 export function secret(form: RegExp, allowed: string): Kind<string> {
   return { allowed, isSecret: true, parse: (text) => (form.test(text) ? text : null) };
 }
@@ -49,7 +49,7 @@ export function url(...protocols: string[]): Kind<string> {
   };
 }
 
-/** Separated by commas or blanks; a comma in a password separates nothing. */
+/** URLs separated by commas or blanks. Only a separator before a scheme counts: a password may contain commas. */
 export function urls(...protocols: string[]): Kind<string[]> {
   return {
     allowed: `a list of addresses, such as ${forms(protocols)}`,
@@ -61,7 +61,7 @@ export function urls(...protocols: string[]): Kind<string[]> {
   };
 }
 
-/** TLS vouches for the host: without it only on this machine. */
+/** TLS authenticates the host: a URL without TLS is allowed for this machine only. */
 export const httpsUrl: Kind<string> = {
   allowed: 'an address that begins with https://',
   parse: (text) =>
@@ -87,7 +87,7 @@ function isUrlOf(protocols: string[], text: string): boolean {
   return protocols.some((protocol) => text.startsWith(`${protocol}//`)) && isUrl(text);
 }
 
-/** Not by URL.canParse, which is wrong at times in Node 20. */
+/** URL.canParse sometimes returns a wrong result in Node 20. */
 function isUrl(text: string): boolean {
   try {
     return new URL(text).href !== '';

@@ -4,7 +4,7 @@ const settings: Setting[] = Object.values(SETTINGS);
 
 const defaultOf = ({ default: text, without = 'none' }: Setting) => text || without;
 
-/** Name and meaning of each setting, for a terminal. */
+/** Returns the name, meaning and default of each setting as plain text. */
 export function settingsHelp(): { name: string; meaning: string }[] {
   return settings.map((setting) => ({
     name: setting.name,

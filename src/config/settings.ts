@@ -14,13 +14,13 @@ import {
 } from './kinds.ts';
 
 interface Description {
-  /** As it would be written; the setting is optional without one. */
+  /** The default as text; absent: the setting is optional. */
   default?: string;
-  /** Stands in for the default in the documentation; "none" when neither is given. */
+  /** The text that is shown in place of a missing default; absent: "none". */
   without?: string;
-  /** A value to start from, where there is no default. */
+  /** An example value for the README and `.env.example`. */
   example?: string;
-  /** For the help, the README and `.env.example`; Markdown. */
+  /** The description in the help, the README and `.env.example`; Markdown. */
   meaning: string;
 }
 
@@ -36,7 +36,7 @@ const setting = <T, const D extends Description>(name: string, kind: Kind<T>, de
   ...description,
 });
 
-/** Every setting. Type, checks, `--help`, the table of the README and `.env.example` follow from these lines. */
+/** All settings. Types, checks, `--help`, the table in the README and `.env.example` derive from them. */
 export const SETTINGS = {
   host: setting('HOST', anyText, { default: '127.0.0.1', meaning: 'address to listen on' }),
   port: setting('PORT', wholeNumber(0, 65_535), {

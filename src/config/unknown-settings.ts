@@ -1,26 +1,27 @@
 import { closestName } from '../model/closest-name.ts';
 
 const PREFIX = 'TIPLINE_';
-/** Variables of this prefix that clients read: they may stand in the same shell. */
+/** Variables with this prefix that clients read; they may be set in the same shell. */
 const CLIENT_VARIABLES = ['TIPLINE_KEY'];
 
 /**
- * Variables that Kubernetes sets in every pod for a service called `tipline`, or for another whose name begins with
+ * Variables that Kubernetes sets in every pod for a service named `tipline`, or for one whose name begins with
  * `tipline-` (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 const INJECTED = /^TIPLINE_(SERVICE_|PORT(_|$)|\w+_SERVICE_(HOST|PORT)|\w+_PORT_\d+_(TCP|UDP|SCTP))/;
-/** The one of them that only its value tells from a setting, such as `TIPLINE_DB_PORT=tcp://10.0.0.7:5432`. */
+/** An injected variable that only its value tells from a setting, as in `TIPLINE_DB_PORT=tcp://10.0.0.7:5432`. */
 const INJECTED_PORT = /^TIPLINE_\w+_PORT=(tcp|udp|sctp):\/\//;
 
 /**
- * Returns a message for each variable that begins with TIPLINE_ and is no setting: a mistyped name must not be ignored.
- * @param known every name that is read as a setting
+ * Returns a message for each variable that begins with TIPLINE_ and is no setting: a mistyped name must not be
+ * ignored silently.
+ * @param known the names of all settings
  */
 export function unknownSettings(
   variables: Readonly<Record<string, string | undefined>>,
   known: ReadonlySet<string>,
 ): string[] {
-  /** By the name without the prefix, which all have in common: `TIPLINE_LOG_LEVEL` means LOG_LEVEL. */
+  /** By name without prefix: a common prefix makes all names similar. `TIPLINE_LOG_LEVEL` means LOG_LEVEL. */
   const candidates = new Map([...known].map((name) => [withoutPrefix(name), name]));
   return Object.entries(variables)
     .filter(([name]) => name.startsWith(PREFIX) && !known.has(name) && !CLIENT_VARIABLES.includes(name))

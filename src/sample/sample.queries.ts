@@ -14,13 +14,13 @@ export async function writeMeta(db: Db, name: string, value: string): Promise<vo
     .execute();
 }
 
-/** The name of a source that is not of the sample; undefined: there is none. */
+/** Returns the name of a source that is not part of the sample; undefined: there is none. */
 export async function findOtherSource(db: Db): Promise<string | undefined> {
   const query = db.selectFrom('source').select('name').where('kind', '<>', 'sample').orderBy('created_at');
   return (await query.limit(1).executeTakeFirst())?.name;
 }
 
-/** An indicator of which much is known: enriched, and linked to the most kinds of things. */
+/** Returns the id of the enriched indicator that has relationships with the most kinds of objects. */
 export async function findExample(db: Db): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     select e.indicator_id as id from enrichment as e

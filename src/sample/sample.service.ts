@@ -25,10 +25,11 @@ interface SampleAnswer {
 }
 
 /**
- * Loads the sample that the repository carries, once. Interrupted, it goes on from the start: importing the same
- * again changes nothing.
- * @returns whether it loaded it now
- * @throws where there is data of another source already: the sample is not mixed with it
+ * Loads the sample in the repository, unless this version of it is loaded. After an interruption it starts over:
+ * importing the same files again changes nothing.
+ * @returns whether this call has loaded the sample
+ * @throws when the database contains data of another source, and the sample has never been loaded: the two must
+ *   not be mixed
  */
 export async function loadSample(db: Db, now: Date): Promise<boolean> {
   const manifest = await readFile(new URL('manifest.json', DIRECTORY), 'utf8');

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Encrypts what must be kept and never shown again. */
+/** Encrypts secrets that are stored, but never shown again. */
 export interface SecretBox {
   seal(text: string): string;
-  /** @throws {Error} when it was sealed under another secret, or has been changed */
+  /** @throws {Error} when the text was sealed under another secret or purpose, or has been modified */
   open(sealed: string): string;
 }
 
@@ -12,8 +12,8 @@ const TAG_BYTES = 16;
 const FORM = 'v1.';
 
 /**
- * AES-256-GCM under a key that HKDF (RFC 5869) makes of TIPLINE_SECRET. `purpose` keeps keys apart, and is
- * authenticated: what was sealed for one purpose does not open for another.
+ * Returns encryption by AES-256-GCM with a key that HKDF (RFC 5869) derives from TIPLINE_SECRET. Each `purpose` has
+ * its own key and is authenticated: a text sealed for one purpose cannot be opened for another.
  */
 export function secretBox(secret: string, purpose: string): SecretBox {
   const key = Buffer.from(hkdfSync('sha256', secret, 'tipline', purpose, 32));
