@@ -140,7 +140,7 @@ export async function startTiplineProcess(databaseUrl, redisUrl, settings = {}) 
   const env = { ...tiplineEnvironment(databaseUrl, redisUrl), ...settings, HOST: '127.0.0.1', PORT: port };
   if (!redisUrl) delete env.REDIS_URL;
   const child = spawn(process.execPath, [MAIN, 'serve'], { env });
-  const stop = await start(child, { ready: 'answers at' });
+  const stop = await start(child, { ready: 'listens on' });
   return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop, kill: () => child.kill('SIGKILL') };
 }
 

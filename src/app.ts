@@ -18,11 +18,9 @@ import type { Database } from './db/database.ts';
 import { pingDatabase } from './db/ping.ts';
 import type { AccessTracker } from './enrichment/access-tracker.ts';
 import { enrichmentRoutes } from './enrichment/enrichments.routes.ts';
-import { actorPageRoutes } from './entities/actors/actors.app.routes.ts';
-import { actorRoutes } from './entities/actors/actors.routes.ts';
+import { actorPageRoutes, actorRoutes } from './entities/actors/actors.routes.ts';
 import { Actor, ActorDetail, ActorItem, ActorList } from './entities/actors/actors.schema.ts';
-import { campaignPageRoutes } from './entities/campaigns/campaigns.app.routes.ts';
-import { campaignRoutes } from './entities/campaigns/campaigns.routes.ts';
+import { campaignPageRoutes, campaignRoutes } from './entities/campaigns/campaigns.routes.ts';
 import { Campaign, CampaignItem, CampaignList } from './entities/campaigns/campaigns.schema.ts';
 import { reportRoutes } from './entities/reports/reports.routes.ts';
 import { exportFormat, StixBundle, txtStyle } from './exports/exports.schema.ts';
@@ -67,7 +65,13 @@ import type { CommunityRules } from './sigma/community-rules.ts';
 import { sigmaRoutes } from './sigma/sigma.routes.ts';
 import { sourceRoutes } from './sources/sources.routes.ts';
 import { VERSION } from './version.ts';
-import { ASSETS_PREFIX, isMistyped, openPages, type Pages, pageRoutes } from './web-app/web-app.routes.ts';
+import {
+  ASSETS_PREFIX,
+  isUnknownPage,
+  openWebApp,
+  pageRoutes,
+  type WebApp,
+} from './web-app/web-app.routes.ts';
 import { whitelistRoutes } from './whitelist/whitelist.routes.ts';
 
 export interface AppDeps {
@@ -78,11 +82,11 @@ export interface AppDeps {
   spool: Spool;
   /** Third-party Sigma rules; null: there are none. */
   communityRules: Promise<CommunityRules | null>;
-  kv: RateLimitStore;
+  rateLimits: RateLimitStore;
   clock: Clock;
   lastUsed: Pick<LastUsed, 'note'>;
   /** Records which indicators playbooks read: these are looked up first. */
-  interest: Pick<AccessTracker, 'record'>;
+  accessTracker: Pick<AccessTracker, 'record'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   /** The token for /metrics; undefined: every request is rejected. */
@@ -165,13 +169,13 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(accepts);
   const accounts = authentication({
     db: deps.database.db,
-    kv: deps.kv,
+    rateLimits: deps.rateLimits,
     clock: deps.clock,
     trustedProxies: deps.trustedProxies,
     secret: deps.sessionSecret,
     oidc: deps.oidc,
   });
-  const pages = openPages(deps.webDirectory);
+  const pages = openWebApp(deps.webDirectory);
   const { db, revisions } = deps.database;
   const metrics = openMetrics(deps.collectMetrics);
   registerStateMetrics(metrics.registry, { db, clock: deps.clock, log: app.log });
@@ -187,24 +191,24 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   registerServerMetrics(metrics.registry, {
     responses,
     keys,
-    kv: deps.kv,
+    rateLimits: deps.rateLimits,
     readStats: deps.database.readStats,
     spool: deps.spool,
   });
   registerPipeline(app, {
     clock: deps.clock,
-    kv: deps.kv,
+    rateLimits: deps.rateLimits,
     rateLimit: deps.rateLimit,
     trustedProxies: deps.trustedProxies,
     stopping: deps.stopping,
     sessions: { clock: deps.clock, findAccount: accounts.findAccount },
     findKey: keys.find,
-    noteUse: deps.lastUsed.note,
+    recordKeyUse: deps.lastUsed.note,
     routes,
     urls,
     metrics,
-    answerMistyped(request, reply) {
-      if (!pages || !isMistyped(request)) return false;
+    sendNotFoundPage(request, reply) {
+      if (!pages || !isUnknownPage(request)) return false;
       pages.send(reply.code(404));
       return true;
     },
@@ -223,20 +227,24 @@ async function registerFeatures(
     accounts,
     pages,
     cache,
-  }: { accounts: Authentication; pages: Pages | null; cache: { responses: ResponseCache; urls: CachedUrls } },
+  }: {
+    accounts: Authentication;
+    pages: WebApp | null;
+    cache: { responses: ResponseCache; urls: CachedUrls };
+  },
 ): Promise<void> {
   await registerOpenApi(app);
-  const { kv, clock } = deps;
+  const { rateLimits, clock } = deps;
   const { db, read } = deps.database;
   const checks = dependencyChecks(
     () => pingDatabase(db),
-    () => kv.ping(),
+    () => rateLimits.ping(),
     async () => (await deps.database.diskProblem()) !== null,
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
-  const failed = (error: Error) => app.log.error({ err: error }, 'export broken off');
+  const failed = (error: Error) => app.log.error({ err: error }, 'export aborted');
   const exports = exporter(deps.database, deps.spool, failed);
-  await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.interest, cache });
+  await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.accessTracker, cache });
   await app.register(exportRoutes, { exporter: exports });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
@@ -263,7 +271,7 @@ async function registerFeatures(
   await app.register(reportRoutes, { db });
   await app.register(searchRoutes, { db });
   await app.register(catalogueRoutes);
-  await app.register(apiKeyRoutes, { db, kv, rateLimit: deps.rateLimit, by: accounts.by });
+  await app.register(apiKeyRoutes, { db, rateLimits, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);
   await app.register(pageRoutes, { pages });
 }

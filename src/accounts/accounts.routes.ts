@@ -29,7 +29,7 @@ const DONE = { done: true } as const;
 export async function accountRoutes(instance: FastifyInstance, auth: Authentication): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   const { by, clientOf, oidc } = auth;
-  const { db, kv, clock } = auth.signIn;
+  const { db, rateLimits, clock } = auth.signIn;
   app.route({
     ...routeOf(operations.readSession, 'public'),
     handler: async (request, reply) => ({
@@ -85,7 +85,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     // Other sites can trigger this request any number of times; only a navigation comes from a person.
     if ((request.headers['sec-fetch-mode'] ?? 'navigate') !== 'navigate') throw new ApiError('cross_origin');
     const client = clientOf(request, reply);
-    await countAttempt(kv, [ofAddress('provider', client.address)]);
+    await countAttempt(rateLimits, [ofAddress('provider', client.address)]);
     const url = await startOidc(oidc, sameSitePath(request.query.to), client).catch((err) => {
       request.log.error({ err }, 'the OpenID provider cannot be reached');
       return '/sign-in?error=provider';
@@ -100,7 +100,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
       if (!oidc) throw new ApiError('not_found');
       const client = clientOf(request, reply);
       const attempt = ofAddress('provider', client.address);
-      await countAttempt(kv, [attempt]);
+      await countAttempt(rateLimits, [attempt]);
       const query = new URLSearchParams(request.query as Record<string, string>);
       const result = await finishOidc(oidc, query, client).catch((err) => {
         request.log.error({ err }, 'signing in with the provider failed');
@@ -112,7 +112,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
         return reply.redirect('/sign-in?error=refused');
       }
       // The attempts of its start and of its end.
-      await refundAttempts(kv, [attempt, attempt]);
+      await refundAttempts(rateLimits, [attempt, attempt]);
       return reply.redirect(sameSitePath(result.to));
     },
   );

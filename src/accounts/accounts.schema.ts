@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { moment, momentOrNull, operation } from '../http/operation.ts';
+import { instant, instantOrNull, operation } from '../http/operation.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { PASSWORD_LENGTH, ROLES } from '../model/account.ts';
 import { TLPS } from '../model/vocabulary.ts';
@@ -79,8 +79,8 @@ export const signOutEverywhere = operation('POST /app/sign-out-everywhere', { an
 
 const Session = Type.Object({
   id: Type.String(),
-  createdAt: moment,
-  expiresAt: moment,
+  createdAt: instant,
+  expiresAt: instant,
   address: nullable(Type.String()),
   userAgent: nullable(Type.String()),
 });
@@ -114,8 +114,8 @@ const User = Type.Object({
   name: Type.String(),
   role: stringEnum(ROLES),
   twoFactor: Type.Boolean(),
-  disabledAt: momentOrNull,
-  createdAt: moment,
+  disabledAt: instantOrNull,
+  createdAt: instant,
 });
 export const listUsers = operation('GET /app/users', { answer: Type.Object({ data: Type.Array(User) }) });
 export const createUser = operation('POST /app/users', {

@@ -29,16 +29,16 @@ export const ofAddress = (kind: 'sign-in' | 'provider', address: string): Attemp
  * Counts an attempt for each key.
  * @throws {ApiError} 429 when there were too many
  */
-export async function countAttempt(kv: RateLimitStore, keys: readonly AttemptKey[]): Promise<void> {
+export async function countAttempt(rateLimits: RateLimitStore, keys: readonly AttemptKey[]): Promise<void> {
   for (const { name, rateLimit } of keys) {
-    const { consumed, msBeforeNext } = await kv.consume(name, rateLimit);
+    const { consumed, msBeforeNext } = await rateLimits.consume(name, rateLimit);
     if (consumed > rateLimit.limit) throw tooManyAttempts(Math.max(1, Math.ceil(msBeforeNext / 1000)));
   }
 }
 
 /** Takes back the attempts of a successful sign-in: many people share an address, and some sign in often. */
-export async function refundAttempts(kv: RateLimitStore, keys: readonly AttemptKey[]): Promise<void> {
-  for (const { name, rateLimit } of keys) await kv.refund(name, rateLimit);
+export async function refundAttempts(rateLimits: RateLimitStore, keys: readonly AttemptKey[]): Promise<void> {
+  for (const { name, rateLimit } of keys) await rateLimits.refund(name, rateLimit);
 }
 
 function tooManyAttempts(seconds: number): ApiError {

@@ -15,7 +15,7 @@ import { codeHasher } from './tokens.ts';
 
 export interface AuthenticationDeps {
   db: Db;
-  kv: RateLimitStore;
+  rateLimits: RateLimitStore;
   clock: Clock;
   trustedProxies: readonly string[];
   /** TIPLINE_SECRET: encrypts the secrets of second factors and the cookie of a sign-in at the provider. */
@@ -35,7 +35,7 @@ export interface Authentication {
 }
 
 export function authentication(deps: AuthenticationDeps): Authentication {
-  const { db, kv, clock, trustedProxies, secret, oidc } = deps;
+  const { db, rateLimits, clock, trustedProxies, secret, oidc } = deps;
   const addressOf = ({ socket, headers }: FastifyRequest) =>
     clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString(), trustedProxies);
   const clientOf = (request: FastifyRequest, reply: FastifyReply): Client => ({
@@ -47,7 +47,7 @@ export function authentication(deps: AuthenticationDeps): Authentication {
   });
   const signIn: SignInDeps = {
     db,
-    kv,
+    rateLimits,
     clock,
     secrets: secretBox(secret, 'second factors'),
     hashCode: codeHasher(secret),

@@ -19,7 +19,7 @@ import { type TwoFactorDeps, takeCode } from './two-factor.service.ts';
 
 export interface SignInDeps extends TwoFactorDeps {
   db: Db;
-  kv: RateLimitStore;
+  rateLimits: RateLimitStore;
   clock: Clock;
 }
 
@@ -30,18 +30,18 @@ export interface SignInDeps extends TwoFactorDeps {
  * @throws {ApiError} 429 after too many attempts
  */
 export async function signIn(
-  { db, kv, clock }: SignInDeps,
+  { db, rateLimits, clock }: SignInDeps,
   given: { email: string; password: string },
   client: Client,
 ): Promise<{ twoFactor: boolean } | null> {
   const email = normalizeEmail(given.email);
   const attempt = [ofAccount('sign-in', email), ofAddress('sign-in', client.address)];
-  await countAttempt(kv, attempt);
+  await countAttempt(rateLimits, attempt);
   const hash = await findPasswordHash(db, email);
   const isRight =
     hash === null ? await verifyDummy(given.password) : await verifyPassword(given.password, hash);
   if (!isRight) return null;
-  await refundAttempts(kv, attempt);
+  await refundAttempts(rateLimits, attempt);
   return db.transaction().execute(async (trx) => {
     // The password may have been changed, or the account disabled, while the password was verified.
     if (!(await lockEnabled(trx, email)) || (await findPasswordHash(trx, email)) !== hash) return null;
@@ -64,13 +64,13 @@ export async function confirmSignIn(
   { code, backupCode }: { code?: string; backupCode?: string },
   client: Client,
 ): Promise<boolean> {
-  const { db, kv, clock } = deps;
+  const { db, rateLimits, clock } = deps;
   const pending = hashToken(client.cookies.read('two_factor') ?? '');
   const userId = await findPendingSignIn(db, pending, clock());
   if (userId === undefined) return false;
   // Attempts count per account, not per cookie: each correct password gives another cookie.
   const attempt = [ofAccount('code', userId), ofAddress('sign-in', client.address)];
-  await countAttempt(kv, attempt);
+  await countAttempt(rateLimits, attempt);
   const hasEntered = await db.transaction().execute(async (trx) => {
     const user = (await lockEnabled(trx, userId)) ? await findUser(trx, userId) : undefined;
     const isPending = (await findPendingSignIn(trx, pending, clock())) === userId;
@@ -88,7 +88,7 @@ export async function confirmSignIn(
     await enter(trx, user, { after: { twoFactor: true }, byProvider: false }, client, clock());
     return true;
   });
-  if (hasEntered) await refundAttempts(kv, attempt);
+  if (hasEntered) await refundAttempts(rateLimits, attempt);
   return hasEntered;
 }
 
@@ -122,16 +122,16 @@ export async function recordRefusal({ db, clock }: SignInDeps, given: string, cl
  * @throws {ApiError} when it is wrong, or after too many attempts
  */
 export async function requirePassword(
-  { db, kv }: SignInDeps,
+  { db, rateLimits }: SignInDeps,
   { id, email }: Pick<User, 'id' | 'email'>,
   password: string,
 ): Promise<void> {
   const attempt = [ofAccount('password', id)];
-  await countAttempt(kv, attempt);
+  await countAttempt(rateLimits, attempt);
   const hash = await findPasswordHash(db, email);
   if (hash === null || !(await verifyPassword(password, hash)))
     throw new ApiError('invalid_parameter', 'The password is wrong.');
-  await refundAttempts(kv, attempt);
+  await refundAttempts(rateLimits, attempt);
 }
 
 export const by = ({ email }: Pick<User, 'email'>, { address }: Client, now: Date): AuditActor => ({

@@ -15,7 +15,7 @@ import { createKey, KeyError, revoke, rotate } from './api-keys.service.ts';
 
 interface Deps {
   db: Db;
-  kv: RateLimitStore;
+  rateLimits: RateLimitStore;
   rateLimit: RateLimit;
   by(request: FastifyRequest): AuditActor;
 }
@@ -23,7 +23,7 @@ interface Deps {
 /** Routes of API keys: analysts manage their own, administrators all of them. */
 export async function apiKeyRoutes(
   instance: FastifyInstance,
-  { db, kv, rateLimit, by }: Deps,
+  { db, rateLimits, rateLimit, by }: Deps,
 ): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
 
@@ -35,7 +35,7 @@ export async function apiKeyRoutes(
       const data = await Promise.all(
         keys.map(async (key) => ({
           ...withOwner(key, owners),
-          used: await kv.used(`key:${key.id}`, rateLimit),
+          used: await rateLimits.usage(`key:${key.id}`, rateLimit),
         })),
       );
       return { data, limit: rateLimit.limit, windowSeconds: rateLimit.windowSeconds };

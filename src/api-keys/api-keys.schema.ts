@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { moment, momentOrNull, operation } from '../http/operation.ts';
+import { instant, instantOrNull, operation } from '../http/operation.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { SCOPES } from '../model/scopes.ts';
 import { TLPS } from '../model/vocabulary.ts';
@@ -17,10 +17,10 @@ const Key = Type.Object({
   tlpCeiling: stringEnum(TLPS),
   /** Empty: from anywhere. */
   networks: Type.Array(Type.String()),
-  createdAt: moment,
-  expiresAt: momentOrNull,
-  revokedAt: momentOrNull,
-  lastUsedAt: momentOrNull,
+  createdAt: instant,
+  expiresAt: instantOrNull,
+  revokedAt: instantOrNull,
+  lastUsedAt: instantOrNull,
   /** null: the key was created by a command. */
   owner: nullable(Type.String()),
 });
@@ -54,7 +54,7 @@ export const createKey = operation('POST /app/keys', {
 /** The old key stays valid for the overlap. */
 export const rotateKey = operation('POST /app/keys/:id/rotate', {
   body: Type.Object({ overlapSeconds: Type.Integer({ minimum: 0, maximum: 90 * DAY_SECONDS }) }, strict),
-  answer: Type.Object({ ...NewKey, oldValidUntil: moment }),
+  answer: Type.Object({ ...NewKey, oldValidUntil: instant }),
 });
 
 export const revokeKey = operation('POST /app/keys/:id/revoke', { answer: Type.Object({ data: Key }) });

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { moment, operation } from '../http/operation.ts';
+import { instant, operation } from '../http/operation.ts';
 import { dateTime, nullable, pageParameters } from '../http/schema.ts';
 
 const Entry = Type.Object({
   id: Type.Integer(),
-  at: moment,
+  at: instant,
   who: Type.String(),
   /** null: a command on the host itself. */
   address: nullable(Type.String()),

@@ -31,6 +31,6 @@ async function set(
   const status = word === DATES ? null : word;
   const why = { who: osUser(), reason: reason ?? null, now: new Date() };
   const before = await withDatabase(({ db }) => setCampaignStatus(db, campaign, status, why));
-  const told = (one: CampaignStatus | null) => one ?? 'by its dates';
-  print(`${before.name}: ${told(before.status)} → ${told(status)}.`);
+  const formatStatus = (one: CampaignStatus | null) => one ?? 'by its dates';
+  print(`${before.name}: ${formatStatus(before.status)} → ${formatStatus(status)}.`);
 }

@@ -13,7 +13,7 @@ import { stopOnSignals } from './signals.ts';
 export const SECONDARY = '--secondary';
 const RESTART_MS = 1_000;
 /** Several processes share the cores: garbage-collection threads of each would only compete for them. */
-const OF_SEVERAL = ['--single-threaded-gc'];
+const CLUSTER_EXEC_ARGV = ['--single-threaded-gc'];
 
 /** A message from a server process to the primary; `Answer` is the reply. */
 type Message = { server: RunningServer } | { ask: 'metrics'; id: number };
@@ -23,7 +23,7 @@ interface Answer {
 }
 
 /** Returns whether this process is a server process that a primary has forked. */
-export const isOneOfSeveral = (): boolean => cluster.isWorker;
+export const isClusterWorker = (): boolean => cluster.isWorker;
 
 /**
  * Starts the server processes and stops them on SIGTERM and SIGINT.
@@ -31,13 +31,13 @@ export const isOneOfSeveral = (): boolean => cluster.isWorker;
  * @returns the first server
  * @throws when a server process does not start; all others have exited by then
  */
-export async function startProcesses(
+export async function startCluster(
   count: number,
   onEnd: (details: { pid: number | undefined; code: number; signal: string }) => void,
 ): Promise<RunningServer> {
   const all = new AggregatorRegistry();
   const commandLine = process.argv.slice(2);
-  const execArgv = [...process.execArgv, ...OF_SEVERAL];
+  const execArgv = [...process.execArgv, ...CLUSTER_EXEC_ARGV];
   let stopping = false;
   const fork = (slot: number): Worker => {
     cluster.setupPrimary({ execArgv, args: slot === 0 ? commandLine : [...commandLine, SECONDARY] });
@@ -49,19 +49,19 @@ export async function startProcesses(
     });
     return worker;
   };
-  const keep = (worker: Worker, slot: number): void => {
+  const restartOnExit = (worker: Worker, slot: number): void => {
     worker.once('exit', async (code, signal) => {
       if (stopping) return;
       onEnd({ pid: worker.process.pid, code, signal });
       await delay(RESTART_MS);
-      if (!stopping) keep(fork(slot), slot);
+      if (!stopping) restartOnExit(fork(slot), slot);
     });
   };
   /** A process is replaced after its exit only if it has listened before. */
   const start = async (slot: number): Promise<RunningServer> => {
     const worker = fork(slot);
     const server = await listening(worker);
-    keep(worker, slot);
+    restartOnExit(worker, slot);
     return server;
   };
   const stop = async () => {
@@ -93,12 +93,12 @@ function listening(worker: Worker): Promise<RunningServer> {
     worker.on('message', (message: Message) => {
       if ('server' in message) done(message.server);
     });
-    worker.once('exit', () => fail(new Error('A process of the server did not come up.')));
+    worker.once('exit', () => fail(new Error('A server process failed to start.')));
   });
 }
 
 /** Starts this server process and reports to the primary that it listens. */
-export async function startOneOfSeveral(start: () => Promise<RunningServer>): Promise<void> {
+export async function startClusterWorker(start: () => Promise<RunningServer>): Promise<void> {
   try {
     process.send?.({ server: await start() } satisfies Message);
   } catch (error) {
@@ -112,7 +112,7 @@ export async function startOneOfSeveral(start: () => Promise<RunningServer>): Pr
  * Returns a reader of the aggregated metrics of all server processes, which it requests from the primary.
  * @param own metrics of this process, returned alone if the primary cannot aggregate
  */
-export function metricsOfAll(own: Registry): () => Promise<string> {
+export function clusterMetrics(own: Registry): () => Promise<string> {
   // The constructor registers the listener that sends `own` to the primary on request.
   AggregatorRegistry.setRegistries(own);
   new AggregatorRegistry();

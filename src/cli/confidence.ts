@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import type { Db } from '../db/database.ts';
-import { changeLock, type LockChange } from '../indicators/confidence/confidence.service.ts';
-import type { LockTrigger } from '../model/confidence.ts';
+import { changePin, type PinChange } from '../indicators/confidence/confidence.service.ts';
+import type { PinTrigger } from '../model/confidence.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
 import { filled, percent } from './options.ts';
-import { byWhoRunsThis } from './os-user.ts';
+import { cliActor } from './os-user.ts';
 
 interface LockOptions {
   type?: string;
@@ -39,29 +39,29 @@ export function confidenceCommand(): Command {
   return confidence;
 }
 
-async function change(indicator: string, trigger: LockTrigger, { type, reason, json }: LockOptions) {
+async function change(indicator: string, trigger: PinTrigger, { type, reason, json }: LockOptions) {
   const { id, value, result } = await withDatabase(({ db }) =>
     apply(db, indicator, type, trigger, reason ?? null),
   );
   if (json) return print(JSON.stringify({ id, value, ...result }));
   const { before, after, changed } = result;
-  if (!changed) return print(`${value}: nothing to change, ${told(after)}.`);
-  print(`${value}: ${told(before)} → ${told(after)}.`);
+  if (!changed) return print(`${value}: nothing to change, ${formatPin(after)}.`);
+  print(`${value}: ${formatPin(before)} → ${formatPin(after)}.`);
 }
 
 async function apply(
   db: Db,
   indicator: string,
   type: string | undefined,
-  trigger: LockTrigger,
+  trigger: PinTrigger,
   reason: string | null,
 ) {
   const { id, value } = await requireIndicator(db, indicator, type);
-  const result = await changeLock(db, id, trigger, { ...byWhoRunsThis(), reason });
+  const result = await changePin(db, id, trigger, { ...cliActor(), reason });
   if (!result) throw new Error(`${value} is gone.`);
   return { id, value, result };
 }
 
-function told({ confidence, pinned }: LockChange['after']): string {
+function formatPin({ confidence, pinned }: PinChange['after']): string {
   return pinned === null ? `confidence ${confidence}, not pinned` : `pinned at ${pinned}`;
 }

@@ -10,7 +10,7 @@ import { findExample } from '../sample/sample.queries.ts';
 import { loadSample } from '../sample/sample.service.ts';
 import { openDemoLog } from './demo-log.ts';
 import { print, withDatabase } from './dependencies.ts';
-import { byWhoRunsThis } from './os-user.ts';
+import { cliActor } from './os-user.ts';
 import type { RunningServer } from './running-server.ts';
 import { firstStartLines, startServer } from './serve.ts';
 
@@ -71,7 +71,7 @@ async function demoKey(db: Db, directory: string, now: Date): Promise<string> {
   const usable = await usableKey(db, directory, now);
   if (usable !== null) return usable;
   const wanted = { name: 'demo', scopes: [], tlpCeiling: 'RED' as const, networks: [], expiresAt: null };
-  const { key } = await createKey(db, wanted, byWhoRunsThis(now));
+  const { key } = await createKey(db, wanted, cliActor(now));
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await writeFile(`${path}.new`, `${key}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
@@ -92,7 +92,7 @@ function welcome(server: RunningServer, { key, example, logPath, directory }: We
   const setting = directory === DEFAULT_DIRECTORY ? '' : `TIPLINE_DATA_DIR='${directory}' `;
   return [
     '',
-    `Tipline answers at ${address} with a sample of real threat intelligence.`,
+    `Tipline listens on ${address} with a sample of real threat intelligence.`,
     '',
     'Open a second terminal: this one belongs to the server. Set your API key there:',
     '',

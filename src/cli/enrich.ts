@@ -12,7 +12,7 @@ import { openRateLimitStore } from '../rate-limit/open.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
 import { duration } from './options.ts';
-import { openOutside, openSecrets } from './outbound-client.ts';
+import { openOutboundClient, openSecrets } from './outbound-client.ts';
 import type { SecretSettings } from './secret.ts';
 
 interface Options {
@@ -46,34 +46,35 @@ const collect = (text: string, before: string[] = []) => [...before, text];
 async function enrich(indicators: string[], options: Options): Promise<void> {
   await withDatabase(async (database, config) => {
     const { db } = database;
-    const providers = await chosen(db, options.provider);
+    const providers = await selectProviders(db, options.provider);
     const found = await Promise.all(indicators.map((text) => requireIndicator(db, text, options.type)));
     const ids = found.map(({ id }) => id);
     for (const ready of providers) {
       await addRequests(db, ids, queueCriteria(ready), PRIORITY.person, new Date(), options.force);
     }
-    await answered(database, config, providers, ids, options.wait * 1000);
+    await waitForResponses(database, config, providers, ids, options.wait * 1000);
     const answers = await findAnswers(
       db,
       ids,
       providers.map(({ provider }) => provider.name),
     );
-    const isShort = answers.length === 0 || answers.some(({ error, failure }) => (error ?? failure) !== null);
-    if (isShort) process.exitCode = 1;
+    const isIncomplete =
+      answers.length === 0 || answers.some(({ error, failure }) => (error ?? failure) !== null);
+    if (isIncomplete) process.exitCode = 1;
     if (options.json) return print(JSON.stringify(answers));
     for (const { id, type, value } of found) {
       print(`${value} (${type})`);
       for (const { provider } of providers) {
         const own = answers.find((answer) => answer.indicatorId === id && answer.provider === provider.name);
         print(
-          `  ${provider.name}: ${own ? told(own) : 'no answer: not for this type, too restricted, or still waiting'}`,
+          `  ${provider.name}: ${own ? formatResult(own) : 'no response: type not supported, above the TLP ceiling, or pending'}`,
         );
       }
     }
   });
 }
 
-async function chosen(db: Db, names: readonly string[] | undefined): Promise<ReadyProvider[]> {
+async function selectProviders(db: Db, names: readonly string[] | undefined): Promise<ReadyProvider[]> {
   const ready = await readyProviders(db);
   const known = ready.map(({ provider }) => provider.name);
   const missing = names?.find((name) => !known.includes(name));
@@ -91,7 +92,7 @@ type EnrichSettings = SecretSettings & Pick<Config, 'redisUrl' | 'outboundNetwor
  * Waits until the requests are processed, but no longer than `waitMs`. If another process holds the embedded
  * database, its worker processes them; otherwise this process does.
  */
-async function answered(
+async function waitForResponses(
   { db, shared }: Database,
   config: EnrichSettings,
   providers: readonly ReadyProvider[],
@@ -105,29 +106,29 @@ async function answered(
     const counts = await Promise.all(names.map((name) => countPending(db, name, ids)));
     return counts.every((count) => count === 0);
   };
-  if (!shared) return askHere(db, config, names, isOver);
+  if (!shared) return runQueueLocally(db, config, names, isOver);
   while (!(await isOver())) await delay(POLL_MS);
 }
 
-async function askHere(
+async function runQueueLocally(
   db: Db,
   config: EnrichSettings,
   only: readonly string[],
   stopped: () => Promise<boolean>,
 ): Promise<void> {
-  const outbound = openOutside(config);
-  const kv = await openRateLimitStore(config.redisUrl, () => {});
+  const outbound = openOutboundClient(config);
+  const rateLimits = await openRateLimitStore(config.redisUrl, () => {});
   try {
     const { providers: secrets } = await openSecrets(config);
-    const asker = openProviderClient({ outbound, kv, clock: systemClock });
-    await drainRequests({ db, client: asker, secrets, clock: systemClock, stopped, only });
+    const client = openProviderClient({ outbound, rateLimits, clock: systemClock });
+    await drainRequests({ db, client: client, secrets, clock: systemClock, stopped, only });
   } finally {
-    await kv.close();
+    await rateLimits.close();
     await outbound.close();
   }
 }
 
-function told(answer: Awaited<ReturnType<typeof findAnswers>>[number]): string {
+function formatResult(answer: Awaited<ReturnType<typeof findAnswers>>[number]): string {
   const { verdict, score, error, failure, fetchedAt } = answer;
   const last = failure ? ` (since then: ${failure})` : '';
   if (error) return `failed: ${error}`;

@@ -108,7 +108,7 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
     exportRequest(options.format, given, { principal, filters }),
   );
   const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort(new Error('Interrupted: nothing was left behind.'));
+  const interrupt = () => interrupted.abort(new Error('Interrupted: no file was written.'));
   for (const signal of END_SIGNALS) process.once(signal, interrupt);
   // Opened before the snapshot, which may take a while, so that a wrong path is reported at once.
   const output = await openOutput(options.output).catch((error) => asUsage(error, options.output));
@@ -190,7 +190,7 @@ async function write(
 
 function report({ rows, skipped: { limit, ...others } }: Snapshot): void {
   const left = Object.entries(others).map(([reason, count]) => `${count} ${reason}`);
-  const without = left.length > 0 ? ` Left out, since the format cannot say them: ${left.join(', ')}.` : '';
+  const without = left.length > 0 ? ` Skipped, not supported by the format: ${left.join(', ')}.` : '';
   const beyond = limit === undefined ? '' : ` Beyond the limit: ${limit}.`;
   process.stderr.write(`${rows} indicators written.${without}${beyond}\n`);
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
@@ -6,24 +5,17 @@ import type { Database, Db } from '../db/database.ts';
 import { fileInput } from '../importers/file-input.ts';
 import { type Importer, UnreadableInput } from '../importers/importer.ts';
 import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
-import { NO_LEASE } from '../imports/assert-lease.ts';
 import { createCounts, type ImportCounts } from '../imports/counts.ts';
 import { ImportStopped, type RecordedRun, recordRun } from '../imports/import-runs.service.ts';
-import { type ImportFile, type Interruption, importFiles } from '../imports/imports.service.ts';
-import type { SourceDefaults } from '../model/statement.ts';
+import type { ImportFile, Interruption } from '../imports/imports.service.ts';
+import { runImport } from '../imports/run-import.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
-import {
-  dropUnusedSource,
-  ensureSource,
-  findSource,
-  newSource,
-  type Source,
-} from '../sources/store/sources.queries.ts';
+import { findSource } from '../sources/store/sources.queries.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
 import { collectInputs, type InputFile } from './import-inputs.ts';
 import { summaryLines, summaryObject } from './import-summary.ts';
 import { label, percent, wordOf } from './options.ts';
-import { byWhoRunsThis } from './os-user.ts';
+import { cliActor } from './os-user.ts';
 import { progressBar } from './progress.ts';
 import { END_SIGNALS } from './signals.ts';
 
@@ -79,7 +71,7 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
   try {
     const problems = await withDatabase(
       async (database) => {
-        await refuseOtherDefaults(database.db, options, command);
+        await rejectConflictingDefaults(database.db, options, command);
         return importInputs(database, inputs.files, options, counts, interrupted.signal);
       },
       { creates: true },
@@ -96,70 +88,45 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
  * Rejects options that differ from the defaults of an existing source. An import does not change these defaults,
  * so such options would be ignored silently.
  */
-async function refuseOtherDefaults(db: Db, options: ImportOptions, command: Command): Promise<void> {
-  const anyImported = (await findSource(db, options.source))?.defaults;
-  if (!anyImported) return;
+async function rejectConflictingDefaults(db: Db, options: ImportOptions, command: Command): Promise<void> {
+  const stored = (await findSource(db, options.source))?.defaults;
+  if (!stored) return;
   for (const name of ['tlp', 'confidence', 'severity'] as const) {
-    if (command.getOptionValueSource(name) === 'default' || anyImported[name] === options[name]) continue;
+    if (command.getOptionValueSource(name) === 'default' || stored[name] === options[name]) continue;
     command.error(
-      `error: the source "${options.source}" has --${name} ${anyImported[name]} since it was made; leave --${name} out`,
+      `error: the source "${options.source}" has --${name} ${stored[name]} since its creation; leave --${name} out`,
       { exitCode: 2 },
     );
   }
 }
 
+/** Imports the files; a run of the command is an entry in the history, a dry run is not. */
 async function importInputs(
   { db, kind, shared }: Pick<Database, 'db' | 'kind' | 'shared'>,
   files: InputFile[],
   options: ImportOptions,
   counts: ImportCounts,
   interrupted: AbortSignal,
-) {
-  const now = new Date();
-  const defaults: SourceDefaults = {
-    tlp: options.tlp,
-    confidence: options.confidence,
-    severity: options.severity,
-  };
-  const known = await findSource(db, options.source);
-  const run = options.dryRun ? null : await recorded(db, files, options, counts, now);
-  const source: Source = options.dryRun
-    ? (known ?? newSource(randomUUID(), options.source, defaults))
-    : await ensureSource(db, options.source, 'import', defaults, now);
-  const unknown: Interruption[] = [];
-  const importOptions = {
+): Promise<Interruption[]> {
+  const { source, tlp, confidence, severity, dryRun = false } = options;
+  const run = dryRun ? null : await startRecord(db, files, options, counts, new Date());
+  return runImport(db, () => new Date(), {
     source,
-    now,
-    dryRun: options.dryRun ?? false,
-    tlpCeiling: 'RED' as const,
-    // No server can be open on an embedded database that this process holds.
-    alone: kind === 'embedded' && !shared,
+    defaults: { tlp, confidence, severity },
+    files: withImporters(files, options.format, run),
+    run,
+    dryRun,
     counts,
-    signal: run ? AbortSignal.any([run.signal, interrupted]) : interrupted,
-    ...(run && { writer: { ...NO_LEASE, runId: run.id } }),
-  };
-  try {
-    const unread = await importFiles(db, recognized(files, options.format, unknown, run), importOptions);
-    const problems = [...unknown, ...unread];
-    const problem = problems.map(({ fileName, message }) => `${fileName}: ${message}`).join('; ') || null;
-    await run?.end({ state: problem === null ? 'done' : 'failed', problem, at: new Date() });
-    return problems;
-  } catch (error) {
-    await run
-      ?.end({
-        state: error instanceof ImportStopped ? 'stopped' : 'failed',
-        problem: error instanceof ImportStopped ? error.message : 'The command that ran it says why.',
-        at: new Date(),
-      })
-      .catch(() => {});
-    throw error;
-  } finally {
-    if (!known && !options.dryRun) await dropUnusedSource(db, source.id, run?.id ?? null);
-  }
+    tlpCeiling: 'RED',
+    // No server can open an embedded database that this process holds.
+    exclusive: kind === 'embedded' && !shared,
+    signal: interrupted,
+    onError: () => ({ state: 'failed', problem: 'See the output of the command.' }),
+  });
 }
 
 /** Records the run in the import history. */
-function recorded(
+function startRecord(
   db: Db,
   files: InputFile[],
   { source, format }: ImportOptions,
@@ -170,22 +137,21 @@ function recorded(
   const fileBytes = files.reduce((sum, { size }) => sum + size, 0);
   const fileName = others.length > 0 ? `${first} and ${others.length} more` : (first ?? 'no file');
   const wanted = { source, fileName, fileBytes, format, dryRun: false };
-  return recordRun(db, wanted, counts, byWhoRunsThis(now), () => {});
+  return recordRun(db, wanted, counts, cliActor(now), () => {});
 }
 
 const EMPTY = 'empty, or not of a format that can be recognized: see --format';
 const UNKNOWN = 'not of a format that can be recognized: see --format';
 
 /**
- * Yields the files with their importers, and shows a progress bar while a file is read.
- * @param unknown receives the named files without an importer
+ * Yields the files with their importers, and shows a progress bar while a file is read; of a file without an importer,
+ * if it was named, the reason.
  */
-async function* recognized(
+async function* withImporters(
   files: InputFile[],
   format: ImportOptions['format'],
-  unknown: Interruption[],
   run: Pick<RecordedRun, 'readBytes'> | null,
-): AsyncGenerator<ImportFile> {
+): AsyncGenerator<ImportFile | Interruption> {
   for (const file of files) {
     const found = await importerFor(file, format);
     if (typeof found !== 'string') {
@@ -200,9 +166,9 @@ async function* recognized(
         bar.stop();
         if (run) run.readBytes += file.size;
       }
-    } else if (file.named) unknown.push({ fileName: file.fileName, message: found });
+    } else if (file.named) yield { fileName: file.fileName, message: found };
     // A directory may contain files of other formats, so these are no error.
-    else process.stderr.write(`${file.fileName}: left out, ${found}\n`);
+    else process.stderr.write(`${file.fileName}: skipped, ${found}\n`);
   }
 }
 
@@ -228,5 +194,5 @@ function report(counts: ImportCounts, problems: Interruption[], { json, dryRun }
   if (dryRun) print('Dry run: nothing was written.');
   for (const line of summaryLines(counts)) print(line);
   const kept = [...counts.kinds.values()].some((kind) => kind.new + kind.updated > 0);
-  if (problems.length > 0 && kept && !dryRun) print('What was read whole before the trouble was kept.');
+  if (problems.length > 0 && kept && !dryRun) print('Records read before the error were imported.');
 }

@@ -5,7 +5,7 @@ import { carryOutUndos, previewUndo, startUndo } from '../imports/undo.service.t
 import { print, withDatabase } from './dependencies.ts';
 import { PLURALS } from './import-summary.ts';
 import { count } from './options.ts';
-import { byWhoRunsThis } from './os-user.ts';
+import { cliActor } from './os-user.ts';
 import { previewLines } from './restore-preview.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -23,9 +23,7 @@ export function importsCommand(): Command {
     .action(list);
   imports
     .command('undo')
-    .description(
-      'have a source say again what it said before an import; without --yes it only tells what would change',
-    )
+    .description('undo an import; without --yes, only preview the changes')
     .argument('<id>', 'the id of the import, see: imports list')
     .option('--yes', 'do it')
     .option('--json', 'print one JSON object')
@@ -48,7 +46,7 @@ async function undo(id: string, { yes = false, json }: { yes?: boolean; json?: b
   if (!isUuid(id))
     throw new UsageError(`${id} is no id of an import; they are shown by: tipline imports list`);
   const preview = await withDatabase(async ({ db, refreshStatistics }) => {
-    const by = byWhoRunsThis();
+    const by = cliActor();
     const found = await previewUndo(db, id, by.now);
     if (!yes) return found;
     await startUndo(db, id, by);

@@ -9,9 +9,7 @@ import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { UsageError } from './usage-error.ts';
 
 export function TYPE_OPTION(): Option {
-  return new Option('--type <type>', 'what the value is, where that cannot be told from it').choices(
-    INDICATOR_TYPES,
-  );
+  return new Option('--type <type>', 'type of the value, if it cannot be detected').choices(INDICATOR_TYPES);
 }
 
 /**
@@ -41,7 +39,7 @@ function idOf(text: string, type: IndicatorType | undefined): string {
  */
 export function readValue(text: string, type?: IndicatorType): { type: IndicatorType; normalized: string } {
   const meant = type ?? detectType(text);
-  if (!meant) throw new UsageError(`What ${text} is cannot be told; say it with --type.`);
+  if (!meant) throw new UsageError(`What ${text} is cannot be detected; set --type.`);
   const normal = normalize(meant, text);
   if ('rejected' in normal) throw new UsageError(`${text}: ${normal.rejected}.`);
   return normal;

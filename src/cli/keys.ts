@@ -8,7 +8,7 @@ import { SCOPES, type Scope } from '../model/scopes.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { duration, label, networks, scopes, wordOf } from './options.ts';
-import { byWhoRunsThis } from './os-user.ts';
+import { cliActor } from './os-user.ts';
 
 interface Json {
   json?: boolean;
@@ -68,7 +68,7 @@ async function create({ name, scope = [], expires, tlpCeiling, network = [], jso
     networks: network,
     expiresAt: expires ? new Date(now.getTime() + expires * 1000) : null,
   };
-  const created = await withDatabase(({ db }) => createKey(db, wanted, byWhoRunsThis(now)));
+  const created = await withDatabase(({ db }) => createKey(db, wanted, cliActor(now)));
   if (json) return showOnce(created, JSON.stringify(asJson(created.record, now, created.key)));
   await showOnce(created, createdLines(created));
   if (tlpCeiling === undefined) print('Without --tlp-ceiling it may read everything, TLP:RED included.');
@@ -85,7 +85,7 @@ function createdLines({ key, record }: CreatedKey): string {
 async function showOnce({ record }: CreatedKey, text: string): Promise<void> {
   const error = await new Promise((done) => process.stdout.write(`${text}\n`, done));
   if (!error) return;
-  await withDatabase(({ db }) => revoke(db, record.id, byWhoRunsThis(new Date())));
+  await withDatabase(({ db }) => revoke(db, record.id, cliActor(new Date())));
   throw new Error(`The new key ${record.name} (${record.id}) could not be shown, and is revoked.`);
 }
 
@@ -108,7 +108,7 @@ async function list({ json }: Json) {
 async function revokeKey(idOrName: string, { json }: Json) {
   const now = new Date();
   const key = await withDatabase(async ({ db, kind }) => {
-    const revoked = await revoke(db, idOrName, byWhoRunsThis(now));
+    const revoked = await revoke(db, idOrName, cliActor(now));
     // Other nodes accept the key until they notice the revocation; the command reports it after that.
     if (kind === 'postgresql') await delay(MAX_STALE_MS);
     return revoked;
@@ -118,7 +118,7 @@ async function revokeKey(idOrName: string, { json }: Json) {
 
 async function rotateKey(idOrName: string, { overlap, json }: Json & { overlap: number }) {
   const now = new Date();
-  const rotated = await withDatabase(({ db }) => rotate(db, idOrName, overlap, byWhoRunsThis(now)));
+  const rotated = await withDatabase(({ db }) => rotate(db, idOrName, overlap, cliActor(now)));
   if (json) {
     return showOnce(
       rotated,

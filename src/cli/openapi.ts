@@ -42,10 +42,10 @@ async function describe() {
     // No export is requested, so no file is written.
     spool: openSpool(tmpdir(), 0),
     communityRules: Promise.resolve(null),
-    kv: memoryStore(),
+    rateLimits: memoryStore(),
     clock: systemClock,
     lastUsed: { note: () => {} },
-    interest: { record: () => {} },
+    accessTracker: { record: () => {} },
     rateLimit: { limit: 1, windowSeconds: 1 },
     trustedProxies: [],
     metricsToken: undefined,

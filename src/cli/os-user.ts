@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { AuditActor } from '../audit/audit.queries.ts';
 
 /** Returns the actor of a command for the audit log; a command has no network address. */
-export function byWhoRunsThis(now = new Date()): AuditActor {
+export function cliActor(now = new Date()): AuditActor {
   return { who: osUser(), address: null, now };
 }
 

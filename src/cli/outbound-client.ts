@@ -11,7 +11,7 @@ import { UsageError } from './usage-error.ts';
 type OutboundSettings = Pick<Config, 'outboundNetworks'>;
 
 /** Opens the client for outbound HTTP requests. It refuses private networks that the operator does not allow. */
-export function openOutside({ outboundNetworks }: OutboundSettings): Outbound {
+export function openOutboundClient({ outboundNetworks }: OutboundSettings): Outbound {
   return openOutbound({ allowedNetworks: outboundNetworks, userAgent: `Tipline/${VERSION}` });
 }
 

@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander';
-import { ASKABLE_PROVIDERS } from '../enrichment/providers/catalogue.ts';
+import { QUERYABLE_PROVIDERS } from '../enrichment/providers/catalogue.ts';
 import { findProviders } from '../enrichment/providers.queries.ts';
 import { removeProvider, saveProvider } from '../enrichment/providers.service.ts';
 import { countRequests } from '../enrichment/requests.queries.ts';
@@ -25,7 +25,7 @@ export function providersCommand(): Command {
   providers
     .command('set')
     .description('configure a provider; omitted options keep their value')
-    .addArgument(oneOfThem())
+    .addArgument(providerArgument())
     .option('--key <key>', 'API key, repeatable (used in turn); - reads them from standard input', collect)
     .addOption(
       new Option(
@@ -45,7 +45,7 @@ export function providersCommand(): Command {
   providers
     .command('remove')
     .description('remove a provider and its keys; stored responses stay')
-    .addArgument(oneOfThem())
+    .addArgument(providerArgument())
     .action(remove);
   providers
     .command('list')
@@ -55,7 +55,8 @@ export function providersCommand(): Command {
   return providers;
 }
 
-const oneOfThem = () => new Argument('<name>', 'provider').choices(ASKABLE_PROVIDERS.map(({ name }) => name));
+const providerArgument = () =>
+  new Argument('<name>', 'provider').choices(QUERYABLE_PROVIDERS.map(({ name }) => name));
 
 const collect = (text: string, before: string[] = []) => [...before, filled(text)];
 
@@ -78,13 +79,13 @@ async function set(
     return saveProvider(db, providers, name, change, { who: osUser(), now: new Date() });
   });
   print(
-    `${name} is set up. ${saved.automatic ? 'It is asked about new indicators by itself' : 'It is asked when somebody asks'}, up to TLP:${saved.tlpCeiling}.`,
+    `${name} is set up. ${saved.automatic ? 'It is queried automatically about new indicators' : 'It is asked when somebody asks'}, up to TLP:${saved.tlpCeiling}.`,
   );
 }
 
 async function remove(name: string): Promise<void> {
   await withDatabase(({ db }) => removeProvider(db, name, { who: osUser(), now: new Date() }));
-  print(`${name} is forgotten.`);
+  print(`${name} is removed.`);
 }
 
 async function list({ json }: { json?: boolean }): Promise<void> {
@@ -92,7 +93,7 @@ async function list({ json }: { json?: boolean }): Promise<void> {
     stored: new Map((await findProviders(db)).map((provider) => [provider.name, provider])),
     waiting: await countRequests(db),
   }));
-  const all = ASKABLE_PROVIDERS.map(({ name, accepts, quota }) => {
+  const all = QUERYABLE_PROVIDERS.map(({ name, accepts, quota }) => {
     const { keys: _, ...own } = stored.get(name) ?? { keys: null };
     return {
       name,
@@ -109,10 +110,10 @@ async function list({ json }: { json?: boolean }): Promise<void> {
     print(`${provider.name}  (${provider.accepts.join(' ')})  ${own ? 'set up' : 'not set up'}`);
     if (!own) continue;
     print(
-      `  ${own.automatic ? 'asked by itself' : 'asked on demand'} · up to TLP:${own.tlpCeiling} · ${provider.waiting} waiting`,
+      `  ${own.automatic ? 'automatic' : 'asked on demand'} · up to TLP:${own.tlpCeiling} · ${provider.waiting} waiting`,
     );
-    if (own.lastAskedAt)
-      print(`  last asked ${own.lastAskedAt.toISOString()}${own.lastError ? `: ${own.lastError}` : ''}`);
-    if (own.waitsUntil) print(`  rests until ${own.waitsUntil.toISOString()}`);
+    if (own.lastQueriedAt)
+      print(`  last queried ${own.lastQueriedAt.toISOString()}${own.lastError ? `: ${own.lastError}` : ''}`);
+    if (own.pausedUntil) print(`  paused until ${own.pausedUntil.toISOString()}`);
   }
 }

@@ -18,7 +18,7 @@ export function previewLines({ kinds, shown }: RestorePreview): string[] {
   );
   lines.push('Kept is what a later import of the same source has said again.');
   const difference = shown.after - shown.before;
-  lines.push('', `Indicators given out: ${shown.before} now, ${shown.after} then (${signed(difference)}).`);
+  lines.push('', `Visible indicators: ${shown.before} now, ${shown.after} then (${signed(difference)}).`);
   return lines;
 }
 

@@ -19,14 +19,14 @@ import { openRateLimitStore } from '../rate-limit/open.ts';
 import { ROOT } from '../root.ts';
 import { type CommunityRules, communityRules } from '../sigma/community-rules.ts';
 import { VERSION } from '../version.ts';
-import { isOneOfSeveral, metricsOfAll, SECONDARY, startOneOfSeveral, startProcesses } from './cluster.ts';
+import { clusterMetrics, isClusterWorker, SECONDARY, startCluster, startClusterWorker } from './cluster.ts';
 import { openImporter, openStore, print } from './dependencies.ts';
 import { listen } from './listen.ts';
 import { openLog } from './log.ts';
-import { openOutside, sessionSecret } from './outbound-client.ts';
+import { openOutboundClient, sessionSecret } from './outbound-client.ts';
 import type { RunningServer } from './running-server.ts';
 import { stopOnSignals } from './signals.ts';
-import { keepOpening, openWorker } from './worker.ts';
+import { openWorker, startWithRetry } from './worker.ts';
 
 const WEB = fileURLToPath(new URL('dist/web/', ROOT));
 
@@ -35,24 +35,24 @@ const IDLE_CHECK_MS = 100;
 export function serveCommand(): Command {
   return new Command('serve')
     .description('run the service')
-    .addOption(new Option(SECONDARY, 'another process does what one alone has to do').hideHelp())
+    .addOption(new Option(SECONDARY, 'secondary process: runs no single-instance tasks').hideHelp())
     .action(async ({ secondary = false }: { secondary?: boolean }) => {
       const config = readConfig({ serving: true });
-      if (isOneOfSeveral()) {
-        const share = shareOf(config, secondary);
-        return startOneOfSeveral(() => startServer(share, { secondary, collectMetrics: metricsOfAll }));
+      if (isClusterWorker()) {
+        const share = configOfProcess(config, secondary);
+        return startClusterWorker(() => startServer(share, { secondary, collectMetrics: clusterMetrics }));
       }
       const server = await (config.processes > 1
-        ? startProcesses(config.processes, logExit(config))
+        ? startCluster(config.processes, logExit(config))
         : startServer(config));
-      print(`Tipline ${VERSION} answers at ${server.address} (${server.storage}).`);
+      print(`Tipline ${VERSION} listens on ${server.address} (${server.storage}).`);
       print(`Reference: ${server.address}/api/docs`);
       for (const line of firstStartLines(server)) print(line);
     });
 }
 
 /** Returns the settings of one server process: its share of the spool; the worker runs in the first one only. */
-function shareOf(config: Config, secondary: boolean): Config {
+function configOfProcess(config: Config, secondary: boolean): Config {
   return {
     ...config,
     spoolBytes: Math.ceil(config.spoolBytes / config.processes),
@@ -63,13 +63,13 @@ function shareOf(config: Config, secondary: boolean): Config {
 /** Returns a function that logs the unexpected exit of a server process. */
 function logExit({ logLevel }: Pick<Config, 'logLevel'>) {
   const log = openLog(logLevel);
-  return (details: object) => log.error(details, 'a process ended: another is started');
+  return (details: object) => log.error(details, 'server process exited; restarting');
 }
 
 /** Returns the lines with the link for the first account. The log must not contain it: it grants full access. */
 export function firstStartLines({ firstStart }: RunningServer): string[] {
   if (firstStart === null) return [];
-  return ['', 'Nobody has an account yet. Make the first one, within the hour, at', `  ${firstStart}`];
+  return ['', 'No account exists. Create the first administrator within one hour at', `  ${firstStart}`];
 }
 
 interface StartOptions {
@@ -105,26 +105,28 @@ export async function startServer(
   try {
     const database = await openStore(config, {
       allowRemote: false,
-      onIdleError: (error) => logger.warn({ err: error }, 'a database connection broke'),
+      onIdleError: (error) => logger.warn({ err: error }, 'database connection lost'),
       warn: (message) => logger.warn(message),
     });
     open.unshift(database.close);
     await prepare(database);
-    const kv = await openRateLimitStore(config.redisUrl, (err) =>
-      logger.warn({ err }, 'the key-value store is in trouble'),
+    const rateLimits = await openRateLimitStore(config.redisUrl, (err) =>
+      logger.warn({ err }, 'rate-limit store error'),
     );
-    open.unshift(kv.close);
+    open.unshift(rateLimits.close);
     const lastUsed = trackLastUsed(database.db, (err) =>
       logger.warn({ err }, 'last use of keys not written'),
     );
     open.unshift(lastUsed.stop);
-    const interest = createAccessTracker(database.db, (err) => logger.warn({ err }, 'requests not written'));
-    open.unshift(interest.stop);
+    const accessTracker = createAccessTracker(database.db, (err) =>
+      logger.warn({ err }, 'cannot record indicator access'),
+    );
+    open.unshift(accessTracker.stop);
     const spool = openSpool(join(config.dataDirectory, 'spool'), config.spoolBytes);
     open.unshift(spool.close);
     const community = readCommunityRules(config.sigmaRules, logger);
     const provider = oidcConfig(config);
-    const outbound = provider && openOutside(config);
+    const outbound = provider && openOutboundClient(config);
     if (outbound) open.unshift(outbound.close);
     const jobStats = config.worker ? createJobStats() : undefined;
     const app = await buildApp({
@@ -140,10 +142,10 @@ export async function startServer(
       database,
       spool,
       communityRules: community,
-      kv,
+      rateLimits,
       clock: systemClock,
       lastUsed,
-      interest,
+      accessTracker,
       webDirectory: WEB,
       openImporter,
       stopping: stopping.signal,
@@ -157,8 +159,8 @@ export async function startServer(
     const address = await listen(app, { host: config.host, port: config.port, setting: 'PORT' });
     if (jobStats) {
       // The server serves requests even while the worker cannot start.
-      const worker = keepOpening(
-        () => openWorker(config, database, kv, { log: logger, stats: jobStats }),
+      const worker = startWithRetry(
+        () => openWorker(config, database, rateLimits, { log: logger, stats: jobStats }),
         logger,
       );
       open.unshift(worker.stop);
@@ -180,7 +182,7 @@ export async function startServer(
     return {
       address,
       firstStart: token && `${address}/first-start#${token}`,
-      storage: `${database.kind} database, ${kv.kind} key-value store`,
+      storage: `${database.kind} database, ${rateLimits.kind} key-value store`,
     };
   } catch (error) {
     await close();
@@ -199,7 +201,7 @@ async function readCommunityRules(
     log.info({ skipped: rules.skipped }, 'community Sigma rules read');
     return rules;
   } catch (err) {
-    log.error({ err }, 'community Sigma rules cannot be read: bundles go without them');
+    log.error({ err }, 'community Sigma rules unreadable; bundles omit them');
     return null;
   }
 }

@@ -11,7 +11,7 @@ export function sourceLines(source: StoredSource): string[] {
     `  TLP:${defaults.tlp} · confidence ${defaults.confidence} · severity ${defaults.severity} · kept ${keptFor(lifetimes)}${isSnapshotList ? ' · a list' : ''}`,
   );
   if (health.lastRunAt)
-    lines.push(`  last run ${minute(health.lastRunAt)}, last good one ${minute(health.lastSuccessAt)}`);
+    lines.push(`  last run ${minute(health.lastRunAt)}, last success ${minute(health.lastSuccessAt)}`);
   if (health.lastError) lines.push(`  ${health.errorsInARow} failed in a row: ${health.lastError}`);
   if (health.lastCounts) lines.push(`  ${countsLine(health.lastCounts)}`);
   return lines;
@@ -30,7 +30,7 @@ function keptFor(lifetimes: Lifetimes): string {
 function stateOf({ address, enabled, intervalSeconds, health }: StoredSource): string {
   if (!address) return 'imported by hand';
   if (!enabled) return 'disabled';
-  if (intervalSeconds === null) return 'fetched when asked';
+  if (intervalSeconds === null) return 'fetched on demand';
   return `every ${Math.round(intervalSeconds / 60)} min, next ${minute(health.nextRunAt)}`;
 }
 
@@ -40,9 +40,9 @@ function minute(date: Date | null): string {
 
 export function countsLine(counts: RunCounts): string {
   const { others } = counts;
-  const told = (of: Counts) =>
+  const formatCounts = (of: Counts) =>
     `new ${of.new}, updated ${of.updated}, unchanged ${of.unchanged}, rejected ${of.rejected}`;
-  const beside = others.read > 0 ? ` Other objects: ${told(others)}.` : '';
+  const beside = others.read > 0 ? ` Other objects: ${formatCounts(others)}.` : '';
   const left = counts.left > 0 ? `, left the list ${counts.left}` : '';
-  return `indicators: read ${counts.read}, ${told(counts)}${left}.${beside}`;
+  return `indicators: read ${counts.read}, ${formatCounts(counts)}${left}.${beside}`;
 }

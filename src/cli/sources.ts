@@ -14,8 +14,8 @@ import { VERSION } from '../version.ts';
 import { readCredentials } from './credentials.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
 import { filled, interval, label, lifetimes, percent, wordOf } from './options.ts';
-import { byWhoRunsThis, osUser } from './os-user.ts';
-import { openOutside, openSecrets, requireReachable } from './outbound-client.ts';
+import { cliActor, osUser } from './os-user.ts';
+import { openOutboundClient, openSecrets, requireReachable } from './outbound-client.ts';
 import { previewLines } from './restore-preview.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
 import { UsageError } from './usage-error.ts';
@@ -233,7 +233,7 @@ async function run(
   process.once('SIGINT', () => stop.abort());
   const result = await withDatabase(async ({ db }, config) => {
     const source = await requireSource(db, name);
-    const outbound = openOutside(config);
+    const outbound = openOutboundClient(config);
     try {
       const { sources: secrets } = await openSecrets(config);
       const deps = {
@@ -268,7 +268,7 @@ async function run(
 
 async function remove(name: string, { yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
   const preview = await withDatabase(async ({ db, refreshStatistics }) => {
-    const by = byWhoRunsThis();
+    const by = cliActor();
     const source = await requireSource(db, name).catch(asUsage);
     const found = await previewRemoval(db, source, by.now);
     if (!yes) return found;

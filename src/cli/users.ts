@@ -5,7 +5,7 @@ import { ROLES, type Role } from '../model/account.ts';
 import { orStandardInput } from './credentials.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { label } from './options.ts';
-import { byWhoRunsThis } from './os-user.ts';
+import { cliActor } from './os-user.ts';
 import { UsageError } from './usage-error.ts';
 
 interface CreateOptions {
@@ -57,7 +57,7 @@ export function usersCommand(): Command {
 async function create(email: string, { name, role, password }: CreateOptions): Promise<void> {
   if (password === undefined) throw new UsageError('--password is missing; - reads it from standard input.');
   const wanted = { email, name: name ?? email, role, password: await orStandardInput(password, 'password') };
-  const user = await withDatabase(({ db }) => createUser(db, wanted, byWhoRunsThis()).catch(asUsage));
+  const user = await withDatabase(({ db }) => createUser(db, wanted, cliActor()).catch(asUsage));
   print(line(user));
 }
 
@@ -69,7 +69,7 @@ async function set(email: string, { password, ...options }: SetOptions): Promise
 }
 
 async function change(email: string, wanted: UserChange): Promise<void> {
-  const user = await withDatabase(({ db }) => changeUser(db, email, wanted, byWhoRunsThis()));
+  const user = await withDatabase(({ db }) => changeUser(db, email, wanted, cliActor()));
   print(line(user));
 }
 

@@ -157,5 +157,5 @@ async function list({ json }: Options): Promise<void> {
     const state = `${enabled ? 'in use' : 'off'}, ${shipped ? 'comes with Tipline' : 'loaded'}, version ${version}`;
     print(`${name}  (list, ${state})  hides ${hides(id)}`);
   }
-  if (pending) print('Not all indicators have been held against the latest change yet; a worker does that.');
+  if (pending) print('Re-evaluation against the latest change is pending; a worker completes it.');
 }

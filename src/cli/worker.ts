@@ -15,7 +15,7 @@ import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
 import { openImporter, openStore, print, requireStore } from './dependencies.ts';
 import { listen } from './listen.ts';
 import { openLog } from './log.ts';
-import { openOutside, openSecrets } from './outbound-client.ts';
+import { openOutboundClient, openSecrets } from './outbound-client.ts';
 import type { SecretSettings } from './secret.ts';
 import { stopOnSignals } from './signals.ts';
 
@@ -28,7 +28,7 @@ export function workerCommand(): Command {
 async function work(): Promise<void> {
   const config = readConfig({ serving: true });
   const log = openLog(config.logLevel);
-  const onError = (err: Error) => log.warn({ err }, 'a store is in trouble');
+  const onError = (err: Error) => log.warn({ err }, 'store connection error');
   /** Functions that close open resources; the last one opened comes first. */
   const open: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -42,12 +42,12 @@ async function work(): Promise<void> {
       warn: (message) => log.warn(message),
     });
     open.unshift(database.close);
-    const kv = await openRateLimitStore(config.redisUrl, onError);
-    open.unshift(kv.close);
+    const rateLimits = await openRateLimitStore(config.redisUrl, onError);
+    open.unshift(rateLimits.close);
     const stopping = new AbortController();
     const deps = {
       database,
-      kv,
+      rateLimits,
       clock: systemClock,
       metricsToken: config.metricsToken,
       jobStats: createJobStats(),
@@ -55,14 +55,14 @@ async function work(): Promise<void> {
       stopping: stopping.signal,
     };
     const address = await openWorkerApp(config, deps, open);
-    const worker = await openWorker(config, database, kv, { log, stats: deps.jobStats });
+    const worker = await openWorker(config, database, rateLimits, { log, stats: deps.jobStats });
     open.unshift(worker.stop);
     stopOnSignals(() => {
       stopping.abort();
       database.expediteClose?.();
       return close();
     });
-    print(`Tipline ${VERSION} works (${database.kind} database, ${kv.kind} key-value store).`);
+    print(`Tipline ${VERSION} works (${database.kind} database, ${rateLimits.kind} key-value store).`);
     if (address) print(`Health and metrics: ${address}/api/health ${address}/metrics`);
   } catch (error) {
     await close();
@@ -84,10 +84,10 @@ async function openWorkerApp(
 
 const RETRY_MS = 10_000;
 /** The maximum time that `stop` waits for a worker to start. The database closes next, so a later start fails. */
-const OPENING_MS = 3_000;
+const START_TIMEOUT_MS = 3_000;
 
 /** Starts the worker of a server and retries until it runs or is stopped; the server serves requests meanwhile. */
-export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log']): Worker {
+export function startWithRetry(open: () => Promise<Worker>, log: WorkerDeps['log']): Worker {
   const stopping = new AbortController();
   const opened = (async () => {
     while (!stopping.signal.aborted) {
@@ -96,7 +96,7 @@ export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log'])
         log.info({}, 'the worker runs');
         return worker;
       } catch (err) {
-        log.error({ err }, 'the worker does not start: nothing is fetched or swept here until it does');
+        log.error({ err }, 'worker failed to start; retrying');
         await delay(RETRY_MS, null, { signal: stopping.signal }).catch(() => {});
       }
     }
@@ -105,7 +105,7 @@ export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log'])
   return {
     async stop() {
       stopping.abort();
-      const worker = await Promise.race([opened, delay(OPENING_MS, null, { ref: false })]);
+      const worker = await Promise.race([opened, delay(START_TIMEOUT_MS, null, { ref: false })]);
       await worker?.stop();
     },
   };
@@ -115,11 +115,11 @@ export function keepOpening(open: () => Promise<Worker>, log: WorkerDeps['log'])
 export async function openWorker(
   config: SecretSettings & Pick<Config, 'outboundNetworks' | 'feedBytes'>,
   database: Database,
-  kv: RateLimitStore,
+  rateLimits: RateLimitStore,
   { log, stats }: Pick<WorkerDeps, 'log' | 'stats'>,
 ): Promise<Worker> {
   const { sources, providers } = await openSecrets(config);
-  const outbound = openOutside(config);
+  const outbound = openOutboundClient(config);
   const worker = await startWorker({
     database,
     db: database.db,
@@ -128,7 +128,7 @@ export async function openWorker(
     providerSecrets: providers,
     asker: openProviderClient({
       outbound,
-      kv,
+      rateLimits,
       clock: systemClock,
       onOutcome: (provider, outcome) => countLookup(stats, provider, outcome),
       onKeyRefused: (provider, place) => log.error({ provider, key: place + 1 }, 'a provider refuses a key'),

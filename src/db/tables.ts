@@ -192,8 +192,8 @@ export interface Tables {
     tlp_ceiling: Generated<Tlp>;
     per_minute: number | null;
     per_day: number | null;
-    waits_until: Date | null;
-    last_asked_at: Date | null;
+    paused_until: Date | null;
+    last_queried_at: Date | null;
     last_error: string | null;
   };
   enrichment_request: {

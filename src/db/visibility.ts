@@ -1,5 +1,7 @@
-import { type SqlBool, sql } from 'kysely';
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Tlp } from '../model/vocabulary.ts';
+import type { Db } from './database.ts';
+import type { Tables } from './tables.ts';
 
 /** The caller's TLP ceiling and the time of the request, which decide what the caller may see. */
 export interface Principal {
@@ -29,6 +31,9 @@ export type MarkedTable =
   | 'software'
   | 'report'
   | 'relationship';
+
+/** Tables whose rows the API and the application return. */
+type ReadableTable = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report';
 
 const isEntityTable = (table: MarkedTable) =>
   ['actor', 'campaign', 'technique', 'software', 'report'].includes(table);
@@ -60,6 +65,14 @@ export const PENDING_EXPIRY = sql`(case when not indicator.expired then indicato
 export function summaryCorrection(principal: Principal) {
   return sql`(select * from indicator_summary_correction(${principal.now}::timestamptz) as drifted
     where ${visibleToAnalyst('indicator_summary_correction', principal, 'drifted')}) as indicator`;
+}
+
+/**
+ * Starts a query of the rows of a table that a caller may see, under the name of the table.
+ */
+export function visibleFrom<Table extends ReadableTable>(db: Db, table: Table, principal: Principal) {
+  const query = db.selectFrom(table as ReadableTable).where(visible(table, principal));
+  return query as unknown as SelectQueryBuilder<Tables, Table, object>;
 }
 
 /**

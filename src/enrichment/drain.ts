@@ -78,7 +78,7 @@ async function drainOne(deps: DrainDeps, name: string): Promise<void> {
     // Read again each time: an operator may have changed the TLP ceiling or removed the provider.
     const ready = (await readyProviders(db)).find(({ stored }) => stored.name === name);
     const now = clock();
-    if (!ready || (ready.stored.waitsUntil && ready.stored.waitsUntil > now)) return;
+    if (!ready || (ready.stored.pausedUntil && ready.stored.pausedUntil > now)) return;
     const until = new Date(now.getTime() + CLAIM_MS);
     const requests = await claimRequests(db, queueCriteria(ready), CONCURRENCY, now, until);
     if (requests.length === 0) return;
@@ -118,6 +118,6 @@ async function recordOutcomes(
   const failures = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.error] : []));
   const until = waits.map(({ retryAt }) => retryAt).sort((a, b) => a.getTime() - b.getTime())[0] ?? null;
   const error = waits[0]?.reason ?? failures[0] ?? null;
-  await noteAsked(db, name, { at: clock(), error, waitsUntil: until });
+  await noteAsked(db, name, { at: clock(), error, pausedUntil: until });
   return waits.length === 0;
 }

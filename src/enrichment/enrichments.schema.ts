@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { momentOrNull, operation } from '../http/operation.ts';
+import { instantOrNull, operation } from '../http/operation.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
@@ -8,10 +8,10 @@ const Provider = Type.Object({
   /** Whether the provider is queried without a user's request. */
   automatic: Type.Boolean(),
   tlpCeiling: stringEnum(TLPS),
-  lastAskedAt: momentOrNull,
+  lastQueriedAt: instantOrNull,
   lastError: nullable(Type.String()),
   /** Time until which the provider is not queried: its quota is used up, or it fails. */
-  waitsUntil: momentOrNull,
+  pausedUntil: instantOrNull,
   /** Number of indicators in the provider's queue. */
   waiting: Type.Integer(),
 });

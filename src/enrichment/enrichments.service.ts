@@ -1,5 +1,5 @@
 import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { indicatorId } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';
@@ -75,8 +75,7 @@ async function save(
     raw: JSON.stringify(result.raw),
   };
   await currentMatcher(db);
-  return db.transaction().execute(async (trx) => {
-    const lock = await lockRevision(trx);
+  return withRevision(db, async (trx, revision) => {
     if (enrichment.error === null) await deleteRequest(trx, provider, id);
     else await postponeRequest(trx, provider, id, now);
     const before = await findEnrichment(trx, id, provider);
@@ -86,9 +85,9 @@ async function save(
       await noteFailure(trx, enrichment);
       return false;
     }
-    await writeEnrichment(trx, enrichment, lock.next);
-    await writeRecomputed(trx, [id], await currentMatcher(trx), lock, now);
-    await commitRevision(trx, lock);
+    await writeEnrichment(trx, enrichment, revision.next);
+    await writeRecomputed(trx, [id], await currentMatcher(trx), revision, now);
+    revision.advance();
     return true;
   });
 }

@@ -18,8 +18,8 @@ export interface StoredProvider {
   tlpCeiling: Tlp;
   perMinute: number | null;
   perDay: number | null;
-  waitsUntil: Date | null;
-  lastAskedAt: Date | null;
+  pausedUntil: Date | null;
+  lastQueriedAt: Date | null;
   lastError: string | null;
 }
 
@@ -34,15 +34,15 @@ export async function findProviders(db: Db): Promise<StoredProvider[]> {
       'tlp_ceiling as tlpCeiling',
       'per_minute as perMinute',
       'per_day as perDay',
-      'waits_until as waitsUntil',
-      'last_asked_at as lastAskedAt',
+      'paused_until as pausedUntil',
+      'last_queried_at as lastQueriedAt',
       'last_error as lastError',
     ])
     .orderBy('name')
     .execute();
 }
 
-export type ProviderChange = Omit<StoredProvider, 'waitsUntil' | 'lastAskedAt' | 'lastError'>;
+export type ProviderChange = Omit<StoredProvider, 'pausedUntil' | 'lastQueriedAt' | 'lastError'>;
 
 export async function writeProvider(trx: Transaction<Tables>, provider: ProviderChange): Promise<void> {
   const values = {
@@ -52,7 +52,7 @@ export async function writeProvider(trx: Transaction<Tables>, provider: Provider
     tlp_ceiling: provider.tlpCeiling,
     per_minute: provider.perMinute,
     per_day: provider.perDay,
-    waits_until: null,
+    paused_until: null,
     last_error: null,
   };
   await trx
@@ -71,11 +71,11 @@ export async function deleteProvider(trx: Transaction<Tables>, name: string): Pr
 export async function noteAsked(
   db: Db,
   name: string,
-  went: { at: Date; error: string | null; waitsUntil: Date | null },
+  went: { at: Date; error: string | null; pausedUntil: Date | null },
 ): Promise<void> {
   await db
     .updateTable('provider')
-    .set({ last_asked_at: went.at, last_error: went.error, waits_until: went.waitsUntil })
+    .set({ last_queried_at: went.at, last_error: went.error, paused_until: went.pausedUntil })
     .where('name', '=', name)
     .execute();
 }

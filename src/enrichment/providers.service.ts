@@ -3,8 +3,8 @@ import type { Db } from '../db/database.ts';
 import { httpUrl } from '../model/http-url.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
-import { ASKABLE_PROVIDERS } from './providers/catalogue.ts';
-import type { AskableProvider } from './providers/provider.ts';
+import { QUERYABLE_PROVIDERS } from './providers/catalogue.ts';
+import type { QueryableProvider } from './providers/provider.ts';
 import { deleteProvider, findProviders, type StoredProvider, writeProvider } from './providers.queries.ts';
 import { deleteAutomatic, type QueueCriteria } from './requests.queries.ts';
 
@@ -25,14 +25,14 @@ export interface ProviderSettingsChange {
 
 /** A provider that can be queried, with its stored settings. */
 export interface ReadyProvider {
-  provider: AskableProvider;
+  provider: QueryableProvider;
   stored: StoredProvider;
 }
 
 /** Returns the configured providers. Providers are queried only once an operator has configured them. */
 export async function readyProviders(db: Db): Promise<ReadyProvider[]> {
   const stored = new Map((await findProviders(db)).map((provider) => [provider.name, provider]));
-  return ASKABLE_PROVIDERS.flatMap((provider) => {
+  return QUERYABLE_PROVIDERS.flatMap((provider) => {
     const own = stored.get(provider.name);
     return own ? [{ provider, stored: own }] : [];
   });
@@ -53,7 +53,7 @@ export async function saveProvider(
   change: ProviderSettingsChange,
   by: AuditActor,
 ): Promise<StoredProvider> {
-  const known = ASKABLE_PROVIDERS.find((provider) => provider.name === name);
+  const known = QUERYABLE_PROVIDERS.find((provider) => provider.name === name);
   if (!known) throw new ProviderError(`there is no provider "${name}"; there are: ${names()}`);
   if (change.baseUrl && !httpUrl(change.baseUrl))
     throw new ProviderError('the address must be a URL that begins with http:// or https://');
@@ -68,8 +68,8 @@ export async function saveProvider(
       tlpCeiling: 'AMBER' as const,
       perMinute: null,
       perDay: null,
-      waitsUntil: null,
-      lastAskedAt: null,
+      pausedUntil: null,
+      lastQueriedAt: null,
       lastError: null,
       ...before,
       ...rest,
@@ -110,5 +110,5 @@ function forAudit({ automatic, keys, baseUrl, tlpCeiling, perMinute, perDay }: S
 }
 
 function names(): string {
-  return ASKABLE_PROVIDERS.map(({ name }) => name).join(', ');
+  return QUERYABLE_PROVIDERS.map(({ name }) => name).join(', ');
 }

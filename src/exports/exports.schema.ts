@@ -58,7 +58,7 @@ export const exportOptions = {
 export const StixBundle = Type.Object(
   {
     type: stringEnum(['bundle'], { description: 'What it is.' }),
-    id: Type.String({ description: 'The same for the same request.' }),
+    id: Type.String({ description: 'Equal requests have equal ids.' }),
     objects: Type.Array(Type.Object({}, { additionalProperties: true }), {
       description: 'STIX objects: markings, identities, indicators, and what they are linked to.',
     }),

@@ -27,7 +27,7 @@ export const MispEvent = Type.Object(
   {
     Event: Type.Object(
       {
-        uuid: Type.String({ description: 'The same for the same request.' }),
+        uuid: Type.String({ description: 'Equal requests have equal ids.' }),
         info: Type.String({ description: 'What the event is about.' }),
         Attribute: Type.Array(Type.Object({}, { additionalProperties: true }), {
           description: 'The indicators, as MISP’s attributes.',

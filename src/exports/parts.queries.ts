@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
-import { coveredBySummary, ROW_HASH, type SummaryRow, sums } from '../indicators/read/summaries.queries.ts';
+import {
+  coveredBySummary,
+  ROW_HASH,
+  type SummaryRow,
+  summaries,
+} from '../indicators/read/summaries.queries.ts';
 import { type Selection, selected } from './exports.queries.ts';
 
 export interface SelectionSummary {
@@ -55,7 +60,7 @@ async function fromSummary(db: Db, selection: Selection, wantsLastSeen: boolean)
   const { principal, filters } = selection;
   const { rows: parts } = await sql<SummaryRow>`
     select type, tlp, for_detection, sum(count)::bigint as count, bit_xor(hash)::text as hash
-    from (${sums(principal, filters)}) as sums
+    from (${summaries(principal, filters)}) as sums
     group by type, tlp, for_detection having sum(count) > 0 order by type, tlp, for_detection
   `.execute(db);
   const shown = matching(db, principal, filters);

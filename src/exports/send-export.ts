@@ -20,9 +20,9 @@ export async function sendExport(
   const etagOf = (tag: string) => (encoding === 'identity' ? `"${tag}"` : `"${tag}-${encoding}"`);
   const isKnown = (tag: string) => matchesEtag(headers['if-none-match'], etagOf(tag));
   const wantsBody = (tag: string) => method !== 'HEAD' && !isKnown(tag);
-  let prepared = await exporter.prepare(wanted, wantsBody, request.askedBy);
+  let prepared = await exporter.prepare(wanted, wantsBody, request.principalId);
   // Another request may have dropped it meanwhile.
-  if (prepared.body?.failed) prepared = await exporter.prepare(wanted, wantsBody, request.askedBy);
+  if (prepared.body?.failed) prepared = await exporter.prepare(wanted, wantsBody, request.principalId);
   const etag = etagOf(prepared.tag);
   const file = prepared.body?.file(encoding);
   const known = isKnown(prepared.tag);

@@ -30,7 +30,7 @@ export function dependencyChecks(
   pingStore: () => Promise<unknown>,
   isDiskFull: () => Promise<boolean>,
 ): Checks {
-  const database = shared(() => check(pingDatabase, 'The database does not answer.'));
+  const database = shared(() => check(pingDatabase, 'The database does not respond.'));
   const space = shared(() =>
     check(async () => {
       if (await isDiskFull()) throw new Error(NO_SPACE);
@@ -43,9 +43,9 @@ export function dependencyChecks(
     database,
     async deep() {
       const [answers, hasSpace, store] = await Promise.all([database(), space(), keyValueStore()]);
-      const isWell = answers.status !== 'ok' || hasSpace.status === 'ok';
+      const isHealthy = answers.status !== 'ok' || hasSpace.status === 'ok';
       const { latencyMs } = answers;
-      return { database: isWell ? answers : { ...hasSpace, latencyMs }, keyValueStore: store };
+      return { database: isHealthy ? answers : { ...hasSpace, latencyMs }, keyValueStore: store };
     },
   };
 }

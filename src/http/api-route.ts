@@ -15,22 +15,22 @@ const rateHeaders = {
   'X-RateLimit-Reset': integerHeader('Unix time, in seconds, when the window resets.'),
 };
 
-const etagHeader = { ETag: { type: 'string', description: 'Of the content; strong.' } };
+const etagHeader = { ETag: { type: 'string', description: 'A strong ETag of the content.' } };
 
 const DESCRIPTIONS = {
   400: 'A query parameter is not valid.',
   401: 'The API key is missing or not valid.',
   403: 'The API key lacks the scope, or may not be used from this address.',
-  404: 'There is no such thing, or none that this key may see.',
-  406: 'The Accept header allows no media type that this route has.',
-  416: 'The range lies behind the end.',
-  429: 'The rate limit of the key is spent; Retry-After says how many seconds to wait.',
-  503: 'The service cannot answer at the moment.',
+  404: 'Not found, or not visible to this key.',
+  406: 'No available media type matches the Accept header.',
+  416: 'The range starts beyond the end of the content.',
+  429: 'The key has exceeded its rate limit; Retry-After gives the seconds to wait.',
+  503: 'The service is temporarily unavailable.',
 } as const;
 
 const unchanged = Type.Unsafe({
   type: 'null',
-  description: 'The client has this answer already (If-None-Match).',
+  description: 'The client’s copy is current (If-None-Match).',
   headers: rateHeaders,
 });
 
@@ -91,10 +91,13 @@ export function fileResponses(
   return {
     ...whole,
     206: {
-      description: 'The range of bytes that was asked for (Range).',
+      description: 'The requested range of bytes (Range).',
       headers: {
         ...whole[200].headers,
-        'Content-Range': { type: 'string', description: 'Which bytes these are, and of how many.' },
+        'Content-Range': {
+          type: 'string',
+          description: 'The range of the returned bytes and the total size.',
+        },
       },
       content: Object.fromEntries(parts),
     },

@@ -28,7 +28,7 @@ declare module 'fastify' {
     /** The TLP ceiling and the instant of the request; set on every route that needs a key or a session. */
     principal: Principal;
     /** The key or the account that makes the request. */
-    askedBy: string;
+    principalId: string;
     /** The name of the key, for the log; undefined: no key has been identified. */
     keyName: string | undefined;
   }
@@ -36,12 +36,12 @@ declare module 'fastify' {
 
 export interface KeyAuthenticationOptions {
   clock: Clock;
-  kv: Pick<RateLimitStore, 'consume'>;
+  rateLimits: Pick<RateLimitStore, 'consume'>;
   rateLimit: RateLimit;
   trustedProxies: readonly string[];
   /** Returns the key with this hash if it is usable at this instant, else null. */
   findKey(hash: string, now: Date): Promise<ApiKey | null>;
-  noteUse(keyId: string, at: Date): void;
+  recordKeyUse(keyId: string, at: Date): void;
 }
 
 /** The maximum number of wrong keys from one address (IPv6: one /64) in a minute; then the response is 429. */
@@ -63,8 +63,8 @@ export function authenticator(options: KeyAuthenticationOptions) {
     const key = await resolveApiKey(request, options, arrivedAt, allowBasicAuth?.(request) ?? false);
     // The log needs the name also when the request is rejected later. The name may contain text like a key.
     request.keyName = redactKeys(key.name);
-    options.noteUse(key.id, arrivedAt);
-    const consumed = await options.kv.consume(`key:${key.id}`, options.rateLimit);
+    options.recordKeyUse(key.id, arrivedAt);
+    const consumed = await options.rateLimits.consume(`key:${key.id}`, options.rateLimit);
     // The count may have taken time. With this later instant the window does not end later than reported, and the
     // response contains no indicator that has expired since the request arrived.
     const now = options.clock();
@@ -76,7 +76,7 @@ export function authenticator(options: KeyAuthenticationOptions) {
       throw new ApiError('insufficient_scope', `The API key lacks the scope ${access}.`);
     }
     request.principal = { tlpCeiling: key.tlpCeiling, now };
-    request.askedBy = `key ${key.id}`;
+    request.principalId = `key ${key.id}`;
   };
 }
 
@@ -92,7 +92,7 @@ async function resolveApiKey(
   const key = looksLikeApiKey(text) ? await options.findKey(hashApiKey(text), now) : null;
   if (key) return key;
   const network = networkOf(addressOf(request, options));
-  const failures = await options.kv.consume(`failed:${network}`, FAILURES);
+  const failures = await options.rateLimits.consume(`failed:${network}`, FAILURES);
   throw failures.consumed > FAILURES.limit
     ? tooManyRequests(failures)
     : unauthorized('invalid_api_key', allowsBasic);

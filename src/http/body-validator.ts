@@ -8,7 +8,7 @@ export function bodyValidator(schema: TSchema) {
     // An operation without required fields accepts a request without a body.
     const value = body ?? {};
     if (holdsNul(value))
-      return { error: new ApiError('invalid_parameter', 'The body must not hold NUL characters.') };
+      return { error: new ApiError('invalid_parameter', 'The body must not contain NUL characters.') };
     if (Value.Check(schema, value)) return { value };
     const [first] = Value.Errors(schema, value);
     const path = first?.instancePath.slice(1).replaceAll('/', '.');

@@ -32,7 +32,7 @@ function asApiError(error: Error & { statusCode?: number }): ApiError {
   return new ApiError(status >= 400 && status < 500 ? 'bad_request' : 'internal_error');
 }
 
-const DISK_FULL = 'The disk of the server is full: it answers what it need not write anything for.';
+const DISK_FULL = 'The disk of the server is full: it serves only requests that write nothing.';
 
 /** Returns whether the disk is full, from an error of the database or of the operating system. */
 function hasNoSpace(error: Error & { code?: unknown }): boolean {

@@ -34,7 +34,7 @@ type Child = ReturnType<Histogram['labels']>;
  * Durations wait until there are this many, or until a scrape: the library needs less time for each when it gets
  * many at once.
  */
-const AT_ONCE = 1_000;
+const BATCH_SIZE = 1_000;
 
 export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics()): Metrics {
   const registers = [new Registry()];
@@ -65,7 +65,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
     const name = `${method} ${status} ${route}`;
     const child = children.get(name) ?? duration.labels({ method, route, status });
     children.set(name, child);
-    if (waiting.push({ child, seconds }) === AT_ONCE) observeAll();
+    if (waiting.push({ child, seconds }) === BATCH_SIZE) observeAll();
     if (status === 429) limited.inc();
   };
   return {
@@ -82,7 +82,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
         '/metrics',
         { config: { access: 'public' }, schema: { hide: true } },
         async (request, reply) => {
-          if (!bringsToken(request.headers.authorization, token))
+          if (!hasToken(request.headers.authorization, token))
             throw new ApiError('invalid_metrics_token', undefined, { 'www-authenticate': 'Bearer' });
           reply.type(registry.contentType).header('cache-control', 'no-store');
           return text();
@@ -93,7 +93,7 @@ export function openMetrics(collect: CollectMetrics = (own) => () => own.metrics
 }
 
 /** Compares digests: they have equal lengths, and the time does not depend on how many characters agree. */
-function bringsToken(authorization: string | undefined, token: string | undefined): boolean {
+function hasToken(authorization: string | undefined, token: string | undefined): boolean {
   const given = authorization?.match(/^Bearer +(\S+) *$/i)?.[1];
   if (given === undefined || token === undefined) return false;
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'));

@@ -23,19 +23,19 @@ export interface Operation<
 const MAX_BYTES = 64 * 1024;
 
 /** An instant, sent as ISO 8601. */
-export const moment = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
-export const momentOrNull = Type.Unsafe<Date | null>({ type: ['string', 'null'], format: 'date-time' });
+export const instant = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
+export const instantOrNull = Type.Unsafe<Date | null>({ type: ['string', 'null'], format: 'date-time' });
 
-const NOTHING = Type.Object({}, { additionalProperties: false });
+const EMPTY = Type.Object({}, { additionalProperties: false });
 
 /** @param key the method and the URL, with parameters as Fastify writes them */
 export function operation<
   const Key extends OperationKey,
   Answer extends TSchema,
-  Body extends TSchema = typeof NOTHING,
-  Query extends TSchema = typeof NOTHING,
+  Body extends TSchema = typeof EMPTY,
+  Query extends TSchema = typeof EMPTY,
 >(key: Key, parts: { answer: Answer; body?: Body; query?: Query }): Operation<Key, Body, Query, Answer> {
-  const { answer, body = NOTHING, query = NOTHING } = parts;
+  const { answer, body = EMPTY, query = EMPTY } = parts;
   return { key, answer, body: body as Body, query: query as Query };
 }
 

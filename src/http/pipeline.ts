@@ -16,12 +16,12 @@ interface PipelineOptions extends KeyAuthenticationOptions {
   /** Once aborted, each connection is closed after its response. */
   stopping: AbortSignal;
   /** Sends a page with status 404 if a browser requests an unknown path. @returns whether it was sent */
-  answerMistyped(request: FastifyRequest, reply: FastifyReply): boolean;
+  sendNotFoundPage(request: FastifyRequest, reply: FastifyReply): boolean;
 }
 
 /** Registers the hooks of all requests, also of those with a cached response. Hooks run in this order. */
 export function registerPipeline(app: FastifyInstance, options: PipelineOptions): void {
-  const { sessions, routes, urls, metrics, stopping, answerMistyped } = options;
+  const { sessions, routes, urls, metrics, stopping, sendNotFoundPage: answerMistyped } = options;
   const [requireAccount, tryAccount] = [requireSession(sessions), trySession(sessions)];
   const requireKey = authenticator(options);
 

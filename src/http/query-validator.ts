@@ -36,24 +36,24 @@ export function queryValidator({ properties = {}, required = [] }: QuerySchema) 
     for (const [name, schema] of known) if (schema.default !== undefined) value[name] = schema.default;
     for (const [name, text] of Object.entries(raw)) {
       const schema = known.get(name);
-      if (!schema) return wrong(`Unknown query parameter "${shown(name)}". Allowed: ${names}.`);
-      if (typeof text !== 'string' && !schema.items) return wrong(`${name} is given more than once.`);
+      if (!schema) return invalid(`Unknown query parameter "${printable(name)}". Allowed: ${names}.`);
+      if (typeof text !== 'string' && !schema.items) return invalid(`${name} must not be repeated.`);
       const parsed = parse(schema, String(text));
-      if ('allowed' in parsed) return wrong(`${name} must be ${parsed.allowed}.`);
+      if ('allowed' in parsed) return invalid(`${name} must be ${parsed.allowed}.`);
       value[name] = parsed.value;
     }
     const missing = required.find((name) => value[name] === undefined);
-    if (missing !== undefined) return wrong(`${missing} is needed.`);
+    if (missing !== undefined) return invalid(`${missing} is required.`);
     return { value };
   };
 }
 
-function wrong(message: string): { error: ApiError } {
+function invalid(message: string): { error: ApiError } {
   return { error: new ApiError('invalid_parameter', message) };
 }
 
 /** Returns the name as short, printable ASCII: names in error messages are untrusted input. */
-function shown(name: string): string {
+function printable(name: string): string {
   return name.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 40);
 }
 

@@ -33,7 +33,7 @@ export function trySession({ clock, findAccount }: SessionOptions) {
     const account = authorization === undefined && cookie ? await findAccount(request, reply) : null;
     if (!account || account.mustChangePassword) return false;
     request.principal = { tlpCeiling: account.tlpCeiling, now: clock() };
-    request.askedBy = `account ${account.id}`;
+    request.principalId = `account ${account.id}`;
     return true;
   };
 }
@@ -54,11 +54,11 @@ export function requireSession({ clock, findAccount }: SessionOptions) {
     if (needed !== 'signed-in') {
       if (account.mustChangePassword) throw new ApiError('password_change_required');
       if (!hasRole(account.role, needed))
-        throw new ApiError('insufficient_role', `This needs the role ${needed}; yours is ${account.role}.`);
+        throw new ApiError('insufficient_role', `Requires the role ${needed}; your role is ${account.role}.`);
     }
     request.account = account;
     request.principal = { tlpCeiling: account.tlpCeiling, now: clock() };
-    request.askedBy = `account ${account.id}`;
+    request.principalId = `account ${account.id}`;
   };
 }
 
@@ -81,7 +81,7 @@ function isOwnOrigin({ headers }: FastifyRequest): boolean {
  * Guards operations that concern all stored data.
  * @throws {ApiError} when the TLP ceiling of the account may hide some of it
  */
-export function requireFullSight({ principal }: FastifyRequest): void {
+export function requireFullVisibility({ principal }: FastifyRequest): void {
   if (principal.tlpCeiling !== 'RED')
-    throw new ApiError('insufficient_role', 'This needs a role that sees everything, up to TLP:RED.');
+    throw new ApiError('insufficient_role', 'Requires a role with the TLP ceiling RED.');
 }

@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 
 export interface SlowBodies {
   /** The interval at which each incomplete body is checked. */
-  everyMs: number;
+  intervalMs: number;
   /** The bytes that must have arrived since the last check of an incomplete body. */
-  leastBytes: number;
+  minBytes: number;
 }
 
 /** A minimum of 1 KiB a second. */
-const DEFAULT: SlowBodies = { everyMs: 10_000, leastBytes: 10 * 1024 };
+const DEFAULT: SlowBodies = { intervalMs: 10_000, minBytes: 10 * 1024 };
 
 /**
  * Aborts requests whose bodies arrive too slowly, on every route: a large upload may take long, but no client may
@@ -19,7 +19,7 @@ const DEFAULT: SlowBodies = { everyMs: 10_000, leastBytes: 10 * 1024 };
 export function cutSlowBodies(
   server: Server,
   refuse: (socket: Socket) => void,
-  { everyMs, leastBytes }: SlowBodies = DEFAULT,
+  { intervalMs: everyMs, minBytes: leastBytes }: SlowBodies = DEFAULT,
 ): void {
   server.on('request', (request, response) => {
     if (!hasBody(request)) return;
@@ -27,9 +27,9 @@ export function cutSlowBodies(
     let before = socket.bytesRead;
     const timer = setInterval(() => {
       if (request.complete || socket.destroyed) return clearInterval(timer);
-      const came = socket.bytesRead - before;
+      const received = socket.bytesRead - before;
       before = socket.bytesRead;
-      if (came >= leastBytes || request.readableLength > 0) return;
+      if (received >= leastBytes || request.readableLength > 0) return;
       clearInterval(timer);
       if (response.headersSent) socket.destroy();
       else refuse(socket);

@@ -5,7 +5,7 @@ const pending: (() => void)[] = [];
  * directly after each other, the process that reads them stays awake; a wake-up costs as much as a response
  * (bench/NOTES.md).
  */
-export function atTurnEnd(write: () => void): void {
+export function runAtTickEnd(write: () => void): void {
   if (pending.push(write) > 1) return;
   setImmediate(() => {
     for (const one of pending.splice(0)) one();

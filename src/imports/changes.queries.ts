@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { keysetPages } from '../db/keyset.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Relationship } from '../entities/resolution/relationships.queries.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
@@ -52,20 +53,20 @@ async function runNumbers(
 /**
  * To be called in the transaction that writes, before it does.
  * @param changed ids of the objects whose statement changes
- * @param said ids of all objects that are spoken of, those among them
+ * @param objectIds ids of all objects of the batch, those included
  */
 export async function keepObjects(
   trx: Transaction<Tables>,
   keeper: Keeper,
   kind: EntityKind,
-  { changed, said }: { changed: readonly string[]; said: readonly string[] },
+  { changed, objectIds }: { changed: readonly string[]; objectIds: readonly string[] },
 ): Promise<void> {
   const { own, others } = await runNumbers(trx, keeper);
   const ids = (all: readonly string[]) => sql`${[...new Set(all)].sort()}::uuid[]`;
   if (own === undefined) {
     if (others.length === 0) return;
     await sql`
-      delete from import_change where object_id = any(${ids(said)}) and run = any(${others}::integer[])
+      delete from import_change where object_id = any(${ids(objectIds)}) and run = any(${others}::integer[])
     `.execute(trx);
     return;
   }
@@ -85,7 +86,7 @@ export async function keepObjects(
   await sql`
     insert into import_change (object_id, run, kind, changed, revision)
     select distinct c.object_id, ${own}::integer, c.kind, false, ${keeper.revision}::bigint
-    from import_change as c where c.object_id = any(${ids(said)}) and c.run = any(${others}::integer[])
+    from import_change as c where c.object_id = any(${ids(objectIds)}) and c.run = any(${others}::integer[])
     on conflict do nothing
   `.execute(trx);
 }
@@ -119,13 +120,13 @@ export async function keepRelationships(
   trx: Transaction<Tables>,
   keeper: Keeper,
   changed: readonly Relationship[],
-  said: readonly Relationship[],
+  stated: readonly Relationship[],
 ): Promise<void> {
   const { own, others } = await runNumbers(trx, keeper);
   if (own === undefined) {
     if (others.length === 0) return;
     await sql`
-      delete from import_relationship_change as c using ${recordset(said)}
+      delete from import_relationship_change as c using ${recordset(stated)}
       where ${same('c', 'wanted')} and c.run = any(${others}::integer[])
     `.execute(trx);
     return;
@@ -145,7 +146,7 @@ export async function keepRelationships(
   await sql`
     insert into import_relationship_change (from_id, to_id, type, from_kind, to_kind, run, source_id, changed, revision)
     select distinct wanted.*, ${own}::integer, ${source}, false, ${keeper.revision}::bigint
-    from ${recordset(said)} join import_relationship_change as c on ${same('c', 'wanted')}
+    from ${recordset(stated)} join import_relationship_change as c on ${same('c', 'wanted')}
     where c.run = any(${others}::integer[])
     on conflict do nothing
   `.execute(trx);
@@ -283,7 +284,6 @@ export async function forgetSource(trx: Transaction<Tables>, source: { name: str
 }
 
 const FORGOTTEN_AT_ONCE = 5_000;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Takes away, in batches, what was replaced by imports that cannot be undone any more, for they are too old or undone. */
 export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean): Promise<void> {
@@ -298,8 +298,8 @@ export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean
     ['import_relationship_change', 'from_id'],
   ] as const) {
     const id = sql.ref(key);
-    for (let after: string | undefined = BEFORE_ALL; after !== undefined && !stopped(); ) {
-      const { rows }: { rows: { last: string | null }[] } = await sql<{ last: string | null }>`
+    const deletePage = async (after: string) => {
+      const { rows } = await sql<{ last: string | null }>`
         with page as (select ${id} as id, run from ${sql.table(table)} where ${id} > ${after}::uuid
           order by ${id} fetch first ${sql.lit(FORGOTTEN_AT_ONCE)} rows with ties
         ), gone as (
@@ -308,7 +308,8 @@ export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean
         )
         select max(id::text) as last from page
       `.execute(db);
-      after = rows[0]?.last ?? undefined;
-    }
+      return rows[0]?.last ?? undefined;
+    };
+    for await (const _ of keysetPages(deletePage, (last) => last)) if (stopped()) return;
   }
 }

@@ -1,12 +1,12 @@
-import type { KnownIndicator } from '../indicators/state/state.queries.ts';
+import type { LoadedIndicator } from '../indicators/state/state.queries.ts';
 import type { Statement } from '../model/statement.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
 
 /** What a dry run would have written so far, for a repeat in a later batch. Kept packed: a file may be large. */
 export interface DryRun {
   /** Lays what was kept of these ids over what the database knows. */
-  recall(ids: Iterable<string>, known: Map<string, KnownIndicator>): void;
-  keep(id: string, indicator: KnownIndicator): void;
+  recall(ids: Iterable<string>, known: Map<string, LoadedIndicator>): void;
+  keep(id: string, indicator: LoadedIndicator): void;
 }
 
 const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', 'delistedAt'];
@@ -28,10 +28,10 @@ export function createDryRun(source: Source): DryRun {
   };
 }
 
-function unpack(packed: string, source: Source): KnownIndicator {
+function unpack(packed: string, source: Source): LoadedIndicator {
   const { externalIds, statement, ...identity } = JSON.parse(packed, (key, field) =>
     DATES.includes(key) && field !== null ? new Date(field) : field,
-  ) as Pick<KnownIndicator, 'type' | 'normalized' | 'value'> & {
+  ) as Pick<LoadedIndicator, 'type' | 'normalized' | 'value'> & {
     externalIds: string[];
     statement: Statement;
   };

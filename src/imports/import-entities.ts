@@ -1,52 +1,38 @@
-import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import type { Transaction } from 'kysely';
+import type { Tables } from '../db/tables.ts';
 import { deleteMerged, upsertEntities } from '../entities/resolution/entities.queries.ts';
 import { ENTITY_RULES, type EntityRecord } from '../entities/resolution/entity-kinds.ts';
 import { writeStatements } from '../entities/resolution/entity-statements.queries.ts';
 import { deleteOtherExternalIds, writeExternalIds } from '../entities/resolution/external-ids.queries.ts';
 import { type EntityChange, planEntities } from '../entities/resolution/plan-entities.ts';
 import { moveEnds } from '../entities/resolution/relationship-ends.queries.ts';
-import type { Tlp } from '../model/vocabulary.ts';
-import type { Source } from '../sources/store/sources.queries.ts';
-import { type LeaseHolder, NO_LEASE } from './assert-lease.ts';
-import { hasUndoable, keepObjects } from './changes.queries.ts';
-import type { ImportCounts } from './counts.ts';
+import { keepObjects } from './changes.queries.ts';
+import { type ImportContext, writePlanned } from './import-context.ts';
 
-/**
- * Imports records of one kind, as `importIndicators` does: works out without a lock what they change, then, when they
- * change anything, takes the revision and writes; worked out again under the lock when somebody else was quicker.
- */
+/** Imports a batch of records of one kind. */
 export async function importEntities(
-  db: Db,
-  source: Source,
+  context: ImportContext,
   kind: EntityRecord['kind'],
   records: readonly EntityRecord[],
-  now: Date,
-  counts: ImportCounts,
-  dryRun: boolean,
-  tlpCeiling: Tlp,
-  writer: LeaseHolder = NO_LEASE,
 ): Promise<void> {
-  const mayBeUndone = !dryRun && (await hasUndoable(db, source, writer.runId));
-  let plan = await planEntities(db, source, kind, records, now, tlpCeiling);
-  if (!dryRun && (mayBeUndone || plan.statements.length > 0)) {
-    await db.transaction().execute(async (trx) => {
-      const lock = await lockRevision(trx);
-      await writer.guard(trx);
-      if (lock.previous !== plan.revision)
-        plan = await planEntities(trx, source, kind, records, now, tlpCeiling);
-      await keepObjects(trx, { source, runId: writer.runId, revision: lock.next }, kind, plan);
-      if (plan.statements.length === 0) return;
-      await writeEntities(trx, kind, plan, lock.next, now);
-      await commitRevision(trx, lock);
-    });
-  }
+  const { source, now, tlpCeiling, counts } = context;
+  const plan = await writePlanned(
+    context,
+    (db) => planEntities(db, source, kind, records, now, tlpCeiling),
+    ({ statements }) => statements.length > 0,
+    async (trx, planned, revision, keeper) => {
+      await keepObjects(trx, keeper, kind, planned);
+      if (planned.statements.length === 0) return;
+      await writeEntities(trx, kind, planned, revision.next, now);
+      revision.advance();
+    },
+  );
   for (const outcome of plan.outcomes) counts.count(kind, outcome);
 }
 
-/** Writes what a plan changes of one kind, under the revision's lock. */
+/** Writes the planned changes of one kind, under the lock of the revision. */
 export async function writeEntities(
-  trx: Parameters<typeof upsertEntities>[0],
+  trx: Transaction<Tables>,
   kind: EntityRecord['kind'],
   plan: EntityChange,
   revision: number,

@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision, readRevision } from '../db/revision/revision.ts';
+import { type OpenRevision, readRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
 import { requestAutomatic } from '../enrichment/access-tracker.ts';
 import { PRIORITY } from '../enrichment/requests.queries.ts';
@@ -9,7 +8,7 @@ import type { IndicatorRecord } from '../importers/importer.ts';
 import { recompute, sameHit } from '../indicators/state/recompute.ts';
 import {
   type IndicatorWrite,
-  type KnownIndicator,
+  type LoadedIndicator,
   loadIndicators,
   type StatementWrite,
   writeIndicators,
@@ -25,88 +24,62 @@ import {
   sameStatement,
   uniqueTags,
 } from '../model/statement.ts';
-import type { Tlp } from '../model/vocabulary.ts';
 import { loadSources, type Source } from '../sources/store/sources.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { WhitelistMatcher } from '../whitelist/matching/matcher.ts';
-import { type LeaseHolder, NO_LEASE } from './assert-lease.ts';
-import { hasUndoable, keepObjects } from './changes.queries.ts';
-import type { ImportCounts } from './counts.ts';
+import { keepObjects } from './changes.queries.ts';
 import type { DryRun } from './dry-run.ts';
+import { type ImportContext, writePlanned } from './import-context.ts';
 
-/** What a batch would change. */
+/** The changes that a batch would make. */
 interface Plan {
-  /** The revision up to which it was worked out. */
+  /** The revision that the plan is based on. */
   revision: number;
   indicators: IndicatorWrite[];
   statements: StatementWrite[];
   externalIds: ExternalIdWrite[];
   outcomes: Outcome[];
-  /** Of all that the batch speaks of. */
-  said: string[];
-  /** Of those whose statement it changes. */
+  /** Ids of all indicators in the batch. */
+  objectIds: string[];
+  /** Ids of the indicators whose statement the batch changes. */
   changed: string[];
 }
 
 type Outcome = 'new' | 'updated' | 'unchanged';
 
-/**
- * Imports a batch: works out without a lock what it changes, then, when it changes anything, takes the revision
- * and writes. When somebody else has written in between it is worked out again, under the lock.
- */
+/** Imports a batch of indicators. */
 export async function importIndicators(
-  db: Db,
-  source: Source,
+  context: ImportContext,
   records: readonly IndicatorRecord[],
-  now: Date,
-  counts: ImportCounts,
-  tlpCeiling: Tlp,
-  writer: LeaseHolder = NO_LEASE,
-): Promise<void> {
-  const mayBeUndone = await hasUndoable(db, source, writer.runId);
-  let plan = await planBatch(db, source, records, now, tlpCeiling);
-  if (mayBeUndone || changesAnything(plan)) {
-    await db.transaction().execute(async (trx) => {
-      const lock = await lockRevision(trx);
-      await writer.guard(trx);
-      if (lock.previous !== plan.revision) plan = await planBatch(trx, source, records, now, tlpCeiling);
-      await keepObjects(trx, { source, runId: writer.runId, revision: lock.next }, 'indicator', plan);
-      if (changesAnything(plan)) await write(trx, plan, lock, now);
-    });
-  }
-  for (const outcome of plan.outcomes) counts.count('indicator', outcome);
-  counts.hidden += plan.indicators.filter(({ shown }) => shown.suppressedBy !== null).length;
-}
-
-export async function dryRunIndicators(
-  db: Db,
-  source: Source,
-  records: readonly IndicatorRecord[],
-  now: Date,
-  counts: ImportCounts,
   dryRunState: DryRun,
-  tlpCeiling: Tlp,
 ): Promise<void> {
-  const plan = await planBatch(db, source, records, now, tlpCeiling, dryRunState);
+  const { counts, dryRun, now } = context;
+  const plan = await writePlanned(
+    context,
+    (db) => planBatch({ ...context, db }, records, dryRunState),
+    changesAnything,
+    async (trx, planned, revision, keeper) => {
+      await keepObjects(trx, keeper, 'indicator', planned);
+      if (changesAnything(planned)) await write(trx, planned, revision, now);
+    },
+  );
   for (const outcome of plan.outcomes) counts.count('indicator', outcome);
+  if (!dryRun) counts.hidden += plan.indicators.filter(({ shown }) => shown.suppressedBy !== null).length;
 }
 
 async function planBatch(
-  db: Db,
-  given: Source,
+  { db, source: given, now, dryRun, tlpCeiling }: ImportContext,
   records: readonly IndicatorRecord[],
-  now: Date,
-  tlpCeiling: Tlp,
-  dryRunState?: DryRun,
+  dryRunState: DryRun,
 ): Promise<Plan> {
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
   const revision = await readRevision(db);
   const matcher = await currentMatcher(db);
-  // What is set for it may have changed since the import began.
+  // The settings of the source may have changed since the import began.
   const source = (await loadSources(db, [given.id])).get(given.id) ?? given;
   const byId = new Map(records.map((record) => [indicatorId(record.type, record.normalized), record]));
   const known = await loadIndicators(db, [...byId.keys()]);
-  dryRunState?.recall(byId.keys(), known);
+  if (dryRun) dryRunState.recall(byId.keys(), known);
   const fresh = new Set([...byId.keys()].filter((id) => !known.has(id)));
   const changed = new Set<string>();
   const externalIds: ExternalIdWrite[] = [];
@@ -133,7 +106,7 @@ async function planBatch(
     if (!sameValue) current.value = record.value;
     current.statements.set(source.id, { ...after, source });
     known.set(id, current);
-    dryRunState?.keep(id, current);
+    if (dryRun) dryRunState.keep(id, current);
     changed.add(id);
     return isNew ? 'new' : 'updated';
   });
@@ -142,12 +115,12 @@ async function planBatch(
     ...writesFor(changed, fresh, known, source, matcher, now),
     externalIds,
     outcomes,
-    said: [...byId.keys()],
+    objectIds: [...byId.keys()],
     changed: [...changed],
   };
 }
 
-function unknownIndicator({ type, normalized, value }: IndicatorRecord): KnownIndicator {
+function unknownIndicator({ type, normalized, value }: IndicatorRecord): LoadedIndicator {
   return {
     type,
     normalized,
@@ -163,7 +136,7 @@ function unknownIndicator({ type, normalized, value }: IndicatorRecord): KnownIn
 function writesFor(
   changed: ReadonlySet<string>,
   fresh: ReadonlySet<string>,
-  known: ReadonlyMap<string, KnownIndicator>,
+  known: ReadonlyMap<string, LoadedIndicator>,
   source: Source,
   matcher: WhitelistMatcher,
   now: Date,
@@ -178,7 +151,15 @@ function writesFor(
     const shown = recompute(entry, matcher, now);
     const hitChanges = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
     // The number's place is held by a 0 until it is given out under the lock.
-    indicators.push({ id, number: fresh.has(id) ? 0 : null, type, value, normalized, shown, hitChanges });
+    indicators.push({
+      id,
+      number: fresh.has(id) ? 0 : null,
+      type,
+      value,
+      normalized,
+      shown,
+      whitelistHitChanged: hitChanges,
+    });
     statements.push({ indicatorId: id, sourceId: source.id, statement });
   }
   return { indicators, statements };
@@ -219,18 +200,13 @@ function changesAnything({ indicators, externalIds }: Plan): boolean {
   return indicators.length > 0 || externalIds.length > 0;
 }
 
-async function write(
-  trx: Transaction<Tables>,
-  plan: Plan,
-  lock: Awaited<ReturnType<typeof lockRevision>>,
-  now: Date,
-): Promise<void> {
-  let number = lock.lastNumber;
+async function write(trx: Transaction<Tables>, plan: Plan, revision: OpenRevision, now: Date): Promise<void> {
+  let number = revision.lastNumber;
   const numbered = plan.indicators.map((row) => (row.number === null ? row : { ...row, number: ++number }));
-  await writeIndicators(trx, numbered, lock.next, now);
+  await writeIndicators(trx, numbered, revision.next, now);
   await writeStatements(trx, plan.statements);
   await writeExternalIds(trx, plan.externalIds);
   const fresh = plan.indicators.filter((row) => row.number !== null).map(({ id }) => id);
   await requestAutomatic(trx, fresh, PRIORITY.policy, now);
-  await commitRevision(trx, lock, number - lock.lastNumber);
+  revision.advance(number - revision.lastNumber);
 }

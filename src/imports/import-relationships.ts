@@ -1,5 +1,5 @@
 import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { readRevision } from '../db/revision/revision.ts';
 import { type EntityRef, resolveExternalIds } from '../entities/resolution/external-ids.queries.ts';
 import {
   loadRelationships,
@@ -11,9 +11,8 @@ import type { RelationshipRecord } from '../importers/importer.ts';
 import { compareTlp, mostRestrictive } from '../model/statement.ts';
 import type { EntityKind, RelationshipType, Tlp } from '../model/vocabulary.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
-import { type LeaseHolder, NO_LEASE } from './assert-lease.ts';
-import { hasUndoable, keepRelationships } from './changes.queries.ts';
-import type { ImportCounts } from './counts.ts';
+import { keepRelationships } from './changes.queries.ts';
+import { type ImportContext, writePlanned } from './import-context.ts';
 
 /** Which kinds a relationship may join (STIX 2.1 appendix B, as far as the API shows it). */
 const JOINS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonly EntityKind[] }> = {
@@ -29,6 +28,8 @@ const JOINS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonl
 const NOT_KEPT = 'a relationship that joins other kinds';
 
 interface Plan {
+  /** The revision that the plan is based on. */
+  revision: number;
   writes: Map<string, Relationship>;
   outcomes: ('new' | 'updated' | 'unchanged')[];
 }
@@ -45,21 +46,18 @@ const MAX_PAIRS = 1_000;
 const TOO_MANY = `its ends stand for more than ${MAX_PAIRS} pairs of objects`;
 
 /**
- * Joins what both ends of are known, up to `tlpCeiling`.
- * @returns the records with an end that is not known (yet)
+ * Imports relationships whose ends are both stored, up to the TLP ceiling.
+ * @returns the records with an end that is not stored (yet)
  */
 export async function importRelationships(
-  db: Db,
-  source: Source,
+  context: ImportContext,
   records: readonly RelationshipRecord[],
-  counts: ImportCounts,
-  tlpCeiling: Tlp,
-  writer: LeaseHolder = NO_LEASE,
 ): Promise<RelationshipRecord[]> {
+  const { db, source, counts, tlpCeiling } = context;
   const waiting: RelationshipRecord[] = [];
   let pairs: Relationship[] = [];
   const write = async () => {
-    await writePairs(db, source, pairs, counts, writer, tlpCeiling);
+    await writePairs(context, pairs);
     pairs = [];
   };
   for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
@@ -86,30 +84,20 @@ export async function importRelationships(
   return waiting;
 }
 
-async function writePairs(
-  db: Db,
-  source: Source,
-  pairs: readonly Relationship[],
-  counts: ImportCounts,
-  writer: LeaseHolder,
-  tlpCeiling: Tlp,
-): Promise<void> {
+async function writePairs(context: ImportContext, pairs: readonly Relationship[]): Promise<void> {
   if (pairs.length === 0) return;
-  const mayBeUndone = await hasUndoable(db, source, writer.runId);
-  let plan = await planRelationships(db, pairs, tlpCeiling);
-  if (mayBeUndone || plan.writes.size > 0) {
-    await db.transaction().execute(async (trx) => {
-      const lock = await lockRevision(trx);
-      await writer.guard(trx);
-      plan = await planRelationships(trx, pairs, tlpCeiling);
-      const keeper = { source, runId: writer.runId, revision: lock.next };
-      await keepRelationships(trx, keeper, [...plan.writes.values()], pairs);
-      if (plan.writes.size === 0) return;
-      await writeRelationships(trx, [...plan.writes.values()], lock.next);
-      await commitRevision(trx, lock);
-    });
-  }
-  for (const outcome of plan.outcomes) counts.count('relationship', outcome);
+  const plan = await writePlanned(
+    context,
+    (db) => planRelationships(db, pairs, context.tlpCeiling),
+    ({ writes }) => writes.size > 0,
+    async (trx, { writes }, revision, keeper) => {
+      await keepRelationships(trx, keeper, [...writes.values()], pairs);
+      if (writes.size === 0) return;
+      await writeRelationships(trx, [...writes.values()], revision.next);
+      revision.advance();
+    },
+  );
+  for (const outcome of plan.outcomes) context.counts.count('relationship', outcome);
 }
 
 function joinsOf(
@@ -136,15 +124,16 @@ function joinsOf(
   );
 }
 
-/** What is known above `tlpCeiling` counts as what is not there. */
+/** Plans the writes; a stored relationship above the ceiling counts as new. */
 async function planRelationships(db: Db, wanted: readonly Relationship[], tlpCeiling: Tlp): Promise<Plan> {
+  // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
+  const plan: Plan = { revision: await readRevision(db), writes: new Map(), outcomes: [] };
   const known = await loadRelationships(db, wanted);
-  const plan: Plan = { writes: new Map(), outcomes: [] };
-  for (const said of wanted) {
-    const key = relationshipKey(said);
+  for (const stated of wanted) {
+    const key = relationshipKey(stated);
     const before = known.get(key);
-    // What a source has once said under a marking stays under it, or a more restrictive one.
-    const after = before ? { ...before, tlp: mostRestrictive([before.tlp, said.tlp]) } : said;
+    // A source's relationship keeps its marking, or gets a more restrictive one.
+    const after = before ? { ...before, tlp: mostRestrictive([before.tlp, stated.tlp]) } : stated;
     const isSeen = before !== undefined && compareTlp(before.tlp, tlpCeiling) <= 0;
     if (before?.tlp === after.tlp) {
       plan.outcomes.push(isSeen ? 'unchanged' : 'new');

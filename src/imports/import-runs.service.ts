@@ -54,7 +54,7 @@ export async function recordRun(
     noting ??= noteProgress(db, id, run.readBytes, counts)
       .then((who) => {
         if (who !== null)
-          stopping.abort(new ImportStopped(`${who} stopped it. What was read whole was kept.`));
+          stopping.abort(new ImportStopped(`${who} stopped it. Complete records before that were imported.`));
       })
       .catch(onError)
       .finally(() => {

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
-import { requireFullSight } from '../http/session-gate.ts';
+import { requireFullVisibility } from '../http/session-gate.ts';
 import { fileInput } from '../importers/file-input.ts';
 import { UnreadableInput } from '../importers/importer.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
@@ -98,8 +98,8 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       // Files that arrived at the same time may be more than run at once: the last of them wait.
       const work = turns.execute(() =>
         runUpload(
-          { database: deps.database, clock: deps.clock, signal: stopping.signal, log },
-          { ...wanted, file, importer, defaults, counts, run, tlpCeiling },
+          { db, clock: deps.clock, signal: stopping.signal, log },
+          { source, fileName, dryRun, file, importer, defaults, counts, run, tlpCeiling },
         ),
       );
       running.add(work);
@@ -129,7 +129,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   app.route({
     ...routeOf(operations.previewImportUndo, 'administrator'),
     handler: async (request) => {
-      requireFullSight(request);
+      requireFullVisibility(request);
       return { data: await previewUndo(db, idOf(request), deps.clock()).catch(asApiError) };
     },
   });
@@ -137,7 +137,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   app.route({
     ...routeOf(operations.undoImport, 'administrator'),
     handler: async (request) => {
-      requireFullSight(request);
+      requireFullVisibility(request);
       await startUndo(db, idOf(request), deps.by(request)).catch(asApiError);
       const stopped = () => stopping.signal.aborted;
       // What it does not come to, a worker does.

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { moment, momentOrNull, operation } from '../http/operation.ts';
+import { instant, instantOrNull, operation } from '../http/operation.ts';
 import { mapOf, nullable, nullableEnum, pageParameters, score, stringEnum } from '../http/schema.ts';
 import { IMPORTERS } from '../importers/recognize.ts';
 import { SEVERITIES, TLPS } from '../model/vocabulary.ts';
@@ -28,8 +28,8 @@ const Run = Type.Object({
   who: Type.String(),
   /** `stopped`: the server ended meanwhile; what was read whole was kept. */
   state: stringEnum(['running', 'done', 'failed', 'stopped']),
-  startedAt: moment,
-  endedAt: momentOrNull,
+  startedAt: instant,
+  endedAt: instantOrNull,
   readBytes: Type.Integer(),
   /** Of the new and updated indicators: hidden by the whitelist. */
   hidden: Type.Integer(),
@@ -41,7 +41,7 @@ const Run = Type.Object({
   /** Its source says again what it said before. */
   undo: nullableEnum(['running', 'done']),
   undoneBy: nullable(Type.String()),
-  undoneAt: momentOrNull,
+  undoneAt: instantOrNull,
 });
 
 /** What would change. */

@@ -12,13 +12,12 @@ import {
   UnreadableInput,
 } from '../importers/importer.ts';
 import { compareTlp } from '../model/statement.ts';
-import type { Tlp } from '../model/vocabulary.ts';
-import type { Source } from '../sources/store/sources.queries.ts';
-import type { LeaseHolder } from './assert-lease.ts';
+import { type LeaseHolder, NO_LEASE } from './assert-lease.ts';
 import type { ImportCounts } from './counts.ts';
 import { createDryRun, type DryRun } from './dry-run.ts';
+import type { ImportContext } from './import-context.ts';
 import { importEntities } from './import-entities.ts';
-import { dryRunIndicators, importIndicators } from './import-indicators.ts';
+import { importIndicators } from './import-indicators.ts';
 import { importRelationships } from './import-relationships.ts';
 import { createPendingRelationships, type PendingRelationships } from './pending-relationships.ts';
 
@@ -35,21 +34,11 @@ const FIRST_STATISTICS = 1_000;
 const AUTOVACUUM_SHARE = 0.1;
 const BATCH_BOUNDS = { least: 100, most: 5_000 };
 
-export interface ImportOptions {
-  source: Source;
-  now: Date;
-  /** Tells what would happen and writes nothing. Relationships are not counted then. */
-  dryRun: boolean;
-  counts: ImportCounts;
-  /**
-   * Of whoever imports: a record that is marked above it is rejected, and the counts tell nothing of what is known above
-   * it, which counts as new.
-   */
-  tlpCeiling: Tlp;
-  /** Left out: it may always write, and what it replaces is not kept. */
+export interface ImportOptions extends Omit<ImportContext, 'db' | 'writer'> {
+  /** Left out: the import may always write, and replaced rows are not stored for an undo. */
   writer?: LeaseHolder;
   /** Nobody reads while this import runs: its batches may be as large as the database takes quickest. */
-  alone?: boolean;
+  exclusive?: boolean;
   /** Ends the import between batches. */
   signal?: AbortSignal;
   /** Left out: what the database says. */
@@ -82,28 +71,35 @@ export interface ImportFile {
 }
 
 /**
- * Imports files, in batches; each is a transaction. A file that cannot be read to its end keeps what was read
- * whole before that point, and says where. A relationship may stand before its ends, also in another file.
- * @returns what could not be read to its end
- * @throws when the database fails: the batch under way is not kept
+ * Imports files in batches; each batch is a transaction. Of a file that cannot be read to its end, the records before
+ * that point are imported. A relationship may precede its ends, also in another file.
+ * @param files an `Interruption` stands for a file that cannot be read at all
+ * @returns the files that could not be read to their end
+ * @throws when the database fails: the current batch is not written
  */
 export async function importFiles(
   db: Db,
-  files: Iterable<ImportFile> | AsyncIterable<ImportFile>,
+  files: Iterable<ImportFile> | AsyncIterable<ImportFile | Interruption>,
   options: ImportOptions,
 ): Promise<Interruption[]> {
   const interruptions: Interruption[] = [];
+  const context: ImportContext = { ...options, db, writer: options.writer ?? NO_LEASE };
   const waiting = createPendingRelationships();
   const oneConnection = await hasOneConnection(db);
-  const batchMs = oneConnection && !options.alone ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
-  const statistics = statisticsOf(db, options, oneConnection);
+  const batchMs = oneConnection && !options.exclusive ? BATCH_MS_ON_ONE_CONNECTION : BATCH_MS;
+  const statistics = statisticsOf(context, oneConnection);
   const dryRunState = createDryRun(options.source);
   try {
-    for await (const { importer, input } of files) {
-      const write = batchWriter(db, options, { batchMs, dryRunState, waiting, statistics });
+    for await (const file of files) {
+      if (!('importer' in file)) {
+        interruptions.push(file);
+        continue;
+      }
+      const { importer, input } = file;
+      const write = batchWriter(context, options, { batchMs, dryRunState, waiting, statistics });
       try {
         for await (const record of importer.read(input)) {
-          // What is rejected fills no batch.
+          // Rejected records fill no batch.
           options.signal?.throwIfAborted();
           await write.add(record, input.fileName);
         }
@@ -115,7 +111,7 @@ export async function importFiles(
       }
       await write.end();
     }
-    await resolvePending(db, waiting, options);
+    await resolvePending(context, waiting);
     await statistics.end();
   } finally {
     await waiting.close();
@@ -127,7 +123,7 @@ export async function importFiles(
  * Updates the planner's statistics each time an import has changed as many records as the planner knows of indicators. The embedded
  * database has no autovacuum, and that of PostgreSQL comes once a minute, in which an empty table can grow to tens of thousands of rows.
  */
-function statisticsOf(db: Db, { counts, dryRun }: ImportOptions, readersWait: boolean) {
+function statisticsOf({ db, counts, dryRun }: ImportContext, readersWait: boolean) {
   let before = changedRecords(counts);
   let known: number | undefined;
   const updateAfter = async (share: number) => {
@@ -157,32 +153,23 @@ interface WriterParts {
 
 /** Writes one batch while the next is read. */
 function batchWriter(
-  db: Db,
-  options: ImportOptions,
+  context: ImportContext,
+  { signal, readers: given }: Pick<ImportOptions, 'signal' | 'readers'>,
   { batchMs, dryRunState, waiting, statistics }: WriterParts,
 ) {
-  const { readers = { areServed: () => hasActiveReaders(db), yieldToReaders: delay } } = options;
+  const { db, dryRun } = context;
+  const readers = given ?? { areServed: () => hasActiveReaders(db), yieldToReaders: delay };
   let batch = newBatch();
   let limit = Math.round((FIRST_BATCH * batchMs) / BATCH_MS);
   let writing = Promise.resolve();
   async function write(full: Batch): Promise<void> {
     const start = performance.now();
-    await importBatch(db, full, options, dryRunState);
-    if (!options.dryRun) {
-      await waiting.add(
-        await importRelationships(
-          db,
-          options.source,
-          full.relationships,
-          options.counts,
-          options.tlpCeiling,
-          options.writer,
-        ),
-      );
-    }
+    await importBatch(context, full, dryRunState);
+    // A dry run writes no objects, so that the ends of relationships may be missing: it does not count them.
+    if (!dryRun) await waiting.add(await importRelationships(context, full.relationships));
     const ms = performance.now() - start;
     await statistics.afterBatch();
-    const besideReaders = !options.dryRun && (await readers.areServed());
+    const besideReaders = !dryRun && (await readers.areServed());
     limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
     // As long as it has worked: half of what it would take is theirs.
     if (besideReaders) await readers.yieldToReaders(Math.min(ms, BATCH_MS));
@@ -190,7 +177,7 @@ function batchWriter(
   const settled = () => Promise.allSettled([writing]);
   async function handOver(): Promise<void> {
     await writing;
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     writing = write(batch);
     batch = newBatch();
     // What fails is told to whoever waits for it next.
@@ -198,7 +185,7 @@ function batchWriter(
   }
   return {
     async add(record: ImportRecord, fileName: string): Promise<void> {
-      sort(record, batch, options, fileName);
+      sort(record, batch, context, fileName);
       if (batch.size >= limit) await handOver();
     },
     async end(): Promise<void> {
@@ -210,23 +197,11 @@ function batchWriter(
   };
 }
 
-/** Joins what waited for its ends; what still has an unknown one is rejected. */
-async function resolvePending(
-  db: Db,
-  waiting: PendingRelationships,
-  { source, counts, writer, tlpCeiling }: ImportOptions,
-): Promise<void> {
+/** Imports the relationships that waited for their ends; those with an end that is still missing are rejected. */
+async function resolvePending(context: ImportContext, waiting: PendingRelationships): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
-    for (const { type, from, to } of await importRelationships(
-      db,
-      source,
-      group,
-      counts,
-      tlpCeiling,
-      writer,
-    )) {
-      counts.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
-    }
+    for (const { type, from, to } of await importRelationships(context, group))
+      context.counts.reject('relationship', 'an end is not known', `${from} ${type} ${to}`);
   }
 }
 
@@ -240,8 +215,12 @@ function newBatch(): Batch {
   return { indicators: [], entities: new Map(), relationships: [], size: 0 };
 }
 
-function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileName: string): void {
-  const { counts, source, tlpCeiling } = options;
+function sort(
+  record: ImportRecord,
+  batch: Batch,
+  { counts, source, tlpCeiling }: ImportContext,
+  fileName: string,
+): void {
   if (record.kind === 'rejected') {
     counts.reject(record.of, record.reason, `${fileName}, ${record.where}`);
     return;
@@ -261,11 +240,7 @@ function sort(record: ImportRecord, batch: Batch, options: ImportOptions, fileNa
   }
 }
 
-async function importBatch(db: Db, batch: Batch, options: ImportOptions, dryRunState: DryRun): Promise<void> {
-  const { source, now, dryRun, counts, writer, tlpCeiling } = options;
-  for (const [kind, records] of batch.entities)
-    await importEntities(db, source, kind, records, now, counts, dryRun, tlpCeiling, writer);
-  if (batch.indicators.length === 0) return;
-  if (dryRun) await dryRunIndicators(db, source, batch.indicators, now, counts, dryRunState, tlpCeiling);
-  else await importIndicators(db, source, batch.indicators, now, counts, tlpCeiling, writer);
+async function importBatch(context: ImportContext, batch: Batch, dryRunState: DryRun): Promise<void> {
+  for (const [kind, records] of batch.entities) await importEntities(context, kind, records);
+  if (batch.indicators.length > 0) await importIndicators(context, batch.indicators, dryRunState);
 }

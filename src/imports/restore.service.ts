@@ -1,10 +1,11 @@
 import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { keysetPages } from '../db/keyset.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
 import { ENTITY_RULES, type EntityRecord } from '../entities/resolution/entity-kinds.ts';
 import { restoreRelationships } from '../entities/resolution/relationships.queries.ts';
-import { countedFrom } from '../indicators/read/summaries.queries.ts';
+import { countMatches } from '../indicators/read/summaries.queries.ts';
 import type { EntityKind } from '../model/vocabulary.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { ChangedObject, ChangedRelationship } from './changes.queries.ts';
@@ -53,7 +54,6 @@ export interface RestorePreview {
 const BATCH = 500;
 /** Objects that hang together are looked at with each of them. */
 const ENTITY_BATCH = 100;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 const KINDS = Object.keys(ENTITY_RULES) as EntityRecord['kind'][];
 
 /** What a restoration would change, as things are now. */
@@ -81,7 +81,7 @@ export async function previewRestoration(db: Db, wanted: Restoration, now: Date)
     });
     difference += shown.after - shown.before;
   }
-  const { rows } = await countedFrom({ tlpCeiling: 'RED', now }, {}).execute(db);
+  const { rows } = await countMatches({ tlpCeiling: 'RED', now }, {}).execute(db);
   const before = rows[0]?.total ?? 0;
   return { ...preview, shown: { before, after: before + difference } };
 }
@@ -100,12 +100,11 @@ function note(
   };
 }
 
-async function* pages(db: Db, wanted: Restoration, kind: EntityKind): AsyncGenerator<FoundObjects> {
-  for (let after: string | undefined = BEFORE_ALL; after !== undefined; ) {
-    const page: FoundObjects = await wanted.find(db, kind, after, BATCH);
-    yield page;
-    after = page.last;
-  }
+function pages(db: Db, wanted: Restoration, kind: EntityKind): AsyncGenerator<FoundObjects> {
+  return keysetPages(
+    (after) => wanted.find(db, kind, after, BATCH),
+    ({ last }) => last,
+  );
 }
 
 export interface CarryOut {
@@ -127,43 +126,41 @@ export async function restore(db: Db, wanted: Restoration, carryOut: CarryOut): 
     done += count;
     onProgress(done);
   };
-  for (let any = true; any && !stopped(); ) {
+  for (let any = true; any; ) {
+    if (stopped()) return false;
     const taken = await restoreSomeRelationships(db, wanted);
     any = taken.any;
     noteDone(taken.count);
   }
   for (const kind of [...KINDS, 'indicator'] as const) {
-    // To an empty walk: another that is undone may have passed something on to what was walked through already.
+    // Repeated until nothing is found: another import that is undone at the same time may pass on changes of objects
+    // before the current position.
     for (let found = true; found; ) {
+      if (stopped()) return false;
       found = false;
-      for (let after: string | undefined = BEFORE_ALL; after !== undefined; ) {
+      const batches = keysetPages(
+        (after) => restoreSome(db, wanted, kind, after, carryOut.now()),
+        ({ last }) => last,
+      );
+      for await (const { count } of batches) {
+        noteDone(count);
+        found = true;
         if (stopped()) return false;
-        const batch: { last: string | undefined; count: number } = await restoreSome(
-          db,
-          wanted,
-          kind,
-          after,
-          carryOut.now(),
-        );
-        noteDone(batch.count);
-        after = batch.last;
-        found ||= after !== undefined;
       }
     }
   }
-  return !stopped();
+  return true;
 }
 
 async function restoreSomeRelationships(
   db: Db,
   wanted: Restoration,
 ): Promise<{ any: boolean; count: number }> {
-  return db.transaction().execute(async (trx) => {
-    const lock = await lockRevision(trx);
+  return withRevision(db, async (trx, revision) => {
     const { changes, any } = await wanted.takeRelationships(trx, BATCH);
     if (changes.length === 0) return { any, count: 0 };
-    await restoreRelationships(trx, wanted.source.id, changes, lock.next);
-    await commitRevision(trx, lock);
+    await restoreRelationships(trx, wanted.source.id, changes, revision.next);
+    revision.advance();
     return { any, count: changes.length };
   });
 }
@@ -177,19 +174,18 @@ async function restoreSome(
 ): Promise<{ last: string | undefined; count: number }> {
   // Read before others wait for the revision.
   await currentMatcher(db);
-  return db.transaction().execute(async (trx) => {
-    const lock = await lockRevision(trx);
+  return withRevision(db, async (trx, revision) => {
     const most = kind === 'indicator' ? BATCH : ENTITY_BATCH;
     const { changes, last } = await wanted.take(trx, kind, after, most);
     if (changes.length === 0) return { last, count: 0 };
     if (kind === 'indicator') {
       const plan = await planRestoredIndicators(trx, wanted.source.id, changes, now);
-      await writeRestoredIndicators(trx, wanted.source.id, plan, lock, now);
+      await writeRestoredIndicators(trx, wanted.source.id, plan, revision, now);
     } else {
       const plan = await planRestoredEntities(trx, wanted.source, kind, changes);
-      await writeRestoredEntities(trx, wanted.source.id, kind, plan, lock.next, now);
+      await writeRestoredEntities(trx, wanted.source.id, kind, plan, revision.next, now);
     }
-    await commitRevision(trx, lock);
+    revision.advance();
     return { last, count: changes.length };
   });
 }

@@ -2,11 +2,11 @@ import type { Static } from 'typebox';
 import type { Principal } from '../db/visibility.ts';
 import { defang } from '../model/defang.ts';
 import { compareTlp, decidingStatement, type SourceStatement } from '../model/statement.ts';
-import type { AnalystRow, findHider, findMore } from './details.queries.ts';
+import type { AnalystRow, findAdditionalColumns, findSuppressingEntry } from './details.queries.ts';
 import type { readIndicator } from './indicators.app.schema.ts';
 import { toContext, toIndicator } from './indicators.mappers.ts';
 import type { findContext } from './read/indicators.queries.ts';
-import type { KnownIndicator } from './state/state.queries.ts';
+import type { LoadedIndicator } from './state/state.queries.ts';
 
 type Detail = Static<typeof readIndicator.answer>['data'];
 type ContextRow = NonNullable<Awaited<ReturnType<typeof findContext>>>;
@@ -17,9 +17,9 @@ export function toRow({ pinned, ...row }: AnalystRow) {
 
 interface Parts {
   context: ContextRow;
-  known: KnownIndicator;
-  more: Awaited<ReturnType<typeof findMore>>;
-  hider: Awaited<ReturnType<typeof findHider>>;
+  known: LoadedIndicator;
+  more: Awaited<ReturnType<typeof findAdditionalColumns>>;
+  hider: Awaited<ReturnType<typeof findSuppressingEntry>>;
   pendingProviders: string[];
 }
 
@@ -37,7 +37,7 @@ export function toDetail(parts: Parts, principal: Principal): Detail {
     sources: statements
       .filter(({ tlp }) => compareTlp(tlp, principal.tlpCeiling) <= 0)
       .map(toSourceStatement),
-    confidenceOrigin: deciding(context, known, statements),
+    confidenceOrigin: confidenceOriginOf(context, known, statements),
     expired: parts.context.expires_at !== null && parts.context.expires_at <= principal.now,
     suppressedBy: hider ?? null,
     pendingProviders: parts.pendingProviders,
@@ -54,9 +54,9 @@ function toSourceStatement({ source, ...stated }: SourceStatement): Detail['sour
 }
 
 /** Returns the origin of the confidence, by the rules of `effectiveConfidence`, with names. */
-function deciding(
+function confidenceOriginOf(
   { enrichments }: Pick<Detail, 'enrichments'>,
-  { pinned, stored }: Pick<KnownIndicator, 'pinned' | 'stored'>,
+  { pinned, stored }: Pick<LoadedIndicator, 'pinned' | 'stored'>,
   statements: readonly SourceStatement[],
 ): Detail['confidenceOrigin'] {
   const judged = enrichments.filter(({ score, error }) => score !== null && error === null);
@@ -65,7 +65,7 @@ function deciding(
   const stated =
     statements.length > 0
       ? decidingStatement(statements)
-      : { confidence: stored?.confidence ?? 0, source: { name: 'that said it last' } };
+      : { confidence: stored?.confidence ?? 0, source: { name: 'last known source' } };
   const free = best
     ? { unpinned: best.score ?? 0, unpinnedBy: 'provider' as const, unpinnedName: best.provider }
     : { unpinned: stated.confidence, unpinnedBy: 'source' as const, unpinnedName: stated.source.name };

@@ -38,7 +38,7 @@ export async function listInState(
 }
 
 /** Returns columns of an indicator that its context lacks. It does not check whether the indicator is visible. */
-export async function findMore(db: Db, id: string) {
+export async function findAdditionalColumns(db: Db, id: string) {
   return db
     .selectFrom('indicator')
     .select(['created_at as createdAt', 'modified_at as modifiedAt', 'whitelisted'])
@@ -50,7 +50,7 @@ export async function findMore(db: Db, id: string) {
  * Returns the whitelist entry, of a list or of an operator, that suppresses the indicator. All columns of an
  * entry above the caller's TLP ceiling are null.
  */
-export async function findHider(db: Db, id: string, { tlpCeiling }: Principal) {
+export async function findSuppressingEntry(db: Db, id: string, { tlpCeiling }: Principal) {
   const mayKnow = sql<boolean>`coalesce(own.tlp <= ${tlpCeiling}::tlp, true)`;
   const known = <T>(column: string) => sql<T | null>`case when ${mayKnow} then ${sql.ref(column)} end`;
   return db
@@ -66,7 +66,7 @@ export async function findHider(db: Db, id: string, { tlpCeiling }: Principal) {
 }
 
 /** Returns the providers with a queued look-up of the indicator. */
-export async function findWaiting(db: Db, id: string): Promise<string[]> {
+export async function findPendingProviders(db: Db, id: string): Promise<string[]> {
   const rows = await db
     .selectFrom('enrichment_request')
     .select('provider')
@@ -81,10 +81,15 @@ export async function findWaiting(db: Db, id: string): Promise<string[]> {
  * matches.
  * @param seesHidden whether to include whitelisted and expired indicators with these ids
  */
-export async function firstMatching(
+export async function searchIndicators(
   db: Db,
   principal: Principal,
-  { q, ids, seesHidden, most }: { q: string; ids: readonly string[]; seesHidden: boolean; most: number },
+  {
+    q,
+    ids,
+    includeSuppressed,
+    most,
+  }: { q: string; ids: readonly string[]; includeSuppressed: boolean; most: number },
 ) {
   const columns = ['id', 'type', 'value'] as const;
   const isHidden = sql<boolean>`(indicator.whitelisted
@@ -93,7 +98,7 @@ export async function firstMatching(
     db,
     principal,
     {},
-    seesHidden ? visibleToAnalyst('indicator', principal) : undefined,
+    includeSuppressed ? visibleToAnalyst('indicator', principal) : undefined,
   )
     .select(columns)
     .select(isHidden.as('hidden'))

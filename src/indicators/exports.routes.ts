@@ -7,7 +7,7 @@ import { FORMAT_NAMES } from '../formats/catalogue.ts';
 import { KEY_OR_BASIC } from '../http/api-route.ts';
 import { ApiError } from '../http/errors.ts';
 import { ExportParameters, ExportQuery } from './indicators.schema.ts';
-import { tellRefanged } from './refanged-header.ts';
+import { setRefangedHeader } from './refanged-header.ts';
 
 /** Routes of the exports under a path of their own. */
 export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = async (app, { exporter }) => {
@@ -36,7 +36,7 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
         throw new ApiError('not_found', `There is no such format. Formats are ${FORMAT_NAMES.join(', ')}.`);
       const selection = { principal: request.principal, filters, ...pageOf(page, pageSize) };
       const wanted = exportRequest(format, { csvGuard, style, limit, order, collapse, include }, selection);
-      tellRefanged(reply, filters.q);
+      setRefangedHeader(reply, filters.q);
       return sendExport(request, reply, exporter, wanted);
     },
   );

@@ -10,10 +10,15 @@ import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
 import { hasRole } from '../model/account.ts';
 import { toDetail, toRow } from './details.mappers.ts';
-import { findHider, findMore, findWaiting, listInState } from './details.queries.ts';
+import {
+  findAdditionalColumns,
+  findPendingProviders,
+  findSuppressingEntry,
+  listInState,
+} from './details.queries.ts';
 import { exportIndicators, listIndicators, readIndicator } from './indicators.app.schema.ts';
 import { findContext, findContextForAnalyst, type Sort } from './read/indicators.queries.ts';
-import { tellRefanged } from './refanged-header.ts';
+import { setRefangedHeader } from './refanged-header.ts';
 import { loadIndicators } from './state/state.queries.ts';
 
 interface Deps {
@@ -31,8 +36,11 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
       const { page, pageSize, sort, order, state, ...filters } = request.query;
       const isHidden = state === 'whitelisted' || state === 'expired';
       if (isHidden && !hasRole(request.account.role, 'analyst'))
-        throw new ApiError('insufficient_role', 'What is hidden is shown to analysts and administrators.');
-      tellRefanged(reply, filters.q);
+        throw new ApiError(
+          'insufficient_role',
+          'Whitelisted and expired indicators require the role analyst.',
+        );
+      setRefangedHeader(reply, filters.q);
       const wanted = { page, pageSize, ...sorting(sort, order) };
       const { total, rows } = await listInState(db, request.principal, filters, wanted, state);
       return { data: rows.map(toRow), page, pageSize, total };
@@ -55,7 +63,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
         ...(asked && { page: { ...asked, ...sorting(sort, order) } }),
       };
       const wanted = exportRequest(format, { csvGuard, style, include }, selection);
-      tellRefanged(reply, filters.q);
+      setRefangedHeader(reply, filters.q);
       return sendExport(request, reply, exporter, wanted);
     },
   );
@@ -65,8 +73,10 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
     handler: async (request) => {
       const id = idOf(request);
       const { account, principal } = request;
-      const seesHidden = hasRole(account.role, 'analyst');
-      const parts = await oneSnapshot(db, (snapshot) => readParts(snapshot, principal, id, seesHidden));
+      const includeSuppressed = hasRole(account.role, 'analyst');
+      const parts = await oneSnapshot(db, (snapshot) =>
+        readParts(snapshot, principal, id, includeSuppressed),
+      );
       if (!parts) throw new ApiError('not_found', 'There is no such indicator.');
       return { data: toDetail(parts, principal) };
     },
@@ -79,15 +89,15 @@ function sorting(by: Sort, order: string) {
   return by === 'lastSeen' && !ascending ? {} : { sort: { by, ascending } };
 }
 
-async function readParts(db: Db, principal: Principal, id: string, seesHidden: boolean) {
-  const context = await (seesHidden ? findContextForAnalyst : findContext)(db, principal, id);
+async function readParts(db: Db, principal: Principal, id: string, includeSuppressed: boolean) {
+  const context = await (includeSuppressed ? findContextForAnalyst : findContext)(db, principal, id);
   const known = context && (await loadIndicators(db, [id])).get(id);
   if (!context || !known) return undefined;
   return {
     context,
     known,
-    more: await findMore(db, id),
-    hider: await findHider(db, id, principal),
-    pendingProviders: await findWaiting(db, id),
+    more: await findAdditionalColumns(db, id),
+    hider: await findSuppressingEntry(db, id, principal),
+    pendingProviders: await findPendingProviders(db, id),
   };
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { MAX_PAGE_SIZE } from '../db/page.ts';
 import { exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
-import { moment, momentOrNull, operation } from '../http/operation.ts';
+import { instant, instantOrNull, operation } from '../http/operation.ts';
 import {
   dateTime,
   nullable,
@@ -86,13 +86,13 @@ const StatedBySource = Type.Object({
   tlp: stringEnum(TLPS),
   tags: Type.Array(Type.String()),
   forDetection: Type.Boolean(),
-  statedAt: momentOrNull,
-  firstSeen: momentOrNull,
-  lastSeen: momentOrNull,
-  expiresAt: momentOrNull,
-  importedAt: moment,
+  statedAt: instantOrNull,
+  firstSeen: instantOrNull,
+  lastSeen: instantOrNull,
+  expiresAt: instantOrNull,
+  importedAt: instant,
   /** When it was found missing from the source's list. */
-  delistedAt: momentOrNull,
+  delistedAt: instantOrNull,
 });
 
 const Hider = Type.Object({
@@ -104,7 +104,7 @@ const Hider = Type.Object({
   entryId: nullable(Type.String()),
   reason: nullable(Type.String()),
   addedBy: nullable(Type.String()),
-  addedAt: momentOrNull,
+  addedAt: instantOrNull,
 });
 
 /** Returns all details of an indicator; for analysts also of whitelisted and expired ones. */
@@ -112,8 +112,8 @@ export const readIndicator = operation('GET /app/indicators/:id', {
   answer: Type.Object({
     data: Type.Object({
       ...IndicatorContext.properties,
-      createdAt: moment,
-      modifiedAt: momentOrNull,
+      createdAt: instant,
+      modifiedAt: instantOrNull,
       forDetection: Type.Boolean(),
       externalIds: Type.Array(Type.String()),
       sources: Type.Array(StatedBySource),

@@ -21,7 +21,7 @@ import { toContext, toIndicator } from './indicators.mappers.ts';
 import { IndicatorContext, IndicatorItem, IndicatorList, IndicatorQuery } from './indicators.schema.ts';
 import { findContext, findIndicator, type IndicatorFilters } from './read/indicators.queries.ts';
 import { listIndicators } from './read/list.queries.ts';
-import { tellRefanged } from './refanged-header.ts';
+import { setRefangedHeader } from './refanged-header.ts';
 
 const NOT_FOUND = 'There is no such indicator.';
 
@@ -74,15 +74,15 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         const selection = {
           principal: request.principal,
           filters,
-          ...(asksForPage(request.url) && pageOf(page, pageSize)),
+          ...(requestsPage(request.url) && pageOf(page, pageSize)),
         };
         const wanted = exportRequest(format, given, selection);
-        tellRefanged(reply, filters.q);
+        setRefangedHeader(reply, filters.q);
         return sendExport(request, reply, exporter, wanted);
       }
       const options = optionsFor(format, given, undefined);
       if ('error' in options) throw new ApiError('invalid_parameter', options.error);
-      tellRefanged(reply, filters.q);
+      setRefangedHeader(reply, filters.q);
       const { principal } = request;
       return sendCached(
         request,
@@ -156,7 +156,7 @@ function cacheKeyOf({ tlpCeiling }: Principal, filters: IndicatorFilters, page: 
 }
 
 /** Returns whether the URL requests a page. The default page is for the list: an export is otherwise complete. */
-function asksForPage(url: string): boolean {
+function requestsPage(url: string): boolean {
   const given = parseQuerystring(url.split('?')[1] ?? '');
   return 'page' in given || 'pageSize' in given;
 }

@@ -136,14 +136,14 @@ export const ExportQuery = Type.Object({
 
 const Enrichment = Type.Object(
   {
-    provider: Type.String({ description: 'Who was asked.' }),
+    provider: Type.String({ description: 'The queried provider.' }),
     verdict: verdict({ description: 'By its score alone.' }),
     score: nullable(score({ description: 'Its score, 0 to 100; null: it gave none.' })),
     fresh: Type.Boolean({ description: 'Not older than the provider’s answers are good for.' }),
-    fetchedAt: dateTime({ description: 'When the provider answered.' }),
+    fetchedAt: dateTime({ description: 'When the provider responded.' }),
     expiresAt: dateTime({ description: 'Until when the answer is fresh.' }),
     error: nullable(Type.String({ description: 'Why there is no judgement: the provider failed.' })),
-    raw: Type.Unknown({ description: 'The provider’s answer as it came.' }),
+    raw: Type.Unknown({ description: 'The raw response of the provider.' }),
   },
   { description: 'What a provider answered about the indicator.' },
 );

@@ -29,13 +29,13 @@ export function registerServerMetrics(
   {
     responses,
     keys,
-    kv,
+    rateLimits,
     readStats,
     spool,
   }: {
     responses: Pick<ResponseCache, 'stats'>;
     keys: Pick<KnownKeys, 'stats'>;
-    kv: Pick<RateLimitStore, 'stats'>;
+    rateLimits: Pick<RateLimitStore, 'stats'>;
     readStats: Database['readStats'];
     spool: Pick<Spool, 'usage'>;
   },
@@ -83,19 +83,19 @@ export function registerServerMetrics(
       kind: 'counter',
       name: 'tipline_rate_limit_leased_requests_total',
       help: 'Requests counted by a lease, without a request to the rate-limit store.',
-      samples: () => [[{}, kv.stats.leased]],
+      samples: () => [[{}, rateLimits.stats.leased]],
     },
     {
       kind: 'counter',
       name: 'tipline_rate_limit_store_requests_total',
       help: 'Requests to the rate-limit store.',
-      samples: () => [[{}, kv.stats.asked]],
+      samples: () => [[{}, rateLimits.stats.asked]],
     },
     {
       kind: 'counter',
       name: 'tipline_rate_limit_store_failures_total',
       help: 'Requests that the rate-limit store did not answer in time; this process counted alone.',
-      samples: () => [[{}, kv.stats.unanswered]],
+      samples: () => [[{}, rateLimits.stats.unanswered]],
     },
     {
       kind: 'gauge',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { findExpiringKeys } from '../api-keys/expiring-keys.queries.ts';
 import type { Db } from '../db/database.ts';
-import { sums } from '../indicators/read/summaries.queries.ts';
+import { summaries } from '../indicators/read/summaries.queries.ts';
 
 /** Queued requests are counted up to this number: the cost of a complete count grows with their number. */
 export const MAX_COUNTED_REQUESTS = 10_000;
@@ -29,7 +29,7 @@ async function readSources(db: Db) {
  */
 async function readIndicators(db: Db, now: Date) {
   const visible = sql<{ type: string; count: number }>`
-    select type, sum(count)::bigint as count from (${sums({ tlpCeiling: 'RED', now }, {})}) as sums group by type order by type`;
+    select type, sum(count)::bigint as count from (${summaries({ tlpCeiling: 'RED', now }, {})}) as sums group by type order by type`;
   // Each indicator has its own number, and none is ever deleted.
   const stored = sql<{ count: number }>`select last_number as count from revision`;
   return {

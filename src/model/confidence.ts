@@ -9,7 +9,7 @@ export interface ConfidenceGrounds {
 }
 
 /** An analyst's action on the lock: pinning a locked confidence changes its value. */
-export type LockTrigger = { kind: 'pin'; confidence: number } | { kind: 'unpin' };
+export type PinTrigger = { kind: 'pin'; confidence: number } | { kind: 'unpin' };
 
 /**
  * Returns the effective confidence (contract, "Confidence locking"): locked, the pinned value, whatever
@@ -24,6 +24,6 @@ export function effectiveConfidence({ pinned, scores, stated }: ConfidenceGround
  * Returns the pinned value after a trigger; null: unlocked. Unpinning has no effect on an unlocked
  * confidence.
  */
-export function afterTrigger(trigger: LockTrigger): number | null {
+export function afterTrigger(trigger: PinTrigger): number | null {
   return trigger.kind === 'pin' ? trigger.confidence : null;
 }

@@ -2,12 +2,12 @@ import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { type Principal, visible } from '../db/visibility.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
-import { type SummaryRow, sums } from '../indicators/read/summaries.queries.ts';
+import { type SummaryRow, summaries } from '../indicators/read/summaries.queries.ts';
 import type { IndicatorType, Severity } from '../model/vocabulary.ts';
 
 export async function countAll(db: Db, principal: Principal) {
   const { rows } = await sql<{ indicators: number; actors: number; campaigns: number }>`select
-    (select coalesce(sum(count), 0)::bigint from (${sums(principal, {})}) as sums) as indicators,
+    (select coalesce(sum(count), 0)::bigint from (${summaries(principal, {})}) as sums) as indicators,
     (select count(*) from actor where ${visible('actor', principal)}) as actors,
     (select count(*) from campaign where ${visible('campaign', principal)}) as campaigns`.execute(db);
   const [counts] = rows;

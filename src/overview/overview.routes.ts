@@ -15,25 +15,25 @@ const HOUR_MS = 3_600_000;
  * How long an overview is cached while the revision stays the same: counting new indicators is expensive, and
  * the overview is every user's start page.
  */
-const KEPT_MS = 30_000;
-const FEW = 8;
+const CACHE_TTL_MS = 30_000;
+const MAX_ITEMS = 8;
 
 export async function overviewRoutes(instance: FastifyInstance, { db }: { db: Db }): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
-  const kept = new Map<Tlp, { from: Date; revision: number; overview: Promise<Overview> }>();
+  const cache = new Map<Tlp, { from: Date; revision: number; overview: Promise<Overview> }>();
 
   app.route({
     ...routeOf(readOverview, 'viewer'),
     handler: async ({ principal }) => {
       const { tlpCeiling, now } = principal;
-      const known = kept.get(tlpCeiling);
+      const known = cache.get(tlpCeiling);
       const revision = await readRevision(db);
       const age = known ? now.getTime() - known.from.getTime() : -1;
-      if (known?.revision === revision && age >= 0 && age < KEPT_MS)
+      if (known?.revision === revision && age >= 0 && age < CACHE_TTL_MS)
         return stillThere(await known.overview, now);
-      const overview = oneSnapshot(db, (snapshot) => look(snapshot, principal));
-      kept.set(tlpCeiling, { from: now, revision, overview });
-      overview.catch(() => kept.delete(tlpCeiling));
+      const overview = oneSnapshot(db, (snapshot) => computeOverview(snapshot, principal));
+      cache.set(tlpCeiling, { from: now, revision, overview });
+      overview.catch(() => cache.delete(tlpCeiling));
       return overview;
     },
   });
@@ -47,20 +47,20 @@ function stillThere({ expiring, ...overview }: Overview, now: Date): Overview {
   };
 }
 
-async function look(db: Db, principal: Principal): Promise<Overview> {
+async function computeOverview(db: Db, principal: Principal): Promise<Overview> {
   const since = new Date(principal.now.getTime() - 24 * HOUR_MS);
   const created = await queries.countCreated(db, principal, since);
   const until = new Date(principal.now.getTime() + 7 * 24 * HOUR_MS);
-  const expiring = await queries.findExpiring(db, principal, until, FEW);
+  const expiring = await queries.findExpiring(db, principal, until, MAX_ITEMS);
   return {
     asOf: principal.now,
     ...(await queries.countAll(db, principal)),
     created: {
       since,
       total: created.reduce((sum, { count }) => sum + count, 0),
-      byType: summed(created, 'type').map(([type, count]) => ({ type, count })),
-      bySeverity: summed(created, 'severity').map(([severity, count]) => ({ severity, count })),
-      tags: await queries.topTags(db, principal, since, FEW),
+      byType: countsBy(created, 'type').map(([type, count]) => ({ type, count })),
+      bySeverity: countsBy(created, 'severity').map(([severity, count]) => ({ severity, count })),
+      tags: await queries.topTags(db, principal, since, MAX_ITEMS),
     },
     expiring: {
       until,
@@ -74,7 +74,7 @@ async function look(db: Db, principal: Principal): Promise<Overview> {
 }
 
 /** Returns the counts by a column's value, the largest first. */
-function summed<Name extends 'type' | 'severity'>(rows: queries.Created[], name: Name) {
+function countsBy<Name extends 'type' | 'severity'>(rows: queries.Created[], name: Name) {
   const sums = new Map<queries.Created[Name], number>();
   for (const row of rows) sums.set(row[name], (sums.get(row[name]) ?? 0) + row.count);
   return [...sums].sort(([, a], [, b]) => b - a);

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { moment, operation } from '../http/operation.ts';
+import { instant, operation } from '../http/operation.ts';
 import { stringEnum } from '../http/schema.ts';
 import { INDICATOR_TYPES, SEVERITIES } from '../model/vocabulary.ts';
 
@@ -8,13 +8,13 @@ const count = Type.Integer();
 export const readOverview = operation('GET /app/overview', {
   answer: Type.Object({
     /** The time of the snapshot that the overview describes. */
-    asOf: moment,
+    asOf: instant,
     indicators: count,
     actors: count,
     campaigns: count,
     /** Indicators created in the 24 hours before `asOf`. */
     created: Type.Object({
-      since: moment,
+      since: instant,
       total: count,
       byType: Type.Array(Type.Object({ type: stringEnum(INDICATOR_TYPES), count })),
       bySeverity: Type.Array(Type.Object({ severity: stringEnum(SEVERITIES), count })),
@@ -22,14 +22,14 @@ export const readOverview = operation('GET /app/overview', {
     }),
     /** Indicators that expire in the seven days after `asOf`, and the first few of them. */
     expiring: Type.Object({
-      until: moment,
+      until: instant,
       total: count,
       first: Type.Array(
         Type.Object({
           id: Type.String(),
           type: stringEnum(INDICATOR_TYPES),
           defanged: Type.String(),
-          expiresAt: moment,
+          expiresAt: instant,
         }),
       ),
     }),

@@ -3,7 +3,7 @@ import { type BatchedCounter, batchedCounter } from './batched-counter.ts';
 import type { Consumed, RateLimit, RateLimitStats, RateLimitStore } from './store.ts';
 
 export type Limiter = Pick<RateLimiterAbstract, 'consume' | 'get' | 'reward'>;
-export type Counts = Pick<RateLimitStore, 'consume' | 'refund' | 'used'>;
+export type Counts = Pick<RateLimitStore, 'consume' | 'refund' | 'usage'>;
 
 /**
  * Creates one limiter for each limit, and returns accepted and rejected requests in the same form. Requests
@@ -36,7 +36,7 @@ export function limiters(
     async refund(key, limit) {
       await of(limit).limiter.reward(key, 1);
     },
-    used: async (key, limit) => (await of(limit).limiter.get(key))?.consumedPoints ?? 0,
+    usage: async (key, limit) => (await of(limit).limiter.get(key))?.consumedPoints ?? 0,
   };
 }
 

@@ -54,7 +54,7 @@ export async function redisStore(url: string, onError: (error: Error) => void): 
     stats,
     consume: (key, limit) => limits.consume(key, limit),
     refund: (key, limit) => limits.refund(key, limit),
-    used: (key, limit) => limits.used(key, limit),
+    usage: (key, limit) => limits.usage(key, limit),
     async ping() {
       // A cluster has no PING of its own; this asks the node that holds the key.
       await client.get('tipline:ping');

@@ -9,7 +9,7 @@ export interface RateLimitStore {
   /** Takes back one request of `key` that `consume` has counted. */
   refund(key: string, limit: RateLimit): Promise<void>;
   /** Returns how many requests of `key` are counted in its current window, as `consume` counts them. */
-  used(key: string, limit: RateLimit): Promise<number>;
+  usage(key: string, limit: RateLimit): Promise<number>;
   /** How requests were counted on this node, since the start. */
   stats: Readonly<RateLimitStats>;
   /** @throws when the store does not answer */

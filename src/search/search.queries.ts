@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { caseInsensitive } from '../db/case-insensitive.ts';
 import type { Db } from '../db/database.ts';
 import { likeContains } from '../db/like-contains.ts';
-import { type Principal, visible } from '../db/visibility.ts';
+import { type Principal, visibleFrom } from '../db/visibility.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
 
 /** Returns whether an indicator with exactly this tag is visible to the principal. */
-export async function isTag(db: Db, principal: Principal, tag: string): Promise<boolean> {
+export async function hasTag(db: Db, principal: Principal, tag: string): Promise<boolean> {
   const found = await matching(db, principal, { tag })
     .select(sql<number>`1`.as('one'))
     .limit(1)
@@ -15,7 +15,7 @@ export async function isTag(db: Db, principal: Principal, tag: string): Promise<
 }
 
 /** Returns the techniques or software whose name or ATT&CK id contains the text. */
-export async function findUsed(
+export async function findTechniquesOrSoftware(
   db: Db,
   principal: Principal,
   kind: 'technique' | 'software',
@@ -23,10 +23,8 @@ export async function findUsed(
   most: number,
 ): Promise<{ id: string; name: string; attackId: string | null }[]> {
   const pattern = likeContains(text);
-  return db
-    .selectFrom(kind)
+  return visibleFrom(db, kind, principal)
     .select(['id', 'name', 'attack_id as attackId'])
-    .where(visible(kind, principal))
     .where((eb) => eb.or([eb('name', 'ilike', pattern), eb('attack_id', 'ilike', pattern)]))
     .orderBy(caseInsensitive(`${kind}.name`))
     .orderBy('id')

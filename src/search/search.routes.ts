@@ -5,13 +5,13 @@ import { listActors } from '../entities/actors/actors.queries.ts';
 import { listCampaigns } from '../entities/campaigns/campaigns.queries.ts';
 import { findReportsTitled } from '../entities/reports/reports.queries.ts';
 import { routeOf } from '../http/operation.ts';
-import { firstMatching } from '../indicators/details.queries.ts';
+import { searchIndicators } from '../indicators/details.queries.ts';
 import { hasRole } from '../model/account.ts';
 import { defang } from '../model/defang.ts';
 import { indicatorId } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
-import { findSourcesNamed, findUsed, isTag } from './search.queries.ts';
+import { findSourcesNamed, findTechniquesOrSoftware, hasTag } from './search.queries.ts';
 import { search } from './search.schema.ts';
 
 const MOST = 5;
@@ -25,9 +25,9 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
       const { principal } = request;
       const q = request.query.q.trim() || request.query.q;
       const page = { page: 1, pageSize: MOST };
-      const seesHidden = hasRole(request.account.role, 'analyst');
-      const wanted = { q, ids: idsOf(q), seesHidden, most: MOST };
-      const indicators = await firstMatching(db, principal, wanted);
+      const includeSuppressed = hasRole(request.account.role, 'analyst');
+      const wanted = { q, ids: idsOf(q), includeSuppressed: includeSuppressed, most: MOST };
+      const indicators = await searchIndicators(db, principal, wanted);
       const actors = await listActors(db, principal, { q }, page);
       const campaigns = await listCampaigns(db, principal, { q }, page);
       return {
@@ -38,11 +38,11 @@ export async function searchRoutes(instance: FastifyInstance, { db }: { db: Db }
           attackGroupId: attack_group_id,
         })),
         campaigns: campaigns.rows.map(({ id, name, status }) => ({ id, name, status })),
-        techniques: await findUsed(db, principal, 'technique', q, MOST),
-        software: await findUsed(db, principal, 'software', q, MOST),
+        techniques: await findTechniquesOrSoftware(db, principal, 'technique', q, MOST),
+        software: await findTechniquesOrSoftware(db, principal, 'software', q, MOST),
         reports: await findReportsTitled(db, principal, q, MOST),
         sources: await findSourcesNamed(db, q, MOST),
-        tags: (await isTag(db, principal, q)) ? [q] : [],
+        tags: (await hasTag(db, principal, q)) ? [q] : [],
       };
     },
   });

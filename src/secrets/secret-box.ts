@@ -35,9 +35,7 @@ export function secretBox(secret: string, purpose: string): SecretBox {
         const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch {
-        throw new Error(
-          'the stored credentials do not open: TIPLINE_SECRET is another than when they were set',
-        );
+        throw new Error('the stored credentials cannot be decrypted: TIPLINE_SECRET has changed');
       }
     },
   };

@@ -52,7 +52,7 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
           summary: `Read detection rules for ${kind === 'actor' ? 'an actor' : 'a campaign'}`,
           description:
             'A bundle in YAML, a document a rule: network, file hash and host artifact rules for its indicators, and rules ' +
-            'for its techniques. Empty but for a comment where nothing is known to detect. A session of the application ' +
+            'for its techniques. Only a comment if there are no rules. A session of the application ' +
             'does in place of a key.',
           params: idParameter(kind === 'actor' ? ACTOR_OF_SAMPLE : CAMPAIGN_OF_SAMPLE),
           querystring: SigmaQuery,

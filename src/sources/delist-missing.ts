@@ -1,5 +1,6 @@
 import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { idPages } from '../db/keyset.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import type { Guard } from '../imports/assert-lease.ts';
 import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
@@ -8,7 +9,6 @@ import { markLeft, membersOf } from './feeds.queries.ts';
 const PAGE = 10_000;
 /** Written in well under the 200 ms for which the revision may be held. */
 const BATCH = 500;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
  * What stood in a source's list and is not in this good copy of it has left: its lifetime begins now.
@@ -25,24 +25,19 @@ export async function delistMissing(
   now: Date,
   guard: Guard,
 ): Promise<number> {
-  let [after, left] = [BEFORE_ALL, 0];
-  for (;;) {
-    const members = await membersOf(db, sourceId, after, PAGE);
-    const last = members.at(-1);
-    if (last === undefined) return left;
+  let left = 0;
+  for await (const members of idPages((after) => membersOf(db, sourceId, after, PAGE))) {
     const gone = members.filter((id) => !present.has(id));
     await currentMatcher(db);
     for (let at = 0; at < gone.length; at += BATCH) {
       const batch = gone.slice(at, at + BATCH);
-      await db.transaction().execute(async (trx) => {
-        const lock = await lockRevision(trx);
+      await withRevision(db, async (trx, revision) => {
         await guard(trx);
         await markLeft(trx, sourceId, batch, lastCopyAt, now);
-        if ((await writeRecomputed(trx, batch, await currentMatcher(trx), lock, now)) > 0)
-          await commitRevision(trx, lock);
+        await writeRecomputed(trx, batch, await currentMatcher(trx), revision, now);
       });
     }
     left += gone.length;
-    after = last;
   }
+  return left;
 }

@@ -83,7 +83,7 @@ export async function makeDue(trx: Transaction<Tables>, id: string, now: Date): 
   return numUpdatedRows > 0n;
 }
 
-/** Writes what is set. What the last run left behind holds only for the same question: it is forgotten. */
+/** Writes what is set. What the last run left behind holds only for the same question: it is removed. */
 export async function writeSource(
   trx: Transaction<Tables>,
   id: string,

@@ -1,6 +1,6 @@
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import { forgetSource } from '../imports/changes.queries.ts';
 import { isImporting } from '../imports/import-runs.queries.ts';
 import {
@@ -48,8 +48,7 @@ function removing(source: { id: string; name: string }): Restoration {
  * @throws {SourceError} while a file is imported into it
  */
 export async function startRemoval(db: Db, source: StoredSource, by: AuditActor): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const lock = await lockRevision(trx);
+  await withRevision(db, async (trx, revision) => {
     if (await isImporting(trx, source.name))
       throw new SourceError(`a file is being imported into "${source.name}": wait for its end, or stop it`);
     if (!(await beginRemoval(trx, source.id))) return;
@@ -62,7 +61,7 @@ export async function startRemoval(db: Db, source: StoredSource, by: AuditActor)
       reason: null,
     });
     // Who plans with the source plans again.
-    await commitRevision(trx, lock);
+    revision.advance();
   });
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
-import { requireFullSight } from '../http/session-gate.ts';
+import { requireFullVisibility } from '../http/session-gate.ts';
 import { findSources, findStoredSource, makeDue } from './feeds.queries.ts';
 import { carryOutRemovals, previewRemoval, startRemoval } from './remove-source.ts';
 import { fetchSource, listSources, previewSourceRemoval, removeSource } from './sources.schema.ts';
@@ -54,7 +54,7 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
   app.route({
     ...routeOf(previewSourceRemoval, 'administrator'),
     handler: async (request) => {
-      requireFullSight(request);
+      requireFullVisibility(request);
       return { data: await previewRemoval(db, await found(idOf(request)), clock()) };
     },
   });
@@ -62,7 +62,7 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
   app.route({
     ...routeOf(removeSource, 'administrator'),
     handler: async (request) => {
-      requireFullSight(request);
+      requireFullVisibility(request);
       await startRemoval(db, await found(idOf(request)), by(request)).catch(asApiError);
       const stopped = () => stopping.signal.aborted;
       // What it does not come to, a worker does.

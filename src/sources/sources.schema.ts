@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { momentOrNull, operation } from '../http/operation.ts';
+import { instantOrNull, operation } from '../http/operation.ts';
 import { mapOf, nullable, score, stringEnum } from '../http/schema.ts';
 import { RestorePreview } from '../imports/imports.schema.ts';
 import { SEVERITIES, TLPS } from '../model/vocabulary.ts';
@@ -32,11 +32,11 @@ const Source = Type.Object({
   enabled: Type.Boolean(),
   defaults: Type.Object({ tlp: stringEnum(TLPS), confidence: score(), severity: stringEnum(SEVERITIES) }),
   health: Type.Object({
-    lastRunAt: momentOrNull,
-    lastSuccessAt: momentOrNull,
+    lastRunAt: instantOrNull,
+    lastSuccessAt: instantOrNull,
     lastError: nullable(Type.String()),
     errorsInARow: Type.Integer(),
-    nextRunAt: momentOrNull,
+    nextRunAt: instantOrNull,
     lastCounts: Type.Union([RunCounts, Type.Null()]),
   }),
 });

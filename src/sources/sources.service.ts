@@ -1,6 +1,7 @@
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { idPages } from '../db/keyset.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import { httpUrl } from '../model/http-url.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
@@ -46,8 +47,7 @@ export async function saveSource(
   const before = await findStoredSource(db, id);
   const hasKey = credentials === undefined ? (before?.hasCredentials ?? false) : credentials !== null;
   check(settings, hasKey);
-  await db.transaction().execute(async (trx) => {
-    const lock = await lockRevision(trx);
+  await withRevision(db, async (trx, revision) => {
     const sealed = credentials ? secrets.seal(JSON.stringify(credentials)) : credentials;
     await writeSource(trx, id, settings, sealed, now);
     await writeAudit(trx, by, {
@@ -58,7 +58,7 @@ export async function saveSource(
       reason: null,
     });
     // Whoever plans with the old settings plans again.
-    await commitRevision(trx, lock);
+    revision.advance();
   });
   await recomputeSources(db, now);
   const saved = await findStoredSource(db, id);
@@ -108,16 +108,13 @@ function check(settings: SourceSettings, hasKey: boolean): void {
 }
 
 const PAGE = 5_000;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Brings all that changed sources speak of in line with their settings. */
 export async function recomputeSources(db: Db, now: Date, stopped = () => false): Promise<void> {
   for (const { id, version } of await staleSources(db)) {
-    for (let after: string | undefined = BEFORE_ALL; after !== undefined; ) {
+    for await (const ids of idPages((after) => indicatorsOf(db, id, after, PAGE))) {
       if (stopped()) return;
-      const ids: string[] = await indicatorsOf(db, id, after, PAGE);
       await reevaluateInBatches(db, ids, now);
-      after = ids.at(-1);
     }
     await markReckoned(db, id, version);
   }

@@ -32,13 +32,13 @@ const NONCE = /__NONCE__/g;
 const YEAR_SECONDS = 31_536_000;
 
 /** The built web application. */
-export interface Pages {
+export interface WebApp {
   directory: string;
   send(reply: FastifyReply): FastifyReply;
 }
 
 /** Returns the web application in the directory; null: there is none. */
-export function openPages(directory: string | null): Pages | null {
+export function openWebApp(directory: string | null): WebApp | null {
   if (directory === null || !existsSync(join(directory, 'index.html'))) return null;
   const document = readFileSync(join(directory, 'index.html'), 'utf8');
   return { directory, send: (reply) => sendPage(reply, document) };
@@ -48,7 +48,7 @@ export function openPages(directory: string | null): Pages | null {
  * Returns whether a request for an unknown path gets the application's page, because it seems to come from a
  * browser's address bar. All other clients get the error in JSON.
  */
-export function isMistyped({ method, url, headers }: FastifyRequest): boolean {
+export function isUnknownPage({ method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return (
     isRead && !/^\/(api|app|assets|metrics)(\/|\?|$)/.test(url) && /text\/html/.test(headers.accept ?? '')
@@ -56,7 +56,7 @@ export function isMistyped({ method, url, headers }: FastifyRequest): boolean {
 }
 
 /** Serves one document for all pages, and its assets, whose names change with their content. */
-export async function pageRoutes(app: FastifyInstance, { pages }: { pages: Pages | null }): Promise<void> {
+export async function pageRoutes(app: FastifyInstance, { pages }: { pages: WebApp | null }): Promise<void> {
   const hidden = { config: { access: 'public' as const }, schema: { hide: true } };
   if (!pages) {
     // Without an application, a browser that opens the root gets the documentation of the API.

@@ -1,5 +1,6 @@
 import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { BEFORE_ALL_IDS } from '../db/keyset.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { currentMatcher } from './current-matcher.ts';
 import type { WhitelistMatcher } from './matching/matcher.ts';
@@ -14,7 +15,6 @@ import {
 const PAGE = 10_000;
 /** Indicators per transaction: written in well under the 200 ms for which the revision may be locked. */
 const BATCH = 500;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 export interface RecheckOptions {
   now: Date;
@@ -35,7 +35,7 @@ export async function reevaluateMatches(
   while (!stopped()) {
     const { edition, applied, position } = await readEdition(db);
     if (edition === applied) break;
-    const page = await indicatorsAfter(db, position ?? BEFORE_ALL, PAGE);
+    const page = await indicatorsAfter(db, position ?? BEFORE_ALL_IDS, PAGE);
     const matcher = await currentMatcher(db);
     const changedIds = page.filter((row) => hasChanged(row, matcher)).map(({ id }) => id);
     changed += await reevaluateInBatches(db, changedIds, now);
@@ -59,18 +59,9 @@ export async function reevaluateInBatches(db: Db, ids: readonly string[], now: D
   let changed = 0;
   for (let at = 0; at < ids.length; at += BATCH) {
     await currentMatcher(db);
-    changed += await db.transaction().execute(async (trx) => {
-      const lock = await lockRevision(trx);
-      const count = await writeRecomputed(
-        trx,
-        ids.slice(at, at + BATCH),
-        await currentMatcher(trx),
-        lock,
-        now,
-      );
-      if (count > 0) await commitRevision(trx, lock);
-      return count;
-    });
+    changed += await withRevision(db, async (trx, revision) =>
+      writeRecomputed(trx, ids.slice(at, at + BATCH), await currentMatcher(trx), revision, now),
+    );
   }
   return changed;
 }

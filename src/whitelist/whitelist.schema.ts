@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { moment, operation } from '../http/operation.ts';
+import { instant, operation } from '../http/operation.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { INDICATOR_TYPES, TLPS } from '../model/vocabulary.ts';
 
@@ -13,7 +13,7 @@ const Entry = Type.Object({
   types: Type.Array(stringEnum(INDICATOR_TYPES)),
   reason: nullable(Type.String()),
   addedBy: Type.String(),
-  addedAt: moment,
+  addedAt: instant,
   tlp: stringEnum(TLPS),
 });
 /** `changed`: the number of indicators that the change hides or shows again. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { type AuditAction, type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { commitRevision, lockRevision } from '../db/revision/revision.ts';
+import { idPages } from '../db/keyset.ts';
+import { withRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
 import { indicatorId, uuidv5 } from '../model/identity.ts';
 import { compareTlp } from '../model/statement.ts';
@@ -36,7 +37,6 @@ const PAGE = 5_000;
  * With more candidates, a pass over all indicators in pages takes less memory and can resume after a stop.
  */
 const MAX_CANDIDATES = 100_000;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Actor, address, time and reason of a change. */
 export interface Change extends AuditActor {
@@ -128,12 +128,13 @@ export async function removeEntry(
       after: null,
     };
   });
-  const free = () =>
-    everyPage(
-      (after) => findHiddenIds(db, entry.id, after, PAGE),
-      (ids) => reevaluateInBatches(db, ids, by.now),
-    );
-  return { entry, changed: await applyTo(db, before, free, by.now) };
+  const reevaluateHidden = async () => {
+    let changed = 0;
+    for await (const ids of idPages((after) => findHiddenIds(db, entry.id, after, PAGE)))
+      changed += await reevaluateInBatches(db, ids, by.now);
+    return changed;
+  };
+  return { entry, changed: await applyTo(db, before, reevaluateHidden, by.now) };
 }
 
 /**
@@ -203,13 +204,12 @@ export async function ensureShippedLists(db: Db, contents: readonly unknown[], n
     if ('rejected' in parsed) throw new Error(`a shipped whitelist cannot be read: ${parsed.rejected}`);
     const list = listOf(parsed, content, { shipped: true, enabled: true, updatedAt: now });
     if (known.get(list.id) === list.version) continue;
-    await db.transaction().execute(async (trx) => {
-      const lock = await lockRevision(trx);
+    await withRevision(db, async (trx, revision) => {
       if ((await findLists(trx)).some(({ id, version }) => id === list.id && version === list.version))
         return;
       await writeList(trx, list);
       await newEdition(trx);
-      await commitRevision(trx, lock);
+      revision.advance();
     });
   }
 }
@@ -246,13 +246,12 @@ async function withAuditedChange(
   { reason, ...by }: Change,
   write: (trx: Transaction<Tables>) => Promise<Written>,
 ): Promise<{ wasApplied: boolean; edition: string }> {
-  return db.transaction().execute(async (trx) => {
-    const lock = await lockRevision(trx);
+  return withRevision(db, async (trx, revision) => {
     const { edition, applied } = await readEdition(trx);
     const { id, ...written } = await write(trx);
     await writeAudit(trx, by, { ...written, object: { kind: 'whitelist', id }, reason });
     const next = await newEdition(trx);
-    await commitRevision(trx, lock);
+    revision.advance();
     return { wasApplied: edition === applied, edition: next };
   });
 }
@@ -273,18 +272,4 @@ async function applyTo(
   // edition.
   if (wasApplied) await markApplied(db, edition);
   return changed;
-}
-
-async function everyPage(
-  next: (after: string) => Promise<string[]>,
-  use: (ids: string[]) => Promise<number>,
-): Promise<number> {
-  let [after, count] = [BEFORE_ALL, 0];
-  for (;;) {
-    const ids = await next(after);
-    const last = ids.at(-1);
-    if (last === undefined) return count;
-    count += await use(ids);
-    after = last;
-  }
 }

@@ -20,7 +20,7 @@ import { VERSION } from '../version.ts';
 
 export interface WorkerAppDeps {
   database: Pick<Database, 'db' | 'diskProblem'>;
-  kv: Pick<RateLimitStore, 'ping'>;
+  rateLimits: Pick<RateLimitStore, 'ping'>;
   clock: Clock;
   metricsToken: string | undefined;
   jobStats: JobStats;
@@ -31,7 +31,7 @@ export interface WorkerAppDeps {
 
 /** Builds the HTTP service of a worker: health and metrics, by the handlers of a server, and nothing else. */
 export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstance> {
-  const { clock, kv } = deps;
+  const { clock, rateLimits } = deps;
   const { db } = deps.database;
   const app = Fastify({
     loggerInstance: deps.logger,
@@ -56,7 +56,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
   registerWorkerMetrics(metrics.registry, deps.jobStats);
   const checks = dependencyChecks(
     () => pingDatabase(db),
-    () => kv.ping(),
+    () => rateLimits.ping(),
     async () => (await deps.database.diskProblem()) !== null,
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });

@@ -171,7 +171,7 @@ onEveryEngine((engine) => {
     it('stand on every answer to a known key, and end a window at its limit', async () => {
       const tipline = await startHarness(engine, {
         rateLimit: { limit: 5, windowSeconds: 60 },
-        kv: memoryStore(),
+        rateLimits: memoryStore(),
       });
       const urls = [LIST, `${LIST}?page=0`, '/api/v1/nothing', `${LIST}/x`];
       for (const [i, url] of urls.entries()) {

@@ -321,14 +321,14 @@ onEveryEngine((engine) => {
 
   it('gives nothing out that no longer holds once its request was counted', async () => {
     await tipline.close();
-    const kv = memoryStore();
+    const rateLimits = memoryStore();
     let counted = async () => {};
-    const consume: typeof kv.consume = async (...of) => {
-      const consumed = await kv.consume(...of);
+    const consume: typeof rateLimits.consume = async (...of) => {
+      const consumed = await rateLimits.consume(...of);
       await counted();
       return consumed;
     };
-    await start({ kv: { ...kv, consume } });
+    await start({ rateLimits: { ...rateLimits, consume } });
     await warm();
     const waiting = new Promise<() => void>((waits) => {
       counted = () => new Promise((goOn) => waits(goOn));

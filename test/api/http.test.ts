@@ -139,16 +139,16 @@ onEveryEngine((engine) => {
     });
 
     it('answers 503 in fixed words when a dependency fails', async () => {
-      const kv = {
+      const rateLimits = {
         kind: 'redis' as const,
         stats: { leased: 0, asked: 0, unanswered: 0 },
         consume: async () => ({ consumed: 1, msBeforeNext: 1 }),
         refund: async () => {},
-        used: async () => 0,
+        usage: async () => 0,
         ping: () => Promise.reject(new Error('secret host')),
         close: async () => {},
       };
-      const tipline = await startHarness(engine, { kv });
+      const tipline = await startHarness(engine, { rateLimits });
       const response = await tipline.get('/api/health?deep=1', { key: null });
       expect(response.statusCode).toBe(503);
       expect(response.json()).toMatchObject({
@@ -166,7 +166,7 @@ onEveryEngine((engine) => {
   describe('GET /api/health/ready', () => {
     it('is 200 without the key-value store, and 503 without the database', async () => {
       const away = () => Promise.reject(new Error('away'));
-      const tipline = await startHarness(engine, { kv: { ...memoryStore(), ping: away } });
+      const tipline = await startHarness(engine, { rateLimits: { ...memoryStore(), ping: away } });
       const ready = await tipline.get('/api/health/ready', { key: null });
       expect({ status: ready.statusCode, body: ready.json() }).toMatchObject({
         status: 200,

@@ -2,7 +2,7 @@ import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PreparedQuery } from '../../src/db/prepared-query.ts';
 import type { IndicatorFilters } from '../../src/indicators/read/indicators.queries.ts';
-import { type PageOf, readPage } from '../../src/indicators/read/list.queries.ts';
+import { type PageQuery, readPage } from '../../src/indicators/read/list.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 import { recording } from '../support/recording.ts';
@@ -21,7 +21,7 @@ const records = Array.from({ length: ROWS }, (_, i) =>
   }),
 );
 
-const QUESTIONS: Record<string, { filters: IndicatorFilters; page: PageOf['page'] }> = {
+const QUESTIONS: Record<string, { filters: IndicatorFilters; page: PageQuery['page'] }> = {
   'index order': { filters: {}, page: { page: 1, pageSize: 100 } },
   'index order, a page in the middle': { filters: {}, page: { page: 60, pageSize: 100 } },
   'materialized: a rare tag': { filters: { tag: 'rare' }, page: { page: 1, pageSize: 100 } },

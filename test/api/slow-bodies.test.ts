@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../support/directories.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
-const SLOW = { everyMs: 100, leastBytes: 200 };
+const SLOW = { intervalMs: 100, minBytes: 200 };
 const CSV = `type,value\n${Array.from({ length: 200 }, (_, i) => `DOMAIN,slow${i}.test-feed.net\n`).join('')}`;
 
 onEveryEngine((engine) => {

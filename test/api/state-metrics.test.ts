@@ -89,6 +89,8 @@ onEveryEngine((engine) => {
     it('counts the jobs that wait in each queue', async () => {
       const queue = { name: 'counted', policy: 'standard' as const };
       const boss = await openJobs(tipline, [queue], () => {});
+      // Another suite may have left jobs in the shared schema.
+      await sql`delete from pgboss.job`.execute(tipline.db);
       for (let i = 0; i < 3; i++) await boss.send(queue.name, {});
       await boss.fetch(queue.name);
       const counted = await samples('tipline_queue_jobs');

@@ -63,7 +63,7 @@ describe.skipIf(!NGINX || !hasPostgres)('two nodes behind nginx', () => {
     });
     const startNode = async (port: number): Promise<Running> => {
       const node = tipline(['serve'], { env: settings(port) });
-      await node.says(/answers at/);
+      await node.says(/listens on/);
       return node;
     };
     const nodes = [];

@@ -28,7 +28,7 @@ describe('the data directory', () => {
     await run(['migrate'], { env });
     for (let round = 1; round <= 3; round++) {
       const both = [tipline(['serve'], { env }), tipline(['serve'], { env })];
-      const said = await Promise.allSettled(both.map((server) => server.says(/answers at/)));
+      const said = await Promise.allSettled(both.map((server) => server.says(/listens on/)));
       for (const server of both) server.signal('SIGTERM');
       const exits = await Promise.all(both.map((server) => server.exit));
       const answering = said.filter(({ status }) => status === 'fulfilled').length;

@@ -54,9 +54,7 @@ describe('tipline export', () => {
   it('says what it left out', async () => {
     await service.command('import', inputFile('y.csv', 'ioc,type\nGlobal\\m,mutex\n'), '--source', 'Test');
     const { stderr } = await exported('--format', 'rpz', '-o', join(temporaryDirectory(), 'zone'));
-    expect(stderr).toContain(
-      '5000 indicators written. Left out, since the format cannot say them: 1 MUTEX.\n',
-    );
+    expect(stderr).toContain('5000 indicators written. Skipped, not supported by the format: 1 MUTEX.\n');
   });
 
   it('writes a list of no more lines than its limit, and says how many are beyond it', async () => {

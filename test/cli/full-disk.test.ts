@@ -60,7 +60,7 @@ describe('tipline on a disk that is nearly full', () => {
     await service.stop();
     const env = { TIPLINE_DATA_DIR: directory, PORT: '0' };
     const running = tipline(['serve'], { env });
-    await running.says(/answers at/);
+    await running.says(/listens on/);
     running.signal('SIGTERM');
     await running.exit;
     expect(await createKey({ command: (...args) => run(args, { env }) })).toMatch(/^tip_/);

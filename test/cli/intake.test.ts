@@ -73,7 +73,7 @@ describe('the commands of intake, beside a running server', () => {
       '--ttl',
       'ALL=30d',
     );
-    expect(added).toContain('fetched when asked');
+    expect(added).toContain('fetched on demand');
     await ok('sources', 'set', 'blocks', '--ttl', 'URL=never');
     const [{ lifetimes }] = JSON.parse(await ok('sources', 'list', '--json'));
     expect(lifetimes).toMatchObject({ IPV4: 2_592_000 });

@@ -104,7 +104,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
     await until('another', async () => childrenOf(server.pid).length === 3);
     await until('it to answer', () => server.stderr().match(/"the worker runs"/g)?.length === 2);
     expect(meanwhile.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(server.stderr()).toContain('a process ended: another is started');
+    expect(server.stderr()).toContain('server process exited; restarting');
   });
 
   it('leaves none behind when the one that was started is killed', async () => {

@@ -32,7 +32,7 @@ async function startDemo(directory) {
   let said = '';
   for await (const text of demo.stdout.setEncoding('utf8')) {
     said += text;
-    const [, url] = said.match(/answers at (http:\S+)/) ?? [];
+    const [, url] = said.match(/listens on (http:\S+)/) ?? [];
     const [, key] = said.match(/TIPLINE_KEY=(tip_\S+)\n/) ?? [];
     if (url && key) return { url, key, stop: () => demo.kill() && ended };
   }

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { withRevision } from '../../src/db/revision/revision.ts';
 import { freshPostgresUrl, onEveryEngine } from '../support/engines.ts';
 
 const onIdleError = () => {};
@@ -66,16 +67,16 @@ onEveryEngine((engine) => {
 
     it('takes one writer of the revision after the other', async () => {
       const { db } = database;
-      const { lockRevision, commitRevision } = await import('../../src/db/revision/revision.ts');
       const taken = await Promise.all(
         Array.from({ length: 10 }, () =>
-          db.transaction().execute(async (trx) => {
-            const lock = await lockRevision(trx);
-            await commitRevision(trx, lock, 2);
-            return lock.next;
+          withRevision(db, async (_, revision) => {
+            revision.advance(2);
+            return revision.next;
           }),
         ),
       );
+      const unused = await withRevision(db, async (_, { next }) => next);
+      expect(unused).toBe(11);
       expect([...taken].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
       const row = await db.selectFrom('revision').selectAll().executeTakeFirstOrThrow();
       expect(row).toMatchObject({ value: 10, last_number: 20 });

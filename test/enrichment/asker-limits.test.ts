@@ -44,7 +44,11 @@ async function otxAt(answer: (asked: Asked) => Answer | null, fields: Partial<Pr
   const store = windowStore(clock);
   const server = await providerServer(answer);
   const refused: number[] = [];
-  const asker = testAsker({ clock, kv: store, onKeyRefused: (_provider, place) => refused.push(place) });
+  const asker = testAsker({
+    clock,
+    rateLimits: store,
+    onKeyRefused: (_provider, place) => refused.push(place),
+  });
   const settings = settingsFor(server.baseUrl, { perMinute: 1_000, perDay: 100_000, ...fields });
   const ask = () => asker.ask(otx, settings, address);
   const wait = async () => {
@@ -138,7 +142,7 @@ describe('a quota', () => {
       // A key of its own, as the store outlives the test.
       const keys = [`${place}-${process.pid}-${KEY}`.replaceAll(' ', '-')];
       const settings = settingsFor(server.baseUrl, { keys, perMinute: 7, perDay: 100 });
-      const askers = nodes.map((kv) => testAsker({ clock: testClock(), kv }));
+      const askers = nodes.map((rateLimits) => testAsker({ clock: testClock(), rateLimits }));
       const asking = Array.from(
         { length: 40 },
         (_, i) => askers[i % 2]?.ask(otx, settings, address) as Promise<Outcome>,
@@ -180,9 +184,9 @@ describe('a quota', () => {
             const length = limit.windowSeconds * SECOND;
             return store.consume(`${key}:${Math.floor(clock().getTime() / length)}`, limit);
           };
-          const kv = { consume: scheduler.scheduleFunction(aligned) };
+          const rateLimits = { consume: scheduler.scheduleFunction(aligned) };
           const outbound = { request: scheduler.scheduleFunction(request) };
-          const nodes = [1, 2].map(() => openProviderClient({ outbound, kv, clock }));
+          const nodes = [1, 2].map(() => openProviderClient({ outbound, rateLimits, clock }));
           const settings = settingsFor('https://otx.example.com', { keys: [ONE, TWO], perMinute, perDay });
           for (const { pass, asks, node } of steps) {
             const asking = Array.from({ length: asks }, () =>

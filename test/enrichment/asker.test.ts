@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
-import type { AskableProvider } from '../../src/enrichment/providers/provider.ts';
+import { QUERYABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
+import type { QueryableProvider } from '../../src/enrichment/providers/provider.ts';
 import type { Outcome } from '../../src/enrichment/providers/provider-client.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
@@ -29,8 +29,8 @@ const VALUES: Partial<Record<IndicatorType, string>> = {
   SHA256: '0123456789abcdef'.repeat(4),
 };
 
-function providerOf(name: string): AskableProvider {
-  const provider = ASKABLE_PROVIDERS.find((candidate) => candidate.name === name.split('-')[0]);
+function providerOf(name: string): QueryableProvider {
+  const provider = QUERYABLE_PROVIDERS.find((candidate) => candidate.name === name.split('-')[0]);
   if (!provider) throw new Error(name);
   return provider;
 }
@@ -213,7 +213,7 @@ describe('nonsense', () => {
   });
 
   it.each(
-    ASKABLE_PROVIDERS.flatMap((provider) =>
+    QUERYABLE_PROVIDERS.flatMap((provider) =>
       nonsense.map(([kind, answer]) => [provider.name, kind, answer] as const),
     ),
   )('for %s, "%s", holds no judgement when it is read again', async (name, _kind, answer) => {
@@ -261,7 +261,7 @@ describe('nonsense', () => {
 });
 
 describe('a key', () => {
-  it.each(ASKABLE_PROVIDERS.map(({ name }) => name))(
+  it.each(QUERYABLE_PROVIDERS.map(({ name }) => name))(
     'of %s that comes back in an answer is struck out',
     async (name) => {
       const echo = { error: `bad key ${KEY}`, message: KEY, detail: KEY, query_status: KEY, [KEY]: [KEY] };
@@ -273,7 +273,7 @@ describe('a key', () => {
     },
   );
 
-  it.each(ASKABLE_PROVIDERS.map(({ name }) => name))('of %s is in no failure to reach it', async (name) => {
+  it.each(QUERYABLE_PROVIDERS.map(({ name }) => name))('of %s is in no failure to reach it', async (name) => {
     const outcome = await askAt('http://127.0.0.1:1', name);
     expect(outcome).toMatchObject({ kind: 'failed', raw: null });
     expect(JSON.stringify(outcome)).not.toContain(KEY);
@@ -306,7 +306,7 @@ describe('ask', () => {
     const server = await providerServer(() => null);
     const outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], userAgent: 'tipline-test' });
     const clock = testClock();
-    const asker = testAsker({ clock, outbound, kv: windowStore(clock) });
+    const asker = testAsker({ clock, outbound, rateLimits: windowStore(clock) });
     const asking = asker.ask(providerOf('otx'), settingsFor(server.baseUrl), indicator('IPV4'));
     const told = expect(asking).rejects.toMatchObject({ code: 'aborted' });
     await outbound.close();

@@ -108,7 +108,7 @@ export function testAsker(
   onTestFinished(() => outbound.close());
   const request: ProviderClientDeps['outbound']['request'] = (wanted) =>
     outbound.request(timeoutMs === undefined ? wanted : { ...wanted, timeoutMs });
-  return openProviderClient({ outbound: { request }, kv: windowStore(deps.clock), ...rest });
+  return openProviderClient({ outbound: { request }, rateLimits: windowStore(deps.clock), ...rest });
 }
 
 export const KEY = 'key-0123456789abcdef0123456789abcdef';

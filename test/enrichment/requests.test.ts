@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
+import { QUERYABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { KEY } from './provider-server.ts';
 
@@ -7,7 +7,7 @@ const MD5 = '0123456789abcdef0123456789abcdef';
 const SHA256 = MD5 + MD5;
 
 const providerOf = (name: string) => {
-  const provider = ASKABLE_PROVIDERS.find((candidate) => candidate.name === name);
+  const provider = QUERYABLE_PROVIDERS.find((candidate) => candidate.name === name);
   if (!provider) throw new Error(name);
   return provider;
 };
@@ -78,7 +78,7 @@ describe('a request', () => {
     expect(JSON.stringify(rest)).not.toContain(KEY);
   });
 
-  const everyType = ASKABLE_PROVIDERS.flatMap((provider) =>
+  const everyType = QUERYABLE_PROVIDERS.flatMap((provider) =>
     provider.accepts.map((type) => [provider.name, type, provider] as const),
   );
   it.each(everyType)('to %s about a %s stays below the base URL', (_name, type, provider) => {
@@ -91,7 +91,7 @@ describe('a request', () => {
 });
 
 describe('ASKABLE_PROVIDERS', () => {
-  it.each(ASKABLE_PROVIDERS.map((provider) => [provider.name, provider] as const))(
+  it.each(QUERYABLE_PROVIDERS.map((provider) => [provider.name, provider] as const))(
     '%s is asked over TLS',
     (_name, { defaultBaseUrl }) => {
       expect(defaultBaseUrl).toMatch(/^https:\/\/[^?#]*[^/?#]$/);

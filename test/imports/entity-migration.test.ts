@@ -1,19 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { Kysely, Migrator, sql } from 'kysely';
-import { describe, expect, inject, it } from 'vitest';
-import { engineDialect } from '../../src/db/dialect.ts';
-import { leaseQueue } from '../../src/db/embedded/lease-queue.ts';
-import { connectPglite } from '../../src/db/embedded/pglite.ts';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
 import { migrate } from '../../src/db/migrate.ts';
-import { postgresDialect } from '../../src/db/postgres/postgres.ts';
-import type { Tables } from '../../src/db/tables.ts';
 import type { ImportRecord } from '../../src/importers/importer.ts';
 import { createCounts } from '../../src/imports/counts.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { nameKey } from '../../src/model/name-key.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
-import { freshPostgresUrl } from '../support/engines.ts';
 import { NOW } from '../support/harness.ts';
+import { type Db, emptyDatabases, migrateTo } from '../support/migrations.ts';
 import {
   actorRecord,
   campaignRecord,
@@ -22,26 +16,10 @@ import {
   techniqueRecord,
 } from '../support/records.ts';
 
-const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
 const DEFAULTS = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
 
-type Db = Kysely<Tables>;
-const postgresUrl = inject('postgresUrl');
-const engines: [string, () => Promise<Db>][] = [
-  ['embedded', async () => new Kysely<Tables>({ dialect: engineDialect(leaseQueue(await connectPglite())) })],
-];
-if (postgresUrl) {
-  engines.push([
-    'postgresql',
-    async () => {
-      const { url } = await freshPostgresUrl(postgresUrl);
-      return new Kysely<Tables>({
-        dialect: postgresDialect({ url, maxConnections: 2, onIdleError: () => {} }),
-      });
-    },
-  ]);
-}
+const engines = emptyDatabases();
 
 /** Columns by their present names, with those of then. */
 const RENAMED_SINCE: Record<string, string> = {
@@ -49,25 +27,6 @@ const RENAMED_SINCE: Record<string, string> = {
   is_snapshot_list: 'membership',
   recomputed: 'reckoned',
 };
-
-/** The tables as they were before there were statements. */
-async function migrateTo(db: Db, last: string): Promise<void> {
-  const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql') && file <= `${last}~`);
-  const provider = {
-    getMigrations: async () =>
-      Object.fromEntries(
-        files.map((file) => [
-          file.replace(/\.sql$/, ''),
-          {
-            up: async (on: Kysely<unknown>) =>
-              void (await sql.raw(readFileSync(new URL(file, MIGRATIONS), 'utf8')).execute(on)),
-          },
-        ]),
-      ),
-  };
-  const { error } = await new Migrator({ db, provider }).migrateToLatest();
-  if (error) throw error;
-}
 
 async function load(db: Db, source: string, records: ImportRecord[]) {
   const importer = {

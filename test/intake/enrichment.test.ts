@@ -18,7 +18,7 @@ import {
   PRIORITY,
   type Priority,
 } from '../../src/enrichment/requests.queries.ts';
-import { changeLock } from '../../src/indicators/confidence/confidence.service.ts';
+import { changePin } from '../../src/indicators/confidence/confidence.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
@@ -55,7 +55,7 @@ onEveryEngine((engine) => {
     server = await startFeedServer();
     server.answer(says(90));
     outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], userAgent: 'test' });
-    asker = openProviderClient({ outbound, kv: memoryStore(), clock: () => tipline.clock.now });
+    asker = openProviderClient({ outbound, rateLimits: memoryStore(), clock: () => tipline.clock.now });
   });
   afterEach(async () => {
     await outbound.close();
@@ -327,7 +327,7 @@ onEveryEngine((engine) => {
       await request([idOf(1)]);
       let pinned: Promise<unknown> = Promise.resolve();
       server.answer(() => {
-        pinned = changeLock(
+        pinned = changePin(
           tipline.db,
           idOf(1),
           { kind: 'pin', confidence: 5 },

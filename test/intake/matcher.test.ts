@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { changeLock } from '../../src/indicators/confidence/confidence.service.ts';
+import { changePin } from '../../src/indicators/confidence/confidence.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { currentMatcher } from '../../src/whitelist/current-matcher.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -17,7 +17,7 @@ onEveryEngine((engine) => {
     await tipline.load(Array.from({ length: 40 }, (_, i) => indicatorRecord('IPV4', `45.61.49.${i + 1}`)));
     await sql`update whitelist_state set edition = gen_random_uuid()`.execute(tipline.db);
     const pins = Array.from({ length: 40 }, (_, i) =>
-      changeLock(
+      changePin(
         tipline.db,
         indicatorId('IPV4', `45.61.49.${i + 1}`),
         { kind: 'pin', confidence: 7 },

@@ -34,7 +34,7 @@ onEveryEngine((engine) => {
     for (let i = 0; i < count; i++) {
       const asker = openProviderClient({
         outbound: feeds.outbound,
-        kv: memoryStore(),
+        rateLimits: memoryStore(),
         clock: () => tipline.clock.now,
       });
       workers.push(

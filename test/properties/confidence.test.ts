@@ -4,7 +4,7 @@ import { saveAnswer } from '../../src/enrichment/enrichments.service.ts';
 import { greynoise } from '../../src/enrichment/providers/greynoise.ts';
 import type { Provider } from '../../src/enrichment/providers/provider.ts';
 import { failed, judged } from '../../src/enrichment/providers/provider.ts';
-import { changeLock } from '../../src/indicators/confidence/confidence.service.ts';
+import { changePin } from '../../src/indicators/confidence/confidence.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -86,8 +86,8 @@ onEveryEngine((engine) => {
         const answer = { type: 'IPV4' as const, value, fetchedAt: now, raw: one.score };
         await saveAnswer(tipline.db, provider(one.provider), answer, now);
       } else if (one.do === 'pin') {
-        await changeLock(tipline.db, id, { kind: 'pin', confidence: one.confidence }, why);
-      } else await changeLock(tipline.db, id, { kind: 'unpin' }, why);
+        await changePin(tipline.db, id, { kind: 'pin', confidence: one.confidence }, why);
+      } else await changePin(tipline.db, id, { kind: 'unpin' }, why);
     };
     const shown = async () => {
       const { confidence, confidenceLocked } = (await tipline.get(`/api/v1/indicators/${id}/context`)).json();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { MAX_STALE_MS } from '../../src/db/revision/watch.ts';
-import { changeLock } from '../../src/indicators/confidence/confidence.service.ts';
+import { changePin } from '../../src/indicators/confidence/confidence.service.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { addEntry, removeEntry, WhitelistError } from '../../src/whitelist/whitelist.service.ts';
 import { freshPostgresUrl } from '../support/engines.ts';
@@ -85,14 +85,14 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, whatever is done', () => {
       case 'take back':
         return removeEntry(node.db, change.name, undefined, by).catch(unlessRefused);
       case 'pin':
-        return changeLock(
+        return changePin(
           node.db,
           indicatorId('DOMAIN', change.name),
           { kind: 'pin', confidence: change.confidence },
           by,
         );
       case 'unpin':
-        return changeLock(node.db, indicatorId('DOMAIN', change.name), { kind: 'unpin' }, by);
+        return changePin(node.db, indicatorId('DOMAIN', change.name), { kind: 'unpin' }, by);
       case 'wait':
         return;
     }

@@ -64,7 +64,7 @@ onEveryEngine((engine) => {
     const windowSeconds = 30;
     let harness: Harness;
     beforeAll(async () => {
-      const kv: RateLimitStore = {
+      const rateLimits: RateLimitStore = {
         ...store,
         // Asking the store takes time, and the store's clock goes on meanwhile.
         consume: async (key, limit) => {
@@ -74,7 +74,7 @@ onEveryEngine((engine) => {
         },
       };
       harness = await startHarness(engine, {
-        kv,
+        rateLimits,
         clock: () => clock.now,
         rateLimit: { limit: points, windowSeconds },
       });

@@ -31,7 +31,7 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
     for (const store of stores) {
       expect((await store.consume('early', limit)).consumed).toBe(1);
       // Nobody else answers: what this node has counted itself.
-      expect(await store.used('early', limit)).toBe(1);
+      expect(await store.usage('early', limit)).toBe(1);
     }
     await startCluster(port, directory);
     await vi.waitUntil(
@@ -50,11 +50,11 @@ describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
         const counts = [];
         for (const store of [...stores, ...stores]) counts.push((await store.consume(key, limit)).consumed);
         expect(counts).toEqual([1, 2, 3, 4]);
-        expect(await Promise.all(stores.map((store) => store.used(key, limit)))).toEqual([4, 4]);
+        expect(await Promise.all(stores.map((store) => store.usage(key, limit)))).toEqual([4, 4]);
       },
       { timeout: 60_000 },
     );
-    expect(await stores[0]?.used('never', limit)).toBe(0);
+    expect(await stores[0]?.usage('never', limit)).toBe(0);
     for (const store of stores) await store.close();
   });
 });

@@ -1,5 +1,5 @@
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
-import { ASKABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
+import { QUERYABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
 import { FORMATS } from '../../src/formats/catalogue.ts';
 import type { FormatEntry } from '../../src/formats/format.ts';
 import { IMPORTERS } from '../../src/importers/recognize.ts';
@@ -87,7 +87,7 @@ export function providersTable(): string {
       .join(', ') || '–';
   return table(
     ['provider', 'types', 'free plan, as the default'],
-    ASKABLE_PROVIDERS.map(({ name, accepts, quota: { perMinute, perDay }, perSecond }) => [
+    QUERYABLE_PROVIDERS.map(({ name, accepts, quota: { perMinute, perDay }, perSecond }) => [
       code(name),
       accepts.join(' '),
       quota(perMinute, perDay, perSecond),

@@ -489,7 +489,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     }, id);
     expect(new Set(statuses)).toEqual(new Set([403]));
     await page.goto(`${service.address}/audit`);
-    await page.getByText('This needs the role administrator; yours is viewer.').waitFor();
+    await page.getByText('Requires the role administrator; your role is viewer.').waitFor();
   });
 
   it('the audit tells an administrator each of these things, and gives them as CSV', async () => {
@@ -573,10 +573,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect((await page.goto(`${service.address}/indicators/mistyped/further`))?.status()).toBe(404);
     await page.getByText('Page not found').waitFor();
     const program = await service.get('/no-such-thing');
-    expect([program.status, await program.json()]).toEqual([
-      404,
-      { code: 'not_found', error: 'There is nothing here.' },
-    ]);
+    expect([program.status, await program.json()]).toEqual([404, { code: 'not_found', error: 'Not found.' }]);
   });
 });
 

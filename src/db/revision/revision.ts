@@ -11,11 +11,40 @@ export interface RevisionLock {
   lastNumber: number;
 }
 
+export interface OpenRevision extends RevisionLock {
+  /**
+   * States that the transaction has changed a response: the revision advances when it ends.
+   * @param numbersUsed how many indicator numbers were assigned, from `lastNumber + 1` on
+   */
+  advance(numbersUsed?: number): void;
+}
+
+/**
+ * Runs a transaction under the lock of the revision. Without a call of `advance` no revision is used up.
+ */
+export async function withRevision<T>(
+  db: Db,
+  write: (trx: Transaction<Tables>, revision: OpenRevision) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    const lock = await lockRevision(trx);
+    let numbers: number | null = null;
+    const result = await write(trx, {
+      ...lock,
+      advance(numbersUsed = 0) {
+        numbers = numbersUsed;
+      },
+    });
+    if (numbers !== null) await commitRevision(trx, lock, numbers);
+    return result;
+  });
+}
+
 /**
  * Locks the row of the revision: from here to the end of the transaction this is the only writer. No revision
  * and no number is used up until `commitRevision`.
  */
-export async function lockRevision(trx: Transaction<Tables>): Promise<RevisionLock> {
+async function lockRevision(trx: Transaction<Tables>): Promise<RevisionLock> {
   const row = await trx
     .selectFrom('revision')
     .select(['value', 'last_number'])
@@ -25,11 +54,7 @@ export async function lockRevision(trx: Transaction<Tables>): Promise<RevisionLo
 }
 
 /** Advances the revision. Must be called once, and only when the transaction has changed a response. */
-export async function commitRevision(
-  trx: Transaction<Tables>,
-  lock: RevisionLock,
-  numbersUsed = 0,
-): Promise<void> {
+async function commitRevision(trx: Transaction<Tables>, lock: RevisionLock, numbersUsed = 0): Promise<void> {
   await trx
     .updateTable('revision')
     .set({ value: lock.next, last_number: lock.lastNumber + numbersUsed })

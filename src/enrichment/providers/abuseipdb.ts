@@ -1,5 +1,5 @@
 import { countOf, listOf, memberOf, textOf } from './json.ts';
-import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
+import { DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
 
 /** As in the documentation's examples; the default of 30 days drops reports that are still of interest. */
 const REPORTS_OF_DAYS = 90;
@@ -14,7 +14,7 @@ const REPORTS_OF_DAYS = 90;
  * A free account may check 1,000 addresses a day; a 429 states until when
  * (https://docs.abuseipdb.com/#api-daily-rate-limits), and is HTML unless JSON is requested.
  */
-export const abuseipdb: AskableProvider = {
+export const abuseipdb: QueryableProvider = {
   name: 'abuseipdb',
   accepts: ['IPV4', 'IPV6'],
   defaultBaseUrl: 'https://api.abuseipdb.com/api/v2',

@@ -2,14 +2,14 @@ import { abuseipdb } from './abuseipdb.ts';
 import { greynoise } from './greynoise.ts';
 import { maltrail } from './maltrail.ts';
 import { otx } from './otx.ts';
-import type { AskableProvider, Provider } from './provider.ts';
+import type { Provider, QueryableProvider } from './provider.ts';
 import { shodan } from './shodan.ts';
 import { tweetfeedMeta } from './tweetfeed-meta.ts';
 import { urlhaus } from './urlhaus.ts';
 import { virustotal } from './virustotal.ts';
 
 /** Providers with an API, each queried with a key of the operator's. */
-export const ASKABLE_PROVIDERS: readonly AskableProvider[] = [
+export const QUERYABLE_PROVIDERS: readonly QueryableProvider[] = [
   virustotal,
   abuseipdb,
   otx,
@@ -19,4 +19,4 @@ export const ASKABLE_PROVIDERS: readonly AskableProvider[] = [
 ];
 
 /** All providers whose responses can be assessed. */
-export const PROVIDERS: readonly Provider[] = [...ASKABLE_PROVIDERS, tweetfeedMeta, maltrail];
+export const PROVIDERS: readonly Provider[] = [...QUERYABLE_PROVIDERS, tweetfeedMeta, maltrail];

@@ -1,5 +1,5 @@
 import { memberOf, textOf } from './json.ts';
-import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
+import { DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
 
 /**
  * GreyNoise has observed attacks, but a scanner of the whole Internet is not a targeted threat: below 100.
@@ -16,7 +16,7 @@ const SUSPICIOUS = 50;
  * A free account has 50 look-ups a week (https://www.greynoise.io/pricing); a seventh of it each day never
  * runs out.
  */
-export const greynoise: AskableProvider = {
+export const greynoise: QueryableProvider = {
   name: 'greynoise',
   accepts: ['IPV4'],
   defaultBaseUrl: 'https://api.greynoise.io',

@@ -1,7 +1,7 @@
 import { parse } from 'tldts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { countOf, listOf, memberOf, textOf } from './json.ts';
-import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
+import { DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
 
 /**
  * Anybody may publish a pulse: a single one is a suspicion, four corroborate it, and no number of them is
@@ -22,7 +22,7 @@ const MOST = 90;
  * With a key there are 10,000 requests an hour (https://otx.alienvault.com/api); a 429 has no header that
  * states when to retry.
  */
-export const otx: AskableProvider = {
+export const otx: QueryableProvider = {
   name: 'otx',
   accepts: ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'MD5', 'SHA1', 'SHA256', 'CVE'],
   defaultBaseUrl: 'https://otx.alienvault.com/api/v1',

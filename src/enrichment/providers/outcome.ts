@@ -1,5 +1,5 @@
 import type { OutboundAnswer } from '../../outbound/outbound.ts';
-import { type AskableProvider, type Assessment, failed, UNEXPECTED } from './provider.ts';
+import { type Assessment, failed, type QueryableProvider, UNEXPECTED } from './provider.ts';
 import { readAnswer, redact } from './read-response.ts';
 
 /** The provider answered as documented, even if only that it does not know the value. */
@@ -36,7 +36,7 @@ export function failure(reason: string, raw: Failed['raw'], fetchedAt: Date): Fa
  * both must have the documented form.
  */
 export function outcomeOf(
-  provider: AskableProvider,
+  provider: QueryableProvider,
   { status, body }: OutboundAnswer,
   key: string,
   fetchedAt: Date,

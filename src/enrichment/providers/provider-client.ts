@@ -6,7 +6,7 @@ import type { RateLimitStore } from '../../rate-limit/store.ts';
 import { type Breaker, openBreaker, type Permit } from './breaker.ts';
 import { fingerprint, type KeyPool, openKeyPool } from './key-pool.ts';
 import { type Answered, type Failed, failure, outcomeOf } from './outcome.ts';
-import type { AskableProvider } from './provider.ts';
+import type { QueryableProvider } from './provider.ts';
 import { takeFromQuota } from './quota.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -36,7 +36,7 @@ export type Outcome = Answered | Failed | Deferred;
 export interface ProviderClientDeps {
   outbound: Pick<Outbound, 'request'>;
   /** Shared by all nodes, and so are the quotas counted in it. */
-  kv: Pick<RateLimitStore, 'consume'>;
+  rateLimits: Pick<RateLimitStore, 'consume'>;
   clock: Clock;
   /**
    * Called when a provider refuses a key, once an hour per node.
@@ -55,14 +55,14 @@ export interface ProviderClient {
    * @throws {RangeError} for a type that the provider does not accept
    */
   ask(
-    provider: AskableProvider,
+    provider: QueryableProvider,
     settings: ProviderSettings,
     indicator: { type: IndicatorType; normalized: string },
   ): Promise<Outcome>;
 }
 
 interface LookUp {
-  provider: AskableProvider;
+  provider: QueryableProvider;
   settings: ProviderSettings;
   indicator: { type: IndicatorType; normalized: string };
   keyPool: KeyPool;
@@ -116,7 +116,7 @@ async function waitOf(deps: ProviderClientDeps, lookUp: LookUp, key: string): Pr
   const held = lookUp.keyPool.pausedUntil(key, deps.clock());
   if (held !== null) return { kind: 'later', ...held };
   const { provider, settings } = lookUp;
-  const waitMs = await takeFromQuota(deps.kv, `${provider.name}:${fingerprint(key)}`, {
+  const waitMs = await takeFromQuota(deps.rateLimits, `${provider.name}:${fingerprint(key)}`, {
     perSecond: provider.perSecond,
     perMinute: settings.perMinute ?? provider.quota.perMinute,
     perDay: settings.perDay ?? provider.quota.perDay,

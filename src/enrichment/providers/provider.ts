@@ -37,7 +37,7 @@ interface ProviderRequest {
 }
 
 /** A provider with an API, which `provider-client.ts` queries. */
-export interface AskableProvider extends Provider {
+export interface QueryableProvider extends Provider {
   /** Without a trailing slash. */
   defaultBaseUrl: string;
   /** Also for APIs that work without a key: the anonymous quota is too small, and shared by address. */

@@ -8,12 +8,12 @@ import type { Quota } from './provider.ts';
  * @returns null when the request may be sent, else the rest of the used-up window, in milliseconds
  */
 export async function takeFromQuota(
-  kv: Pick<RateLimitStore, 'consume'>,
+  rateLimits: Pick<RateLimitStore, 'consume'>,
   name: string,
   quota: Quota & { perSecond?: number | undefined },
 ): Promise<number | null> {
   for (const [unit, limit] of windowsOf(quota)) {
-    const { consumed, msBeforeNext } = await kv.consume(`quota:${name}:${unit}`, limit);
+    const { consumed, msBeforeNext } = await rateLimits.consume(`quota:${name}:${unit}`, limit);
     if (consumed > limit.limit) return msBeforeNext;
   }
   return null;

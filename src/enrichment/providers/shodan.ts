@@ -1,5 +1,5 @@
 import { listOf, memberOf, textOf } from './json.ts';
-import { type AskableProvider, DAY, failed, judged, unexpected } from './provider.ts';
+import { DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
 
 /** Tags that state what a host does, not what it runs. */
 const TAG_SCORES = new Map<unknown, number>([
@@ -19,7 +19,7 @@ const TAG_SCORES = new Map<unknown, number>([
  * in the query. Whatever the plan, there is one request a second; look-ups of addresses cost no credits
  * (https://book.shodan.io/developer-apis/shodan-api).
  */
-export const shodan: AskableProvider = {
+export const shodan: QueryableProvider = {
   name: 'shodan',
   accepts: ['IPV4', 'IPV6'],
   defaultBaseUrl: 'https://api.shodan.io',

@@ -1,6 +1,6 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { listOf, memberOf, textOf } from './json.ts';
-import { type AskableProvider, type Assessment, DAY, failed, judged, unexpected } from './provider.ts';
+import { type Assessment, DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
 
 /** URLs appear and disappear within hours. */
 const LIFETIME = DAY / 4;
@@ -22,7 +22,7 @@ const FILE_SERVED = 70;
  * a file has its hashes, a `signature` (the malware family, or null) and `urls`. The documented answer for a
  * host misspells `query_status`. Without a known Auth-Key the answer is 401 or 403; no quota is documented.
  */
-export const urlhaus: AskableProvider = {
+export const urlhaus: QueryableProvider = {
   name: 'urlhaus',
   accepts: ['URL', 'DOMAIN', 'IPV4', 'MD5', 'SHA256'],
   defaultBaseUrl: 'https://urlhaus-api.abuse.ch/v1',

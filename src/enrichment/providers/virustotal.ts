@@ -1,6 +1,6 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { countOf, memberOf, objectOf, textOf } from './json.ts';
-import { type AskableProvider, type Assessment, DAY, failed, judged, unexpected } from './provider.ts';
+import { type Assessment, DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
 
 /**
  * How fast the score rises with the share of engines that detect the value. With 11, 1 of 90 engines scores
@@ -19,7 +19,7 @@ const STEEPNESS = 11;
  * that states until when; days end at 00:00 UTC
  * (https://docs.virustotal.com/docs/consumption-quotas-handled).
  */
-export const virustotal: AskableProvider = {
+export const virustotal: QueryableProvider = {
   name: 'virustotal',
   accepts: ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'MD5', 'SHA1', 'SHA256'],
   defaultBaseUrl: 'https://www.virustotal.com/api/v3',

@@ -1,4 +1,5 @@
 import { slugOf } from '../../model/slug.ts';
+import { malwareAndTools } from '../linked-objects.queries.ts';
 import type { ActorRow, findActor } from './actors.queries.ts';
 import type { ActorAnswer, ActorDetailAnswer } from './actors.schema.ts';
 
@@ -19,11 +20,6 @@ export function toActor(row: ActorRow): ActorAnswer {
 }
 
 export function toActorDetail(row: NonNullable<Awaited<ReturnType<typeof findActor>>>): ActorDetailAnswer {
-  const catalogued = (item: { id: string; attack_id: string | null; name: string }) => ({
-    id: item.id,
-    attackId: item.attack_id,
-    name: item.name,
-  });
   return {
     ...toActor(row),
     description: row.description,
@@ -31,8 +27,7 @@ export function toActorDetail(row: NonNullable<Awaited<ReturnType<typeof findAct
     targetCountries: row.target_countries,
     firstSeen: row.first_seen?.toISOString() ?? null,
     lastSeen: row.last_seen?.toISOString() ?? null,
-    techniques: row.techniques.map((technique) => ({ ...catalogued(technique), tactics: technique.tactics })),
-    malware: row.software.filter(({ software_type }) => software_type === 'malware').map(catalogued),
-    tools: row.software.filter(({ software_type }) => software_type === 'tool').map(catalogued),
+    techniques: row.techniques,
+    ...malwareAndTools(row.software),
   };
 }

@@ -1,58 +1,42 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
-import type { Read } from '../../db/database.ts';
-import { apiResponses, idParameter, NO_CACHE } from '../../http/api-route.ts';
-import { ApiError } from '../../http/errors.ts';
-import { isUuid } from '../../http/query-validator.ts';
+import type { FastifyInstance } from 'fastify';
+import type { Db, Read } from '../../db/database.ts';
 import { ACTOR_OF_SAMPLE } from '../../http/sample-ids.ts';
+import { registerEntity, registerEntityPages } from '../entity-operations.ts';
+import * as pages from './actors.app.schema.ts';
 import { toActor, toActorDetail } from './actors.mappers.ts';
-import { findActor, listActors } from './actors.queries.ts';
+import { findActor, findActorLinks, listActors } from './actors.queries.ts';
 import { ActorItem, ActorList, ActorQuery } from './actors.schema.ts';
 
-export const actorRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app, { read }) => {
-  app.get(
-    '/api/v1/actors',
-    {
-      config: { access: 'actors:read' },
-      schema: {
-        operationId: 'listActors',
-        tags: ['Actors'],
-        summary: 'List threat actors',
-        description: 'By name.',
-        querystring: ActorQuery,
-        response: apiResponses(ActorList, 'A page of actors.', [400]),
-      },
-    },
-    async (request, reply) => {
-      const { page, pageSize, ...filters } = request.query;
-      const { total, rows } = await read((db) =>
-        listActors(db, request.principal, filters, { page, pageSize }),
-      );
-      reply.header('cache-control', NO_CACHE);
-      return { data: rows.map(toActor), page, pageSize, total };
-    },
-  );
+const QUERIES = {
+  noun: 'actor',
+  list: listActors,
+  find: findActor,
+  findLinks: findActorLinks,
+  toItem: toActor,
+  toDetail: toActorDetail,
+} as const;
 
-  app.get(
-    '/api/v1/actors/:id',
-    {
-      config: { access: 'actors:read' },
-      schema: {
-        operationId: 'getActor',
-        tags: ['Actors'],
-        summary: 'Read one threat actor',
-        description: 'With techniques, malware and tools.',
-        params: idParameter(ACTOR_OF_SAMPLE),
-        querystring: Type.Object({}),
-        response: apiResponses(ActorItem, 'The actor.', [400, 404]),
-      },
+export async function actorRoutes(app: FastifyInstance, { read }: { read: Read }): Promise<void> {
+  registerEntity(app, read, QUERIES, {
+    scope: 'actors:read',
+    tag: 'Actors',
+    example: ACTOR_OF_SAMPLE,
+    list: {
+      id: 'listActors',
+      summary: 'List threat actors',
+      description: 'By name.',
+      query: ActorQuery,
+      schema: ActorList,
     },
-    async (request, reply) => {
-      const { id } = request.params;
-      const row = isUuid(id) ? await read((db) => findActor(db, request.principal, id)) : undefined;
-      if (!row) throw new ApiError('not_found', 'There is no such actor.');
-      reply.header('cache-control', NO_CACHE);
-      return { data: toActorDetail(row) };
+    item: {
+      id: 'getActor',
+      summary: 'Read one threat actor',
+      description: 'With techniques, malware and tools.',
+      schema: ActorItem,
     },
-  );
-};
+  });
+}
+
+export async function actorPageRoutes(app: FastifyInstance, { db }: { db: Db }): Promise<void> {
+  registerEntityPages(app, db, QUERIES, { list: pages.listActors, read: pages.readActor });
+}

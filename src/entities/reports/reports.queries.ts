@@ -1,12 +1,9 @@
 import type { Db } from '../../db/database.ts';
 import { likeContains } from '../../db/like-contains.ts';
-import { type Principal, visible } from '../../db/visibility.ts';
-
-const visibleReports = (db: Db, principal: Principal) =>
-  db.selectFrom('report').where(visible('report', principal));
+import { type Principal, visibleFrom } from '../../db/visibility.ts';
 
 export async function findReport(db: Db, principal: Principal, id: string) {
-  return visibleReports(db, principal)
+  return visibleFrom(db, 'report', principal)
     .select(['id', 'title', 'url', 'published_at as publishedAt'])
     .where('id', '=', id)
     .executeTakeFirst();
@@ -19,7 +16,7 @@ export async function findReportsTitled(
   text: string,
   most: number,
 ): Promise<{ id: string; title: string }[]> {
-  return visibleReports(db, principal)
+  return visibleFrom(db, 'report', principal)
     .select(['id', 'title'])
     .where('title', 'ilike', likeContains(text))
     .orderBy('published_at', (order) => order.desc().nullsLast())

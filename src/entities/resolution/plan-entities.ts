@@ -40,7 +40,7 @@ export interface EntityPlan extends EntityChange {
   revision: number;
   outcomes: Outcome[];
   /** Ids of all objects in the batch. */
-  said: string[];
+  objectIds: string[];
   /** Ids of the objects whose statements the batch changes. */
   changed: string[];
 }
@@ -60,15 +60,15 @@ export async function planEntities(
   const rules = ENTITY_RULES[kind];
   // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
   const revision = await readRevision(db);
-  const stated = records.map((record) => ({ record, said: stateOf(record, rules, source) }));
-  const before = await loadObjects(db, rules, [...new Set(stated.map(({ said }) => said.id))]);
+  const stated = records.map((record) => ({ record, state: stateOf(record, rules, source) }));
+  const objectIds = [...new Set(stated.map(({ state }) => state.id))];
+  const before = await loadObjects(db, rules, objectIds);
   const after = new Map(before);
-  const changes = stated.map(({ record, said }) => withRecord(after, record, said, source, now));
+  const changes = stated.map(({ record, state }) => withRecord(after, record, state, source, now));
   const changed = [...new Set(changes.filter((id) => id !== null))];
   const isSeen = ({ entityId, state }: EntityStatement) =>
     entityId !== null && compareTlp(state.tlp, tlpCeiling) <= 0;
-  const same = stated.map(({ said }) => (before.get(said.id)?.some(isSeen) ? 'unchanged' : 'new'));
-  const said = [...new Set(stated.map(({ said }) => said.id))];
+  const same = stated.map(({ state }) => (before.get(state.id)?.some(isSeen) ? 'unchanged' : 'new'));
   const { objects, entityOf, change } = await planObjects(db, rules, changed, before, after);
   const outcomeOf = outcomes(
     [...objects.keys()].filter((id) => (before.get(id) ?? objects.get(id))?.some(isSeen)),
@@ -78,7 +78,7 @@ export async function planEntities(
     revision,
     ...change,
     outcomes: changes.map((id, i) => (id === null ? (same[i] ?? 'new') : outcomeOf(id))),
-    said,
+    objectIds,
     changed,
   };
 }
@@ -120,7 +120,7 @@ export async function planObjects(
     before,
     after,
   );
-  const objects = new Map([...neighbours].filter(([, said]) => said.length > 0));
+  const objects = new Map([...neighbours].filter(([, statements]) => statements.length > 0));
   const entityOf = groupObjects(objects, rules, dead);
   const { touched, successors, moves } = reassign(objects, entityOf);
   const changedIds = new Set(changed);
@@ -167,25 +167,25 @@ export async function planObjects(
 function withRecord(
   objects: Map<string, EntityStatement[]>,
   record: EntityRecord,
-  said: EntityState,
+  stated: EntityState,
   source: Source,
   now: Date,
 ): string | null {
-  const known = objects.get(said.id) ?? [];
+  const known = objects.get(stated.id) ?? [];
   const own = known.find(({ state }) => state.sourceId === source.id);
-  const state = mergeEntities(own?.state ?? said, said);
+  const state = mergeEntities(own?.state ?? stated, stated);
   const externalIds = [...new Set([...(own?.externalIds ?? []), ...record.externalIds])].sort();
   if (own && sameEntity(own.state, state) && externalIds.length === own.externalIds.length) return null;
   const statement: EntityStatement = {
-    objectId: said.id,
+    objectId: stated.id,
     entityId: known[0]?.entityId ?? null,
     sourceName: source.name,
     externalIds,
     firstImportedAt: own?.firstImportedAt ?? now,
     state,
   };
-  objects.set(said.id, [...known.filter((other) => other !== own), statement]);
-  return said.id;
+  objects.set(stated.id, [...known.filter((other) => other !== own), statement]);
+  return stated.id;
 }
 
 async function changedRows(
@@ -202,7 +202,7 @@ async function changedRows(
   }
   const stored = await loadEntities(db, rules, [...byEntity.keys()]);
   return [...byEntity]
-    .map(([id, said]) => resolveEntity(id, said, rules))
+    .map(([id, stated]) => resolveEntity(id, stated, rules))
     .filter((state) => {
       const row = stored.get(state.id);
       return !row || !sameEntity(row, state);

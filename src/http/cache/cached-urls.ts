@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { isKnownToClient, isSentWith304 } from '../etag.ts';
 import { SECURITY_HEADERS } from '../security-headers.ts';
-import { atTurnEnd } from '../turn-end.ts';
+import { runAtTickEnd } from '../turn-end.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';
 
 /** Cached responses by the URL of their request, which need not be parsed and validated again. */
@@ -21,8 +21,13 @@ interface Entry {
 }
 
 /** Headers that differ in each response. */
-const OWN_HEADERS = ['x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
-const NOT_KEPT = new Set([...OWN_HEADERS, 'etag', 'content-length']);
+const PER_RESPONSE_HEADERS = [
+  'x-request-id',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+];
+const NOT_CACHED = new Set([...PER_RESPONSE_HEADERS, 'etag', 'content-length']);
 const MAX_ENTRIES = 10_000;
 const MAX_URL_LENGTH = 500;
 
@@ -33,7 +38,7 @@ export function cachedUrls(responses: Pick<ResponseCache, 'findCached'>): Cached
     remember(request, reply, cacheKey) {
       if (request.originalUrl.length > MAX_URL_LENGTH) return;
       const sentHeaders = Object.entries({ ...SECURITY_HEADERS, ...reply.getHeaders() }).filter(
-        ([name]) => !NOT_KEPT.has(name),
+        ([name]) => !NOT_CACHED.has(name),
       );
       const flat = (pairs: typeof sentHeaders) => pairs.flatMap(([name, value]) => [name, String(value)]);
       entries.set(keyOf(request), {
@@ -55,16 +60,16 @@ export function cachedUrls(responses: Pick<ResponseCache, 'findCached'>): Cached
 
 function write(request: FastifyRequest, reply: FastifyReply, entry: Entry, cached: CachedResponse): void {
   const own = ['etag', cached.etag];
-  for (const name of OWN_HEADERS) {
+  for (const name of PER_RESPONSE_HEADERS) {
     const value = reply.getHeader(name);
     if (value !== undefined) own.push(name, String(value));
   }
   const { raw } = reply.hijack();
   if (isKnownToClient(request, cached.etag)) {
     raw.writeHead(304, [...entry.headersOf304, ...own]);
-    atTurnEnd(() => raw.end());
+    runAtTickEnd(() => raw.end());
   } else {
     raw.writeHead(200, [...entry.headers, ...own, 'content-length', String(cached.body.length)]);
-    atTurnEnd(() => raw.end(cached.body));
+    runAtTickEnd(() => raw.end(cached.body));
   }
 }

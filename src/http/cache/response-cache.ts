@@ -60,7 +60,7 @@ interface Computing {
   /** The response contains all earlier commits, unless it `mayLag`. */
   startedAt: number;
   generation: number;
-  answer: Promise<CachedResponse>;
+  response: Promise<CachedResponse>;
 }
 
 /** @param clock monotonic milliseconds */
@@ -77,38 +77,39 @@ export function createResponseCache(
   const renewedAt = new WeakMap<CachedResponse, number>();
   const inFlight = new Map<string, Computing>();
 
-  const isRight = (answer: CachedResponse, now: number) => now >= answer.asOf && now < answer.validUntil;
+  const isValidAt = (response: CachedResponse, now: number) =>
+    now >= response.asOf && now < response.validUntil;
   const findFresh = (cacheKey: string, now: number) => {
-    const answer = cache.get(cacheKey);
-    const isFresh = answer && isRight(answer, now) && watch.isFresh('answers', answer.revision);
-    return isFresh ? answer : undefined;
+    const response = cache.get(cacheKey);
+    const isFresh = response && isValidAt(response, now) && watch.isFresh('answers', response.revision);
+    return isFresh ? response : undefined;
   };
   const findLatest = (cacheKey: string, now: number) => {
-    const answer = findFresh(cacheKey, now);
-    return answer && watch.isLatest('answers', answer.revision) ? answer : undefined;
+    const response = findFresh(cacheKey, now);
+    return response && watch.isLatest('answers', response.revision) ? response : undefined;
   };
   /** Returns the fresh response, unless this request must renew it. */
   const findCached = (cacheKey: string, now: number) => {
-    const answer = findFresh(cacheKey, now);
-    if (!answer) return undefined;
-    if (!watch.isLatest('answers', answer.revision)) {
+    const response = findFresh(cacheKey, now);
+    if (!response) return undefined;
+    if (!watch.isLatest('answers', response.revision)) {
       const at = clock();
-      if (at - (renewedAt.get(answer) ?? Number.NEGATIVE_INFINITY) > RENEWAL_MS) {
-        renewedAt.set(answer, at);
+      if (at - (renewedAt.get(response) ?? Number.NEGATIVE_INFINITY) > RENEWAL_MS) {
+        renewedAt.set(response, at);
         return undefined;
       }
     }
     counts.hits++;
-    return answer;
+    return response;
   };
-  const keep = (
+  const store = (
     cacheKey: string,
     now: Date,
     { payload, revision, validUntil, mayLag = false }: Computed,
     epoch: number,
   ): CachedResponse => {
     const body = Buffer.from(payload);
-    const answer = {
+    const response = {
       body,
       etag: strongEtag(body),
       revision,
@@ -118,9 +119,13 @@ export function createResponseCache(
     };
     // A slow computation may end after one that began later.
     const before = cache.get(cacheKey);
-    if (!before || before.revision < revision || (before.revision === revision && before.asOf <= answer.asOf))
-      cache.set(cacheKey, answer, epoch);
-    return answer;
+    if (
+      !before ||
+      before.revision < revision ||
+      (before.revision === revision && before.asOf <= response.asOf)
+    )
+      cache.set(cacheKey, response, epoch);
+    return response;
   };
   /** Returns the running computation if it is recent enough for a request that arrives now. */
   const findShareable = (cacheKey: string) => {
@@ -139,15 +144,15 @@ export function createResponseCache(
       // A request that cannot use the response it waited for checks again: the first such request starts another
       // computation, which the others join.
       for (;;) {
-        const known = findLatest(cacheKey, now.getTime());
-        if (known) {
+        const latest = findLatest(cacheKey, now.getTime());
+        if (latest) {
           counts.hits++;
-          return known;
+          return latest;
         }
         const other = findShareable(cacheKey);
         if (!other) break;
-        const shared = await other.answer;
-        if (isRight(shared, now.getTime()) && isRecent(shared)) {
+        const shared = await other.response;
+        if (isValidAt(shared, now.getTime()) && isRecent(shared)) {
           counts.shared++;
           return shared;
         }
@@ -157,14 +162,14 @@ export function createResponseCache(
       const own: Computing = {
         startedAt: clock(),
         generation: watch.generation(),
-        answer: compute()
-          .then((computed) => keep(cacheKey, now, computed, epoch))
+        response: compute()
+          .then((computed) => store(cacheKey, now, computed, epoch))
           .finally(() => {
             if (inFlight.get(cacheKey) === own) inFlight.delete(cacheKey);
           }),
       };
       inFlight.set(cacheKey, own);
-      return own.answer;
+      return own.response;
     },
   };
 }

@@ -3,13 +3,13 @@ import type { Db } from '../../db/database.ts';
 import { nextModifiedAt } from '../../db/next-modified-at.ts';
 import type { Tables } from '../../db/tables.ts';
 
-export interface LockedConfidence {
+export interface PinnedConfidence {
   confidence: number;
   /** Null: unlocked. */
   pinned: number | null;
 }
 
-export async function findConfidence(db: Db, id: string): Promise<LockedConfidence | undefined> {
+export async function findConfidence(db: Db, id: string): Promise<PinnedConfidence | undefined> {
   return db
     .selectFrom('indicator')
     .select(['confidence', 'pinned_confidence as pinned'])

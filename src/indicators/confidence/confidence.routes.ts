@@ -4,10 +4,10 @@ import type { AuditActor } from '../../audit/audit.queries.ts';
 import type { Db } from '../../db/database.ts';
 import { ApiError } from '../../http/errors.ts';
 import { idOf, routeOf } from '../../http/operation.ts';
-import type { LockTrigger } from '../../model/confidence.ts';
+import type { PinTrigger } from '../../model/confidence.ts';
 import { findForAnalyst } from '../read/indicators.queries.ts';
 import { pinConfidence, unpinConfidence } from './confidence.schema.ts';
-import { changeLock } from './confidence.service.ts';
+import { changePin } from './confidence.service.ts';
 
 interface Deps {
   db: Db;
@@ -30,9 +30,9 @@ export async function confidenceRoutes(instance: FastifyInstance, { db, by }: De
     handler: async (request) => change(request, { kind: 'unpin' }, request.body.reason),
   });
 
-  async function change(request: FastifyRequest, trigger: LockTrigger, reason: string) {
+  async function change(request: FastifyRequest, trigger: PinTrigger, reason: string) {
     const indicator = await findForAnalyst(db, request.principal, idOf(request));
-    const result = indicator && (await changeLock(db, indicator.id, trigger, { ...by(request), reason }));
+    const result = indicator && (await changePin(db, indicator.id, trigger, { ...by(request), reason }));
     if (!result) throw new ApiError('not_found');
     return result;
   }

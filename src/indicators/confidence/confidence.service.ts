@@ -1,14 +1,14 @@
 import { type AuditActor, writeAudit } from '../../audit/audit.queries.ts';
 import type { Db } from '../../db/database.ts';
-import { commitRevision, lockRevision } from '../../db/revision/revision.ts';
-import { afterTrigger, type LockTrigger } from '../../model/confidence.ts';
+import { withRevision } from '../../db/revision/revision.ts';
+import { afterTrigger, type PinTrigger } from '../../model/confidence.ts';
 import { currentMatcher } from '../../whitelist/current-matcher.ts';
 import { writeRecomputed } from '../state/recompute.ts';
-import { findConfidence, type LockedConfidence, writePin } from './confidence.queries.ts';
+import { findConfidence, type PinnedConfidence, writePin } from './confidence.queries.ts';
 
-export interface LockChange {
-  before: LockedConfidence;
-  after: LockedConfidence;
+export interface PinChange {
+  before: PinnedConfidence;
+  after: PinnedConfidence;
   /** False: the pin had this value already, and nothing was written. */
   changed: boolean;
 }
@@ -19,22 +19,21 @@ export interface LockChange {
  * @param by the actor and the reason of the change
  * @returns undefined if there is no such indicator
  */
-export async function changeLock(
+export async function changePin(
   db: Db,
   indicatorId: string,
-  trigger: LockTrigger,
+  trigger: PinTrigger,
   { reason, ...by }: AuditActor & { reason: string | null },
-): Promise<LockChange | undefined> {
+): Promise<PinChange | undefined> {
   const { now } = by;
   await currentMatcher(db);
-  return db.transaction().execute(async (trx) => {
-    const lock = await lockRevision(trx);
+  return withRevision(db, async (trx, revision) => {
     const before = await findConfidence(trx, indicatorId);
     if (!before) return undefined;
     const pinned = afterTrigger(trigger);
     if (before.pinned === pinned) return { before, after: before, changed: false };
-    await writePin(trx, indicatorId, pinned, lock.next, now);
-    await writeRecomputed(trx, [indicatorId], await currentMatcher(trx), lock, now);
+    await writePin(trx, indicatorId, pinned, revision.next, now);
+    await writeRecomputed(trx, [indicatorId], await currentMatcher(trx), revision, now);
     const after = (await findConfidence(trx, indicatorId)) ?? before;
     await writeAudit(trx, by, {
       action: actionOf(before, pinned),
@@ -43,12 +42,12 @@ export async function changeLock(
       after,
       reason,
     });
-    await commitRevision(trx, lock);
+    revision.advance();
     return { before, after, changed: true };
   });
 }
 
-function actionOf(before: LockedConfidence, pinned: number | null) {
+function actionOf(before: PinnedConfidence, pinned: number | null) {
   if (pinned === null) return 'confidence.unpin';
   return before.pinned === null ? 'confidence.pin' : 'confidence.change';
 }

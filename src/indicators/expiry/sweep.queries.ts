@@ -4,7 +4,7 @@ import type { Tables } from '../../db/tables.ts';
 import { PENDING_EXPIRY } from '../../db/visibility.ts';
 
 /** Returns whether an indicator has expired that no sweep has marked. */
-export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
+export async function hasPendingExpiry(db: Db, now: Date): Promise<boolean> {
   const due = await db
     .selectFrom('indicator')
     .select('id')

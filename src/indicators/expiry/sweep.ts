@@ -1,6 +1,6 @@
 import type { Db } from '../../db/database.ts';
-import { commitRevision, lockRevision } from '../../db/revision/revision.ts';
-import { isAnythingDue, markExpired } from './sweep.queries.ts';
+import { withRevision } from '../../db/revision/revision.ts';
+import { hasPendingExpiry, markExpired } from './sweep.queries.ts';
 
 /** Indicators per transaction, written in well under the 200 ms for which the revision may be locked. */
 const BATCH = 2_000;
@@ -13,11 +13,10 @@ const BATCH = 2_000;
  */
 export async function sweepExpired(db: Db, now: Date, stopped = () => false): Promise<number> {
   let marked = 0;
-  while (!stopped() && (await isAnythingDue(db, now))) {
-    marked += await db.transaction().execute(async (trx) => {
-      const lock = await lockRevision(trx);
-      const count = await markExpired(trx, now, BATCH, lock.next);
-      if (count > 0) await commitRevision(trx, lock);
+  while (!stopped() && (await hasPendingExpiry(db, now))) {
+    marked += await withRevision(db, async (trx, revision) => {
+      const count = await markExpired(trx, now, BATCH, revision.next);
+      if (count > 0) revision.advance();
       return count;
     });
   }

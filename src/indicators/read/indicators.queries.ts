@@ -161,12 +161,12 @@ export function sorted({ sort }: Pick<SortedPage, 'sort'>) {
   return sql`${column} ${sql.raw(sort.ascending ? 'asc' : 'desc')}, ${own}`;
 }
 
-export const findIndicator = batchLoader('indicator', (db, principal, among) =>
+export const findIndicator = batchLoader('indicator', (db, principal, whereIdIn) =>
   db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .select(COLUMNS)
-    .where(among('indicator.id'))
+    .where(whereIdIn('indicator.id'))
     .where(visible('indicator', principal)),
 );
 

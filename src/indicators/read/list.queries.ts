@@ -14,7 +14,7 @@ import {
   type SortedPage,
   sorted,
 } from './indicators.queries.ts';
-import { countedFrom, isCounted } from './summaries.queries.ts';
+import { countMatches, isCountable } from './summaries.queries.ts';
 
 /**
  * A strategy of reading a page and its total, in one statement and therefore one snapshot. If the result
@@ -27,7 +27,7 @@ import { countedFrom, isCounted } from './summaries.queries.ts';
 type Strategy = 'index-order' | 'materialize' | 'scan-newest' | 'sorted';
 
 /** The columns of `IndicatorRow`, by its names. */
-const SHOWN = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
+const COLUMNS = sql`indicator.id, indicator.type, indicator.value, indicator.confidence, indicator.severity, indicator.tlp,
   indicator.tags, source.name as source, indicator.first_seen, indicator.last_seen, indicator.expires_at`;
 
 /** Limits of the strategies, as numbers of indicators. */
@@ -44,7 +44,7 @@ const BOUNDS: Bounds = { materialize: 10_000, scanNewest: 200_000, deep: 2_000 }
 const TRIGRAM = 3;
 
 /** The query of a page; `visibility` replaces the visibility predicate of the API. */
-export interface PageOf {
+export interface PageQuery {
   principal: Principal;
   filters: IndicatorFilters;
   page: SortedPage;
@@ -62,7 +62,7 @@ type PageRow<More> = { total: number } & (({ id: null } & More) | (IndicatorRow 
  */
 export async function readPage<More>(
   db: Db,
-  of: PageOf,
+  of: PageQuery,
   more: RawBuilder<More>,
   bounds = BOUNDS,
   parseRaw?: (row: RawRow) => PageRow<More>,
@@ -74,12 +74,12 @@ export async function readPage<More>(
     const { rows: given } = await db.executeQuery(preparation ? prepare(query, preparation) : query);
     const rows = given.map((row) => (parseRaw && row instanceof RawRow ? parseRaw(row) : row));
     const [first] = rows;
-    if (!first) throw new Error('the total is missing');
+    if (!first) throw new Error('the statement of the page returned no row');
     const found = rows.filter((row): row is typeof row & IndicatorRow => row.id !== null);
     if (strategy === possible.at(-1) || isWhole(strategy, of.page, first.total, found.length, bounds))
       return { total: first.total, rows: found, first };
   }
-  throw new Error('there is no strategy for this page');
+  throw new Error('no list strategy fits this page');
 }
 
 /**
@@ -163,17 +163,18 @@ function nextExpiry(principal: Principal) {
     where ${visible('indicator', principal)} and expires_at > ${principal.now}::timestamptz)`;
 }
 
-function strategies({ filters, page, visibility }: PageOf, bounds: Bounds): [Strategy, ...Strategy[]] {
+function strategies({ filters, page, visibility }: PageQuery, bounds: Bounds): [Strategy, ...Strategy[]] {
   const { q, tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore } = filters;
   const indexed = [tag, actorId, campaignId, reportId, sourceId, pinned, createdSince, expiresBefore];
   const byOthers = indexed.some((filter) => filter !== undefined);
   if (!byOthers && q === undefined) return ['index-order'];
   if (visibility) return ['sorted'];
-  const canWalk = !page.sort && (page.page - 1) * page.pageSize < bounds.materialize;
-  const gathers = byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
+  const canScanNewest = !page.sort && (page.page - 1) * page.pageSize < bounds.materialize;
+  const canMaterialize =
+    byOthers || (q !== undefined && searchForms(q).every((form) => form.length >= TRIGRAM));
   return [
-    ...(gathers ? (['materialize'] as const) : []),
-    ...(canWalk ? (['scan-newest'] as const) : []),
+    ...(canMaterialize ? (['materialize'] as const) : []),
+    ...(canScanNewest ? (['scan-newest'] as const) : []),
     'sorted',
   ] as [Strategy, ...Strategy[]];
 }
@@ -193,10 +194,10 @@ function isWhole(
  * Returns the statement of a page. It finds the page by ids and reads only the rows of these; past the end of
  * the list it returns one row with only the total.
  */
-function pageQuery<More>(db: Db, of: PageOf, strategy: Strategy, more: RawBuilder<More>, bounds: Bounds) {
+function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBuilder<More>, bounds: Bounds) {
   return sql<PageRow<More>>`
     with ${sql.join(ctes(db, of, strategy, bounds))}, shown as (${shownOf(of, strategy, bounds)})
-    select counted.total, ${SHOWN}, ${more}
+    select counted.total, ${COLUMNS}, ${more}
     from counted left join shown on true
       left join indicator on indicator.id = shown.id left join source on source.id = indicator.source_id
     order by ${sorted(of.page)}`;
@@ -208,7 +209,7 @@ function pageQuery<More>(db: Db, of: PageOf, strategy: Strategy, more: RawBuilde
  * statements. The best plan depends on the parameters only for `since`, by the number of newer indicators, and
  * for a tag, by how far the list is scanned until the page is full.
  */
-function preparationOf({ filters, page, visibility }: PageOf, isRaw: boolean): Preparation | undefined {
+function preparationOf({ filters, page, visibility }: PageQuery, isRaw: boolean): Preparation | undefined {
   const { type, types, severity, minConfidence, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
   const isListed = tag === undefined || isNone([type, types, severity, minConfidence, since]);
@@ -220,11 +221,11 @@ function preparationOf({ filters, page, visibility }: PageOf, isRaw: boolean): P
 /** Returns the common table expressions of the matches and of their total, in the order of their dependence. */
 function ctes(
   db: Db,
-  { principal, filters, page, visibility }: PageOf,
+  { principal, filters, page, visibility }: PageQuery,
   strategy: Strategy,
   bounds: Bounds,
 ): RawBuilder<unknown>[] {
-  const isSummed = isCounted(filters) && !visibility;
+  const isSummed = isCountable(filters) && !visibility;
   const matches = matching(db, principal, filters, visibility)
     .select(['indicator.id', 'indicator.last_seen'])
     // Without these columns an index-only scan is possible.
@@ -232,7 +233,7 @@ function ctes(
       query.select(['indicator.first_seen', 'indicator.confidence', 'indicator.severity']),
     );
   const counted = sql`counted as (${
-    isSummed ? countedFrom(principal, filters) : sql`select count(*)::bigint as total from matched`
+    isSummed ? countMatches(principal, filters) : sql`select count(*)::bigint as total from matched`
   })`;
   switch (strategy) {
     case 'index-order':
@@ -257,7 +258,7 @@ function ctes(
 
 /** Returns the matches among the newest indicators of the list. */
 function nearest(
-  { principal, filters, visibility = visible('indicator', principal) }: PageOf,
+  { principal, filters, visibility = visible('indicator', principal) }: PageQuery,
   { scanNewest }: Bounds,
 ) {
   return sql`select id, last_seen from (
@@ -270,7 +271,7 @@ function nearest(
  * Returns the query of a page's ids, in order. The page size is a parameter, so that pages of all sizes share
  * one statement; the literal limit tells the planner how few rows are read.
  */
-function shownOf({ page }: PageOf, strategy: Strategy, { deep }: Bounds) {
+function shownOf({ page }: PageQuery, strategy: Strategy, { deep }: Bounds) {
   const [size, before] = [page.pageSize, (page.page - 1) * page.pageSize];
   const from = sql.raw(strategy === 'scan-newest' ? 'near' : 'matched');
   const inOrder = (source: RawBuilder<unknown>) =>

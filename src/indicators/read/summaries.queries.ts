@@ -32,8 +32,8 @@ export function coveredBySummary({
  * that the hash is a bigint and several rows may have the same key. It reads the summary table, which every
  * write updates, and the correction: the few indicators whose expiry and mark `expired` differ at this time.
  */
-export function sums(principal: Principal, filters: IndicatorFilters): RawBuilder<SummaryRow> {
-  const conditions = sql.join(summedConditions(filters), sql` and `);
+export function summaries(principal: Principal, filters: IndicatorFilters): RawBuilder<SummaryRow> {
+  const conditions = sql.join(summaryConditions(filters), sql` and `);
   return sql<SummaryRow>`
     select type, tlp, for_detection, count, hash from indicator_summary
     where ${visible('indicator_summary', principal)} and ${conditions}
@@ -42,7 +42,7 @@ export function sums(principal: Principal, filters: IndicatorFilters): RawBuilde
 }
 
 /** Returns whether `countedFrom` can count the matches of these filters. */
-export function isCounted(filters: IndicatorFilters): boolean {
+export function isCountable(filters: IndicatorFilters): boolean {
   const { tag, ...others } = filters;
   return (
     coveredBySummary(tag === undefined ? filters : others) &&
@@ -57,12 +57,12 @@ const EVERY_TAG = '';
  * Returns the query of the number of matches visible to the principal, as `total`. It reads summaries and the
  * correction like `sums`; without `minConfidence` it reads the summary table of tags.
  */
-export function countedFrom(
+export function countMatches(
   principal: Principal,
   { tag, ...filters }: IndicatorFilters,
 ): RawBuilder<{ total: number }> {
   const table = filters.minConfidence === undefined ? 'indicator_tag_summary' : 'indicator_summary';
-  const conditions = sql.join(summedConditions(filters), sql` and `);
+  const conditions = sql.join(summaryConditions(filters), sql` and `);
   const ofTag = table === 'indicator_tag_summary' ? sql`tag = ${tag ?? EVERY_TAG}` : sql`true`;
   const tagged = tag === undefined ? sql`true` : sql`tags @> array[${tag}]::text[]`;
   return sql`select (
@@ -72,7 +72,7 @@ export function countedFrom(
 }
 
 /** Returns the conditions on columns that both the summary tables and the correction have. */
-function summedConditions({ type, types, severity, minConfidence }: IndicatorFilters) {
+function summaryConditions({ type, types, severity, minConfidence }: IndicatorFilters) {
   return [
     sql<SqlBool>`true`,
     ...(type ? [sql<SqlBool>`type = ${type}`] : []),

@@ -1,11 +1,11 @@
 import type { Transaction } from 'kysely';
-import type { RevisionLock } from '../../db/revision/revision.ts';
+import type { OpenRevision } from '../../db/revision/revision.ts';
 import type { Tables } from '../../db/tables.ts';
 import { resolve } from '../../model/statement.ts';
 import type { WhitelistHit, WhitelistMatcher } from '../../whitelist/matching/matcher.ts';
 import {
   type IndicatorWrite,
-  type KnownIndicator,
+  type LoadedIndicator,
   loadIndicators,
   type StoredState,
   writeIndicators,
@@ -15,7 +15,7 @@ import {
  * Returns the derived state of an indicator from its statements, scores, pin and the whitelist. An indicator
  * that no source states any more retains its state, but expires at `now` unless it expired before.
  */
-export function recompute(known: KnownIndicator, matcher: WhitelistMatcher, now: Date): StoredState {
+export function recompute(known: LoadedIndicator, matcher: WhitelistMatcher, now: Date): StoredState {
   const { type, normalized, statements, scores, pinned, stored } = known;
   const suppressedBy = matcher.match(type, normalized);
   if (statements.size > 0 || !stored)
@@ -31,14 +31,14 @@ export function recompute(known: KnownIndicator, matcher: WhitelistMatcher, now:
 
 /**
  * Recomputes the rows of these indicators and writes the changed ones. It must be called under the revision
- * lock; the caller commits the revision if a row has changed.
+ * lock, and advances the revision if a row has changed.
  * @returns the number of changed rows
  */
 export async function writeRecomputed(
   trx: Transaction<Tables>,
   ids: readonly string[],
   matcher: WhitelistMatcher,
-  lock: RevisionLock,
+  revision: OpenRevision,
   now: Date,
 ): Promise<number> {
   const known = await loadIndicators(trx, ids);
@@ -47,19 +47,20 @@ export async function writeRecomputed(
     const write = changedRow(id, indicator, recompute(indicator, matcher, now));
     if (write) writes.push(write);
   }
-  await writeIndicators(trx, writes, lock.next, now);
+  await writeIndicators(trx, writes, revision.next, now);
+  if (writes.length > 0) revision.advance();
   return writes.length;
 }
 
 /** Returns the row to write for a new state of an indicator; null: the stored row has that state. */
 export function changedRow(
   id: string,
-  { type, value, normalized, stored }: KnownIndicator,
+  { type, value, normalized, stored }: LoadedIndicator,
   shown: StoredState,
 ): IndicatorWrite | null {
   if (stored && sameStored(stored, shown)) return null;
   const hitChanges = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
-  return { id, number: null, type, value, normalized, shown, hitChanges };
+  return { id, number: null, type, value, normalized, shown, whitelistHitChanged: hitChanges };
 }
 
 export function sameHit(a: WhitelistHit | null, b: WhitelistHit | null): boolean {

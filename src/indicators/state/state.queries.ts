@@ -9,7 +9,7 @@ import { loadSources } from '../../sources/store/sources.queries.ts';
 import type { WhitelistHit } from '../../whitelist/matching/matcher.ts';
 
 /** A stored indicator with all data that determine its row. */
-export interface KnownIndicator {
+export interface LoadedIndicator {
   type: IndicatorType;
   normalized: string;
   /** As displayed. Spellings of one indicator may differ in case: the first by code point is stored. */
@@ -30,13 +30,13 @@ export interface StoredState extends ResolvedIndicator {
   suppressedBy: WhitelistHit | null;
 }
 
-export interface IndicatorWrite extends Pick<KnownIndicator, 'type' | 'value' | 'normalized'> {
+export interface IndicatorWrite extends Pick<LoadedIndicator, 'type' | 'value' | 'normalized'> {
   id: string;
   /** The number of a new indicator; null: it has a row. */
   number: number | null;
   shown: StoredState;
   /** Whether the whitelist entry that suppresses it has changed. */
-  hitChanges: boolean;
+  whitelistHitChanged: boolean;
 }
 
 export interface StatementWrite {
@@ -49,7 +49,7 @@ const isOneOf = (column: string, ids: readonly string[]) =>
   sql<boolean>`${sql.ref(column)} = any(${ids}::uuid[])`;
 
 /** Returns the indicators with these ids, by id. */
-export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Map<string, KnownIndicator>> {
+export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Map<string, LoadedIndicator>> {
   if (ids.length === 0) return new Map();
   const rows = await db
     .selectFrom('indicator')
@@ -68,7 +68,7 @@ export async function loadIndicators(db: Db, ids: readonly string[]): Promise<Ma
 
 type IndicatorRow = Selectable<Tables['indicator']> & { list_id: string | null; entry: string | null };
 
-function knownOf(row: IndicatorRow): KnownIndicator {
+function knownOf(row: IndicatorRow): LoadedIndicator {
   return {
     type: row.type,
     normalized: row.normalized,
@@ -92,7 +92,7 @@ function knownOf(row: IndicatorRow): KnownIndicator {
   };
 }
 
-type Known = Map<string, KnownIndicator>;
+type Known = Map<string, LoadedIndicator>;
 
 async function addStatements(db: Db, ids: readonly string[], known: Known): Promise<void> {
   const rows = await db
@@ -223,7 +223,7 @@ async function updateIndicators(
 }
 
 async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWrite[]): Promise<void> {
-  const changing = writes.filter(({ hitChanges }) => hitChanges);
+  const changing = writes.filter(({ whitelistHitChanged: hitChanges }) => hitChanges);
   if (changing.length === 0) return;
   const ids = changing.map(({ id }) => id);
   await trx.deleteFrom('whitelist_hit').where(isOneOf('indicator_id', ids)).execute();

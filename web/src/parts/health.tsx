@@ -32,16 +32,16 @@ export function SourceHealth({
 }
 
 export function ProviderHealth({ provider }: { provider: ApiItem<'GET /app/providers'> }) {
-  const { lastError, waitsUntil, lastAskedAt } = provider;
+  const { lastError, pausedUntil, lastQueriedAt } = provider;
   if (lastError)
     return (
       <Group gap="xs">
-        <Badge color={waitsUntil ? '#c2410c' : 'red.9'}>{waitsUntil ? 'Backing off' : 'Failing'}</Badge>
+        <Badge color={pausedUntil ? '#c2410c' : 'red.9'}>{pausedUntil ? 'Backing off' : 'Failing'}</Badge>
         <Text size="xs">
           {visibleText(lastError)}
-          {waitsUntil && (
+          {pausedUntil && (
             <>
-              , retry at <Time at={waitsUntil} />
+              , retry at <Time at={pausedUntil} />
             </>
           )}
         </Text>
@@ -51,7 +51,7 @@ export function ProviderHealth({ provider }: { provider: ApiItem<'GET /app/provi
     <Group gap="xs">
       <Badge color="#1f6f34">Healthy</Badge>
       <Text size="xs">
-        last queried <Time at={lastAskedAt} />
+        last queried <Time at={lastQueriedAt} />
       </Text>
     </Group>
   );

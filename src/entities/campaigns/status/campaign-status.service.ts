@@ -1,6 +1,6 @@
 import { type AuditActor, writeAudit } from '../../../audit/audit.queries.ts';
 import type { Db } from '../../../db/database.ts';
-import { commitRevision, lockRevision } from '../../../db/revision/revision.ts';
+import { withRevision } from '../../../db/revision/revision.ts';
 import type { CampaignStatus } from '../../../model/vocabulary.ts';
 import { findCampaignsNamed, type NamedCampaign, writeStatus } from './campaign-status.queries.ts';
 
@@ -15,8 +15,7 @@ export async function setCampaignStatus(
   status: CampaignStatus | null,
   { reason, ...by }: AuditActor & { reason: string | null },
 ): Promise<NamedCampaign> {
-  return db.transaction().execute(async (trx) => {
-    const lock = await lockRevision(trx);
+  return withRevision(db, async (trx, revision) => {
     const [campaign, ...others] = await findCampaignsNamed(trx, idOrName);
     if (!campaign) throw new Error(`There is no campaign "${idOrName}".`);
     if (others.length > 0)
@@ -24,7 +23,7 @@ export async function setCampaignStatus(
         `Several campaigns are called "${idOrName}": ${[campaign, ...others].map(({ id }) => id).join(', ')}.`,
       );
     if (campaign.status === status) return campaign;
-    await writeStatus(trx, campaign.id, status, lock.next, by.now);
+    await writeStatus(trx, campaign.id, status, revision.next, by.now);
     await writeAudit(trx, by, {
       action: 'campaign.status',
       object: { kind: 'campaign', id: campaign.id },
@@ -32,7 +31,7 @@ export async function setCampaignStatus(
       after: { status },
       reason,
     });
-    await commitRevision(trx, lock);
+    revision.advance();
     return campaign;
   });
 }

@@ -1,0 +1,130 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import type { Db, Read } from '../db/database.ts';
+import { oneSnapshot } from '../db/one-snapshot.ts';
+import type { PageRequest } from '../db/page.ts';
+import type { Principal } from '../db/visibility.ts';
+import { apiResponses, idParameter, NO_CACHE } from '../http/api-route.ts';
+import { ApiError } from '../http/errors.ts';
+import { idOf, type Operation, routeOf } from '../http/operation.ts';
+import { isUuid } from '../http/query-validator.ts';
+import type { Scope } from '../model/scopes.ts';
+
+/** The queries and mappings of actors or campaigns. The filters are those of the schema of the query. */
+interface EntityQueries<Row, Detail> {
+  noun: 'actor' | 'campaign';
+  list(
+    db: Db,
+    principal: Principal,
+    filters: object,
+    page: PageRequest,
+  ): Promise<{ total: number; rows: Row[] }>;
+  find(db: Db, principal: Principal, id: string): Promise<Detail | undefined>;
+  /** Returns what the application shows in addition. */
+  findLinks(db: Db, principal: Principal, id: string): Promise<object | undefined>;
+  toItem(row: Row): object;
+  toDetail(row: Detail): object;
+}
+
+/** The OpenAPI description of both operations of the API. */
+interface EntityDocument {
+  scope: Scope;
+  tag: string;
+  /** An id of the sample. */
+  example: string;
+  list: { id: string; summary: string; description: string; query: TSchema; schema: TSchema };
+  item: { id: string; summary: string; description: string; schema: TSchema };
+}
+
+/** Registers the list and the detail of the API. */
+export function registerEntity<Row, Detail>(
+  app: FastifyInstance,
+  read: Read,
+  queries: EntityQueries<Row, Detail>,
+  { scope, tag, example, list, item }: EntityDocument,
+): void {
+  const { noun, find, toDetail } = queries;
+  const config = { access: scope };
+  app.get(
+    `/api/v1/${noun}s`,
+    {
+      config,
+      schema: {
+        operationId: list.id,
+        tags: [tag],
+        summary: list.summary,
+        description: list.description,
+        querystring: list.query,
+        response: apiResponses(list.schema, `A page of ${noun}s.`, [400]),
+      },
+    },
+    async (request, reply) => {
+      const page = await listPage(queries, read, request);
+      reply.header('cache-control', NO_CACHE);
+      return page;
+    },
+  );
+
+  app.get<{ Params: { id: string } }>(
+    `/api/v1/${noun}s/:id`,
+    {
+      config,
+      schema: {
+        operationId: item.id,
+        tags: [tag],
+        summary: item.summary,
+        description: item.description,
+        params: idParameter(example),
+        querystring: Type.Object({}),
+        response: apiResponses(item.schema, `The ${noun}.`, [400, 404]),
+      },
+    },
+    async ({ params: { id }, principal }, reply) => {
+      const row = isUuid(id) ? await read((db) => find(db, principal, id)) : undefined;
+      if (!row) throw notFound(noun);
+      reply.header('cache-control', NO_CACHE);
+      return { data: toDetail(row) };
+    },
+  );
+}
+
+/** Registers the list and the detail of the application; the detail includes what `findLinks` returns. */
+export function registerEntityPages<Row, Detail>(
+  app: FastifyInstance,
+  db: Db,
+  queries: EntityQueries<Row, Detail>,
+  operations: { list: Operation; read: Operation },
+): void {
+  const { noun, find, findLinks, toDetail } = queries;
+  app.route({
+    ...routeOf(operations.list, 'viewer'),
+    handler: (request) => listPage(queries, (work) => work(db, false), request),
+  });
+
+  app.route({
+    ...routeOf(operations.read, 'viewer'),
+    handler: async (request) => {
+      const { principal } = request;
+      const id = idOf(request);
+      const [row, links] = await oneSnapshot(
+        db,
+        async (snapshot) =>
+          [await find(snapshot, principal, id), await findLinks(snapshot, principal, id)] as const,
+      );
+      if (!row || !links) throw notFound(noun);
+      return { data: { ...toDetail(row), ...links } };
+    },
+  });
+}
+
+async function listPage<Row>(
+  { list, toItem }: Pick<EntityQueries<Row, unknown>, 'list' | 'toItem'>,
+  read: Read,
+  { query, principal }: FastifyRequest,
+) {
+  const { page, pageSize, ...filters } = query as PageRequest;
+  const { total, rows } = await read((db) => list(db, principal, filters, { page, pageSize }));
+  return { data: rows.map(toItem), page, pageSize, total };
+}
+
+const notFound = (noun: string) => new ApiError('not_found', `There is no such ${noun}.`);
