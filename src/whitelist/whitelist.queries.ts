@@ -179,13 +179,13 @@ export async function countHits(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ list_id, count }) => [list_id, count]));
 }
 
-/** Returns the most restricted marking of these indicators, up to `most`; null for none. */
-export async function findMaxTlp(db: Db, ids: readonly string[], most: Tlp): Promise<Tlp | null> {
+/** Returns the most restricted marking of these indicators up to the TLP ceiling; null for none. */
+export async function findMaxTlp(db: Db, ids: readonly string[], principal: Principal): Promise<Tlp | null> {
   const { tlp } = await db
     .selectFrom('indicator')
     .select(sql<Tlp | null>`max(tlp)`.as('tlp'))
     .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
-    .where(sql<boolean>`tlp <= ${most}::tlp`)
+    .where(visibleToAnalyst('indicator', principal))
     .executeTakeFirstOrThrow();
   return tlp;
 }

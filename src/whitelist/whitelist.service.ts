@@ -68,7 +68,10 @@ export async function addEntry(
     const isThere = (other: OperatorEntry) => isSame(other, parsed) && compareTlp(other.tlp, tlpCeiling) <= 0;
     if ((await findEntries(trx)).some(isThere))
       throw new WhitelistError(`"${parsed.entry}" is whitelisted already`);
-    entry = { ...made, tlp: (await findMaxTlp(trx, valuesOf(parsed), tlpCeiling)) ?? 'CLEAR' };
+    entry = {
+      ...made,
+      tlp: (await findMaxTlp(trx, valuesOf(parsed), { tlpCeiling, now: by.now })) ?? 'CLEAR',
+    };
     await writeEntry(trx, entry);
     return { action: 'whitelist.add', id: entry.id, before: null, after: { ...parsed, tlp: entry.tlp } };
   });

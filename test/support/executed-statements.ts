@@ -18,18 +18,39 @@ const READ = new RegExp(
   'g',
 );
 
-/** Reads that need no condition, by the path of the request, and why. */
-const EXCEPTIONS: readonly { path: RegExp; statement: RegExp; reason: string }[] = [
+/** Reads that need no condition, by method and path of the request, and why. */
+const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string }[] = [
   {
-    path: /^\/app\/indicators\/[\da-f-]+$/,
+    request: /^GET \/app\/indicators\/[\da-f-]+$/,
     statement: /^select ("indicator"\.\*|"created_at" as|\* from "indicator_source")/,
     reason:
       'the state of an indicator that the principal sees; details.mappers.ts leaves out sources above the ceiling',
   },
   {
-    path: /^\/app\/(imports|sources)\/[\da-f-]+\/(undo|removal)/,
+    request: /^\w+ \/app\/(imports|sources)\/[\da-f-]+\/(undo|remov)/,
     statement: /./,
-    reason: 'requires an administrator who sees everything (requireFullSight)',
+    reason: 'requires an administrator who sees everything (requireFullVisibility)',
+  },
+  {
+    request: /^POST \/app\/(indicators\/[\da-f-]+\/(pin|unpin|whitelist)|whitelist)/,
+    statement:
+      /^\s*(select ("indicator"\.\*, "hit"|\* from "indicator_source" where "indicator_id" = any)|update indicator set value)/,
+    reason: 'the state of an indicator follows from all statements about it; the response holds none of them',
+  },
+  {
+    request: /^POST \/app\/indicators\/[\da-f-]+\/(pin|unpin)$/,
+    statement: /^select "confidence", "pinned_confidence"/,
+    reason: 'an indicator that findForAnalyst has found for the principal before',
+  },
+  {
+    request: /^POST \/app\/(indicators\/[\da-f-]+\/whitelist|whitelist)/,
+    statement: /^\s*select id from indicator where type in \(/,
+    reason: 'an entry hides all indicators that it matches; the response counts those within the ceiling',
+  },
+  {
+    request: /^POST \/app\/imports\?/,
+    statement: /./,
+    reason: 'an import merges with all statements; what is above the ceiling counts as new (ImportContext)',
   },
 ];
 
@@ -41,16 +62,18 @@ export const handling = <T>(asked: Asked, handle: () => T): T => requests.run(as
 
 export function checkStatement({ query: { sql } }: LogEvent): void {
   const asked = requests.getStore();
-  if (!asked || !['GET', 'HEAD'].includes(asked.method)) return;
-  if (EXCEPTIONS.some(({ path, statement }) => path.test(asked.url) && statement.test(sql))) return;
+  if (!asked) return;
+  const { method, url } = asked;
+  if (EXCEPTIONS.some(({ request, statement }) => request.test(`${method} ${url}`) && statement.test(sql)))
+    return;
   for (const [, table = '', alias = table] of sql.matchAll(READ)) {
     const named = `(?<![\\w"])"?${alias}"?\\.`;
     const hasCeiling = new RegExp(`${named}"?tlp"? <= `).test(sql);
-    const needsState = asked.url.startsWith('/api/') && table === 'indicator';
+    const needsState = url.startsWith('/api/') && table === 'indicator';
     const hasState = new RegExp(`not ${named}"?whitelisted"?`).test(sql);
     if (hasCeiling && (hasState || !needsState)) continue;
     violations.add(
-      `${asked.url} reads ${table} as ${alias} without its condition: ${sql.replaceAll(/\s+/g, ' ')}`,
+      `${method} ${url} reads ${table} as ${alias} without its condition: ${sql.replaceAll(/\s+/g, ' ')}`,
     );
   }
 }
