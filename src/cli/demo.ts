@@ -5,6 +5,7 @@ import { findKeyByHash } from '../api-keys/api-keys.queries.ts';
 import { createKey } from '../api-keys/api-keys.service.ts';
 import { readConfig } from '../config/config.ts';
 import type { Database, Db } from '../db/database.ts';
+import { refreshStatistics } from '../db/statistics.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { findExample } from '../sample/sample.queries.ts';
 import { loadSample } from '../sample/sample.service.ts';
@@ -29,10 +30,10 @@ async function demo(): Promise<void> {
   const { logger, path } = openDemoLog(config.logLevel, config.dataDirectory, process.stderr.isTTY);
   let key = '';
   let example: string | undefined;
-  const prepare = async ({ db, refreshStatistics }: Database) => {
+  const prepare = async ({ db }: Database) => {
     const now = new Date();
     process.stderr.write('Loading the sample if it is not there yet …\n');
-    if (await loadSample(db, now)) await refreshStatistics();
+    if (await loadSample(db, now)) await refreshStatistics(db);
     key = await demoKey(db, config.dataDirectory, now);
     example = await findExample(db);
   };

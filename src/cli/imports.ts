@@ -45,13 +45,12 @@ async function list({ limit, json }: { limit: number; json?: boolean }): Promise
 async function undo(id: string, { yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
   if (!isUuid(id))
     throw new UsageError(`${id} is no id of an import; they are shown by: tipline imports list`);
-  const preview = await withDatabase(async ({ db, refreshStatistics }) => {
+  const preview = await withDatabase(async ({ db }) => {
     const by = cliActor();
     const found = await previewUndo(db, id, by.now);
     if (!yes) return found;
     await startUndo(db, id, by);
     await carryOutUndos(db, { now: () => new Date() });
-    await refreshStatistics();
     return found;
   });
   if (json) return print(JSON.stringify({ undone: yes, ...preview }));

@@ -267,14 +267,13 @@ async function run(
 }
 
 async function remove(name: string, { yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
-  const preview = await withDatabase(async ({ db, refreshStatistics }) => {
+  const preview = await withDatabase(async ({ db }) => {
     const by = cliActor();
     const source = await requireSource(db, name).catch(asUsage);
     const found = await previewRemoval(db, source, by.now);
     if (!yes) return found;
     await startRemoval(db, source, by);
     await carryOutRemovals(db, { now: () => new Date() });
-    await refreshStatistics();
     return found;
   });
   if (json) return print(JSON.stringify({ removed: yes, ...preview }));

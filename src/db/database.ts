@@ -26,11 +26,6 @@ export interface Database {
   kind: 'postgresql' | 'embedded';
   /** Whether another process holds the store and this one works through it. */
   shared: boolean;
-  /**
-   * Updates the planner's statistics after many rows have changed; on PostgreSQL autovacuum does it within a
-   * minute.
-   */
-  refreshStatistics(): Promise<void>;
   /** Watches the latest revisions; polls only while they are in demand. */
   revisions: RevisionWatch;
   /** Reads for responses: from a replica if one is recent enough. */

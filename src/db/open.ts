@@ -20,7 +20,6 @@ import { postgresDialect, revisionReader } from './postgres/postgres.ts';
 import { createReadRouter } from './postgres/replicas.ts';
 import { READ_REVISIONS } from './revision/revision.ts';
 import { type Revisions, watchRevisions } from './revision/watch.ts';
-import { updateStatistics } from './statistics.ts';
 
 /** The part of the data directory with the files of the embedded database. */
 export const PGDATA = 'pgdata';
@@ -123,7 +122,6 @@ async function openPostgres({
     db,
     kind: 'postgresql',
     shared: false,
-    refreshStatistics: async () => {},
     revisions,
     read: router.read,
     readStats: replicas.length > 0 ? router.stats : null,
@@ -173,7 +171,6 @@ export async function openInMemory(
     db,
     kind: 'embedded',
     shared: false,
-    refreshStatistics: () => updateStatistics(db, true),
     revisions,
     read: (work) => work(db, false),
     readStats: null,
@@ -246,7 +243,6 @@ async function openEmbedded({
     db,
     kind: 'embedded',
     shared: false,
-    refreshStatistics: () => updateStatistics(db, true),
     revisions,
     read: (work) => work(db, false),
     readStats: null,
@@ -282,7 +278,6 @@ function openShared(directory: string): Database {
     db,
     kind: 'embedded',
     shared: true,
-    refreshStatistics: () => updateStatistics(db, true),
     revisions: watchRevisions({ readRevisions: () => readRevisions(db) }),
     read: (work) => work(db, false),
     readStats: null,

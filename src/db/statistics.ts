@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from './database.ts';
+import { hasOneConnection } from './readers.ts';
 
 const TABLES = [
   'indicator',
@@ -24,6 +25,14 @@ export async function updateStatistics(db: Db, readersWait: boolean): Promise<vo
       if (readersWait) await sql`set local default_statistics_target = ${sql.lit(QUICK_TARGET)}`.execute(trx);
       await sql`analyze ${sql.table(table)}`.execute(trx);
     });
+}
+
+/**
+ * Updates the statistics of the embedded database after many rows have changed; on PostgreSQL autovacuum does it
+ * within a minute.
+ */
+export async function refreshStatistics(db: Db): Promise<void> {
+  if (await hasOneConnection(db)) await updateStatistics(db, true);
 }
 
 /** Returns the planner's estimate of the number of indicators. */

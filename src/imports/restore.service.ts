@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { keysetPages } from '../db/keyset.ts';
 import { withRevision } from '../db/revision/revision.ts';
+import { refreshStatistics } from '../db/statistics.ts';
 import type { Tables } from '../db/tables.ts';
 import { ENTITY_RULES, type EntityRecord } from '../entities/resolution/entity-kinds.ts';
 import { restoreRelationships } from '../entities/resolution/relationships.queries.ts';
@@ -149,6 +150,7 @@ export async function restore(db: Db, wanted: Restoration, carryOut: CarryOut): 
       }
     }
   }
+  if (done > 0) await refreshStatistics(db);
   return true;
 }
 

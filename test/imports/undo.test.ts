@@ -105,6 +105,19 @@ onEveryEngine((engine) => {
     expect(await totals()).toEqual({ indicators: 600, actors: 0, campaigns: 0 });
   });
 
+  it.runIf(engine.name === 'embedded')(
+    'tells the planner of the embedded database how many rows are left',
+    async () => {
+      await tipline.load(rowsOf('kept', 600), 'Other');
+      const id = await tipline.loadRun(rowsOf('wrong', 300));
+      await undo(id);
+      const { rows } = await sql<{ count: number }>`
+      select reltuples::float8 as count from pg_class where oid = 'indicator_source'::regclass
+    `.execute(tipline.db);
+      expect(rows).toEqual([{ count: 600 }]);
+    },
+  );
+
   it('takes several revisions for many rows, so that others write between them', async () => {
     const id = await tipline.loadRun(rowsOf('wrong'));
     const revision = async () =>
