@@ -1,13 +1,13 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from '../db/tables.ts';
 
-/** Asked in each transaction that writes, under the revision's lock. @throws when whoever writes may do so no more */
+/** Called in each transaction of an import, under the revision lock. @throws when the import may no longer write */
 export type Guard = (trx: Transaction<Tables>) => Promise<void>;
 
-/** What decides whether an import may write, and what becomes of what it replaces. */
+/** The permission of an import to write, and the run that its undo data belongs to. */
 export interface LeaseHolder {
   guard: Guard;
-  /** The import of files that keeps what it replaces; null: a feed's run, which cannot be undone. */
+  /** The import of files that stores undo data; null: none is stored, as for a feed's run, which cannot be undone. */
   runId: string | null;
 }
 

@@ -6,24 +6,24 @@ import type { Relationship } from '../entities/resolution/relationships.queries.
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
 
 /**
- * What an import replaces is kept by object: the row of its source as it stood before the import's first change of it.
- * An import that says again what an earlier one has changed is noted, too: it inherits what that one replaced when that one
- * is undone. A feed's run cannot be undone: what it says again is nobody's to take back any more.
+ * Undo data of imports, by object: the row of the import's source before the import first changed it. An import that
+ * restates an object which an earlier import has changed is recorded too: it inherits the undo data of the earlier
+ * import if that is undone. The run of a feed cannot be undone: it deletes the undo data of the objects that it states.
  */
 
-/** For how long imports can be undone. */
+/** The number of days for which imports can be undone. */
 export const UNDO_DAYS = 30;
 
-/** Who writes, for what is kept. */
+/** The writer of a transaction, for its undo data. */
 export interface Keeper {
   source: { id: string; name: string };
   /** The id of an import; null: the run of a feed. */
   runId: string | null;
-  /** The revision that is written. */
+  /** The revision of the transaction. */
   revision: number;
 }
 
-/** Whether other imports of a source can be undone: then it matters who says again what they said. */
+/** Returns whether other imports of a source can be undone: if so, restatements must be recorded. */
 export async function hasUndoable(db: Db, source: { name: string }, runId: string | null): Promise<boolean> {
   return (await keptRuns(db, source)).some(({ id }) => id !== runId);
 }
@@ -37,7 +37,7 @@ async function keptRuns(db: Db, { name }: { name: string }): Promise<{ id: strin
     .execute();
 }
 
-/** @returns the number of the import that writes, and of the others of its source that can be undone */
+/** @returns the number of the import that writes, and those of the other imports of its source that can be undone */
 async function runNumbers(
   trx: Transaction<Tables>,
   { source, runId }: Keeper,
@@ -51,9 +51,9 @@ async function runNumbers(
 }
 
 /**
- * To be called in the transaction that writes, before it does.
+ * Stores the undo data of a batch. Must be called in the transaction that writes the batch, before it writes.
  * @param changed ids of the objects whose statement changes
- * @param objectIds ids of all objects of the batch, those included
+ * @param objectIds ids of all objects of the batch, the changed ones included
  */
 export async function keepObjects(
   trx: Transaction<Tables>,
@@ -95,7 +95,7 @@ const REF = sql.raw(
   'from_id uuid, to_id uuid, type relationship_type, from_kind entity_kind, to_kind entity_kind',
 );
 
-/** The relationships as `wanted`, each once. */
+/** Returns the relationships, each once, as the FROM item `wanted`. */
 function recordset(relationships: readonly Relationship[]) {
   const rows = relationships.map(({ fromId, toId, type, fromKind, toKind }) => ({
     from_id: fromId,
@@ -115,7 +115,7 @@ const same = (a: string, b: string) =>
     sql` and `,
   );
 
-/** As `keepObjects`, of relationships. */
+/** Stores the undo data of relationships, as `keepObjects` does for objects. */
 export async function keepRelationships(
   trx: Transaction<Tables>,
   keeper: Keeper,
@@ -152,13 +152,13 @@ export async function keepRelationships(
   `.execute(trx);
 }
 
-/** An import that is undone, and the others of its source that could be. */
+/** The number of an import that is undone, and those of the other imports of its source that can be undone. */
 export interface UndoneRun {
   number: number;
   others: number[];
 }
 
-/** @returns undefined: what it replaced is not kept */
+/** @returns undefined: the import has no undo data */
 export async function findUndone(
   db: Db,
   run: { id: string; source: string },
@@ -179,7 +179,10 @@ export interface ChangedObject {
   before: Record<string, unknown> | null;
 }
 
-/** Who has said an import's object again: the first after it; noted before what was changed under the same revision. */
+/**
+ * Returns the first import that has restated an object after an import. At the same revision, imports that only restated
+ * the object come first: they did not advance the revision, so they wrote before the import that changed the object.
+ */
 const heirOf = (table: string, isSame: ReturnType<typeof sql>, others: readonly number[]) => sql`(
   select later.run from ${sql.table(table)} as later
   where ${isSame} and later.run = any(${others}::integer[]) and later.revision >= c.revision
@@ -190,7 +193,10 @@ const objectHeir = (others: readonly number[]) =>
 const relationshipHeir = (others: readonly number[]) =>
   heirOf('import_relationship_change', same('later', 'c'), others);
 
-/** An import's changes of one kind that no later import has said again, `most` after the one given. */
+/**
+ * Finds the changes of one kind that an import has made and that no later import has restated.
+ * @param most the maximum number of objects to read after the id `after`
+ */
 export async function findChanges(
   db: Db,
   { number, others }: UndoneRun,
@@ -211,7 +217,10 @@ export async function findChanges(
   };
 }
 
-/** As `findChanges`, and takes them out of what is kept. What a later import has said again passes to that one. */
+/**
+ * Finds changes as `findChanges` does, and deletes their undo data. Undo data of objects that a later import has
+ * restated passes to that import.
+ */
 export async function takeChanges(
   trx: Transaction<Tables>,
   run: UndoneRun,
@@ -237,7 +246,7 @@ export interface ChangedRelationship extends Omit<Relationship, 'sourceId' | 'tl
   before: Tlp | null;
 }
 
-/** Likewise of relationships, in no order. `any`: false when there are no more. */
+/** Does the same for relationships, in no particular order. `any`: false when there are no more. */
 export async function takeRelationshipChanges(
   trx: Transaction<Tables>,
   { number, others }: UndoneRun,
@@ -259,7 +268,10 @@ export async function takeRelationshipChanges(
   return { changes: rows.filter(({ changed, heir }) => changed && heir === null), any: rows.length > 0 };
 }
 
-/** How many relationships of an import would be restored; of these, how many would be no more. */
+/**
+ * Returns how many relationships an undo would restore (`changed`), how many of these it would delete (`gone`), and how
+ * many a later import has restated.
+ */
 export async function countRelationshipChanges(
   db: Db,
   { number, others }: UndoneRun,
@@ -276,7 +288,7 @@ export async function countRelationshipChanges(
   return rows[0] ?? { changed: 0, gone: 0, restated: 0 };
 }
 
-/** Forgets what a source's imports have replaced: they can be undone no more, and are not any further. */
+/** Discards the undo data of a source's imports: they can no longer be undone, and undos in progress end. */
 export async function forgetSource(trx: Transaction<Tables>, source: { name: string }): Promise<void> {
   const imports = trx.updateTable('import_run').where('source', '=', source.name);
   await imports.set({ keeps_changes: false }).execute();
@@ -285,7 +297,10 @@ export async function forgetSource(trx: Transaction<Tables>, source: { name: str
 
 const FORGOTTEN_AT_ONCE = 5_000;
 
-/** Takes away, in batches, what was replaced by imports that cannot be undone any more, for they are too old or undone. */
+/**
+ * Deletes, in batches, the undo data of imports that can no longer be undone: because they are undone, too old or of a
+ * removed source.
+ */
 export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean): Promise<void> {
   await sql`
     update import_run set keeps_changes = false

@@ -10,25 +10,25 @@ export interface KindCounts {
   updated: number;
   unchanged: number;
   rejected: number;
-  /** How many were rejected for what reason. */
+  /** The number of rejected records by reason. */
   reasons: Record<string, number>;
 }
 
-/** Reasons kept apart; a hostile file must not fill the memory with them. */
+/** The maximum number of distinct reasons: a hostile file must not fill the memory with them. */
 const MAX_REASONS = 200;
 const FEW_EXAMPLES = 20;
 
 export interface ImportCounts {
   kinds: Map<Counted, KindCounts>;
-  /** The first rejections, for a person. */
+  /** The first rejections, with their places in the file. */
   examples: { where: string; reason: string }[];
-  /** Indicators that are new or changed, and hidden by the whitelist. */
+  /** New and updated indicators that the whitelist hides. */
   hidden: number;
   count(kind: Counted, outcome: Exclude<Outcome, 'rejected'>): void;
   reject(kind: Counted, reason: string, where: string): void;
 }
 
-/** @param mostExamples how many rejections are kept with where they are */
+/** @param mostExamples the maximum number of rejections that are stored with their places */
 export function createCounts(mostExamples = FEW_EXAMPLES): ImportCounts {
   const kinds = new Map<Counted, KindCounts>();
   const of = (kind: Counted): KindCounts => {

@@ -2,16 +2,19 @@ import type { LoadedIndicator } from '../indicators/state/state.queries.ts';
 import type { Statement } from '../model/statement.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
 
-/** What a dry run would have written so far, for a repeat in a later batch. Kept packed: a file may be large. */
+/**
+ * The indicators that a dry run would have written so far, for repeats in later batches. They are stored as JSON text,
+ * because a file may be large.
+ */
 export interface DryRun {
-  /** Lays what was kept of these ids over what the database knows. */
+  /** Replaces the indicators from the database by the stored ones with these ids. */
   recall(ids: Iterable<string>, known: Map<string, LoadedIndicator>): void;
   keep(id: string, indicator: LoadedIndicator): void;
 }
 
 const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', 'delistedAt'];
 
-/** Counting asks only for what this one source says. */
+/** Counting needs only the statements of this source. */
 export function createDryRun(source: Source): DryRun {
   const recorded = new Map<string, string>();
   return {

@@ -72,7 +72,7 @@ async function planBatch(
   records: readonly IndicatorRecord[],
   dryRunState: DryRun,
 ): Promise<Plan> {
-  // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
+  // The revision is read before the rows: after a commit in between, the batch is planned again.
   const revision = await readRevision(db);
   const matcher = await currentMatcher(db);
   // The settings of the source may have changed since the import began.
@@ -88,7 +88,7 @@ async function planBatch(
     const entry = known.get(id);
     const current = entry ?? unknownIndicator(record);
     const before = current.statements.get(source.id);
-    // What is above the ceiling of whoever imports is told of as what is not there.
+    // An indicator above the ceiling counts as new, so that counts do not reveal it.
     const isSecret = entry?.stored != null && compareTlp(entry.stored.tlp, tlpCeiling) > 0;
     const isNew =
       !entry ||
@@ -150,7 +150,7 @@ function writesFor(
     const { type, value, normalized, stored } = entry;
     const shown = recompute(entry, matcher, now);
     const hitChanges = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
-    // The number's place is held by a 0 until it is given out under the lock.
+    // 0 is a placeholder: the number is assigned under the lock.
     indicators.push({
       id,
       number: fresh.has(id) ? 0 : null,
@@ -175,7 +175,7 @@ function withRecord(
     statedAt: record.statedAt,
     firstSeen: record.firstSeen,
     lastSeen: record.lastSeen,
-    // Hearing it again is no sighting.
+    // A repeated import is not a sighting.
     importedAt: before?.importedAt ?? now,
     expiresAt: record.expiresAt,
     confidence: record.confidence,
@@ -186,7 +186,7 @@ function withRecord(
     delistedAt: null,
   };
   if (!before) return said;
-  // Back in a list that it had left: that is a sighting.
+  // The return of a delisted indicator to a snapshot list is a sighting.
   if (before.delistedAt && source.isSnapshotList) said.lastSeen = laterOf(said.lastSeen, now);
   const undated = before.statedAt === null && said.statedAt === null;
   return undated && record.isCompleteStatement ? replaceUndated(before, said) : mergeStatements(before, said);

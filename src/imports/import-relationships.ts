@@ -14,7 +14,7 @@ import type { Source } from '../sources/store/sources.queries.ts';
 import { keepRelationships } from './changes.queries.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
 
-/** Which kinds a relationship may join (STIX 2.1 appendix B, as far as the API shows it). */
+/** The kinds of objects that a relationship may join (STIX 2.1 appendix B, as far as the API returns them). */
 const JOINS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonly EntityKind[] }> = {
   indicates: { from: ['indicator'], to: ['actor', 'campaign', 'software', 'technique'] },
   'attributed-to': { from: ['campaign'], to: ['actor'] },
@@ -34,13 +34,13 @@ interface Plan {
   outcomes: ('new' | 'updated' | 'unchanged')[];
 }
 
-/** Relationships that are resolved together. */
+/** The number of relationships whose ends are resolved together. */
 const RECORDS_AT_ONCE = 1_000;
-/** Pairs of objects that are written together. */
+/** The number of pairs of objects that are written together. */
 const PAIRS_AT_ONCE = 5_000;
 /**
- * The pairs that one relationship may join: an end is every observable of a pattern, and the pairs are the product of
- * both ends. The largest in real bundles has some tens.
+ * The maximum number of pairs that one relationship may join: an end stands for every observable of a pattern, and the
+ * pairs are the product of both ends. The largest relationship in real bundles has some tens.
  */
 const MAX_PAIRS = 1_000;
 const TOO_MANY = `its ends stand for more than ${MAX_PAIRS} pairs of objects`;
@@ -126,13 +126,13 @@ function joinsOf(
 
 /** Plans the writes; a stored relationship above the ceiling counts as new. */
 async function planRelationships(db: Db, wanted: readonly Relationship[], tlpCeiling: Tlp): Promise<Plan> {
-  // The revision is read before the rows: rows read later can only be newer, and then it is planned again.
+  // The revision is read before the rows: after a commit in between, the batch is planned again.
   const plan: Plan = { revision: await readRevision(db), writes: new Map(), outcomes: [] };
   const known = await loadRelationships(db, wanted);
   for (const stated of wanted) {
     const key = relationshipKey(stated);
     const before = known.get(key);
-    // A source's relationship keeps its marking, or gets a more restrictive one.
+    // The TLP of a source's relationship never becomes less restrictive.
     const after = before ? { ...before, tlp: mostRestrictive([before.tlp, stated.tlp]) } : stated;
     const isSeen = before !== undefined && compareTlp(before.tlp, tlpCeiling) <= 0;
     if (before?.tlp === after.tlp) {

@@ -4,11 +4,11 @@ import type { Tables } from '../db/tables.ts';
 import type { ImportCounts, KindCounts } from './counts.ts';
 
 /**
- * An import without a sign of life for so long is over: whoever ran it has ended. By the database's clock, for no two
- * machines' clocks are compared.
+ * The age of the last heartbeat from which an import counts as stopped: its process has ended. Heartbeats use the clock
+ * of the database, so that the clocks of two machines are never compared.
  */
 const SILENT_MS = 60_000;
-/** Dry runs are of no use to anybody later. */
+/** The number of days after which dry runs are deleted from the history. */
 const DRY_RUN_DAYS = 7;
 
 export type RunState = Tables['import_run']['state'];
@@ -45,8 +45,8 @@ export async function writeRun(trx: Transaction<Tables>, run: NewRun, who: strin
 }
 
 /**
- * How far it is.
- * @returns who wants it to end; null: nobody
+ * Records the progress of an import, which is also its heartbeat.
+ * @returns the user who requested its stop; null: nobody
  */
 export async function noteProgress(
   db: Db,
@@ -64,7 +64,7 @@ export async function noteProgress(
   return row?.stop_requested_by ?? null;
 }
 
-/** @returns false: it does not run */
+/** @returns false: the import is not running */
 export async function wantStop(trx: Transaction<Tables>, id: string, who: string): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('import_run')
@@ -124,7 +124,7 @@ function selectRuns(db: Db) {
     db
       .selectFrom('import_run')
       .select(COLUMNS)
-      // As `countsOf` wrote them.
+      // In the form that `countsOf` writes.
       .select([
         STATE.as('state'),
         sql<Counts>`counts`.as('counts'),
@@ -133,7 +133,7 @@ function selectRuns(db: Db) {
   );
 }
 
-/** The latest first. */
+/** Returns imports, the latest first. */
 export async function findRuns(db: Db, { limit, offset }: { limit: number; offset: number }) {
   return selectRuns(db).orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset).execute();
 }
@@ -150,7 +150,7 @@ export async function findRun(db: Db, id: string) {
   return selectRuns(db).where('id', '=', id).executeTakeFirst();
 }
 
-/** Whether a file is being imported into a source. */
+/** Returns whether a file is being imported into a source. */
 export async function isImporting(db: Db, source: string): Promise<boolean> {
   const runs = await selectRuns(db)
     .where('source', '=', source)
@@ -161,7 +161,7 @@ export async function isImporting(db: Db, source: string): Promise<boolean> {
   return runs.length > 0;
 }
 
-/** Of the rejected records that are kept, in the order of the file. */
+/** Returns stored rejected records of an import, in the order of the file. */
 export async function findRejected(
   db: Db,
   id: string,

@@ -13,23 +13,23 @@ import {
 
 const NOTE_EVERY_MS = 500;
 
-/** Somebody wants the import to end. */
+/** Thrown when a user stops an import. */
 export class ImportStopped extends Error {
   override name = 'ImportStopped';
 }
 
 export interface RecordedRun {
   id: string;
-  /** Of the file, so far. */
+  /** The bytes of the file that were read so far. */
   readBytes: number;
-  /** Ends when somebody wants the import to end; its reason says so. */
+  /** Aborted with an `ImportStopped` when a user stops the import. */
   signal: AbortSignal;
   end(how: { state: Exclude<RunState, 'running'>; problem: string | null; at: Date }): Promise<void>;
 }
 
 /**
- * Writes an import into the history, and how far it is every half second, until it ends. Dry runs change nothing: the
- * audit leaves them out.
+ * Records an import in the history, and its progress every half second until it ends. Dry runs change nothing, so they
+ * are not in the audit.
  */
 export async function recordRun(
   db: Db,
@@ -86,8 +86,8 @@ export async function recordRun(
 }
 
 /**
- * Has an import ended, wherever it runs, within a second.
- * @returns false: it does not run
+ * Stops an import within a second, on any node.
+ * @returns false: the import is not running
  */
 export async function stopRun(db: Db, id: string, by: AuditActor): Promise<boolean> {
   return db.transaction().execute(async (trx) => {

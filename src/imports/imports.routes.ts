@@ -26,15 +26,15 @@ interface Deps {
   database: Pick<Database, 'db'>;
   clock: Clock;
   by(request: FastifyRequest): AuditActor;
-  /** Where files are laid aside. */
+  /** The directory for uploaded files. */
   directory: string;
   maxBytes: number;
   openImporter: OpenImporter;
 }
 
-/** Each holds memory and writes in turns with the others. */
+/** The maximum number of concurrent imports: each uses memory, and they take turns to write. */
 const MAX_CONCURRENT = 2;
-/** Rejected records that are kept with where they are. */
+/** The maximum number of rejected records that are stored with their places. */
 const MAX_REJECTED = 1_000;
 
 export async function importRoutes(instance: FastifyInstance, deps: Deps): Promise<void> {
@@ -44,7 +44,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
   const running = new Set<Promise<void>>();
   const restoring = new Set<Promise<void>>();
   const turns = bulkhead(MAX_CONCURRENT, Number.POSITIVE_INFINITY);
-  /** Accounts whose file comes in. */
+  /** The ids of accounts that are uploading a file. */
   const sending = new Set<string>();
   await removeOldUploads(deps.directory, deps.clock());
   app.addHook('onClose', async () => {
@@ -52,7 +52,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     await Promise.all([...running, ...restoring]);
   });
   await app.register(async (files) => {
-    // A file comes as a stream; what is read into memory whole has no place here.
+    // Files are streamed: the other parsers read the whole body into memory.
     files.removeAllContentTypeParsers();
     files.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload));
     const { schema: upload, ...start } = routeOf(operations.startImport, 'analyst');
@@ -95,7 +95,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       const log = (err: unknown) => request.log.error({ err }, 'import');
       const run = await recordRun(db, wanted, counts, deps.by(request), log);
       const tlpCeiling = request.principal.tlpCeiling;
-      // Files that arrived at the same time may be more than run at once: the last of them wait.
+      // More uploads than the maximum may have been accepted at the same time: the last of them wait.
       const work = turns.execute(() =>
         runUpload(
           { db, clock: deps.clock, signal: stopping.signal, log },
@@ -140,7 +140,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       requireFullVisibility(request);
       await startUndo(db, idOf(request), deps.by(request)).catch(asApiError);
       const stopped = () => stopping.signal.aborted;
-      // What it does not come to, a worker does.
+      // A worker continues an undo that this process does not complete.
       const work = carryOutUndos(db, { now: deps.clock, stopped }).catch((err: unknown) =>
         request.log.error({ err }, 'undoing an import'),
       );
@@ -181,7 +181,7 @@ function asApiError(error: unknown): never {
 
 type Query = Static<typeof operations.startImport.query>;
 
-/** @throws {ApiError} when it is of no format that is known */
+/** @throws {ApiError} when the format of the file is not recognized */
 async function formatOf(file: Upload, { format, fileName }: Query): Promise<string> {
   const known = IMPORTERS.find(({ name }) => name === format);
   if (known) return known.name;

@@ -5,7 +5,7 @@ import { IMPORTERS } from '../importers/recognize.ts';
 import { SEVERITIES, TLPS } from '../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
-/** Without JSON of any form: that needs a map, which sources have. */
+/** The formats of uploads. Generic JSON is excluded: it needs a path map, which only feeds have. */
 const FORMATS = ['auto', ...IMPORTERS.map(({ name }) => name)];
 
 const Kind = Type.Object({
@@ -14,7 +14,7 @@ const Kind = Type.Object({
   updated: Type.Integer(),
   unchanged: Type.Integer(),
   rejected: Type.Integer(),
-  /** How many were rejected for what reason. */
+  /** The number of rejected records by reason. */
   reasons: mapOf(Type.Integer()),
 });
 
@@ -26,47 +26,50 @@ const Run = Type.Object({
   format: Type.String(),
   dryRun: Type.Boolean(),
   who: Type.String(),
-  /** `stopped`: the server ended meanwhile; what was read whole was kept. */
+  /** `stopped`: a user stopped it, or the server ended during it; complete records before that were imported. */
   state: stringEnum(['running', 'done', 'failed', 'stopped']),
   startedAt: instant,
   endedAt: instantOrNull,
   readBytes: Type.Integer(),
-  /** Of the new and updated indicators: hidden by the whitelist. */
+  /** New and updated indicators that the whitelist hides. */
   hidden: Type.Integer(),
   problem: nullable(Type.String()),
-  /** By kind of object. */
+  /** Counts by kind of object. */
   counts: mapOf(Kind),
-  /** How many of the rejected records are kept to be read. */
+  /** The number of rejected records that are stored. */
   storedRejections: Type.Integer(),
-  /** Its source says again what it said before. */
+  /** The state of the undo; null: it was not requested. */
   undo: nullableEnum(['running', 'done']),
   undoneBy: nullable(Type.String()),
   undoneAt: instantOrNull,
 });
 
-/** What would change. */
+/** The changes that the undo of an import or the removal of a source would make. */
 export const RestorePreview = Type.Object({
-  /** By kind of object. */
+  /** Counts by kind of object. */
   kinds: mapOf(
     Type.Object({
-      /** Said as before, or no more. */
+      /** Objects whose earlier statement is restored, or whose statement is deleted. */
       restored: Type.Integer(),
-      /** Of those: no source says them any more; they are hidden. */
+      /** Those of them that no source states any more; they are hidden. */
       withdrawn: Type.Integer(),
-      /** Left as they are: a later import of the same source has said them again. */
+      /** Objects that stay unchanged: a later import of the same source has restated them. */
       restated: Type.Integer(),
     }),
   ),
-  /** How many indicators are given out in all, now and then. */
+  /** The total number of visible indicators, before and after. */
   shown: Type.Object({ before: Type.Integer(), after: Type.Integer() }),
 });
 
-/** The file is the body, as it is. The answer comes when it has arrived and is recognized; reading it goes on. */
+/**
+ * Starts an import; the body is the file. The response is sent when the file has arrived and its format is recognized;
+ * the import continues after it.
+ */
 export const startImport = operation('POST /app/imports', {
   query: Type.Object(
     {
       fileName: Type.String({ minLength: 1, maxLength: 255 }),
-      /** The source that says so; made when it is new, with the defaults that follow. */
+      /** The name of the source; a new one is created with the defaults that follow. */
       source: Type.String({ minLength: 1, maxLength: 200 }),
       format: stringEnum(FORMATS, { default: 'auto' }),
       dryRun: Type.Boolean({ default: true }),
@@ -79,7 +82,7 @@ export const startImport = operation('POST /app/imports', {
   answer: Type.Object({ data: Run }),
 });
 
-/** The latest first. */
+/** Lists imports, the latest first. */
 export const listImports = operation('GET /app/imports', {
   query: Type.Object(pageParameters(25, 200), strict),
   answer: Type.Object({
@@ -87,24 +90,24 @@ export const listImports = operation('GET /app/imports', {
     page: Type.Integer(),
     pageSize: Type.Integer(),
     total: Type.Integer(),
-    /** The largest file that can be imported here, in bytes. */
+    /** The maximum size of an uploaded file, in bytes. */
     maxBytes: Type.Integer(),
   }),
 });
 
 export const readImport = operation('GET /app/imports/:id', { answer: Type.Object({ data: Run }) });
 
-/** Ends it between two batches, wherever it runs. */
+/** Stops an import between two batches, on any node. */
 export const stopImport = operation('POST /app/imports/:id/stop', {
   answer: Type.Object({ done: Type.Literal(true) }),
 });
 
-/** What undoing it would change, as things are now. */
+/** Returns the changes that the undo would make now. */
 export const previewImportUndo = operation('GET /app/imports/:id/undo', {
   answer: Type.Object({ data: RestorePreview }),
 });
 
-/** Begins it; it goes on in batches. */
+/** Starts the undo of an import, which continues in batches. */
 export const undoImport = operation('POST /app/imports/:id/undo', {
   answer: Type.Object({ done: Type.Literal(true) }),
 });

@@ -21,38 +21,38 @@ import { importIndicators } from './import-indicators.ts';
 import { importRelationships } from './import-relationships.ts';
 import { createPendingRelationships, type PendingRelationships } from './pending-relationships.ts';
 
-/** A batch is as large as is written in about this time: others wait for the revision no longer. */
+/** The target duration of a batch: other writers wait for the revision that long. */
 const BATCH_MS = 150;
-/** Where readers wait for the connection. */
+/** The target duration on the embedded database, where readers wait for the connection. */
 const BATCH_MS_ON_ONE_CONNECTION = 50;
-/** While requests are being answered, whose answers wait for the same processors. */
+/** The target duration while requests are served, which compete for the same processors. */
 const BATCH_MS_BESIDE_READERS = 40;
 const FIRST_BATCH = 500;
-/** Records that say nothing of a table to the planner. */
+/** The minimum number of changed records for an update of the statistics: fewer do not matter to the planner. */
 const FIRST_STATISTICS = 1_000;
-/** What autovacuum takes for enough (autovacuum_analyze_scale_factor). */
+/** The share of changed rows at which autovacuum analyzes a table (autovacuum_analyze_scale_factor). */
 const AUTOVACUUM_SHARE = 0.1;
 const BATCH_BOUNDS = { least: 100, most: 5_000 };
 
 export interface ImportOptions extends Omit<ImportContext, 'db' | 'writer'> {
-  /** Left out: the import may always write, and replaced rows are not stored for an undo. */
+  /** Default: the import may always write, and stores no undo data. */
   writer?: LeaseHolder;
-  /** Nobody reads while this import runs: its batches may be as large as the database takes quickest. */
+  /** No readers are served during this import: its batches may be as large as is fastest for the database. */
   exclusive?: boolean;
   /** Ends the import between batches. */
   signal?: AbortSignal;
-  /** Left out: what the database says. */
+  /** Default: the readers that the database reports. */
   readers?: Readers;
 }
 
-/** Who goes first. */
+/** The requests that take precedence over an import. */
 interface Readers {
   areServed(): Promise<boolean>;
-  /** Leaves the machine to them. */
+  /** Pauses the import, so that requests get the processors. */
   yieldToReaders(ms: number): Promise<unknown>;
 }
 
-/** What stopped an import; everything before it was kept. */
+/** The problem that ended the reading of a file; the records before it are imported. */
 export interface Interruption {
   fileName: string;
   message: string;
@@ -75,7 +75,7 @@ export interface ImportFile {
  * that point are imported. A relationship may precede its ends, also in another file.
  * @param files an `Interruption` stands for a file that cannot be read at all
  * @returns the files that could not be read to their end
- * @throws when the database fails: the current batch is not written
+ * @throws when the database fails, the signal is aborted or the lease is lost: the current batch is not written
  */
 export async function importFiles(
   db: Db,
@@ -99,7 +99,7 @@ export async function importFiles(
       const write = batchWriter(context, options, { batchMs, dryRunState, waiting, statistics });
       try {
         for await (const record of importer.read(input)) {
-          // Rejected records fill no batch.
+          // Rejected records fill no batch, so that `add` would not check the signal.
           options.signal?.throwIfAborted();
           await write.add(record, input.fileName);
         }
@@ -120,8 +120,9 @@ export async function importFiles(
 }
 
 /**
- * Updates the planner's statistics each time an import has changed as many records as the planner knows of indicators. The embedded
- * database has no autovacuum, and that of PostgreSQL comes once a minute, in which an empty table can grow to tens of thousands of rows.
+ * Updates the planner's statistics each time an import has changed as many records as the planner assumes that there are
+ * indicators. The embedded database has no autovacuum, and that of PostgreSQL runs once a minute, in which an empty
+ * table can grow to tens of thousands of rows.
  */
 function statisticsOf({ db, counts, dryRun }: ImportContext, readersWait: boolean) {
   let before = changedRecords(counts);
@@ -151,7 +152,7 @@ interface WriterParts {
   statistics: ReturnType<typeof statisticsOf>;
 }
 
-/** Writes one batch while the next is read. */
+/** Returns a writer that writes one batch while the next is read. */
 function batchWriter(
   context: ImportContext,
   { signal, readers: given }: Pick<ImportOptions, 'signal' | 'readers'>,
@@ -165,13 +166,13 @@ function batchWriter(
   async function write(full: Batch): Promise<void> {
     const start = performance.now();
     await importBatch(context, full, dryRunState);
-    // A dry run writes no objects, so that the ends of relationships may be missing: it does not count them.
+    // A dry run writes no objects, so that the ends of relationships may be missing: it does not count relationships.
     if (!dryRun) await waiting.add(await importRelationships(context, full.relationships));
     const ms = performance.now() - start;
     await statistics.afterBatch();
     const besideReaders = !dryRun && (await readers.areServed());
     limit = nextLimit(full.size, ms, besideReaders ? BATCH_MS_BESIDE_READERS : batchMs);
-    // As long as it has worked: half of what it would take is theirs.
+    // The pause is as long as the batch took: readers get half of the time.
     if (besideReaders) await readers.yieldToReaders(Math.min(ms, BATCH_MS));
   }
   const settled = () => Promise.allSettled([writing]);
@@ -180,7 +181,7 @@ function batchWriter(
     signal?.throwIfAborted();
     writing = write(batch);
     batch = newBatch();
-    // What fails is told to whoever waits for it next.
+    // The next caller that awaits `writing` receives its error; until then it must not count as unhandled.
     void settled();
   }
   return {
@@ -192,12 +193,12 @@ function batchWriter(
       if (batch.size > 0) await handOver();
       await writing;
     },
-    /** Nothing is being written any more. */
+    /** Resolves when no batch is being written, whether it succeeded or failed. */
     settled,
   };
 }
 
-/** Imports the relationships that waited for their ends; those with an end that is still missing are rejected. */
+/** Imports pending relationships; those with an end that is still missing are rejected. */
 async function resolvePending(context: ImportContext, waiting: PendingRelationships): Promise<void> {
   for await (const group of waiting.groups(BATCH_BOUNDS.most)) {
     for (const { type, from, to } of await importRelationships(context, group))
@@ -205,7 +206,7 @@ async function resolvePending(context: ImportContext, waiting: PendingRelationsh
   }
 }
 
-/** From how long the last batch took, and how long the next is to take. */
+/** Returns the size of the next batch from the duration of the last one and the target duration. */
 function nextLimit(size: number, ms: number, wantedMs: number): number {
   const fitting = Math.round((size * wantedMs) / Math.max(1, ms));
   return Math.min(BATCH_BOUNDS.most, Math.max(BATCH_BOUNDS.least, fitting));
@@ -225,7 +226,8 @@ function sort(
     counts.reject(record.of, record.reason, `${fileName}, ${record.where}`);
     return;
   }
-  // Whoever imported it could never see it again, nor could others who saw it until now. Its value is nobody's to read.
+  // A record above the ceiling would hide the object from the importer, and from others who see it now. The rejection
+  // does not contain its value.
   if (compareTlp(record.tlp ?? source.defaults.tlp, tlpCeiling) > 0) {
     counts.reject(record.kind, 'marked above what the role sees', fileName);
     return;

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { RelationshipRecord } from '../importers/importer.ts';
 
-/** Kept in memory; beyond that they go to a temporary file, a line of JSON each. */
+/** The maximum number of relationships in memory; more of them go to a temporary file, one line of JSON each. */
 const IN_MEMORY = 50_000;
 
-/** Relationships that wait for their ends, as many as there may be. */
+/** Relationships with an end that is not stored yet. Their number is not limited. */
 export interface PendingRelationships {
   add(records: readonly RelationshipRecord[]): Promise<void>;
-  /** All of them, in groups of at most `size`. */
+  /** Yields all relationships, in groups of at most `size`. */
   groups(size: number): AsyncGenerator<RelationshipRecord[]>;
   close(): Promise<void>;
 }

@@ -16,18 +16,18 @@ import type { ChangedObject } from './changes.queries.ts';
 import { writeEntities } from './import-entities.ts';
 import { deleteEntityStatements } from './restored.queries.ts';
 
-/** What becomes of objects when a source says again of them what it said before. */
+/** The changes that restore the earlier statements of a source about objects. */
 export interface RestoredEntities {
   change: EntityChange;
-  /** Ids of the objects of which the source says nothing any more. */
+  /** Ids of the objects that the source no longer states. */
   unsaid: string[];
-  /** Entities of which nothing is said any more. */
+  /** Ids of the entities that no source states any more. */
   withdrawn: string[];
-  /** By the object, the keys that it is known by no more. */
+  /** The match keys that objects no longer have. */
   lostKeys: { key: string; object_id: string }[];
 }
 
-/** @param changes with the rows of `entity_source` that the source's are to be again */
+/** @param changes each with the row of `entity_source` to restore; null: none */
 export async function planRestoredEntities(
   db: Db,
   source: { id: string; name: string },
@@ -46,7 +46,7 @@ export async function planRestoredEntities(
       change.before === null ? others : [...others, restored(change.before, known, source)],
     );
   }
-  // Who is left alone by what is withdrawn is looked at, too.
+  // The other objects of their entities are planned too: a withdrawn object may have been all that connected them.
   const { change, withdrawn } = await planObjects(
     db,
     rules,
@@ -86,7 +86,7 @@ function lostKeys(
     .map((key) => ({ key, object_id: id }));
 }
 
-/** Under the revision's lock, which the caller commits. */
+/** Writes the changes. Must be called under the revision lock; the caller advances the revision. */
 export async function writeRestoredEntities(
   trx: Transaction<Tables>,
   sourceId: string,

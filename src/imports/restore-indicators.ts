@@ -17,19 +17,19 @@ import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { ChangedObject } from './changes.queries.ts';
 import { deleteStatements } from './restored.queries.ts';
 
-/** What becomes of indicators when a source says again of them what it said before. */
+/** The changes that restore the earlier statements of a source about indicators. */
 export interface RestoredIndicators {
   statements: StatementWrite[];
-  /** Ids of those of which the source says nothing any more. */
+  /** Ids of the indicators that the source no longer states. */
   unsaid: string[];
-  /** Ids of those of which no source says anything any more. */
+  /** Ids of the indicators that no source states any more. */
   withdrawn: string[];
   writes: IndicatorWrite[];
-  /** How many of them are given out, before and after. */
+  /** The number of visible indicators among them, before and after. */
   shown: { before: number; after: number };
 }
 
-/** @param changes with the rows of `indicator_source` that the source's are to be again */
+/** @param changes each with the row of `indicator_source` to restore; null: none */
 export async function planRestoredIndicators(
   db: Db,
   sourceId: string,
@@ -73,7 +73,7 @@ export async function planRestoredIndicators(
 const isShown = (row: StoredState | null, now: Date) =>
   Number(row !== null && row.suppressedBy === null && (row.expiresAt === null || row.expiresAt > now));
 
-/** Under the revision's lock, which the caller commits. */
+/** Writes the changes. Must be called under the revision lock; the caller advances the revision. */
 export async function writeRestoredIndicators(
   trx: Transaction<Tables>,
   sourceId: string,

@@ -13,12 +13,15 @@ import type { ChangedObject, ChangedRelationship } from './changes.queries.ts';
 import { planRestoredEntities, writeRestoredEntities } from './restore-entities.ts';
 import { planRestoredIndicators, writeRestoredIndicators } from './restore-indicators.ts';
 
-/** What a source is to say again instead of what it says now. */
+/** The earlier statements that are to replace the current statements of a source. */
 export interface Restoration {
   source: { id: string; name: string };
-  /** The next objects of a kind after an id, at most `most`; `last`: the id up to which they are, if there were any. */
+  /**
+   * Finds objects of a kind after an id, and reads at most `most`. `last`: the id of the last object read; undefined:
+   * there are no more.
+   */
   find(db: Db, kind: EntityKind, after: string, most: number): Promise<FoundObjects>;
-  /** The same, and they are found no more. */
+  /** Finds the same objects, and removes them: no later call finds them. */
   take(trx: Transaction<Tables>, kind: EntityKind, after: string, most: number): Promise<FoundObjects>;
   countRelationships(db: Db): Promise<{ changed: number; gone: number; restated: number }>;
   /** `any`: false when there are no more. */
@@ -31,33 +34,33 @@ export interface Restoration {
 interface FoundObjects {
   changes: ChangedObject[];
   last: string | undefined;
-  /** Left as they are: a later import has said them again. */
+  /** Objects that stay unchanged: a later import has restated them. */
   restated: number;
 }
 
-/** What becomes of the objects of one kind. */
+/** Counts of the objects of one kind. */
 interface RestoredKind {
-  /** Said as before, or no more. */
+  /** Objects whose earlier statement is restored, or whose statement is deleted. */
   restored: number;
-  /** Of those: no source says them any more; they are hidden. */
+  /** Those of them that no source states any more; they are hidden. */
   withdrawn: number;
-  /** Left as they are: a later import of the same source has said them again. */
+  /** Objects that stay unchanged: a later import of the same source has restated them. */
   restated: number;
 }
 
 export interface RestorePreview {
   kinds: Partial<Record<EntityKind | 'relationship', RestoredKind>>;
-  /** How many indicators are given out in all, now and then. */
+  /** The total number of visible indicators, before and after. */
   shown: { before: number; after: number };
 }
 
-/** Written in well under the 200 ms for which the revision may be held. */
+/** Rows per transaction: written in well under the 200 ms for which the revision may be locked. */
 const BATCH = 500;
-/** Objects that hang together are looked at with each of them. */
+/** Entities per transaction: fewer, because each is planned together with the objects that it may share an entity with. */
 const ENTITY_BATCH = 100;
 const KINDS = Object.keys(ENTITY_RULES) as EntityRecord['kind'][];
 
-/** What a restoration would change, as things are now. */
+/** Returns the changes that a restoration would make now. */
 export async function previewRestoration(db: Db, wanted: Restoration, now: Date): Promise<RestorePreview> {
   const preview: Pick<RestorePreview, 'kinds'> = { kinds: {} };
   let difference = 0;
@@ -110,14 +113,15 @@ function pages(db: Db, wanted: Restoration, kind: EntityKind): AsyncGenerator<Fo
 
 export interface CarryOut {
   now(): Date;
-  /** Asked between batches; the next call goes on from there. */
+  /** Called between batches; after a stop, the next call continues from there. */
   stopped?: () => boolean;
-  /** @param done objects and relationships so far */
+  /** @param done the number of objects and relationships so far */
   onProgress?: (done: number) => void;
 }
 
 /**
- * Carries a restoration out in batches, each under its own revision: relationships first, which stand at the entities.
+ * Carries out a restoration in batches, each under its own revision. Relationships come first, because they refer to
+ * entities.
  * @returns false: it was stopped before its end
  */
 export async function restore(db: Db, wanted: Restoration, carryOut: CarryOut): Promise<boolean> {
@@ -134,7 +138,7 @@ export async function restore(db: Db, wanted: Restoration, carryOut: CarryOut): 
     noteDone(taken.count);
   }
   for (const kind of [...KINDS, 'indicator'] as const) {
-    // Repeated until nothing is found: another import that is undone at the same time may pass on changes of objects
+    // The walk repeats until it finds nothing: the undo of another import at the same time may add changes of objects
     // before the current position.
     for (let found = true; found; ) {
       if (stopped()) return false;
@@ -174,7 +178,7 @@ async function restoreSome(
   after: string,
   now: Date,
 ): Promise<{ last: string | undefined; count: number }> {
-  // Read before others wait for the revision.
+  // Fills the cache of the matcher before the revision is locked.
   await currentMatcher(db);
   return withRevision(db, async (trx, revision) => {
     const most = kind === 'indicator' ? BATCH : ENTITY_BATCH;

@@ -4,7 +4,7 @@ import type { Tables } from '../db/tables.ts';
 import type { EntityKind } from '../model/vocabulary.ts';
 import type { ChangedRelationship } from './changes.queries.ts';
 
-/** Ids of the objects of a kind that a source speaks of, in their order, `most` after the one given. */
+/** Returns the ids of the objects of a kind that a source states, in their order, at most `most` after an id. */
 export async function findSaid(
   db: Db,
   sourceId: string,
@@ -22,7 +22,7 @@ export async function findSaid(
   return (await said.execute(db)).rows.map(({ id }) => id);
 }
 
-/** Some of the relationships that a source says, in no order. */
+/** Returns some of the relationships that a source states, in no particular order. */
 export async function findSaidRelationships(
   db: Db,
   sourceId: string,
@@ -45,7 +45,7 @@ export async function countSaidRelationships(db: Db, sourceId: string): Promise<
   return count;
 }
 
-/** @param withdrawn those of which no source says anything then: nobody else's are their ids elsewhere */
+/** @param withdrawn the indicators that no source states any more: their external ids are deleted too */
 export async function deleteStatements(
   trx: Transaction<Tables>,
   sourceId: string,
@@ -58,7 +58,7 @@ export async function deleteStatements(
   await sql`delete from external_id where entity_id = any(${withdrawn}::uuid[])`.execute(trx);
 }
 
-/** @param lostKeys by the object, the keys that it is known by no more */
+/** @param lostKeys the match keys that objects no longer have */
 export async function deleteEntityStatements(
   trx: Transaction<Tables>,
   sourceId: string,

@@ -3,7 +3,7 @@ import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 
-/** @returns false: somebody else has begun, or what it replaced is kept no longer */
+/** @returns false: the undo has begun already, or the import has no undo data any more */
 export async function beginUndo(
   trx: Transaction<Tables>,
   id: string,
@@ -19,7 +19,7 @@ export async function beginUndo(
   return numUpdatedRows > 0n;
 }
 
-/** Those that have begun and not ended, the first first. */
+/** Returns the imports whose undo has begun and not ended, the earliest undo first. */
 export async function unfinishedUndos(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('import_run')

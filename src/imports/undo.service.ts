@@ -19,7 +19,7 @@ import {
 } from './restore.service.ts';
 import { beginUndo, endUndo, unfinishedUndos } from './undo.queries.ts';
 
-/** An import that cannot be undone, and why. */
+/** Thrown when an import cannot be undone; the message states the reason. */
 export class UndoError extends Error {
   override name = 'UndoError';
 }
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 const NOT_KEPT =
   'What it replaced is not kept: its source was removed since, or an earlier version imported it.';
 
-/** @throws {UndoError} with the reason */
+/** @throws {UndoError} when the import cannot be undone */
 async function requireUndoable(db: Db, id: string, now: Date): Promise<Run> {
   const run = await findRun(db, id);
   if (!run) throw new UndoError('There is no such import.');
@@ -39,7 +39,7 @@ async function requireUndoable(db: Db, id: string, now: Date): Promise<Run> {
   return run;
 }
 
-/** Why an import cannot be undone; null: it can. */
+/** Returns why an import cannot be undone; null: it can. */
 function undoProblem(run: Run, now: Date): string | null {
   if (run.dryRun) return 'It was a dry run: it changed nothing.';
   if (run.undo !== null) return run.undo === 'done' ? 'It has been undone already.' : null;
@@ -50,14 +50,14 @@ function undoProblem(run: Run, now: Date): string | null {
 }
 
 /**
- * What undoing an import would change.
+ * Returns the changes that the undo of an import would make.
  * @throws {UndoError} when it cannot be undone
  */
 export async function previewUndo(db: Db, id: string, now: Date): Promise<RestorePreview> {
   return previewRestoration(db, undoing(await requireUndoable(db, id, now)), now);
 }
 
-/** Its source says again what it said before the import, unless a later import has said it again. */
+/** Returns the restoration of a source's statements before an import, except those that a later import has restated. */
 function undoing(run: Run): Restoration {
   const undone = async (db: Db) => {
     const found = await findUndone(db, run);
@@ -74,7 +74,7 @@ function undoing(run: Run): Restoration {
 }
 
 /**
- * Writes down that an import is to be undone; `carryOutUndos` does it.
+ * Records that an import is to be undone; `carryOutUndos` carries it out.
  * @throws {UndoError} when it cannot be undone
  */
 export async function startUndo(db: Db, id: string, by: AuditActor): Promise<void> {
@@ -92,7 +92,8 @@ export async function startUndo(db: Db, id: string, by: AuditActor): Promise<voi
 }
 
 /**
- * Undoes what is to be undone. One that was cut off goes on where it was; several processes may do it at once.
+ * Carries out the undos that have begun. An interrupted undo continues where it stopped; several processes may call
+ * this at the same time.
  */
 export async function carryOutUndos(db: Db, carryOut: CarryOut): Promise<void> {
   for (const id of await unfinishedUndos(db)) {

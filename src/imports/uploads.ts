@@ -12,8 +12,8 @@ export interface Upload {
 }
 
 /**
- * Lays a file aside that comes in, readable for this user alone. Importers may read it twice.
- * @throws {ApiError} 413 for one that is larger than allowed, 400 for an empty one; nothing is left of it
+ * Stores an uploaded file, readable only by the user of this process, because importers may read it twice.
+ * @throws {ApiError} 413 when it is larger than allowed, 400 when it is empty; the file is then deleted
  */
 export async function receiveUpload(body: Readable, directory: string, maxBytes: number): Promise<Upload> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -33,7 +33,7 @@ export async function receiveUpload(body: Readable, directory: string, maxBytes:
 
 const OLD_MS = 24 * 60 * 60 * 1000;
 
-/** Takes away what a server left that was killed. Another one may use the directory, too. */
+/** Deletes files that a killed server has left. Recent ones may belong to another server that uses the directory. */
 export async function removeOldUploads(directory: string, now: Date): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     const path = join(directory, name);
@@ -53,7 +53,10 @@ function capped(maxBytes: number) {
   };
 }
 
-/** The rest of it is not waited for: browsers hear of nothing before they have sent everything. */
+/**
+ * Returns the error for a file that is too large. It closes the connection, so that the rest is not sent: browsers read
+ * no response before they have sent the whole body.
+ */
 export function tooLarge(maxBytes: number): ApiError {
   const most = Math.floor(maxBytes / 1024 / 1024);
   return new ApiError(

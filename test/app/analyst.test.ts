@@ -49,6 +49,20 @@ onEveryEngine((engine) => {
       );
     });
 
+    it('writes the row of the indicator once, and keeps the pin through later imports', async () => {
+      const row = () =>
+        tipline.db
+          .selectFrom('indicator')
+          .select(['version', 'confidence', 'pinned_confidence as pinned'])
+          .where('id', '=', BAD)
+          .executeTakeFirstOrThrow();
+      const { version } = await row();
+      await pin(60);
+      expect(await row()).toEqual({ version: version + 1, confidence: 60, pinned: 60 });
+      await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { confidence: 90, tags: ['new'] })]);
+      expect(await row()).toEqual({ version: version + 2, confidence: 60, pinned: 60 });
+    });
+
     it('works on what has expired, and not on what is above one’s ceiling, which looks like nothing', async () => {
       expect((await pin(5, EXPIRED)).statusCode).toBe(200);
       const above = await pin(5, SECRET);

@@ -38,11 +38,6 @@ const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string 
     reason: 'the state of an indicator follows from all statements about it; the response holds none of them',
   },
   {
-    request: /^POST \/app\/indicators\/[\da-f-]+\/(pin|unpin)$/,
-    statement: /^select "confidence", "pinned_confidence"/,
-    reason: 'an indicator that findForAnalyst has found for the principal before',
-  },
-  {
     request: /^POST \/app\/(indicators\/[\da-f-]+\/whitelist|whitelist)/,
     statement: /^\s*select id from indicator where type in \(/,
     reason: 'an entry hides all indicators that it matches; the response counts those within the ceiling',

@@ -3,8 +3,14 @@ import type { Db } from '../../db/database.ts';
 import { withRevision } from '../../db/revision/revision.ts';
 import { afterTrigger, type PinTrigger } from '../../model/confidence.ts';
 import { currentMatcher } from '../../whitelist/current-matcher.ts';
-import { writeRecomputed } from '../state/recompute.ts';
-import { findConfidence, type PinnedConfidence, writePin } from './confidence.queries.ts';
+import { changedRow, recompute } from '../state/recompute.ts';
+import { loadIndicators, type StoredState, writeIndicators } from '../state/state.queries.ts';
+
+interface PinnedConfidence {
+  confidence: number;
+  /** null: it is not pinned. */
+  pinned: number | null;
+}
 
 export interface PinChange {
   before: PinnedConfidence;
@@ -28,13 +34,15 @@ export async function changePin(
   const { now } = by;
   await currentMatcher(db);
   return withRevision(db, async (trx, revision) => {
-    const before = await findConfidence(trx, indicatorId);
-    if (!before) return undefined;
+    const indicator = (await loadIndicators(trx, [indicatorId])).get(indicatorId);
+    if (!indicator?.stored) return undefined;
+    const before = pinnedConfidence(indicator.stored);
     const pinned = afterTrigger(trigger);
     if (before.pinned === pinned) return { before, after: before, changed: false };
-    await writePin(trx, indicatorId, pinned, revision.next, now);
-    await writeRecomputed(trx, [indicatorId], await currentMatcher(trx), revision, now);
-    const after = (await findConfidence(trx, indicatorId)) ?? before;
+    const state = recompute({ ...indicator, pinned }, await currentMatcher(trx), now);
+    const write = changedRow(indicatorId, indicator, state);
+    await writeIndicators(trx, write ? [write] : [], revision.next, now);
+    const after = pinnedConfidence(state);
     await writeAudit(trx, by, {
       action: actionOf(before, pinned),
       object: { kind: 'indicator', id: indicatorId },
@@ -46,6 +54,8 @@ export async function changePin(
     return { before, after, changed: true };
   });
 }
+
+const pinnedConfidence = ({ confidence, pinned }: StoredState): PinnedConfidence => ({ confidence, pinned });
 
 function actionOf(before: PinnedConfidence, pinned: number | null) {
   if (pinned === null) return 'confidence.unpin';

@@ -19,11 +19,12 @@ export function recompute(known: LoadedIndicator, matcher: WhitelistMatcher, now
   const { type, normalized, statements, scores, pinned, stored } = known;
   const suppressedBy = matcher.match(type, normalized);
   if (statements.size > 0 || !stored)
-    return { ...resolve(type, [...statements.values()], scores, pinned), suppressedBy };
+    return { ...resolve(type, [...statements.values()], scores, pinned), pinned, suppressedBy };
   const { confidence, expiresAt } = stored;
   return {
     ...stored,
     confidence: pinned ?? confidence,
+    pinned,
     expiresAt: expiresAt && expiresAt < now ? expiresAt : now,
     suppressedBy,
   };
@@ -70,6 +71,7 @@ export function sameHit(a: WhitelistHit | null, b: WhitelistHit | null): boolean
 function sameStored(a: StoredState, b: StoredState): boolean {
   return (
     a.confidence === b.confidence &&
+    a.pinned === b.pinned &&
     a.severity === b.severity &&
     a.tlp === b.tlp &&
     a.sourceId === b.sourceId &&

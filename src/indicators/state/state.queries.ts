@@ -26,6 +26,8 @@ export interface LoadedIndicator {
 
 /** The derived state of an indicator. */
 export interface StoredState extends ResolvedIndicator {
+  /** The confidence that an analyst has pinned; null: none. */
+  pinned: number | null;
   /** The whitelist entry that suppresses it; null: none. */
   suppressedBy: WhitelistHit | null;
 }
@@ -87,6 +89,7 @@ function knownOf(row: IndicatorRow): LoadedIndicator {
       lastSeen: row.last_seen,
       expiresAt: row.expires_at,
       forDetection: row.for_detection,
+      pinned: row.pinned_confidence,
       suppressedBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
     },
   };
@@ -170,6 +173,7 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
       normalized,
       search_text: searchText(normalized) === normalized ? null : searchText(normalized),
       confidence: shown.confidence,
+      pinned_confidence: shown.pinned,
       severity: shown.severity,
       tlp: shown.tlp,
       tags: shown.tags,
@@ -182,8 +186,8 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
     }))
     .sort(byKey('id'));
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
-    type indicator_type, value text, normalized text, search_text text, confidence smallint, severity severity,
-    tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
+    type indicator_type, value text, normalized text, search_text text, confidence smallint,
+    pinned_confidence smallint, severity severity, tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
     for_detection boolean, whitelisted boolean)`;
 }
 
@@ -197,9 +201,9 @@ async function insertIndicators(
   now: Date,
 ): Promise<void> {
   await sql`
-    insert into indicator (id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
+    insert into indicator (id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
       source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, expired, created_at, revision)
-    select id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,
+    select id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
       source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, ${hasExpired(now)}, ${now}::timestamptz,
       ${revision}::bigint
     from ${recordset}
@@ -213,8 +217,8 @@ async function updateIndicators(
   now: Date,
 ): Promise<void> {
   await sql`
-    update indicator set value = x.value, confidence = x.confidence, severity = x.severity, tlp = x.tlp, tags = x.tags,
-      source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
+    update indicator set value = x.value, confidence = x.confidence, pinned_confidence = x.pinned_confidence,
+      severity = x.severity, tlp = x.tlp, tags = x.tags, source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
       for_detection = x.for_detection, whitelisted = x.whitelisted,
       expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
       revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', now)}
