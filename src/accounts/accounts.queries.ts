@@ -91,7 +91,7 @@ export async function updateUser(
 }
 
 export async function countAdministrators(trx: Transaction<Tables>): Promise<number> {
-  // Locked, so that two administrators who step down at the same time do not both count the other.
+  // The rows are locked, so that two administrators who step down at the same time do not both count the other.
   const rows = await trx
     .selectFrom('app_user')
     .select('id')

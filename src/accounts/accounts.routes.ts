@@ -111,7 +111,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
         request.log.warn({ why: result.why }, 'signing in with the provider was refused');
         return reply.redirect('/sign-in?error=refused');
       }
-      // The attempts of its start and of its end.
+      // Both requests of this sign-in have counted an attempt: its start and its callback.
       await refundAttempts(rateLimits, [attempt, attempt]);
       return reply.redirect(sameSitePath(result.to));
     },
@@ -177,7 +177,7 @@ export async function accountRoutes(instance: FastifyInstance, auth: Authenticat
     ...routeOf(operations.startTwoFactor, 'viewer'),
     handler: async (request) => {
       const { account } = request;
-      // A new secret would replace the one in use before anybody has confirmed it.
+      // A confirmed secret is never replaced, so a new one would not be stored.
       if (account.twoFactor) throw new ApiError('conflict', 'The second factor is on: turn it off first.');
       await requirePassword(auth.signIn, account, request.body.password);
       return db.transaction().execute((trx) => startTwoFactor(auth.signIn, trx, account));

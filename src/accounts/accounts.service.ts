@@ -36,7 +36,7 @@ export interface NewUser {
 
 /**
  * Creates an account for somebody else, who must change the password at the first sign-in.
- * @throws {AccountError} when the address is invalid or taken, or the password has the wrong length
+ * @throws {AccountError} when the address is invalid or taken, the name empty, or the password of the wrong length
  */
 export async function createUser(db: Db, wanted: NewUser, by: AuditActor): Promise<User> {
   const { password, ...user } = checked(wanted);
@@ -86,7 +86,7 @@ export interface UserChange {
 
 /**
  * Changes an account. A change of role, password or enabled state ends all of its sessions.
- * @throws {AccountError} when there is no such account, or it is the last administrator's
+ * @throws {AccountError} when the change is invalid, there is no such account, or it is the last administrator's
  */
 export async function changeUser(
   db: Db,
@@ -180,7 +180,7 @@ export async function offerFirstStart(db: Db, now: Date): Promise<string | null>
 
 /**
  * Creates the first administrator.
- * @throws {AccountError} when the token is not valid, or no longer
+ * @throws {AccountError} when the token is not valid, or no longer, and as `createUser` does
  */
 export async function acceptFirstStart(
   db: Db,
@@ -189,7 +189,7 @@ export async function acceptFirstStart(
   { address, now }: Omit<AuditActor, 'who'>,
 ): Promise<User> {
   const { password, ...user } = checked({ ...wanted, role: 'administrator' });
-  // Checked before hashing, which is expensive, so that guessing tokens does not cost it.
+  // The token is checked before the password is hashed, so that guessed tokens do not cause that expensive work.
   await requireFirstStart(db, token, now);
   const hash = await hashPassword(password);
   return db.transaction().execute(async (trx) => {

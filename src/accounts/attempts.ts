@@ -3,17 +3,17 @@ import { ApiError } from '../http/errors.ts';
 import type { RateLimit, RateLimitStore } from '../rate-limit/store.ts';
 import { hashToken } from './tokens.ts';
 
-/** Attempts in a quarter of an hour. */
+/** The maximum numbers of attempts in a quarter of an hour. */
 const PER_ACCOUNT: RateLimit = { limit: 10, windowSeconds: 900 };
 const PER_ADDRESS: RateLimit = { limit: 50, windowSeconds: 900 };
 
-/** What attempts are counted for, wherever they come from. */
+/** An account or an address whose attempts are counted together. */
 export interface AttemptKey {
   name: string;
   rateLimit: RateLimit;
 }
 
-/** @param account the e-mail address or the id, which is not stored as it is */
+/** @param account the e-mail address or the id, of which only a hash is stored */
 export const ofAccount = (kind: 'sign-in' | 'code' | 'password', account: string): AttemptKey => ({
   name: `${kind}:account:${hashToken(account)}`,
   rateLimit: PER_ACCOUNT,

@@ -23,7 +23,7 @@ export interface AuthenticationDeps {
   oidc: OidcProvider | null;
 }
 
-/** The clients and accounts of requests, and what signing in needs. */
+/** The clients and accounts of requests, and the dependencies of signing in. */
 export interface Authentication {
   signIn: SignInDeps;
   /** null: users sign in with passwords only. */

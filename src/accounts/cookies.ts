@@ -3,9 +3,12 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 /** The cookies of the application, each with its lifetime in seconds. */
 const COOKIES = {
   session: { maxAge: 7 * 86_400, sameSite: 'strict' },
-  /** Between password and second factor. */
+  /** Exists between the password and the second factor. */
   two_factor: { maxAge: 600, sameSite: 'strict' },
-  /** While the browser is at the OpenID provider. Its way back is cross-site, where browsers send no strict cookie. */
+  /**
+   * Exists while the browser is at the OpenID provider. The redirect back is cross-site, and browsers send no strict
+   * cookie with it.
+   */
   oidc: { maxAge: 600, sameSite: 'lax' },
 } as const;
 

@@ -11,7 +11,7 @@ import { by, enter, type SignInDeps } from './sign-in.ts';
 
 export interface OidcDeps extends SignInDeps {
   oidc: OidcProvider;
-  /** Encrypts the cookie that is kept while the browser is at the provider. */
+  /** Encrypts the cookie that exists while the browser is at the provider. */
   oidcCookies: SecretBox;
 }
 

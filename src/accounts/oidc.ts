@@ -164,7 +164,7 @@ function identityOf(
   { issuer, clientId, trustEmail }: OidcSettings,
 ): Identity {
   const { sub, azp, email, email_verified: verified } = claims;
-  // Core §3.1.3.7, 5; openid-client requires it of tokens for several audiences alone.
+  // OpenID Connect Core §3.1.3.7, step 5; openid-client checks it only in tokens for several audiences.
   if (azp !== undefined && azp !== clientId) throw new OidcError('the ID token is for another client');
   if (typeof sub !== 'string' || sub === '') throw new OidcError('the ID token has no subject');
   if (typeof email !== 'string' || email === '')

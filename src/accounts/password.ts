@@ -45,7 +45,7 @@ export async function verifyDummy(password: string): Promise<false> {
 function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
   const options = { N: 2 ** log2N, r, p, maxmem: MAX_MEMORY };
   return new Promise((done, fail) =>
-    // NFKC: the same password, typed on another keyboard (NIST SP 800-63B §5.1.1.2).
+    // NFKC makes a password match that is typed on another keyboard (NIST SP 800-63B §5.1.1.2).
     scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) =>
       error ? fail(error) : done(key),
     ),

@@ -15,7 +15,7 @@ export interface Session {
 export interface NewSession extends Omit<Session, 'id'> {
   userId: string;
   tokenHash: string;
-  /** An identity provider opened it, without a password. */
+  /** Whether an identity provider opened it, without a password. */
   byProvider: boolean;
 }
 
@@ -113,7 +113,7 @@ export async function deleteSession(trx: Transaction<Tables>, userId: string, id
   return numDeletedRows > 0n;
 }
 
-/** Deletes all sessions of a user but one, and sign-ins that await a second factor. */
+/** Deletes the sessions of a user except `keep`, and sign-ins that await a second factor. */
 export async function deleteSessions(
   trx: Transaction<Tables>,
   userId: string,

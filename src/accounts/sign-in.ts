@@ -92,7 +92,7 @@ export async function confirmSignIn(
   return hasEntered;
 }
 
-/** Opens a session and writes the audit. */
+/** Opens a session and writes its audit entry. */
 export async function enter(
   trx: Transaction<Tables>,
   user: User,

@@ -2,14 +2,14 @@ import { randomInt } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 
 const BACKUP_CODES = 10;
-/** Without letters and digits that look alike. */
+/** The characters of backup codes, without letters and digits that look alike. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 /** The codes of the periods before and after the current one are accepted: clocks differ (RFC 6238 §5.2). */
 const WINDOW = 1;
 
 /** A time-based one-time password (RFC 6238) with the parameters that authenticators assume. */
 export interface NewTwoFactor {
-  /** Base32. */
+  /** The secret in Base32. */
   secret: string;
   /** The `otpauth://` URI that authenticators scan. */
   uri: string;
@@ -23,7 +23,7 @@ export function createTwoFactor(email: string): NewTwoFactor {
   return { secret: secret.base32, uri, backupCodes: Array.from({ length: BACKUP_CODES }, backupCode) };
 }
 
-/** 50 random bits, in two groups. */
+/** Returns a code of 50 random bits, in two groups. */
 function backupCode(): string {
   const letters = Array.from({ length: 10 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   return `${letters.slice(0, 5)}-${letters.slice(5)}`;

@@ -61,7 +61,7 @@ const COLUMNS = [
   'reason',
 ] as const;
 
-/** Pages by id, so that concurrent writes neither repeat nor skip a line. */
+/** Yields the CSV lines. Pages are read by id, so that concurrent writes neither repeat nor skip a line. */
 async function* csvOf(db: Db, filters: AuditFilters): AsyncGenerator<string> {
   yield csvLine([...COLUMNS], true);
   let before: number | undefined;

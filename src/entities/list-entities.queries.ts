@@ -9,7 +9,7 @@ interface EntityList {
   /** Computed columns, each with its alias. */
   computed: readonly Expression<unknown>[];
   conditions: readonly RawBuilder<SqlBool>[];
-  /** Without the id, which ends every order. */
+  /** The sort expressions, without the id, which is always the last one. */
   order: RawBuilder<unknown>;
   /** A WITH clause. */
   ctes?: RawBuilder<unknown>;

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Tables } from '../db/tables.ts';
 
-/** Called in each transaction of an import, under the revision lock. @throws when the import may no longer write */
+/** Asserts that an import may write; called in each of its transactions, under the revision lock. @throws if not */
 export type Guard = (trx: Transaction<Tables>) => Promise<void>;
 
 /** The permission of an import to write, and the run that its undo data belongs to. */

@@ -180,8 +180,8 @@ export interface ChangedObject {
 }
 
 /**
- * Returns the first import that has restated an object after an import. At the same revision, imports that only restated
- * the object come first: they did not advance the revision, so they wrote before the import that changed the object.
+ * Returns an expression for the first import that has restated an object after an import. At the same revision, imports
+ * that only restated it come first: they did not advance the revision, so they wrote before the one that changed it.
  */
 const heirOf = (table: string, isSame: ReturnType<typeof sql>, others: readonly number[]) => sql`(
   select later.run from ${sql.table(table)} as later

@@ -47,7 +47,7 @@ const TOO_MANY = `its ends stand for more than ${MAX_PAIRS} pairs of objects`;
 
 /**
  * Imports relationships whose ends are both stored, up to the TLP ceiling.
- * @returns the records with an end that is not stored (yet)
+ * @returns the records with an end that is above the ceiling or not stored (yet)
  */
 export async function importRelationships(
   context: ImportContext,

@@ -5,7 +5,7 @@ import { IMPORTERS } from '../importers/recognize.ts';
 import { SEVERITIES, TLPS } from '../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
-/** The formats of uploads. Generic JSON is excluded: it needs a path map, which only feeds have. */
+/** The formats of uploads. Generic JSON is excluded: it needs a path map, and an upload has none. */
 const FORMATS = ['auto', ...IMPORTERS.map(({ name }) => name)];
 
 const Kind = Type.Object({

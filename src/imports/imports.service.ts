@@ -120,9 +120,9 @@ export async function importFiles(
 }
 
 /**
- * Updates the planner's statistics each time an import has changed as many records as the planner assumes that there are
- * indicators. The embedded database has no autovacuum, and that of PostgreSQL runs once a minute, in which an empty
- * table can grow to tens of thousands of rows.
+ * Updates the planner's statistics each time an import has changed as many records as the planner assumes indicators to
+ * exist. The embedded database has no autovacuum, and that of PostgreSQL runs once a minute, in which an empty table
+ * can grow to tens of thousands of rows.
  */
 function statisticsOf({ db, counts, dryRun }: ImportContext, readersWait: boolean) {
   let before = changedRecords(counts);

@@ -54,9 +54,9 @@ export interface RestorePreview {
   shown: { before: number; after: number };
 }
 
-/** Rows per transaction: written in well under the 200 ms for which the revision may be locked. */
+/** Indicators or relationships per transaction: written in well under the 200 ms that the revision may be locked. */
 const BATCH = 500;
-/** Entities per transaction: fewer, because each is planned together with the objects that it may share an entity with. */
+/** Objects per transaction of other kinds: fewer, because all objects that they may be merged with are planned too. */
 const ENTITY_BATCH = 100;
 const KINDS = Object.keys(ENTITY_RULES) as EntityRecord['kind'][];
 

@@ -16,7 +16,7 @@ import { type ImportFile, type ImportOptions, type Interruption, importFiles } f
 export interface ImportJob extends Omit<ImportOptions, 'source' | 'now' | 'writer' | 'signal'> {
   /** The name of the source, which is created if it does not exist. */
   source: string;
-  /** For a new source. */
+  /** The defaults of a new source. */
   defaults: SourceDefaults;
   files: AsyncIterable<ImportFile | Interruption>;
   /** The entry in the history of imports; null: none is recorded. */

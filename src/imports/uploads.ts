@@ -12,7 +12,7 @@ export interface Upload {
 }
 
 /**
- * Stores an uploaded file, readable only by the user of this process, because importers may read it twice.
+ * Stores an uploaded file, because importers may read it twice. Only the user of this process can read it.
  * @throws {ApiError} 413 when it is larger than allowed, 400 when it is empty; the file is then deleted
  */
 export async function receiveUpload(body: Readable, directory: string, maxBytes: number): Promise<Upload> {

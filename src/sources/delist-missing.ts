@@ -7,15 +7,15 @@ import { currentMatcher } from '../whitelist/current-matcher.ts';
 import { markLeft, membersOf } from './feeds.queries.ts';
 
 const PAGE = 10_000;
-/** Written in well under the 200 ms for which the revision may be held. */
+/** Indicators per transaction: written in well under the 200 ms for which the revision may be locked. */
 const BATCH = 500;
 
 /**
- * What stood in a source's list and is not in this good copy of it has left: its lifetime begins now.
- * @param present ids of all that the copy holds
- * @param lastCopyAt when the last good copy was fetched, in which they still stood
- * @param guard throws when the run may write no more
- * @returns how many left
+ * Delists the indicators of a snapshot list that are missing from a new good copy: their lifetime starts now.
+ * @param present ids of all indicators in the copy
+ * @param lastCopyAt when the last good copy was fetched, which still contained them
+ * @param guard throws when the run may no longer write
+ * @returns the number of delisted indicators
  */
 export async function delistMissing(
   db: Db,

@@ -4,21 +4,21 @@ import { fetchOtx } from './fetch-otx.ts';
 import { fetchTaxii } from './fetch-taxii.ts';
 import type { Fetcher } from './fetching.ts';
 
-/** What is particular to a kind of feed. */
+/** The properties of a kind of feed. */
 export interface FeedRules {
-  /** For people; Markdown. */
+  /** A description for people, in Markdown. */
   title: string;
-  /** null: the operator has to say. */
+  /** The default address; null: the operator must set one. */
   address: string | null;
-  /** The header that its key goes into; null: it needs none, or any. */
+  /** The header for the key; null: there is no key, or the operator chooses its header. */
   keyHeader: string | null;
   keyNeeded: boolean;
   intervalSeconds: number;
-  /** It is a list without dates. */
+  /** Each copy is the complete list: an indicator that is missing from it is delisted. */
   isSnapshotList: boolean;
-  /** The name of an importer. */
+  /** The name of its importer. */
   importer: string;
-  /** The members that its options may have: `map` and `type` for the importer, `days` for the query. */
+  /** The names of the allowed options: `map` and `type` are for the importer, `days` is for the query. */
   options: readonly string[];
   fetch: Fetcher;
 }
@@ -37,7 +37,7 @@ const file = {
 };
 
 /**
- * What a source can be fetched as, by the name of its kind. ThreatFox and MalwareBazaar take a query by POST
+ * The kinds of feeds, by name. ThreatFox and MalwareBazaar require a query by POST
  * (https://threatfox.abuse.ch/api, https://bazaar.abuse.ch/api).
  */
 const FEED_RULES = {
@@ -130,10 +130,10 @@ const FEED_RULES = {
   },
 } satisfies Record<string, FeedRules>;
 
-/** The kinds by name. */
+/** The names of the kinds. */
 export const FEED_KINDS = Object.keys(FEED_RULES);
 
-/** @returns undefined for `import`, `sample` and whatever else is not fetched */
+/** @returns undefined for `import`, `sample` and all other kinds that are not fetched */
 export function feedRulesOf(kind: string): FeedRules | undefined {
   return Object.hasOwn(FEED_RULES, kind) ? FEED_RULES[kind as keyof typeof FEED_RULES] : undefined;
 }

@@ -2,10 +2,10 @@ import { createImporter } from '../importers/create-importer.ts';
 import { UnreadableInput } from '../importers/importer.ts';
 import type { FeedRules } from './feed-kinds.ts';
 
-/** ThreatFox gives the last days, one to seven. */
+/** The maximum of the option `days`: ThreatFox returns the last one to seven days. */
 const MAX_DAYS = 7;
 
-/** What is wrong with the options of a source of this kind, for a person; null: nothing. */
+/** Returns the error message for the options of a source of this kind; null: they are valid. */
 export function optionsProblem(
   kind: string,
   { importer, options: allowed }: Pick<FeedRules, 'importer' | 'options'>,

@@ -23,7 +23,7 @@ export async function findStoredSource(db: Db, idOrName: string): Promise<Stored
   return row && toStored(row);
 }
 
-/** What a run needs, and nobody is shown. */
+/** Returns the data of a source that only its runs may read. */
 export async function findRunState(
   db: Db,
   id: string,
@@ -69,8 +69,8 @@ export async function dueSources(db: Db, now: Date): Promise<string[]> {
 }
 
 /**
- * Has it fetched with the next look.
- * @returns false: there is none that is fetched
+ * Makes a source due, so that a worker fetches it at its next check.
+ * @returns false: there is no enabled source with this id and an address
  */
 export async function makeDue(trx: Transaction<Tables>, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await trx
@@ -83,7 +83,7 @@ export async function makeDue(trx: Transaction<Tables>, id: string, now: Date): 
   return numUpdatedRows > 0n;
 }
 
-/** Writes what is set. What the last run left behind holds only for the same question: it is removed. */
+/** Writes the settings of a source. The memory of its last run is valid only for the same request: it is deleted. */
 export async function writeSource(
   trx: Transaction<Tables>,
   id: string,
@@ -106,7 +106,7 @@ export async function writeSource(
     next_run_at: settings.enabled && settings.intervalSeconds !== null ? now : null,
     memory: '{}',
     recomputed: false,
-    // A run that is under way goes by what was set before: it ends.
+    // A run in progress uses the previous settings: it loses its lease.
     run_token: null,
     running_until: null,
     ...(credentials !== undefined && { credentials }),
@@ -123,16 +123,16 @@ export async function writeSource(
 export interface RunOutcome {
   at: Date;
   nextRunAt: Date | null;
-  /** null: it went well. */
+  /** null: the run succeeded. */
   error: string | null;
-  /** null: nothing had changed at the source. */
+  /** null: nothing had changed at the source, or the run failed. */
   counts: RunCounts | null;
   memory: Memory;
 }
 
 /**
- * Takes a source for one run.
- * @returns false: another run has it
+ * Takes the lease of a source for one run.
+ * @returns false: another run holds it, or there is no such source
  */
 export async function takeLease(db: Db, id: string, token: string, now: Date, until: Date): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -144,13 +144,13 @@ export async function takeLease(db: Db, id: string, token: string, now: Date, un
   return numUpdatedRows > 0n;
 }
 
-/** Whether the run still has its source: it is lost when what is set for it changes. */
+/** Returns whether a run still holds the lease: a change of the settings and a removal of the source revoke it. */
 export async function holdsLease(db: Db, id: string, token: string): Promise<boolean> {
   const row = await db.selectFrom('source').select('run_token').where('id', '=', id).executeTakeFirst();
   return row?.run_token === token;
 }
 
-/** Lets go of it; when and how it ran stays as it is. */
+/** Releases the lease of a run, and leaves the health of the source unchanged. */
 export async function dropLease(db: Db, id: string, token: string): Promise<void> {
   await db
     .updateTable('source')
@@ -160,12 +160,12 @@ export async function dropLease(db: Db, id: string, token: string): Promise<void
     .execute();
 }
 
-/** Of runs that were killed, where there can be no others. */
+/** Releases the leases of killed runs. Must be called only where no other run can be in progress. */
 export async function dropAllLeases(db: Db): Promise<void> {
   await db.updateTable('source').set({ run_token: null, running_until: null }).execute();
 }
 
-/** Writes how a run went, and lets go of the source; nothing when the run has lost it. */
+/** Writes the outcome of a run and releases its lease. Writes nothing if the run has lost the lease. */
 export async function writeOutcome(db: Db, id: string, token: string, outcome: RunOutcome): Promise<void> {
   const { at, nextRunAt, error, counts, memory } = outcome;
   const told =
@@ -186,7 +186,7 @@ export async function writeOutcome(db: Db, id: string, token: string, outcome: R
     .execute();
 }
 
-/** Ids of the indicators that a source speaks of, in their order, `most` after the one given. */
+/** Returns the ids of the indicators that a source states, in their order, at most `most` after an id. */
 export async function indicatorsOf(db: Db, sourceId: string, after: string, most: number): Promise<string[]> {
   const rows = await db
     .selectFrom('indicator_source')
@@ -199,7 +199,7 @@ export async function indicatorsOf(db: Db, sourceId: string, after: string, most
   return rows.map(({ indicator_id }) => indicator_id);
 }
 
-/** Likewise those that stand in its list. */
+/** Returns the same of the indicators that are on its list. */
 export async function membersOf(db: Db, sourceId: string, after: string, most: number): Promise<string[]> {
   const rows = await db
     .selectFrom('indicator_source')
@@ -213,7 +213,7 @@ export async function membersOf(db: Db, sourceId: string, after: string, most: n
   return rows.map(({ indicator_id }) => indicator_id);
 }
 
-/** They are gone from the list since `now`, and were last seen in its last good copy. */
+/** Delists indicators at `now`; the last good copy of the list counts as a sighting. */
 export async function markLeft(
   trx: Transaction<Tables>,
   sourceId: string,
@@ -228,7 +228,7 @@ export async function markLeft(
   `.execute(trx);
 }
 
-/** Sources whose settings have changed since all they speak of was recomputed. */
+/** Returns the sources whose settings have changed since their indicators were recomputed. */
 export async function staleSources(db: Db): Promise<{ id: string; version: number }[]> {
   return db
     .selectFrom('source')
@@ -237,7 +237,7 @@ export async function staleSources(db: Db): Promise<{ id: string; version: numbe
     .execute();
 }
 
-/** Unless the settings have changed once more. */
+/** Marks a source as recomputed, unless its settings have changed again. */
 export async function markReckoned(db: Db, id: string, version: number): Promise<void> {
   await db
     .updateTable('source')
@@ -258,8 +258,8 @@ export async function countMembers(db: Db, sourceId: string): Promise<number> {
 }
 
 /**
- * Has it fetched no more, and listed no more.
- * @returns false: there is none
+ * Starts the removal of a source: it is no longer fetched or listed.
+ * @returns false: there is no such source
  */
 export async function beginRemoval(trx: Transaction<Tables>, id: string): Promise<boolean> {
   const { numUpdatedRows } = await trx
@@ -269,7 +269,7 @@ export async function beginRemoval(trx: Transaction<Tables>, id: string): Promis
       enabled: false,
       next_run_at: null,
       credentials: null,
-      // A run that is under way ends.
+      // A run in progress loses its lease.
       run_token: null,
       running_until: null,
     })
@@ -279,12 +279,12 @@ export async function beginRemoval(trx: Transaction<Tables>, id: string): Promis
   return numUpdatedRows > 0n;
 }
 
-/** Sources whose removal has begun and not ended. */
+/** Returns the sources whose removal has begun and not ended. */
 export async function unfinishedRemovals(db: Db): Promise<{ id: string; name: string }[]> {
   return db.selectFrom('source').select(['id', 'name']).where('removal', '=', 'running').execute();
 }
 
-/** Nothing that was set for it is left; whoever sets up one of its name starts from scratch. */
+/** Ends the removal of a source, and resets its settings, so that a new source of its name does not inherit them. */
 export async function endRemoval(db: Db, id: string): Promise<void> {
   await db
     .updateTable('source')

@@ -4,20 +4,23 @@ import { withRetry } from '../outbound/with-retry.ts';
 import { FeedRunError, type FetchContext, type Fetched } from './fetching.ts';
 import { sizeOf, unpacked } from './unpack.ts';
 
-/** For one answer, retries not counted. */
+/** The maximum duration of one request, without its retries. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Of a page that is read as a whole, in bytes: parsing it holds the process. */
+/** The maximum size of a page that is parsed as a whole, in bytes: parsing blocks the event loop. */
 export const MAX_PAGE_EXCERPT = 32 * 1024 * 1024;
 
-/** How one document is asked for, beside its address. */
+/** The request for one document, except its address. */
 export interface Asking {
   method?: 'POST';
   headers?: Record<string, string>;
   body?: string;
 }
 
-/** The whole feed is one document; asked for by its validators (RFC 9110 §13.1), and compared where it has none. */
+/**
+ * Fetches a feed that is one document, with a conditional request (RFC 9110 §13.1). For servers that send no
+ * validators, a document with the same hash as the last one counts as unchanged.
+ */
 export async function fetchFile(context: FetchContext, asking: Asking = {}): Promise<Fetched> {
   const { memory, source } = context;
   const download = await downloadOne(context, source.address, {
@@ -44,8 +47,8 @@ function validators({ etag, lastModified }: Record<string, unknown>): Record<str
 }
 
 /**
- * One document, tried a few times, and unpacked.
- * @throws {FeedRunError} for a status that is no answer
+ * Downloads one document, with retries, and decompresses it.
+ * @throws {FeedRunError} for a status other than 200 and 304
  */
 export async function downloadOne(
   context: FetchContext,

@@ -5,9 +5,9 @@ import { FeedRunError, type FetchContext, type Fetched } from './fetching.ts';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * A MISP feed (its core format, "manifest"): `manifest.json` names the events and when each was changed; only those
- * that changed since the last run are fetched. An event that the manifest names and that is not there is left out,
- * and asked for again next time.
+ * Fetches a MISP feed (MISP core format, "manifest"): `manifest.json` lists the events, each with the time of its last
+ * change; only those that changed since the last run are fetched. A listed event that does not exist is skipped, and
+ * requested again by the next run.
  */
 export async function fetchMispFeed(context: FetchContext): Promise<Fetched> {
   const base = new URL(context.source.address.replace(/manifest\.json$/, '').replace(/\/?$/, '/'));

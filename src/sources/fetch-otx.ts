@@ -6,7 +6,7 @@ import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from 
 const PAGE_SIZE = '20';
 const MAX_PAGES = 10_000;
 
-/** The pulses one is subscribed to, as far as they changed since the last run (`modified_since`), page by page. */
+/** Fetches the subscribed pulses that have changed since the last run (`modified_since`), page by page. */
 export async function fetchOtx(context: FetchContext): Promise<Fetched> {
   const since = typeof context.memory.modifiedSince === 'string' ? context.memory.modifiedSince : null;
   const first = new URL(context.source.address);
@@ -28,7 +28,7 @@ export async function fetchOtx(context: FetchContext): Promise<Fetched> {
   return { files, memory: latest ? { modifiedSince: latest } : {}, whole: false };
 }
 
-/** `next` is followed on the same origin only: the key goes along. */
+/** Reads a page of pulses. Its `next` must be on the same origin, because the request for it contains the key. */
 async function readPage(path: string, page: number, first: URL) {
   let answer: { next?: unknown; results?: unknown };
   try {

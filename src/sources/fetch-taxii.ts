@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { downloadOne, fileOf, MAX_PAGE_EXCERPT } from './fetch-file.ts';
 import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
-/** TAXII 2.1 §1.6.8.1. */
+/** The media type of TAXII 2.1 (§1.6.8.1). */
 const MEDIA_TYPE = 'application/taxii+json;version=2.1';
-/** A server that never ends would fill the disk. */
+/** The maximum number of pages: a server that never ends the collection would fill the disk. */
 const MAX_PAGES = 10_000;
 const PAGE_SIZE = '1000';
 
 /**
- * The objects of a TAXII 2.1 collection (§5.4) that were added since the last run: page by page, by `next` and, where
- * a server has none, by the date of the last object added (`X-TAXII-Date-Added-Last`, §3.4).
- * The address is the collection's: `https://…/collections/{id}/`.
+ * Fetches the objects of a TAXII 2.1 collection (§5.4) that were added since the last run, page by page: by `next` or,
+ * if a server sends none, by the date of the last object added (`X-TAXII-Date-Added-Last`, §3.4).
+ * The address is that of the collection: `https://…/collections/{id}/`.
  */
 export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
   const { memory } = context;
@@ -49,7 +49,7 @@ function pageUrl(address: string, addedAfter: string | null, next: string | null
   return url.href;
 }
 
-/** An empty page is `{}` (§3.7). */
+/** Reads a page of objects. An empty page is `{}` (§3.7). */
 async function readEnvelope(path: string, page: number) {
   let envelope: unknown;
   try {

@@ -1,48 +1,48 @@
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Memory, StoredSource } from './source-settings.ts';
 
-/** What a feed kind needs to fetch. */
+/** The input of a fetcher. */
 export interface FetchContext {
   source: Pick<StoredSource, 'name' | 'address' | 'options'>;
   memory: Memory;
-  /** Headers that go to the origin of the address alone. */
+  /** Headers that are sent only to the origin of a request's URL. */
   credentials: Record<string, string>;
   outbound: Outbound;
-  /** Where files may be put; it is emptied after the run. */
+  /** The directory for fetched files, which is deleted after the run. */
   directory: string;
-  /** Of all answers of the run, decoded, in bytes. */
+  /** The maximum size of all responses of the run together, decoded, in bytes. */
   maxBytes: number;
-  /** How much of that is used up. */
+  /** The size of the responses so far. */
   fetched: { bytes: number };
   now: Date;
   signal: AbortSignal;
 }
 
 export interface FetchedFile {
-  /** For people: what it is, such as `page 3`. */
+  /** A name for people, such as `page 3`. */
   label: string;
   path: string;
 }
 
 export interface Fetched {
-  /** Nothing of them is new when this is empty. */
+  /** Empty: nothing has changed at the source. */
   files: FetchedFile[];
-  /** For the next run, once this one has been imported. */
+  /** The memory for the next run, which is stored once the files are imported. */
   memory: Memory;
-  /** The files are all that the source holds now, not what has changed. */
+  /** Whether the files are the complete current content of the source, not only its changes. */
   whole: boolean;
-  /** What was left out for now, and why. */
+  /** The parts that were not fetched this time, and the reason. */
   skipped?: { where: string; reason: string }[];
 }
 
 export type Fetcher = (context: FetchContext) => Promise<Fetched>;
 
-/** A run that cannot go on, in words for the operator, without anything of the answer's body. */
+/** Thrown when a run cannot continue. The message is for the operator, and contains nothing of a response body. */
 export class FeedRunError extends Error {
   override name = 'BrokenRun';
-  /** The HTTP status that broke it, if one did. */
+  /** The HTTP status that caused the error, if one did. */
   readonly status: number | null;
-  /** When the source wants to be asked again, if it says so. */
+  /** When the source accepts requests again, if it states that. */
   readonly retryAt: Date | null;
   constructor(message: string, status: number | null = null, retryAt: Date | null = null) {
     super(message);

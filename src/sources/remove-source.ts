@@ -16,12 +16,12 @@ import type { StoredSource } from './source-settings.ts';
 import { SourceError } from './sources.service.ts';
 import { dropUnusedSource } from './store/sources.queries.ts';
 
-/** What removing a source would change. */
+/** Returns the changes that the removal of a source would make. */
 export async function previewRemoval(db: Db, source: StoredSource, now: Date): Promise<RestorePreview> {
   return previewRestoration(db, removing(source), now);
 }
 
-/** It says nothing any more. */
+/** Returns the restoration that deletes all statements of a source. */
 function removing(source: { id: string; name: string }): Restoration {
   const find: Restoration['find'] = async (db, ...walk) => {
     const ids = await findSaid(db, source.id, ...walk);
@@ -30,7 +30,7 @@ function removing(source: { id: string; name: string }): Restoration {
   return {
     source,
     find,
-    // What is withdrawn is found no more.
+    // The deleted statements are not found again.
     take: find,
     async countRelationships(db) {
       const count = await countSaidRelationships(db, source.id);
@@ -44,8 +44,8 @@ function removing(source: { id: string; name: string }): Restoration {
 }
 
 /**
- * Writes down that a source is to be removed, and has it fetched no more; `carryOutRemovals` does the rest.
- * @throws {SourceError} while a file is imported into it
+ * Records that a source is to be removed, and ends its fetching; `carryOutRemovals` does the rest.
+ * @throws {SourceError} while a file is being imported into it
  */
 export async function startRemoval(db: Db, source: StoredSource, by: AuditActor): Promise<void> {
   await withRevision(db, async (trx, revision) => {
@@ -60,12 +60,15 @@ export async function startRemoval(db: Db, source: StoredSource, by: AuditActor)
       after: null,
       reason: null,
     });
-    // Who plans with the source plans again.
+    // Imports that are planned with the source must be planned again.
     revision.advance();
   });
 }
 
-/** Withdraws what removed sources said. One that was cut off goes on where it was; several processes may do it at once. */
+/**
+ * Withdraws the statements of removed sources. An interrupted removal continues where it stopped; several processes may
+ * call this at the same time.
+ */
 export async function carryOutRemovals(db: Db, carryOut: CarryOut): Promise<void> {
   for (const source of await unfinishedRemovals(db)) {
     if (!(await restore(db, removing(source), carryOut))) return;

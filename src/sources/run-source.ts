@@ -30,37 +30,37 @@ export interface RunDeps {
   db: Db;
   outbound: Outbound;
   secrets: SecretBox;
-  /** Where a run may put files. */
+  /** The directory for the files of runs. */
   directory: string;
-  /** Of all that one run fetches, decoded, in bytes. */
+  /** The maximum size of all responses of one run together, decoded, in bytes. */
   maxBytes: number;
-  /** The version of the product: another one may read more out of the same feed. */
+  /** The version of the product: the memory of another version is discarded, because it may have imported less. */
   version: string;
   openImporter: OpenImporter;
 }
 
 export interface RunResult {
-  /** null: it went well. */
+  /** null: the run succeeded. */
   error: string | null;
-  /** null: nothing had changed at the source, or nothing could be read. */
+  /** null: nothing had changed at the source, or the run failed. */
   counts: RunCounts | null;
 }
 
-/** A run that was killed has its source for so long. It is longer than any run takes. */
+/** The duration of a lease, after which another run may replace a killed one. A worker's run never takes so long. */
 const LEASE_MS = 35 * 60_000;
 
 export interface RunOptions {
   now: Date;
   signal: AbortSignal;
-  /** A list may lose most of its members. */
+  /** Whether a snapshot list may lose most of its members. */
   allowShrink?: boolean;
 }
 
 /**
- * Fetches a source and imports what is new. Everything is fetched and read through before anything is written: a run
- * that breaks changes nothing but the source's health. One run of a source goes on at a time, and one whose settings are
- * changed meanwhile ends.
- * @throws when the database fails, or there is no such source
+ * Fetches a source and imports what is new. Everything is fetched and parsed before anything is written: a feed that
+ * cannot be fetched or parsed changes only the health of its source. A source has at most one run at a time; a change
+ * of its settings ends that run.
+ * @throws on an internal error, such as a failure of the database, or when there is no such source
  */
 export async function runSource(
   deps: RunDeps,
@@ -91,7 +91,7 @@ export async function runSource(
     return { error: null, counts };
   } catch (error) {
     const message = told(error, signal);
-    // Called off: it is as due as it was.
+    // A run that was stopped leaves its source due.
     if (message === STOPPED) await dropLease(db, id, token);
     else {
       await writeOutcome(db, id, token, {
@@ -109,7 +109,7 @@ export async function runSource(
   }
 }
 
-/** As its schedule says, and not before a busy source wants to be asked again. */
+/** Returns the scheduled time of the next run, or the time from which a busy source accepts requests, if later. */
 function notBefore(next: Date | null, error: unknown): Date | null {
   const retryAt = error instanceof FeedRunError ? error.retryAt : null;
   return next && retryAt && retryAt > next ? retryAt : next;
@@ -118,7 +118,7 @@ function notBefore(next: Date | null, error: unknown): Date | null {
 const STOPPED = 'it was called off';
 const OWN_FAULT = 'Tipline itself failed; its log says how';
 
-/** What an operator is told; null: it is not the source's fault. */
+/** Returns the error message for the operator; null: it is an internal error. */
 function told(error: unknown, signal: AbortSignal): string | null {
   if (signal.aborted) return isTimeout(signal.reason) ? 'the run took too long' : STOPPED;
   if (error instanceof FeedRunError || error instanceof OutboundError || error instanceof UnreadableInput)
@@ -212,16 +212,16 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
   return { ...countsOf(counts), left };
 }
 
-/** The whole of what a source says now. */
+/** The indicators in a complete copy of a source. */
 interface Copy {
-  /** It is a list: the ids are of all that it holds, not only of what it says without a date. */
+  /** Whether it is a snapshot list: `ids` then contains all its indicators, not only those stated without a date. */
   members: boolean;
   ids: Set<string>;
-  /** Those of several records: only together do they say all. */
+  /** Ids that occur in several records, which are the complete statement only together. */
   repeated: Set<string>;
 }
 
-/** The importer, with the mark on records that are all that the copy says of their indicator. */
+/** Returns the importer, which marks records that are the complete undated statement about their indicator. */
 function saidOnce(importer: Importer, { repeated }: Copy): Importer {
   return {
     ...importer,
@@ -237,11 +237,14 @@ function saidOnce(importer: Importer, { repeated }: Copy): Importer {
   };
 }
 
-/** Of so few members any number may go. */
+/** A list with fewer members may lose any number of them. */
 const FEW_MEMBERS = 20;
 const MAX_LEAVING_SHARE = 0.5;
 
-/** A page that says "back soon" with a link in it is a list of one value, too. */
+/**
+ * Rejects a list that has lost most of its members: a maintenance page that contains a link parses as a list of one.
+ * @throws {FeedRunError} with the numbers
+ */
 async function refuseShrink(db: Db, source: StoredSource, present: ReadonlySet<string>): Promise<void> {
   const members = await countMembers(db, source.id);
   if (members < FEW_MEMBERS || present.size >= members * MAX_LEAVING_SHARE) return;
@@ -252,15 +255,16 @@ async function refuseShrink(db: Db, source: StoredSource, present: ReadonlySet<s
 
 const inputOf = ({ label, path }: FetchedFile) => fileInput({ fileName: label, path });
 
-/** Of so few records nothing can be told by a share. */
+/** The number of rejected records up to which their share is not significant. */
 const FEW = 20;
 const MAX_REJECTED_SHARE = 0.5;
 
 /**
- * Reads all of it, and writes nothing: a feed that has become something else must not change anything. Of what has
- * changed since the last run a part may well be of kinds that are not kept.
- * @param copy takes the ids of the indicators
- * @throws {UnreadableInput} or {BrokenRun}, saying what is wrong
+ * Parses all files and writes nothing: a feed whose content has become something else must not change anything. The
+ * share of rejected records matters only in a complete copy: of the recent changes, most may be of kinds that are not
+ * stored.
+ * @param copy collects the ids of the indicators
+ * @throws {UnreadableInput} or {FeedRunError} with the reason
  */
 async function readThrough(
   importer: Importer,
@@ -310,10 +314,10 @@ function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, 'left'> {
 
 const none = (): Counts => ({ read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0 });
 
-/** No run takes so long. */
+/** The age from which a run's directory is deleted: a worker's run never takes so long. */
 const OLD_MS = 2 * 3600_000;
 
-/** What runs left behind that were killed. */
+/** Deletes the directories of killed runs. */
 export async function removeOldRuns(directory: string, now: Date): Promise<void> {
   const entries = await readdir(directory).catch(() => []);
   for (const name of entries.filter((entry) => entry.startsWith('run-'))) {

@@ -1,14 +1,14 @@
 import type { Lifetimes, SourceDefaults } from '../model/statement.ts';
 
-/** What an operator sets. */
+/** The settings of a source, which an operator makes. */
 export interface SourceSettings {
   name: string;
   /** One of `FEED_KINDS`; a stored source may also be `import` or `sample`, which are not fetched. */
   kind: string;
   address: string;
-  /** What its kind needs beyond that: a column map, how many days, … */
+  /** Further settings of its kind: a column map, a number of days, … */
   options: Record<string, unknown>;
-  /** null: only when asked. */
+  /** null: the source is fetched only on request. */
   intervalSeconds: number | null;
   enabled: boolean;
   defaults: SourceDefaults;
@@ -24,18 +24,18 @@ export interface Counts {
   rejected: number;
 }
 
-/** Counts of a run: of indicators, and of the other objects together. */
+/** Counts of a run: those of indicators, and those of all other objects together. */
 export interface RunCounts extends Counts {
-  /** Of the new and updated: hidden by the whitelist. */
+  /** New and updated indicators that the whitelist hides. */
   hidden: number;
-  /** Members that the list holds no longer. */
+  /** Indicators that were delisted. */
   left: number;
   others: Counts;
-  /** Why indicators and others were rejected. */
+  /** The number of rejected records of all kinds by reason. */
   reasons: Record<string, number>;
 }
 
-/** How it goes; never with anything of an answer's body. */
+/** The outcomes of runs; they contain nothing of a response body. */
 interface SourceHealth {
   lastRunAt: Date | null;
   lastSuccessAt: Date | null;
@@ -51,5 +51,5 @@ export interface StoredSource extends SourceSettings {
   health: SourceHealth;
 }
 
-/** What the next run needs of the last one. */
+/** Data of the last run for the next one. */
 export type Memory = Record<string, unknown>;

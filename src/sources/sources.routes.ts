@@ -29,7 +29,7 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
   app.route({
     ...routeOf(listSources, 'viewer'),
     handler: async () => ({
-      // A feed's address may hold a key: it is the operator's.
+      // The address of a feed may contain a key, so it is not returned.
       data: (await findSources(db)).map(({ address, ...source }) => ({
         ...source,
         isFetched: address !== '',
@@ -65,7 +65,7 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
       requireFullVisibility(request);
       await startRemoval(db, await found(idOf(request)), by(request)).catch(asApiError);
       const stopped = () => stopping.signal.aborted;
-      // What it does not come to, a worker does.
+      // A worker continues a removal that this process does not complete.
       const work = carryOutRemovals(db, { now: clock, stopped }).catch((err: unknown) =>
         request.log.error({ err }, 'removing a source'),
       );

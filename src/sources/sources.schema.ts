@@ -12,7 +12,7 @@ const counts = {
   rejected: Type.Integer(),
 };
 
-/** Of the last run that found anything: indicators, and the other objects together. */
+/** Counts of the last run that found changes: those of indicators, and those of all other objects together. */
 const RunCounts = Type.Object({
   ...counts,
   hidden: Type.Integer(),
@@ -24,9 +24,9 @@ const RunCounts = Type.Object({
 const Source = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  /** A feed kind, or `import` or `sample`: those are not fetched. */
+  /** A feed kind, or `import` or `sample`, which are not fetched. */
   kind: Type.String(),
-  /** From an address, by itself. */
+  /** Whether the source has an address that it is fetched from. */
   isFetched: Type.Boolean(),
   intervalSeconds: nullable(Type.Integer()),
   enabled: Type.Boolean(),
@@ -41,22 +41,22 @@ const Source = Type.Object({
   }),
 });
 
-/** By name. */
+/** Lists the sources by name. */
 export const listSources = operation('GET /app/sources', {
   answer: Type.Object({ data: Type.Array(Source) }),
 });
 
-/** Has it fetched with the next look of a worker. */
+/** Makes a source due, so that a worker fetches it at its next check. */
 export const fetchSource = operation('POST /app/sources/:id/fetch', {
   answer: Type.Object({ done: Type.Literal(true) }),
 });
 
-/** What removing it would change, as things are now. */
+/** Returns the changes that the removal would make now. */
 export const previewSourceRemoval = operation('GET /app/sources/:id/removal', {
   answer: Type.Object({ data: RestorePreview }),
 });
 
-/** Begins it; it goes on in batches. */
+/** Starts the removal of a source, which continues in batches. */
 export const removeSource = operation('POST /app/sources/:id/remove', {
   answer: Type.Object({ done: Type.Literal(true) }),
 });

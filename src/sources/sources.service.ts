@@ -19,13 +19,13 @@ import {
 import type { SourceSettings, StoredSource } from './source-settings.ts';
 import { sourceId } from './store/sources.queries.ts';
 
-/** What is wrong with a setting, told to a person. */
+/** Thrown when a setting is invalid, or a source does not exist or cannot be removed; the message is for people. */
 export class SourceError extends Error {
   override name = 'SourceError';
 }
 
 export interface Change extends AuditActor {
-  /** Headers, sent to the origin of the address alone. undefined: as they are; null: none. */
+  /** Headers that are sent only to the origin of the address. undefined: unchanged; null: none. */
   credentials?: Record<string, string> | null;
 }
 
@@ -33,8 +33,8 @@ const LONGEST_NAME = 200;
 const SHORTEST_INTERVAL = 60;
 
 /**
- * Sets a source up, or changes it. What follows from its settings is recomputed for all that it speaks of.
- * @throws {SourceError} naming what is wrong and what is allowed; nothing is written then
+ * Creates a source or changes its settings, and recomputes the indicators that it states.
+ * @throws {SourceError} with the invalid setting and the allowed values; nothing is written then
  */
 export async function saveSource(
   db: Db,
@@ -57,7 +57,7 @@ export async function saveSource(
       after: forAudit(settings, hasKey),
       reason: null,
     });
-    // Whoever plans with the old settings plans again.
+    // Imports that are planned with the previous settings must be planned again.
     revision.advance();
   });
   await recomputeSources(db, now);
@@ -109,7 +109,7 @@ function check(settings: SourceSettings, hasKey: boolean): void {
 
 const PAGE = 5_000;
 
-/** Brings all that changed sources speak of in line with their settings. */
+/** Recomputes the indicators of all sources whose settings have changed. */
 export async function recomputeSources(db: Db, now: Date, stopped = () => false): Promise<void> {
   for (const { id, version } of await staleSources(db)) {
     for await (const ids of idPages((after) => indicatorsOf(db, id, after, PAGE))) {
@@ -120,7 +120,7 @@ export async function recomputeSources(db: Db, now: Date, stopped = () => false)
   }
 }
 
-/** @throws {SourceError} when there is none, with the names of those that are */
+/** @throws {SourceError} when there is no such source, with the names of all sources */
 export async function requireSource(db: Db, idOrName: string): Promise<StoredSource> {
   const source = await findStoredSource(db, idOrName);
   if (source) return source;

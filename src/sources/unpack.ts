@@ -9,9 +9,10 @@ const ZIP = [0x50, 0x4b, 0x03, 0x04];
 const GZIP = [0x1f, 0x8b];
 
 /**
- * What a fetched file holds: itself, or what is in a gzip, or the one file of a zip; beside it in the directory.
- * @param maxBytes of what comes out
- * @throws {FeedRunError} or {OutboundError} when it is larger, or broken
+ * Returns the path of a fetched file's content: the file itself, or the decompressed content of a gzip file or of the
+ * only file in a zip archive, which is written to the directory.
+ * @param maxBytes the maximum size of decompressed content
+ * @throws {FeedRunError} or {OutboundError} when the content is larger, or the data is broken
  */
 export async function unpacked(path: string, directory: string, maxBytes: number): Promise<string> {
   const start = await startOf(path);

@@ -24,7 +24,7 @@ export interface WorkerAppDeps {
   clock: Clock;
   metricsToken: string | undefined;
   jobStats: JobStats;
-  /** Aborted: this process is about to stop. */
+  /** Aborted when this process is about to stop. */
   stopping: AbortSignal;
   logger: FastifyBaseLogger;
 }
@@ -38,7 +38,7 @@ export async function buildWorkerApp(deps: WorkerAppDeps): Promise<FastifyInstan
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
     bodyLimit: 1024,
-    // A probe every few seconds would fill the log.
+    // Health probes arrive every few seconds and would fill the log.
     logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: 10_000,
     routerOptions: { querystringParser: parseQuerystring },

@@ -21,7 +21,7 @@ import { reevaluateMatches } from '../whitelist/reevaluate.ts';
 export interface WorkerDeps extends RunDeps {
   database: Pick<Database, 'db' | 'kind'>;
   asker: ProviderClient;
-  /** Opens the keys of providers. */
+  /** Decrypts the keys of providers. */
   providerSecrets: SecretBox;
   clock: Clock;
   stats: JobStats;
@@ -33,11 +33,11 @@ export interface WorkerDeps extends RunDeps {
 }
 
 export interface Worker {
-  /** Waits for what is under way, as far as that can be waited for. */
+  /** Ends the loops and waits for the jobs in progress, for a limited time. */
   stop(): Promise<void>;
 }
 
-/** How often each is done, in seconds, however many workers there are: the first two are waited for by people. */
+/** The period of each maintenance job over all workers, in seconds. Users wait for the results of the first two. */
 const PERIODS = {
   sources: 5,
   undo: 5,
@@ -49,19 +49,20 @@ const PERIODS = {
   tidy: 3_600,
   keys: 3_600,
 };
-/** A job of a worker that was killed is free for another after so long. */
+/** The number of seconds after which another worker may run a job of a killed worker. */
 const EXPIRE_SECONDS = { maintenance: 300, run: 1800 };
-/** A maintenance job stops before that; the next one continues. */
+/** The duration after which a maintenance job stops, before it expires; the next one continues. */
 const CHORE_MS = 240_000;
 const RUN_MS = 1_700_000;
-/** Well within what a server has for all of its ending. */
+/** The maximum wait for jobs in progress, well within the maximum duration of a shutdown. */
 const STOP_MS = 10_000;
 
 type Chore = (stopped: () => boolean) => Promise<unknown>;
 
 /**
- * What goes on by itself: fetching sources that are due, giving expiries their revision, holding indicators against
- * changed whitelists, asking providers. Any number of workers may run; each job is one worker's at a time.
+ * Starts the background jobs: they fetch sources that are due, mark expired indicators, re-evaluate indicators against
+ * changed whitelists, query providers, continue undos and removals, and clean up. Any number of workers may run; each
+ * job runs on one worker at a time.
  */
 export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   const { db, clock, log, stats } = deps;
@@ -79,7 +80,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   };
   await removeOldRuns(deps.directory, clock());
   if (deps.database.kind === 'embedded') {
-    // Whoever had them was killed: there is no other.
+    // No other worker can use the embedded database, so their holder was killed.
     await releaseAllRequests(db);
     await dropAllLeases(db);
   }
@@ -103,17 +104,17 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     keys: () => warnOfExpiringKeys(db, log, clock()),
   };
   const queues: PgBoss.Queue[] = [
-    // Who has a source is told by its lease: a run that was killed must not keep the others waiting.
+    // The lease of a source prevents concurrent runs: with `stately`, a killed run would delay the other sources.
     queue('source-run', 'short', EXPIRE_SECONDS.run),
     ...Object.keys(maintenanceJobs).map((name) => queue(name, 'stately', EXPIRE_SECONDS.maintenance)),
   ];
   const trouble = throttledLog((err) => log.error({ err }, 'the job queue is in trouble'));
   const boss = await openJobs(deps.database, queues, trouble);
   try {
-    // For what has waited while no worker ran.
+    // Work may have accumulated while no worker ran.
     for (const name of Object.keys(maintenanceJobs)) await boss.send(name, {});
   } catch (error) {
-    // Whoever started it starts another.
+    // The caller retries with another queue: this one must not stay open.
     await boss.stop({ graceful: false, wait: true, close: false });
     throw error;
   }
@@ -133,7 +134,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     const work = async () => {
       const end = performance.now() + CHORE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
-      // The next period repeats it; logged here, because nobody looks into the queue.
+      // The next period repeats the job. The error is logged here, because nobody reads the queue.
       await counted(name, job(stopped)).catch((err) =>
         log.error({ err, job: name }, 'a maintenance job failed'),
       );
@@ -141,7 +142,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     doers.push(runJobLoop(boss, name, { ...of, work }));
   }
   const timers = Object.entries(PERIODS).map(([name, singletonSeconds]) =>
-    // Twice in each period, so that none is left out; the queue takes one.
+    // A job is sent twice in each period, so that no period is skipped; the queue accepts one of them.
     setInterval(() => void boss.send(name, {}, { singletonSeconds }).catch(trouble), singletonSeconds * 500),
   );
   return {
@@ -158,7 +159,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
 
 const TOLD_EVERY_MS = 30_000;
 
-/** While the database is away each look at each queue fails: that is told now and then. */
+/** Returns a log function that limits its rate: while the database is unavailable, every poll of every queue fails. */
 function throttledLog(tell: (error: unknown) => void): (error: unknown) => void {
   let next = 0;
   return (error) => {
@@ -169,14 +170,15 @@ function throttledLog(tell: (error: unknown) => void): (error: unknown) => void 
 }
 
 /**
- * One job of a name (and key) waits at most, and with `stately` one at most is under way. What fails comes again by itself.
+ * Returns a queue in which at most one job of a name (and key) waits and, with `stately`, at most one is in progress. A
+ * failed job is not retried, because the next period repeats it.
  */
 function queue(name: string, policy: 'short' | 'stately', expireInSeconds: number): PgBoss.Queue {
   return { name, policy, expireInSeconds, retryLimit: 0 };
 }
 
 async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<void> {
-  // Sent twice, it has been fetched meanwhile.
+  // The job may have been sent twice, and the source fetched meanwhile.
   if (!(await dueSources(deps.db, deps.clock())).includes(id)) return;
   const { error, counts } = await runSource(deps, id, { now: deps.clock(), signal });
   const source = (await findStoredSource(deps.db, id))?.name;

@@ -4,7 +4,7 @@ import type { Tables } from '../../db/tables.ts';
 import { uuidv5 } from '../../model/identity.ts';
 import type { Lifetimes, SourceDefaults, StatingSource } from '../../model/statement.ts';
 
-/** Source ids follow from their names, so that they are the same wherever a source is imported. */
+/** The namespace of source ids: they derive from names, so that a source has the same id on every installation. */
 const SOURCE_NAMESPACE = '6f0f5d0e-6c0b-4c55-9d3b-4f1f6b6a0c3e';
 
 export type Source = StatingSource;
@@ -15,14 +15,15 @@ export function newSource(id: string, name: string, defaults: SourceDefaults): S
   return { id, name, defaults, lifetimes: {}, isSnapshotList: false };
 }
 
-/** A source into which nothing can be imported now, and why. */
+/** Thrown when nothing can be imported into a source now; the message states the reason. */
 export class SourceUnavailable extends Error {
   override name = 'SourceUnavailable';
 }
 
 /**
- * The source of that name; made with the defaults when there is none. Given defaults are kept as they stand.
- * @throws {SourceUnavailable} while what it said is being withdrawn
+ * Returns the source with this name. If it does not exist or was removed, it is created with the given defaults; an
+ * existing one retains its own.
+ * @throws {SourceUnavailable} while the source is being removed
  */
 export async function ensureSource(
   db: Db,
@@ -57,9 +58,8 @@ export async function ensureSource(
 const FOREIGN_KEY_VIOLATION = '23503';
 
 /**
- * Takes a source away of which nothing is kept; one that anything is kept of stays, and so does one that another import is
- * about to speak for.
- * @param runId the import that has made it
+ * Deletes a source unless stored data refers to it or another import into it is running.
+ * @param runId the import that created the source
  */
 export async function dropUnusedSource(db: Db, id: string, runId: string | null): Promise<void> {
   try {
@@ -93,7 +93,7 @@ export async function findSource(db: Db, name: string): Promise<Source | undefin
   return row && toSource(row);
 }
 
-/** Those of these ids that there are, by id. */
+/** Returns the existing sources among these ids, by id. */
 export async function loadSources(db: Db, ids: Iterable<string>): Promise<Map<string, Source>> {
   const rows = await db
     .selectFrom('source')
