@@ -167,18 +167,20 @@ async function readState(
   const written = parts.filter((part) => isWritten(part, format));
   const marked = [...written, ...context.entities, ...context.relationships];
   const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
+  const day = reads.day ? startOfDay(selection.principal.now) : null;
   return {
     revision,
-    validUntil: all.nextExpiry,
+    validUntil: day ? earlier(all.nextExpiry, new Date(day.getTime() + DAY_MS)) : all.nextExpiry,
     rows: sum(written),
     skipped: { ...skippedIn(all.parts, format), ...(limit && beyondLimit(all.parts, written, format)) },
     info: {
       query,
-      digest: digestOf([query, written, context]),
+      digest: digestOf([query, written, context, ...(day ? [day] : [])]),
       total: selection.page ? await countMatching(trx, selection) : sum(all.parts),
       tlps: TLPS.filter((tlp) => markings.has(tlp)),
       lastSeen: all.lastSeen,
       changedAt: null,
+      day,
       entities: context.entities,
       relationships: context.relationships,
     },
@@ -208,6 +210,12 @@ function beyondLimit(
   const count = sum(all.filter((part) => isWritten(part, format))) - sum(written);
   return count > 0 ? { limit: count } : {};
 }
+
+const DAY_MS = 86_400_000;
+
+const startOfDay = (at: Date) => new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);
+
+const earlier = (a: Date | null, b: Date) => (a !== null && a < b ? a : b);
 
 const sum = (parts: readonly SummaryRow[]) => parts.reduce((total, { count }) => total + count, 0);
 

@@ -41,6 +41,9 @@ export function ecsObservable(
     case 'MUTEX':
       // ECS has the type, but no field for its value except threat.indicator.name.
       return { type: 'mutex' };
+    case 'USER_AGENT':
+      // ECS has no field for it within an indicator: the document holds `user_agent.original`.
+      return { type: 'software' };
     case 'ASN':
       return { type: 'autonomous-system', as: { number: Number(value.slice(2)) } };
     default:

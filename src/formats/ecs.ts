@@ -18,6 +18,7 @@ const TYPES: readonly IndicatorType[] = [
   'REGISTRY_KEY',
   'MUTEX',
   'FILENAME',
+  'USER_AGENT',
   'ASN',
 ];
 
@@ -26,10 +27,20 @@ const COLUMNS = [
   ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt'] as const),
 ];
 
+/** Elastic's indicator match rules read documents of `threatintel` and of modules that begin with `ti_`. */
+const EVENT = {
+  kind: 'enrichment',
+  category: ['threat'],
+  type: ['indicator'],
+  module: 'ti_tipline',
+  dataset: 'ti_tipline.indicator',
+};
+
 /**
  * Elastic Common Schema documents, one per line, as Elastic's threat-intelligence integrations index them and
- * its indicator match rules read them. `@timestamp` is the last change, because these rules look at the last
- * 30 days. Values without an ECS field (severity, the exact confidence, expiry) are written to `labels`.
+ * its indicator match rules read them. These rules read documents whose `@timestamp` is within the last 30 days, so
+ * it is the day of the export, or the last change if that is later. Values without an ECS field (severity, the exact
+ * confidence, expiry) are written to `labels`.
  */
 export function ecsFormat(): ExportFormat {
   return {
@@ -39,10 +50,10 @@ export function ecsFormat(): ExportFormat {
     detectionOnly: true,
     order: 'list',
     columns: COLUMNS,
-    reads: {},
-    async *write(batches) {
+    reads: { day: true },
+    async *write(batches, { day }) {
       for await (const batch of batches) {
-        yield batch.map((row) => `${JSON.stringify(document(row))}\n`).join('');
+        yield batch.map((row) => `${JSON.stringify(document(row, day))}\n`).join('');
       }
     },
   };
@@ -55,14 +66,17 @@ export const ecs: FormatEntry = {
   open: ecsFormat,
 };
 
-function document(row: ExportIndicator) {
+function document(row: ExportIndicator, day: Date | null) {
+  const modifiedAt = row.modifiedAt.toISOString();
+  const today = day?.toISOString() ?? '';
   return {
-    '@timestamp': row.modifiedAt.toISOString(),
+    '@timestamp': today > modifiedAt ? today : modifiedAt,
     ecs: { version: ECS_VERSION },
-    event: { kind: 'enrichment', category: ['threat'], type: ['indicator'] },
+    event: EVENT,
     labels: labels(row),
     ...(row.tags.length > 0 && { tags: row.tags }),
     threat: { feed: { name: 'Tipline' }, indicator: indicator(row) },
+    ...(row.type === 'USER_AGENT' && { user_agent: { original: row.value } }),
   };
 }
 

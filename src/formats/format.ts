@@ -124,6 +124,8 @@ export interface ExportInfo {
    * decreases. null unless the format reads it.
    */
   changedAt: Date | null;
+  /** The beginning of the UTC day of the request; null unless the format reads it. */
+  day: Date | null;
   entities: readonly ExportEntity[];
   relationships: readonly ExportRelationship[];
 }
@@ -189,7 +191,8 @@ export interface FormatEntry {
 /**
  * An export format. `write` receives the rows in batches, in the format's order, only of its types and, for
  * `detectionOnly`, only those for detection. It yields the text in pieces of some kilobytes, holds a bounded
- * number of rows at a time, and is a pure function of its arguments: the same state gives the same bytes.
+ * number of rows at a time, and is a pure function of its arguments: the same state gives the same bytes, for formats
+ * that read `day` on the same day.
  */
 export interface ExportFormat extends ExportShape {
   readonly mediaType: string;
@@ -228,5 +231,7 @@ export interface ExportShape {
     context?: boolean;
     lastSeen?: boolean;
     changedAt?: boolean;
+    /** The content differs from one UTC day to the next. */
+    day?: boolean;
   };
 }

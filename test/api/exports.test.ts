@@ -55,6 +55,23 @@ onEveryEngine((engine) => {
       expect(answer.headers).toHaveProperty('x-ratelimit-remaining');
     });
 
+    it('differs from one UTC day to the next for ecs alone', async () => {
+      const etags = async () =>
+        Promise.all(
+          ['ecs', 'csv'].map(async (format) => (await harness.get(`/api/v1/exports/${format}`)).headers.etag),
+        );
+      const [ecs, csv] = await etags();
+      const midnight = Math.ceil(NOW.getTime() / 86_400_000) * 86_400_000;
+      harness.clock.now = new Date(midnight - 1);
+      expect(await etags()).toEqual([ecs, csv]);
+      harness.clock.now = new Date(midnight);
+      const [nextDay, same] = await etags();
+      expect([nextDay === ecs, same]).toEqual([false, csv]);
+      expect((await harness.get('/api/v1/exports/ecs')).body).toContain(
+        `"@timestamp":"${new Date(midnight).toISOString()}"`,
+      );
+    });
+
     it('is filtered as the list is', async () => {
       expect(valuesOf((await harness.get(`${CSV}&type=IPV4`)).body)).toEqual(['198.51.100.7']);
       expect(valuesOf((await harness.get(`${CSV}&tag=c2`)).body)).toEqual(['198.51.100.7']);

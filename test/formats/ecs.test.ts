@@ -23,6 +23,7 @@ const INDICATOR_TYPES = [
   'ipv4-addr',
   'ipv6-addr',
   'mutex',
+  'software',
   'url',
   'windows-registry-key',
 ];
@@ -43,6 +44,105 @@ describe('ecs', () => {
       expect(['CLEAR', 'GREEN', 'AMBER', 'AMBER+STRICT', 'RED']).toContain(threat.indicator.marking.tlp);
     }
     expect(JSON.stringify(found)).not.toMatch(/:null|:\[\]|:\{\}|:""/);
+  });
+
+  /**
+   * The prebuilt indicator match rules of elastic/detection-rules (rules/threat_intel): the field that their query of
+   * indicators requires, and pairs of the fields of events and indicators that they compare.
+   */
+  const MATCH_RULES = [
+    [
+      'address',
+      'ip',
+      [
+        ['source.ip', 'ip'],
+        ['destination.ip', 'ip'],
+      ],
+    ],
+    [
+      'email',
+      'email.address',
+      [
+        ['email.from.address', 'email.address'],
+        ['email.to.address', 'email.address'],
+      ],
+    ],
+    [
+      'hash',
+      'file.hash',
+      [
+        ['file.hash.sha256', 'file.hash.sha256'],
+        ['process.hash.md5', 'file.hash.md5'],
+        ['dll.hash.sha1', 'file.hash.sha1'],
+      ],
+    ],
+    ['registry', 'registry.path', [['registry.path', 'registry.path']]],
+    [
+      'url',
+      'url.full',
+      [
+        ['url.full', 'url.full'],
+        ['url.original', 'url.original'],
+      ],
+    ],
+  ] as const;
+  const EVENTS: Record<string, Record<string, string>> = {
+    address: { 'destination.ip': '198.51.100.7' },
+    email: { 'email.from.address': 'phish@evil.example' },
+    hash: { 'process.hash.md5': 'd41d8cd98f00b204e9800998ecf8427a' },
+    registry: { 'registry.path': 'HKLM\\software\\microsoft\\run\\evil' },
+    url: { 'url.full': 'http://evil.example/a' },
+  };
+  type Fields = Record<string, unknown>;
+  const fieldOf = (document: unknown, path: string) =>
+    path.split('.').reduce<unknown>((at, name) => (at as Fields | undefined)?.[name], document);
+
+  it.each(MATCH_RULES)(
+    'is matched by Elastic’s rule of kind %s, also when it has not changed for months',
+    async (kind, required, pairs) => {
+      const old = { modifiedAt: new Date('2026-01-01T00:00:00Z') };
+      const rows = [
+        exportIndicator(1, 'IPV4', '198.51.100.7', old),
+        exportIndicator(2, 'EMAIL', 'phish@evil.example', old),
+        exportIndicator(3, 'MD5', 'd41d8cd98f00b204e9800998ecf8427a', old),
+        exportIndicator(4, 'REGISTRY_KEY', 'HKEY_LOCAL_MACHINE\\Software\\Microsoft\\Run\\Evil', old),
+        exportIndicator(5, 'URL', 'http://evil.example/a', old),
+      ];
+      const now = new Date('2026-05-27T09:00:00Z');
+      const read = (await documents(rows)).filter(
+        (document) =>
+          Date.parse(document['@timestamp']) >= now.getTime() - 30 * 86_400_000 &&
+          Date.parse(document['@timestamp']) <= now.getTime() &&
+          /^(threatintel|ti_.*)$/.test(document.event.module) &&
+          document.event.category.includes('threat') &&
+          document.event.kind === 'enrichment' &&
+          document.event.type.includes('indicator') &&
+          document.labels.is_ioc_transform_source !== 'true' &&
+          fieldOf(document.threat.indicator, required) !== undefined,
+      );
+      const event = EVENTS[kind] ?? {};
+      const matches = read.filter(({ threat }) =>
+        pairs.some(([field, value]) => {
+          const wanted = event[field]?.toLowerCase();
+          return (
+            wanted !== undefined &&
+            String(fieldOf(threat.indicator, value)).toLowerCase() === wanted.toLowerCase()
+          );
+        }),
+      );
+      expect(matches).toHaveLength(1);
+    },
+  );
+
+  it('has the time of the last change where that is later than the day of the export', async () => {
+    const modifiedAt = new Date('2026-05-27T08:00:00.000Z');
+    const [found] = await documents([exportIndicator(1, 'DOMAIN', 'evil.example', { modifiedAt })]);
+    expect(found['@timestamp']).toBe('2026-05-27T08:00:00.000Z');
+  });
+
+  it('has user agents in the field that events have them in', async () => {
+    const [found] = await documents([exportIndicator(1, 'USER_AGENT', 'Evil/1.0')]);
+    expect(found.user_agent).toEqual({ original: 'Evil/1.0' });
   });
 
   it.each([

@@ -155,6 +155,7 @@ function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo
     tlps: TLPS.filter((tlp) => rows.some((row) => row.tlp === tlp)),
     lastSeen: latest(rows.map((row) => row.lastSeen)),
     changedAt: new Date('2026-05-26T00:00:00.000Z'),
+    day: new Date('2026-05-27T00:00:00.000Z'),
     entities: [],
     relationships: [],
     ...fields,

@@ -50,7 +50,7 @@ describe('stix', () => {
     async function* batches() {
       yield HOSTILE;
     }
-    const info = { query: '', digest: '', total: 0, tlps: [], changedAt: null, lastSeen: null };
+    const info = { query: '', digest: '', total: 0, tlps: [], changedAt: null, day: null, lastSeen: null };
     const rest = { entities: [], relationships: [] };
     for await (const piece of stix.write(batches(), { ...info, ...rest })) pieces.push(piece);
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024);
