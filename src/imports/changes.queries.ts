@@ -180,13 +180,13 @@ export interface ChangedObject {
 }
 
 /**
- * Returns an expression for the first import that has restated an object after an import. At the same revision, imports
- * that only restated it come first: they did not advance the revision, so they wrote before the one that changed it.
+ * Returns an expression for the first import that has restated an object after an import. An import that only restated
+ * objects has the revision of the last change before it, so at the same revision the one that changed the object is first.
  */
 const heirOf = (table: string, isSame: ReturnType<typeof sql>, others: readonly number[]) => sql`(
   select later.run from ${sql.table(table)} as later
   where ${isSame} and later.run = any(${others}::integer[]) and later.revision >= c.revision
-  order by later.revision, later.changed limit 1)`;
+  order by later.revision, later.changed desc limit 1)`;
 
 const objectHeir = (others: readonly number[]) =>
   heirOf('import_change', sql`later.object_id = c.object_id`, others);

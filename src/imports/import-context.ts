@@ -49,7 +49,9 @@ export async function writePlanned<Plan extends Planned>(
   await withRevision(db, async (trx, revision) => {
     await writer.guard(trx);
     if (revision.previous !== planned.revision) planned = await plan(trx);
-    await write(trx, planned, revision, { source, runId: writer.runId, revision: revision.next });
+    // A repetition that changes nothing takes no revision: a later change must not have the same one.
+    const at = changesAnything(planned) ? revision.next : revision.previous;
+    await write(trx, planned, revision, { source, runId: writer.runId, revision: at });
   });
   return planned;
 }

@@ -163,6 +163,36 @@ onEveryEngine((engine) => {
     expect(await totals()).toMatchObject({ indicators: 0 });
   });
 
+  it('takes back a change that follows a repetition without any change', async () => {
+    const record = (tag: string) => indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: [tag] });
+    const link = relationshipRecord('indicator--a', 'indicates', 'campaign:One');
+    const linked = [{ ...record('right'), externalIds: ['indicator--a'] }, campaignRecord('One'), link];
+    await tipline.loadRun(linked);
+    const before = await state();
+    await tipline.loadRun(linked);
+    const wrong = await tipline.loadRun([record('wrong'), { ...link, tlp: 'RED' }]);
+    expect(await state()).not.toEqual(before);
+    await undo(wrong);
+    expect(await state()).toEqual(before);
+  });
+
+  it('restores in any order what one import changed, another changed again and a third repeated', async () => {
+    const record = (tag: string) => indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: [tag] });
+    await tipline.loadRun([record('right')]);
+    const before = await state();
+    for (const order of [
+      [0, 1, 2],
+      [1, 0, 2],
+      [2, 1, 0],
+      [0, 2, 1],
+    ]) {
+      const ids = [];
+      for (const tag of ['first', 'second', 'second']) ids.push(await tipline.loadRun([record(tag)]));
+      for (const at of order) await undo(ids[at] ?? '');
+      expect([order, await state()]).toEqual([order, before]);
+    }
+  });
+
   it('does not bring back what was undone when what said it again is undone', async () => {
     await tipline.loadRun([indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: ['right'] })]);
     const wrong = await tipline.loadRun([indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: ['wrong'] })]);
