@@ -34,7 +34,7 @@ import { bodyValidator } from './http/body-validator.ts';
 import { type CachedUrls, cachedUrls } from './http/cache/cached-urls.ts';
 import { createResponseCache, type ResponseCache } from './http/cache/response-cache.ts';
 import { drainConnections } from './http/drain-connections.ts';
-import { answerClientError, refuseOn, registerErrorHandler } from './http/error-handler.ts';
+import { handleClientError, registerErrorHandler, sendErrorOnSocket } from './http/error-handler.ts';
 import { lazySerializers } from './http/lazy-serializers.ts';
 import { type CollectMetrics, openMetrics } from './http/metrics.ts';
 import { oneRequestAtATime } from './http/one-request-at-a-time.ts';
@@ -152,11 +152,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     rewriteUrl: (request) => readableUrl(request.url ?? '/'),
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuerystring },
     schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket as Socket),
+    clientErrorHandler: (error, socket) => handleClientError(error, socket as Socket),
   }).withTypeProvider<TypeBoxTypeProvider>();
   lazyRequestLogs(app);
   drainConnections(app.server);
-  cutSlowBodies(app.server, (socket) => refuseOn(socket, 'request_timeout'), deps.slowBodies);
+  cutSlowBodies(app.server, (socket) => sendErrorOnSocket(socket, 'request_timeout'), deps.slowBodies);
   // Node's response to an unknown Expect is a 417 without a body; RFC 9110 §10.1.1 permits the server to ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setValidatorCompiler(({ schema, httpPart }) => {

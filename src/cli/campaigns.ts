@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { setCampaignStatus } from '../entities/campaigns/status/campaign-status.service.ts';
 import { CAMPAIGN_STATUSES, type CampaignStatus } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
-import { filled, wordOf } from './options.ts';
+import { nonEmpty, oneOf } from './options.ts';
 import { osUser } from './os-user.ts';
 
 const DATES = 'BY_DATES';
@@ -16,9 +16,9 @@ export function campaignsCommand(): Command {
     .argument(
       '<status>',
       `${CAMPAIGN_STATUSES.join(', ')}, or by-dates`,
-      wordOf([...CAMPAIGN_STATUSES, DATES]),
+      oneOf([...CAMPAIGN_STATUSES, DATES]),
     )
-    .option('--reason <text>', 'reason, recorded in the audit log', filled)
+    .option('--reason <text>', 'reason, recorded in the audit log', nonEmpty)
     .action(set);
   return campaigns;
 }

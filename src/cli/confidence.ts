@@ -4,7 +4,7 @@ import { changePin, type PinChange } from '../indicators/confidence/confidence.s
 import type { PinTrigger } from '../model/confidence.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
-import { filled, percent } from './options.ts';
+import { nonEmpty, percent } from './options.ts';
 import { cliActor } from './os-user.ts';
 
 interface LockOptions {
@@ -23,7 +23,7 @@ export function confidenceCommand(): Command {
     .argument('<indicator>', 'its id or its value')
     .argument('<percent>', '0 to 100', percent)
     .addOption(TYPE_OPTION())
-    .requiredOption('--reason <text>', 'reason (required), recorded in the audit log', filled)
+    .requiredOption('--reason <text>', 'reason (required), recorded in the audit log', nonEmpty)
     .option('--json', 'print one JSON object')
     .action((indicator: string, value: number, options: LockOptions) =>
       change(indicator, { kind: 'pin', confidence: value }, options),
@@ -33,7 +33,7 @@ export function confidenceCommand(): Command {
     .description('unpin it: computed from providers and sources again')
     .argument('<indicator>', 'its id or its value')
     .addOption(TYPE_OPTION())
-    .option('--reason <text>', 'reason, recorded in the audit log', filled)
+    .option('--reason <text>', 'reason, recorded in the audit log', nonEmpty)
     .option('--json', 'print one JSON object')
     .action((indicator: string, options: LockOptions) => change(indicator, { kind: 'unpin' }, options));
   return confidence;

@@ -23,7 +23,7 @@ import {
 } from '../model/vocabulary.ts';
 import { withDatabase } from './dependencies.ts';
 import { fileProblem } from './file-problem.ts';
-import { filled, instant, lines, outputPath, percent, uuid, wordOf, wordsOf } from './options.ts';
+import { instant, lines, listOf, nonEmpty, oneOf, outputPath, percent, uuid } from './options.ts';
 import { openOutput } from './output.ts';
 import { END_SIGNALS } from './signals.ts';
 import { UsageError } from './usage-error.ts';
@@ -62,15 +62,15 @@ export function exportCommand(): Command {
       'output file (default: standard output); created when it is complete',
       outputPath,
     )
-    .option('--tlp-ceiling <tlp>', `highest TLP to export (${TLPS.join(', ')})`, wordOf(TLPS), 'RED')
-    .option('--q <text>', 'substring of the normalized value', filled)
+    .option('--tlp-ceiling <tlp>', `highest TLP to export (${TLPS.join(', ')})`, oneOf(TLPS), 'RED')
+    .option('--q <text>', 'substring of the normalized value', nonEmpty)
     .option(
       '--type <types>',
       `types, comma-separated (${INDICATOR_TYPES.join(', ')})`,
-      wordsOf(INDICATOR_TYPES),
+      listOf(INDICATOR_TYPES),
     )
-    .option('--severity <severity>', SEVERITIES.join(', '), wordOf(SEVERITIES))
-    .option('--tag <tag>', 'exact tag', filled)
+    .option('--severity <severity>', SEVERITIES.join(', '), oneOf(SEVERITIES))
+    .option('--tag <tag>', 'exact tag', nonEmpty)
     .option('--actor <id>', 'linked to this actor', uuid)
     .option('--campaign <id>', 'linked to this campaign', uuid)
     .option('--min-confidence <percent>', 'minimum confidence', percent)
@@ -81,10 +81,10 @@ export function exportCommand(): Command {
     .addOption(new Option('--order <order>', 'txt, with --limit: order (confidence)').choices(LIMIT_ORDERS))
     .option('--no-collapse', 'txt: do not merge adjacent addresses into networks')
     .option('--context', 'stix, misp: with actors, campaigns, malware and techniques')
-    .action(exportAll);
+    .action(runExport);
 }
 
-async function exportAll(options: ExportCommandOptions, command: Command): Promise<void> {
+async function runExport(options: ExportCommandOptions, command: Command): Promise<void> {
   const filters = {
     ...(options.q !== undefined && { q: options.q }),
     ...(options.type && { types: options.type }),
@@ -104,7 +104,7 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
     include: options.context ? ('context' as const) : undefined,
   };
   const principal = { tlpCeiling: options.tlpCeiling, now: new Date() };
-  const { selection, format, variant } = requested(command, () =>
+  const { selection, format, variant } = validateOptions(command, () =>
     exportRequest(options.format, given, { principal, filters }),
   );
   const interrupted = new AbortController();
@@ -139,7 +139,7 @@ async function exportAll(options: ExportCommandOptions, command: Command): Promi
 }
 
 /** Reports an option that the format does not support as an invalid command. */
-function requested<T>(command: Command, request: () => T): T {
+function validateOptions<T>(command: Command, request: () => T): T {
   try {
     return request();
   } catch (error) {

@@ -14,7 +14,7 @@ import { findSource } from '../sources/store/sources.queries.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
 import { collectInputs, type InputFile } from './import-inputs.ts';
 import { summaryLines, summaryObject } from './import-summary.ts';
-import { label, percent, wordOf } from './options.ts';
+import { label, oneOf, percent } from './options.ts';
 import { cliActor } from './os-user.ts';
 import { progressBar } from './progress.ts';
 import { END_SIGNALS } from './signals.ts';
@@ -43,14 +43,14 @@ export function importCommand(): Command {
     .option(
       '--tlp <tlp>',
       `for a new source: TLP of unmarked data (${TLPS.join(', ')})`,
-      wordOf(TLPS),
+      oneOf(TLPS),
       'AMBER',
     )
     .option('--confidence <percent>', 'for a new source: default confidence', percent, 50)
     .option(
       '--severity <severity>',
       `for a new source: default severity (${SEVERITIES.join(', ')})`,
-      wordOf(SEVERITIES),
+      oneOf(SEVERITIES),
       'MEDIUM',
     )
     .option('--json', 'end with one line of JSON')

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { isUuid } from '../http/query-validator.ts';
 import { countRuns, findRuns } from '../imports/import-runs.queries.ts';
-import { carryOutUndos, previewUndo, startUndo } from '../imports/undo.service.ts';
+import { previewUndo, runPendingUndos, startUndo } from '../imports/undo.service.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { PLURALS } from './import-summary.ts';
 import { count } from './options.ts';
@@ -25,7 +25,7 @@ export function importsCommand(): Command {
     .command('undo')
     .description('undo an import; without --yes, only preview the changes')
     .argument('<id>', 'the id of the import, see: imports list')
-    .option('--yes', 'do it')
+    .option('--yes', 'apply the changes')
     .option('--json', 'print one JSON object')
     .action(undo);
   return imports;
@@ -43,14 +43,13 @@ async function list({ limit, json }: { limit: number; json?: boolean }): Promise
 }
 
 async function undo(id: string, { yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
-  if (!isUuid(id))
-    throw new UsageError(`${id} is no id of an import; they are shown by: tipline imports list`);
+  if (!isUuid(id)) throw new UsageError(`${id} is not an import id. To list imports: tipline imports list`);
   const preview = await withDatabase(async ({ db }) => {
     const by = cliActor();
     const found = await previewUndo(db, id, by.now);
     if (!yes) return found;
     await startUndo(db, id, by);
-    await carryOutUndos(db, { now: () => new Date() });
+    await runPendingUndos(db, { now: () => new Date() });
     return found;
   });
   if (json) return print(JSON.stringify({ undone: yes, ...preview }));

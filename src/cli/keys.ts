@@ -7,7 +7,7 @@ import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { SCOPES, type Scope } from '../model/scopes.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { print, withDatabase } from './dependencies.ts';
-import { duration, label, networks, scopes, wordOf } from './options.ts';
+import { duration, label, networks, oneOf, scopes } from './options.ts';
 import { cliActor } from './os-user.ts';
 
 interface Json {
@@ -30,7 +30,7 @@ export function keysCommand(): Command {
     .requiredOption('--name <name>', 'name of the key', label)
     .option('--scope <scope>', `scope, repeatable: ${SCOPES.join(', ')}; default: all`, scopes)
     .option('--expires <duration>', 'lifetime, such as 90d (default: until revoked)', duration)
-    .option('--tlp-ceiling <tlp>', `highest TLP it can read: ${TLPS.join(', ')}`, wordOf(TLPS))
+    .option('--tlp-ceiling <tlp>', `highest TLP it can read: ${TLPS.join(', ')}`, oneOf(TLPS))
     .option('--network <cidr>', 'network it may be used from, repeatable (default: any)', networks)
     .option('--json', 'print one JSON object')
     .action(create);

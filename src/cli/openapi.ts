@@ -22,7 +22,7 @@ export function openApiCommand(): Command {
 }
 
 async function openApi({ write, check }: { write?: string; check?: string }) {
-  const files = await describe();
+  const files = await renderOpenApiFiles();
   if (write !== undefined) {
     await mkdir(write, { recursive: true });
     for (const [name, text] of Object.entries(files)) await writeFile(join(write, name), text);
@@ -35,7 +35,7 @@ async function openApi({ write, check }: { write?: string; check?: string }) {
   } else print(files['openapi.yaml']);
 }
 
-async function describe() {
+async function renderOpenApiFiles() {
   const database = await openInMemory();
   const app = await buildApp({
     database,

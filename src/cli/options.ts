@@ -24,7 +24,7 @@ export function duration(text: string): number {
 
 const MAX_LABEL = 200;
 
-export function wordOf<const T extends readonly string[]>(words: T) {
+export function oneOf<const T extends readonly string[]>(words: T) {
   return (text: string): T[number] => {
     const word = text.toUpperCase().replace(/[+-]/g, '_');
     if (words.includes(word)) return word;
@@ -33,8 +33,8 @@ export function wordOf<const T extends readonly string[]>(words: T) {
 }
 
 /** Returns a parser for words separated by commas, which removes duplicates. */
-export function wordsOf<const T extends readonly string[]>(words: T) {
-  const one = wordOf(words);
+export function listOf<const T extends readonly string[]>(words: T) {
+  const one = oneOf(words);
   return (text: string): T[number][] => [...new Set(text.split(',').map((word) => one(word.trim())))];
 }
 
@@ -65,25 +65,25 @@ export function lines(text: string): number {
   return value;
 }
 
-export function scopes(text: string, before: Scope[] = []): Scope[] {
+export function scopes(text: string, previous: Scope[] = []): Scope[] {
   if (!SCOPES.includes(text as Scope)) throw new InvalidArgumentError(`Allowed: ${SCOPES.join(', ')}.`);
-  return [...before, text as Scope];
+  return [...previous, text as Scope];
 }
 
-export function networks(text: string, before: string[] = []): string[] {
+export function networks(text: string, previous: string[] = []): string[] {
   if (!isNetwork(text))
     throw new InvalidArgumentError('Allowed: a network such as 10.0.0.0/8, or an address.');
-  return [...before, text];
+  return [...previous, text];
 }
 
-export function filled(text: string): string {
+export function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text.trim();
 }
 
 /** Parses a name. Terminals show it on one line, so control characters are rejected. */
 export function label(text: string): string {
-  const name = filled(text);
+  const name = nonEmpty(text);
   if (name.length > MAX_LABEL || /\p{Cc}/u.test(name))
     throw new InvalidArgumentError(
       `Allowed: up to ${MAX_LABEL} characters, none of them a control character.`,
@@ -103,16 +103,16 @@ export function interval(text: string): number {
 }
 
 /** Parses `IPV4=30d`, `ALL=90d` or `URL=never`; for a type that occurs twice the last value applies. */
-export function lifetimes(text: string, before: Lifetimes = {}): Lifetimes {
+export function lifetimes(text: string, previous: Lifetimes = {}): Lifetimes {
   const [, word, time] = text.match(/^([A-Za-z0-9_]+)=(\w+)$/) ?? [];
   if (word === undefined || time === undefined)
     throw new InvalidArgumentError('Allowed: a type or ALL, = and a duration or never, such as IPV4=30d.');
   const types =
     word.toUpperCase() === 'ALL'
       ? INDICATOR_TYPES
-      : [wordOf(['ALL', ...INDICATOR_TYPES] as const)(word) as IndicatorType];
+      : [oneOf(['ALL', ...INDICATOR_TYPES] as const)(word) as IndicatorType];
   const seconds = interval(time) || undefined;
-  return { ...before, ...Object.fromEntries(types.map((type) => [type, seconds])) };
+  return { ...previous, ...Object.fromEntries(types.map((type) => [type, seconds])) };
 }
 
 /** Parses a number of requests; `default` is 0. */

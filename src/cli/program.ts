@@ -35,9 +35,9 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
 
 /**
  * Builds the command line.
- * @param asked the first argument: only this command is built, or all if there is no such command, for the help
+ * @param commandName the first argument: only this command is built, or all if there is no such command, for the help
  */
-export async function buildProgram(asked: string | undefined): Promise<Command> {
+export async function buildProgram(commandName: string | undefined): Promise<Command> {
   const program = new Command('tipline')
     .description('Threat intelligence for scripts, playbooks, firewalls, sensors and SIEMs.')
     .version(VERSION)
@@ -45,8 +45,8 @@ export async function buildProgram(asked: string | undefined): Promise<Command> 
     .addHelpText('after', (context) => settingsSection(context.command) + EXAMPLES)
     .exitOverride();
   const builders = Object.entries(COMMANDS);
-  const one = builders.filter(([name]) => name === asked);
-  for (const [, build] of one.length > 0 ? one : builders) program.addCommand(strict(await build()));
+  const one = builders.filter(([name]) => name === commandName);
+  for (const [, build] of one.length > 0 ? one : builders) program.addCommand(inheritSettings(await build()));
   return program;
 }
 
@@ -59,7 +59,7 @@ function settingsSection(program: Command): string {
 }
 
 /** Applies settings of the program that commands added with `addCommand` do not inherit. */
-function strict(command: Command): Command {
-  for (const child of command.commands) strict(child);
+function inheritSettings(command: Command): Command {
+  for (const child of command.commands) inheritSettings(child);
   return command.exitOverride().showHelpAfterError('(see --help)');
 }

@@ -6,7 +6,7 @@ import { countRequests } from '../enrichment/requests.queries.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { orStandardInput } from './credentials.ts';
 import { print, withDatabase } from './dependencies.ts';
-import { filled, quota, wordOf } from './options.ts';
+import { nonEmpty, oneOf, quota } from './options.ts';
 import { osUser } from './os-user.ts';
 import { openSecrets, requireReachable } from './outbound-client.ts';
 
@@ -36,11 +36,11 @@ export function providersCommand(): Command {
     .option(
       '--tlp-ceiling <tlp>',
       `highest TLP of indicators sent to it (AMBER): ${TLPS.join(', ')}`,
-      wordOf(TLPS),
+      oneOf(TLPS),
     )
     .option('--per-minute <n>', 'requests per key and minute (default: the free plan)', quota)
     .option('--per-day <n>', 'requests per key and day', quota)
-    .option('--address <url>', 'URL of its API (default: its public API)', filled)
+    .option('--address <url>', 'URL of its API (default: its public API)', nonEmpty)
     .action(set);
   providers
     .command('remove')
@@ -58,7 +58,7 @@ export function providersCommand(): Command {
 const providerArgument = () =>
   new Argument('<name>', 'provider').choices(QUERYABLE_PROVIDERS.map(({ name }) => name));
 
-const collect = (text: string, before: string[] = []) => [...before, filled(text)];
+const collect = (text: string, previous: string[] = []) => [...previous, nonEmpty(text)];
 
 async function set(
   name: string,

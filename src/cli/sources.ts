@@ -6,14 +6,14 @@ import { systemReason } from '../model/system-error.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
 import { FEED_KINDS, feedRulesOf } from '../sources/feed-kinds.ts';
 import { findSources, findStoredSource } from '../sources/feeds.queries.ts';
-import { carryOutRemovals, previewRemoval, startRemoval } from '../sources/remove-source.ts';
+import { previewRemoval, runPendingRemovals, startRemoval } from '../sources/remove-source.ts';
 import { runSource } from '../sources/run-source.ts';
 import type { SourceSettings, StoredSource } from '../sources/source-settings.ts';
 import { type Change, requireSource, SourceError, saveSource } from '../sources/sources.service.ts';
 import { VERSION } from '../version.ts';
 import { readCredentials } from './credentials.ts';
 import { openImporter, print, withDatabase } from './dependencies.ts';
-import { filled, interval, label, lifetimes, percent, wordOf } from './options.ts';
+import { interval, label, lifetimes, nonEmpty, oneOf, percent } from './options.ts';
 import { cliActor, osUser } from './os-user.ts';
 import { openOutboundClient, openSecrets, requireReachable } from './outbound-client.ts';
 import { previewLines } from './restore-preview.ts';
@@ -64,7 +64,7 @@ export function sourcesCommand(): Command {
     .command('remove')
     .description('withdraw everything a source reported; only a preview without --yes')
     .argument('<name>', 'name or id')
-    .option('--yes', 'do it')
+    .option('--yes', 'apply the changes')
     .option('--json', 'print one JSON object')
     .action(remove);
   sources
@@ -82,11 +82,11 @@ function settings(command: Command): Command {
   return command
     .argument('<name>', 'name', label)
     .addOption(new Option('--kind <kind>', `kind of feed: ${kinds}`).choices(FEED_KINDS))
-    .option('--address <url>', 'URL, for kinds without a public one', filled)
+    .option('--address <url>', 'URL, for kinds without a public one', nonEmpty)
     .option('--interval <duration>', 'interval, such as 1h; never: only on demand', interval)
-    .option('--tlp <tlp>', `TLP of unmarked data, from now on (${TLPS.join(', ')})`, wordOf(TLPS))
+    .option('--tlp <tlp>', `TLP of unmarked data, from now on (${TLPS.join(', ')})`, oneOf(TLPS))
     .option('--confidence <percent>', 'default confidence', percent)
-    .option('--severity <severity>', `default severity (${SEVERITIES.join(', ')})`, wordOf(SEVERITIES))
+    .option('--severity <severity>', `default severity (${SEVERITIES.join(', ')})`, oneOf(SEVERITIES))
     .option(
       '--ttl <type=duration>',
       'lifetime after the last sighting, repeatable: IPV4=30d, ALL=90d, URL=never',
@@ -98,10 +98,10 @@ function settings(command: Command): Command {
         'the feed is a complete list: members are sightings, missing ones are delisted',
       ).choices(['on', 'off']),
     )
-    .option('--options <file>', 'JSON file with options of the kind, such as a column map', filled)
-    .option('--key <key>', 'API key; - reads it from standard input', filled)
+    .option('--options <file>', 'JSON file with options of the kind, such as a column map', nonEmpty)
+    .option('--key <key>', 'API key; - reads it from standard input', nonEmpty)
     .option('--header <name: value>', 'header with a credential, repeatable', collect)
-    .option('--basic <user:password>', 'HTTP Basic credentials; - reads them from standard input', filled)
+    .option('--basic <user:password>', 'HTTP Basic credentials; - reads them from standard input', nonEmpty)
     .option('--without-credentials', 'remove the credentials')
     .option('--disabled', 'do not fetch it automatically');
 }
@@ -273,7 +273,7 @@ async function remove(name: string, { yes = false, json }: { yes?: boolean; json
     const found = await previewRemoval(db, source, by.now);
     if (!yes) return found;
     await startRemoval(db, source, by);
-    await carryOutRemovals(db, { now: () => new Date() });
+    await runPendingRemovals(db, { now: () => new Date() });
     return found;
   });
   if (json) return print(JSON.stringify({ removed: yes, ...preview }));

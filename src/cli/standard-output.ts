@@ -11,7 +11,7 @@ export function watchStandardOutput(exitCode: number): (error: unknown) => boole
     if (error.code === 'EPIPE') process.exit(0);
     process.exitCode = exitCode;
     if (reported === undefined)
-      process.stderr.write(`Standard output cannot be written: ${systemReason(error) ?? error.message}.\n`);
+      process.stderr.write(`Cannot write to standard output: ${systemReason(error) ?? error.message}.\n`);
     reported = error;
   });
   return (error) => error === reported;

@@ -64,7 +64,7 @@ async function create(email: string, { name, role, password }: CreateOptions): P
 async function set(email: string, { password, ...options }: SetOptions): Promise<void> {
   const given = password === undefined ? {} : { password: await orStandardInput(password, 'password') };
   if (Object.keys({ ...options, ...given }).length === 0)
-    throw new UsageError('There is nothing to change: see --help.');
+    throw new UsageError('No changes given; see --help.');
   await change(email, { ...options, ...given });
 }
 

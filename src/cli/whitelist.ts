@@ -14,7 +14,7 @@ import {
 } from '../whitelist/whitelist.service.ts';
 import { print, withDatabase } from './dependencies.ts';
 import { readValue, TYPE_OPTION } from './indicator-argument.ts';
-import { filled } from './options.ts';
+import { nonEmpty } from './options.ts';
 import { osUser } from './os-user.ts';
 
 interface Options {
@@ -33,7 +33,7 @@ export function whitelistCommand(): Command {
       '192.0.2.1, 192.0.2.0/24, example.com, =example.com, *.example.com, /pattern/i, a value',
     )
     .addOption(TYPE_OPTION())
-    .requiredOption('--reason <text>', 'reason (required), stored with the entry', filled)
+    .requiredOption('--reason <text>', 'reason (required), stored with the entry', nonEmpty)
     .option('--json', 'print one JSON object')
     .action(add);
   whitelist
@@ -41,20 +41,20 @@ export function whitelistCommand(): Command {
     .description('remove an entry, or a list that you loaded')
     .argument('<entry>', 'an entry or its id, or the name of a list')
     .addOption(TYPE_OPTION())
-    .option('--reason <text>', 'reason, recorded in the audit log', filled)
+    .option('--reason <text>', 'reason, recorded in the audit log', nonEmpty)
     .action(remove);
   whitelist
     .command('load')
     .description('load MISP warninglists (list.json); replaces lists of the same name')
     .argument('<file...>', 'files in the format of misp-warninglists')
-    .option('--reason <text>', 'reason, recorded in the audit log', filled)
+    .option('--reason <text>', 'reason, recorded in the audit log', nonEmpty)
     .action(load);
   for (const enabled of [true, false]) {
     whitelist
       .command(enabled ? 'enable' : 'disable')
       .description(enabled ? 'enable a list' : 'disable a list')
       .argument('<list>', 'its name or id')
-      .option('--reason <text>', 'reason, recorded in the audit log', filled)
+      .option('--reason <text>', 'reason, recorded in the audit log', nonEmpty)
       .action((list: string, options: Options) => toggle(list, enabled, options));
   }
   whitelist

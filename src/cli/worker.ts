@@ -126,7 +126,7 @@ export async function openWorker(
     outbound,
     secrets: sources,
     providerSecrets: providers,
-    asker: openProviderClient({
+    providerClient: openProviderClient({
       outbound,
       rateLimits,
       clock: systemClock,

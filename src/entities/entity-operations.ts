@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { Db, Read } from '../db/database.ts';
-import { oneSnapshot } from '../db/one-snapshot.ts';
+import { inSnapshot } from '../db/one-snapshot.ts';
 import type { PageRequest } from '../db/page.ts';
 import type { Principal } from '../db/visibility.ts';
 import { apiResponses, idParameter, NO_CACHE } from '../http/api-route.ts';
@@ -106,7 +106,7 @@ export function registerEntityPages<Row, Detail>(
     handler: async (request) => {
       const { principal } = request;
       const id = idOf(request);
-      const [row, links] = await oneSnapshot(
+      const [row, links] = await inSnapshot(
         db,
         async (snapshot) =>
           [await find(snapshot, principal, id), await findLinks(snapshot, principal, id)] as const,

@@ -15,7 +15,7 @@ interface DeepCheck {
 const NO_SPACE = 'The disk is full or nearly full: the database serves reads and rejects writes.';
 
 const TIMEOUT_MS = 2_000;
-const SHARED_MS = 1_000;
+const RESULT_TTL_MS = 1_000;
 
 export interface Checks {
   /** Checks both dependencies. */
@@ -30,31 +30,36 @@ export function dependencyChecks(
   pingStore: () => Promise<unknown>,
   isDiskFull: () => Promise<boolean>,
 ): Checks {
-  const database = shared(() => check(pingDatabase, 'The database does not respond.'));
-  const space = shared(() =>
+  const database = cacheBriefly(() => check(pingDatabase, 'The database does not respond.'));
+  const space = cacheBriefly(() =>
     check(async () => {
       if (await isDiskFull()) throw new Error(NO_SPACE);
     }, NO_SPACE),
   );
-  const keyValueStore = shared(() =>
-    check(pingStore, 'The key-value store does not answer; each node counts rate limits on its own.'),
+  const keyValueStore = cacheBriefly(() =>
+    check(pingStore, 'The key-value store does not respond; each node counts rate limits separately.'),
   );
   return {
     database,
     async deep() {
-      const [answers, hasSpace, store] = await Promise.all([database(), space(), keyValueStore()]);
-      const isHealthy = answers.status !== 'ok' || hasSpace.status === 'ok';
-      const { latencyMs } = answers;
-      return { database: isHealthy ? answers : { ...hasSpace, latencyMs }, keyValueStore: store };
+      const [databaseCheck, diskCheck, storeCheck] = await Promise.all([
+        database(),
+        space(),
+        keyValueStore(),
+      ]);
+      const isDiskTheProblem = databaseCheck.status === 'ok' && diskCheck.status !== 'ok';
+      const { latencyMs } = databaseCheck;
+      const reported = isDiskTheProblem ? { ...diskCheck, latencyMs } : databaseCheck;
+      return { database: reported, keyValueStore: storeCheck };
     },
   };
 }
 
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+function cacheBriefly<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | undefined;
   return () => {
     const at = performance.now();
-    if (!last || at - last.at >= SHARED_MS) last = { at, answer: ask() };
+    if (!last || at - last.at >= RESULT_TTL_MS) last = { at, answer: ask() };
     return last.answer;
   };
 }

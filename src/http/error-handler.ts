@@ -56,9 +56,9 @@ function isDatabaseDown(error: Error & { code?: unknown }): boolean {
  * Responds to bytes that Node's HTTP parser rejects. They never become a request, so the response is written to the
  * socket directly.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET') return void socket.destroy();
-  refuseOn(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'bad_request');
+  sendErrorOnSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'bad_request');
 }
 
 const CLIENT_ERRORS: Record<string, ErrorCode> = {
@@ -67,7 +67,7 @@ const CLIENT_ERRORS: Record<string, ErrorCode> = {
 };
 
 /** Writes an error response to a socket, outside of any request, and closes the connection. */
-export function refuseOn(socket: Socket, code: ErrorCode): void {
+export function sendErrorOnSocket(socket: Socket, code: ErrorCode): void {
   if (!socket.writable) return void socket.destroy();
   const { statusCode, body } = new ApiError(code);
   const text = JSON.stringify(body);

@@ -2,7 +2,7 @@ import { normalize } from '../model/normalize.ts';
 import { abuseChImporter, abuseChTags, firstDateOf } from './abusech.ts';
 import { addressType } from './address-type.ts';
 import type { RecordResult } from './json-feed.ts';
-import { observation } from './observation.ts';
+import { indicatorRecord } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
 /** Imports Feodo Tracker: the list `ipblocklist.json`, or its CSV. */
@@ -23,5 +23,5 @@ function readRecord(record: Fields): RecordResult[] {
     firstSeen: firstDateOf(record, 'first_seen'),
     lastSeen: firstDateOf(record, 'last_online'),
   };
-  return [observation(normalize(addressType(address), address), stated)];
+  return [indicatorRecord(normalize(addressType(address), address), stated)];
 }

@@ -8,7 +8,7 @@ import type { RecordResult } from './json-feed.ts';
 import { type MappedRecord, textAt, valuesAt } from './json-path.ts';
 import type { JsonMap } from './maps.ts';
 import { tlpOfWord } from './markings.ts';
-import { observation, type StatedFields } from './observation.ts';
+import { indicatorRecord, type StatedFields } from './observation.ts';
 import { RecordRejected, tagsOf } from './record-fields.ts';
 
 /** A number below this is seconds since 1970, others are milliseconds: seconds reach it in the year 5138. */
@@ -27,7 +27,7 @@ export function readMapped(record: MappedRecord, map: JsonMap): RecordResult[] {
   });
   if (observables.length === 0) throw new RecordRejected('no value');
   const stated = statedOf(record, map);
-  return observables.map((observable) => observation(observable, stated));
+  return observables.map((observable) => indicatorRecord(observable, stated));
 }
 
 function observableOf(

@@ -3,7 +3,7 @@ import { type Importer, UnreadableInput } from './importer.ts';
 import { type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-piece.ts';
 import { jsonShape } from './json-shape.ts';
-import { observation } from './observation.ts';
+import { indicatorRecord } from './observation.ts';
 import { dateOf, type Fields, field, isObject, RecordRejected, tagsOf, textOf } from './record-fields.ts';
 
 const LIMITS: JsonLimits = { lists: ['vulnerabilities'], maxBytes: 1024 * 1024, maxDepth: 16 };
@@ -24,7 +24,7 @@ export const kevImporter: Importer = {
 
 function checkRoot(root: unknown): void {
   if (!isObject(root) || !Array.isArray(field(root, 'vulnerabilities')))
-    throw new UnreadableInput('not the KEV catalogue: the root object has no list vulnerabilities');
+    throw new UnreadableInput('not the KEV catalogue: the root object has no array vulnerabilities');
 }
 
 /** Exploited in the wild is HIGH; with known use by ransomware, CRITICAL. */
@@ -40,7 +40,7 @@ function readRecord(entry: Fields): RecordResult[] {
     ]),
     firstSeen: dateOf(entry, 'dateAdded'),
   };
-  return [observation(normalize('CVE', cve), stated)];
+  return [indicatorRecord(normalize('CVE', cve), stated)];
 }
 
 /** Returns the product; null for `Multiple Products`, which names none. */

@@ -20,7 +20,7 @@ export type StatedFields = Partial<
 >;
 
 /** Returns the indicator, or the reason why the value is none. */
-export function observation(
+export function indicatorRecord(
   observable: NormalizeResult,
   stated: StatedFields,
 ): IndicatorRecord | { rejected: string } {

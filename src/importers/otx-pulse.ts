@@ -2,7 +2,7 @@ import { indicatorId } from '../model/identity.ts';
 import type { ImportRecord, IndicatorRecord, ReportRecord } from './importer.ts';
 import type { RecordResult } from './json-feed.ts';
 import { tlpOfWord } from './markings.ts';
-import { observation, type StatedFields } from './observation.ts';
+import { indicatorRecord, type StatedFields } from './observation.ts';
 import { adversaryOf, familiesOf, techniquesOf } from './otx-entities.ts';
 import { observableOf } from './otx-types.ts';
 import {
@@ -72,7 +72,7 @@ function* readIndicator(
 ): Generator<ImportRecord> {
   try {
     if (!isObject(value)) throw new RecordRejected('not an object');
-    const made = observation(observableOf(value), statedOf(value, report));
+    const made = indicatorRecord(observableOf(value), statedOf(value, report));
     if ('rejected' in made) yield rejectedRecord('indicator', made.rejected, where);
     else yield* withLinks(made, report, indicated);
   } catch (error) {

@@ -38,7 +38,7 @@ export const IMPORTERS: readonly Importer[] = [
  */
 export async function recognizeFormat(input: ImportInput): Promise<Importer | null> {
   const head = await readHead(input);
-  const refused = refusedFile(head);
-  if (refused !== null) throw new UnreadableInput(refused);
+  const reason = refusedFile(head);
+  if (reason !== null) throw new UnreadableInput(reason);
   return IMPORTERS.find((importer) => importer.recognizes(head, input.fileName)) ?? null;
 }

@@ -22,9 +22,9 @@ const FIRST_TAG = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:!doctype\s
  *   yielded before are valid
  */
 export async function* openText(input: ImportInput): AsyncGenerator<Buffer> {
-  const { start, rest } = await takeStart(input.open(), MAGIC_BYTES);
-  if (start[0] === 0x1f && start[1] === 0x8b) yield* withoutBom(gunzip(rest));
-  else yield* withoutBom(rest);
+  const { start, rest } = await peek(input.open(), MAGIC_BYTES);
+  if (start[0] === 0x1f && start[1] === 0x8b) yield* validateText(gunzip(rest));
+  else yield* validateText(rest);
 }
 
 /** Returns the first 64 KiB of the text; invalid UTF-8 in it becomes U+FFFD. */
@@ -40,7 +40,7 @@ export async function readHead(input: ImportInput): Promise<string> {
 }
 
 /** Reads until `wanted` bytes are available, and yields them again in front of the rest. */
-async function takeStart(source: AsyncIterable<Buffer | string>, wanted: number) {
+async function peek(source: AsyncIterable<Buffer | string>, wanted: number) {
   const chunks = toBuffers(source);
   let start: Buffer = Buffer.alloc(0);
   while (start.length < wanted) {
@@ -103,8 +103,8 @@ async function* gunzip(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-async function* withoutBom(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const { start, rest, close } = await takeStart(chunks, FIRST_TAG_BYTES);
+async function* validateText(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const { start, rest, close } = await peek(chunks, FIRST_TAG_BYTES);
   if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {
     await close();
     throw new UnreadableInput('the file is UTF-16; convert it to UTF-8');
@@ -112,7 +112,7 @@ async function* withoutBom(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffe
   let skip = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
   if (FIRST_TAG.test(start.subarray(skip, FIRST_TAG_BYTES).toString('latin1'))) {
     await close();
-    throw new UnreadableInput('HTML, not data: a web page stands where the file should be');
+    throw new UnreadableInput('the file is an HTML page, not data');
   }
   for await (const chunk of rest) {
     yield skip > 0 ? chunk.subarray(skip) : chunk;

@@ -2,7 +2,7 @@ import { type Importer, type ImportInput, UnreadableInput } from './importer.ts'
 import { jsonShape } from './json-shape.ts';
 import { readLines } from './lines.ts';
 import type { TextOptions } from './maps.ts';
-import { observation } from './observation.ts';
+import { indicatorRecord } from './observation.ts';
 import { rejectedRecord } from './rejected-record.ts';
 import { readTextLine } from './text-line.ts';
 
@@ -36,7 +36,7 @@ export function textImporter({ type }: TextOptions = {}): Importer {
         isEmpty = false;
         const results = problem === null ? readTextLine(text, type ?? null) : [{ rejected: problem }];
         for (const result of results) {
-          const made = observation(result, {});
+          const made = indicatorRecord(result, {});
           yield 'rejected' in made ? rejectedRecord('indicator', made.rejected, `line ${number}`) : made;
         }
       }

@@ -1,7 +1,7 @@
 import { abuseChImporter, abuseChTags, firstDateOf } from './abusech.ts';
 import { normalizeNamed } from './csv-types.ts';
 import type { RecordResult } from './json-feed.ts';
-import { observation } from './observation.ts';
+import { indicatorRecord } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
 /**
@@ -29,7 +29,7 @@ function readRecord(record: Fields): RecordResult[] {
     firstSeen: firstDateOf(record, 'first_seen_utc', 'first_seen'),
     lastSeen: firstDateOf(record, 'last_seen_utc', 'last_seen'),
   };
-  return [observation(normalizeNamed(type, value), stated)];
+  return [indicatorRecord(normalizeNamed(type, value), stated)];
 }
 
 /** A number, or digits in old exports. */

@@ -1,7 +1,7 @@
 import { normalize } from '../model/normalize.ts';
 import { abuseChImporter, abuseChTags, firstDateOf } from './abusech.ts';
 import type { RecordResult } from './json-feed.ts';
-import { observation } from './observation.ts';
+import { indicatorRecord } from './observation.ts';
 import { type Fields, field, RecordRejected, textOf } from './record-fields.ts';
 
 /**
@@ -25,5 +25,5 @@ function readRecord(record: Fields): RecordResult[] {
     firstSeen: firstDateOf(record, 'dateadded', 'date_added'),
     lastSeen: firstDateOf(record, 'last_online'),
   };
-  return [observation(normalize('URL', url), stated)];
+  return [indicatorRecord(normalize('URL', url), stated)];
 }

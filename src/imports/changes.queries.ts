@@ -15,7 +15,7 @@ import type { EntityKind, Tlp } from '../model/vocabulary.ts';
 export const UNDO_DAYS = 30;
 
 /** The writer of a transaction, for its undo data. */
-export interface Keeper {
+export interface UndoWriter {
   source: { id: string; name: string };
   /** The id of an import; null: the run of a feed. */
   runId: string | null;
@@ -25,10 +25,10 @@ export interface Keeper {
 
 /** Returns whether other imports of a source can be undone: if so, restatements must be recorded. */
 export async function hasUndoable(db: Db, source: { name: string }, runId: string | null): Promise<boolean> {
-  return (await keptRuns(db, source)).some(({ id }) => id !== runId);
+  return (await undoableRuns(db, source)).some(({ id }) => id !== runId);
 }
 
-async function keptRuns(db: Db, { name }: { name: string }): Promise<{ id: string; number: number }[]> {
+async function undoableRuns(db: Db, { name }: { name: string }): Promise<{ id: string; number: number }[]> {
   return db
     .selectFrom('import_run')
     .select(['id', 'number'])
@@ -40,9 +40,9 @@ async function keptRuns(db: Db, { name }: { name: string }): Promise<{ id: strin
 /** @returns the number of the import that writes, and those of the other imports of its source that can be undone */
 async function runNumbers(
   trx: Transaction<Tables>,
-  { source, runId }: Keeper,
+  { source, runId }: UndoWriter,
 ): Promise<{ own: number | undefined; others: number[] }> {
-  const undoable = await keptRuns(trx, source);
+  const undoable = await undoableRuns(trx, source);
   const numbers = (runs: typeof undoable) => runs.map(({ number }) => number);
   return {
     own: undoable.find(({ id }) => id === runId)?.number,
@@ -55,9 +55,9 @@ async function runNumbers(
  * @param changed ids of the objects whose statement changes
  * @param objectIds ids of all objects of the batch, the changed ones included
  */
-export async function keepObjects(
+export async function recordObjectChanges(
   trx: Transaction<Tables>,
-  keeper: Keeper,
+  keeper: UndoWriter,
   kind: EntityKind,
   { changed, objectIds }: { changed: readonly string[]; objectIds: readonly string[] },
 ): Promise<void> {
@@ -116,9 +116,9 @@ const same = (a: string, b: string) =>
   );
 
 /** Stores the undo data of relationships, as `keepObjects` does for objects. */
-export async function keepRelationships(
+export async function recordRelationshipChanges(
   trx: Transaction<Tables>,
-  keeper: Keeper,
+  keeper: UndoWriter,
   changed: readonly Relationship[],
   stated: readonly Relationship[],
 ): Promise<void> {
@@ -163,7 +163,7 @@ export async function findUndone(
   db: Db,
   run: { id: string; source: string },
 ): Promise<UndoneRun | undefined> {
-  const undoable = await keptRuns(db, { name: run.source });
+  const undoable = await undoableRuns(db, { name: run.source });
   const own = undoable.find(({ id }) => id === run.id);
   return (
     own && {
@@ -183,15 +183,15 @@ export interface ChangedObject {
  * Returns an expression for the first import that has restated an object after an import. An import that only restated
  * objects has the revision of the last change before it, so at the same revision the one that changed the object is first.
  */
-const heirOf = (table: string, isSame: ReturnType<typeof sql>, others: readonly number[]) => sql`(
+const restatingRun = (table: string, isSame: ReturnType<typeof sql>, others: readonly number[]) => sql`(
   select later.run from ${sql.table(table)} as later
   where ${isSame} and later.run = any(${others}::integer[]) and later.revision >= c.revision
   order by later.revision, later.changed desc limit 1)`;
 
 const objectHeir = (others: readonly number[]) =>
-  heirOf('import_change', sql`later.object_id = c.object_id`, others);
+  restatingRun('import_change', sql`later.object_id = c.object_id`, others);
 const relationshipHeir = (others: readonly number[]) =>
-  heirOf('import_relationship_change', same('later', 'c'), others);
+  restatingRun('import_relationship_change', same('later', 'c'), others);
 
 /**
  * Finds the changes of one kind that an import has made and that no later import has restated.
@@ -289,19 +289,19 @@ export async function countRelationshipChanges(
 }
 
 /** Discards the undo data of a source's imports: they can no longer be undone, and undos in progress end. */
-export async function forgetSource(trx: Transaction<Tables>, source: { name: string }): Promise<void> {
+export async function discardUndoData(trx: Transaction<Tables>, source: { name: string }): Promise<void> {
   const imports = trx.updateTable('import_run').where('source', '=', source.name);
   await imports.set({ keeps_changes: false }).execute();
   await imports.set({ undo: 'done' }).where('undo', '=', 'running').execute();
 }
 
-const FORGOTTEN_AT_ONCE = 5_000;
+const DELETE_BATCH = 5_000;
 
 /**
  * Deletes, in batches, the undo data of imports that can no longer be undone: because they are undone, too old or of a
  * removed source.
  */
-export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean): Promise<void> {
+export async function deleteOldUndoData(db: Db, now: Date, stopped: () => boolean): Promise<void> {
   await sql`
     update import_run set keeps_changes = false
     where keeps_changes and undo is distinct from 'running'
@@ -316,7 +316,7 @@ export async function forgetOldChanges(db: Db, now: Date, stopped: () => boolean
     const deletePage = async (after: string) => {
       const { rows } = await sql<{ last: string | null }>`
         with page as (select ${id} as id, run from ${sql.table(table)} where ${id} > ${after}::uuid
-          order by ${id} fetch first ${sql.lit(FORGOTTEN_AT_ONCE)} rows with ties
+          order by ${id} fetch first ${sql.lit(DELETE_BATCH)} rows with ties
         ), gone as (
           delete from ${sql.table(table)} as c using page
           where c.${id} = page.id and c.run = page.run and page.run not in ${undoable}

@@ -28,8 +28,8 @@ export interface ImportCounts {
   reject(kind: Counted, reason: string, where: string): void;
 }
 
-/** @param mostExamples the maximum number of rejections that are stored with their places */
-export function createCounts(mostExamples = FEW_EXAMPLES): ImportCounts {
+/** @param maxExamples the maximum number of rejections that are stored with their places */
+export function createCounts(maxExamples = FEW_EXAMPLES): ImportCounts {
   const kinds = new Map<Counted, KindCounts>();
   const of = (kind: Counted): KindCounts => {
     const counts = kinds.get(kind) ?? emptyCounts();
@@ -53,7 +53,7 @@ export function createCounts(mostExamples = FEW_EXAMPLES): ImportCounts {
       const { reasons } = counts;
       const name = reason in reasons || Object.keys(reasons).length < MAX_REASONS ? reason : 'other reasons';
       reasons[name] = (reasons[name] ?? 0) + 1;
-      if (examples.length < mostExamples) examples.push({ where, reason });
+      if (examples.length < maxExamples) examples.push({ where, reason });
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Tables } from '../db/tables.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
 import type { LeaseHolder } from './assert-lease.ts';
-import { hasUndoable, type Keeper } from './changes.queries.ts';
+import { hasUndoable, type UndoWriter } from './changes.queries.ts';
 import type { ImportCounts } from './counts.ts';
 
 /** Everything that the batches of one import share. */
@@ -40,7 +40,7 @@ export async function writePlanned<Plan extends Planned>(
   { db, source, dryRun, writer }: ImportContext,
   plan: (db: Db) => Promise<Plan>,
   changesAnything: (plan: Plan) => boolean,
-  write: (trx: Transaction<Tables>, plan: Plan, revision: OpenRevision, keeper: Keeper) => Promise<void>,
+  write: (trx: Transaction<Tables>, plan: Plan, revision: OpenRevision, keeper: UndoWriter) => Promise<void>,
 ): Promise<Plan> {
   let planned = await plan(db);
   if (dryRun) return planned;

@@ -6,7 +6,7 @@ import { writeStatements } from '../entities/resolution/entity-statements.querie
 import { deleteOtherExternalIds, writeExternalIds } from '../entities/resolution/external-ids.queries.ts';
 import { type EntityChange, planEntities } from '../entities/resolution/plan-entities.ts';
 import { moveEnds } from '../entities/resolution/relationship-ends.queries.ts';
-import { keepObjects } from './changes.queries.ts';
+import { recordObjectChanges } from './changes.queries.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
 
 /** Imports a batch of records of one kind. */
@@ -21,7 +21,7 @@ export async function importEntities(
     (db) => planEntities(db, source, kind, records, now, tlpCeiling),
     ({ statements }) => statements.length > 0,
     async (trx, planned, revision, keeper) => {
-      await keepObjects(trx, keeper, kind, planned);
+      await recordObjectChanges(trx, keeper, kind, planned);
       if (planned.statements.length === 0) return;
       await writeEntities(trx, kind, planned, revision.next, now);
       revision.advance();

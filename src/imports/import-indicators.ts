@@ -27,7 +27,7 @@ import {
 import { loadSources, type Source } from '../sources/store/sources.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { WhitelistMatcher } from '../whitelist/matching/matcher.ts';
-import { keepObjects } from './changes.queries.ts';
+import { recordObjectChanges } from './changes.queries.ts';
 import type { DryRun } from './dry-run.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
 
@@ -59,7 +59,7 @@ export async function importIndicators(
     (db) => planBatch({ ...context, db }, records, dryRunState),
     changesAnything,
     async (trx, planned, revision, keeper) => {
-      await keepObjects(trx, keeper, 'indicator', planned);
+      await recordObjectChanges(trx, keeper, 'indicator', planned);
       if (changesAnything(planned)) await write(trx, planned, revision, now);
     },
   );

@@ -11,11 +11,11 @@ import type { RelationshipRecord } from '../importers/importer.ts';
 import { compareTlp, mostRestrictive } from '../model/statement.ts';
 import type { EntityKind, RelationshipType, Tlp } from '../model/vocabulary.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
-import { keepRelationships } from './changes.queries.ts';
+import { recordRelationshipChanges } from './changes.queries.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
 
 /** The kinds of objects that a relationship may join (STIX 2.1 appendix B, as far as the API returns them). */
-const JOINS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonly EntityKind[] }> = {
+const ALLOWED_ENDS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonly EntityKind[] }> = {
   indicates: { from: ['indicator'], to: ['actor', 'campaign', 'software', 'technique'] },
   'attributed-to': { from: ['campaign'], to: ['actor'] },
   uses: { from: ['actor', 'campaign', 'software'], to: ['technique', 'software'] },
@@ -25,7 +25,7 @@ const JOINS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonl
   },
 };
 
-const NOT_KEPT = 'a relationship that joins other kinds';
+const NOT_KEPT = 'a relationship between unsupported kinds of objects';
 
 interface Plan {
   /** The revision that the plan is based on. */
@@ -35,9 +35,9 @@ interface Plan {
 }
 
 /** The number of relationships whose ends are resolved together. */
-const RECORDS_AT_ONCE = 1_000;
+const RESOLVE_BATCH = 1_000;
 /** The number of pairs of objects that are written together. */
-const PAIRS_AT_ONCE = 5_000;
+const WRITE_BATCH = 5_000;
 /**
  * The maximum number of pairs that one relationship may join: an end stands for every observable of a pattern, and the
  * pairs are the product of both ends. The largest relationship in real bundles has some tens.
@@ -60,8 +60,8 @@ export async function importRelationships(
     await writePairs(context, pairs);
     pairs = [];
   };
-  for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
-    const group = records.slice(at, at + RECORDS_AT_ONCE);
+  for (let at = 0; at < records.length; at += RESOLVE_BATCH) {
+    const group = records.slice(at, at + RESOLVE_BATCH);
     const ids = group.flatMap(({ from, to }) => [from, to]);
     const ends = await resolveExternalIds(db, ids, tlpCeiling, MAX_PAIRS + 1);
     for (const record of group) {
@@ -71,13 +71,13 @@ export async function importRelationships(
         continue;
       }
       const isTooMany = from.length * to.length > MAX_PAIRS;
-      const joins = isTooMany ? [] : joinsOf(record, from, to, source);
+      const joins = isTooMany ? [] : pairsOf(record, from, to, source);
       if (joins.length === 0) {
         const reason = isTooMany ? TOO_MANY : NOT_KEPT;
         counts.reject('relationship', reason, `${record.from} ${record.type} ${record.to}`);
       }
       pairs.push(...joins);
-      if (pairs.length >= PAIRS_AT_ONCE) await write();
+      if (pairs.length >= WRITE_BATCH) await write();
     }
   }
   await write();
@@ -91,7 +91,7 @@ async function writePairs(context: ImportContext, pairs: readonly Relationship[]
     (db) => planRelationships(db, pairs, context.tlpCeiling),
     ({ writes }) => writes.size > 0,
     async (trx, { writes }, revision, keeper) => {
-      await keepRelationships(trx, keeper, [...writes.values()], pairs);
+      await recordRelationshipChanges(trx, keeper, [...writes.values()], pairs);
       if (writes.size === 0) return;
       await writeRelationships(trx, [...writes.values()], revision.next);
       revision.advance();
@@ -100,13 +100,13 @@ async function writePairs(context: ImportContext, pairs: readonly Relationship[]
   for (const outcome of plan.outcomes) context.counts.count('relationship', outcome);
 }
 
-function joinsOf(
+function pairsOf(
   record: RelationshipRecord,
   from: readonly EntityRef[],
   to: readonly EntityRef[],
   source: Source,
 ): Relationship[] {
-  const allowed = JOINS[record.type];
+  const allowed = ALLOWED_ENDS[record.type];
   return from.flatMap((near) =>
     to
       .filter(

@@ -7,7 +7,7 @@ import type { ImportCounts, KindCounts } from './counts.ts';
  * The age of the last heartbeat from which an import counts as stopped: its process has ended. Heartbeats use the clock
  * of the database, so that the clocks of two machines are never compared.
  */
-const SILENT_MS = 60_000;
+const HEARTBEAT_TIMEOUT_MS = 60_000;
 /** The number of days after which dry runs are deleted from the history. */
 const DRY_RUN_DAYS = 7;
 
@@ -48,7 +48,7 @@ export async function writeRun(trx: Transaction<Tables>, run: NewRun, who: strin
  * Records the progress of an import, which is also its heartbeat.
  * @returns the user who requested its stop; null: nobody
  */
-export async function noteProgress(
+export async function recordProgress(
   db: Db,
   id: string,
   readBytes: number,
@@ -65,7 +65,7 @@ export async function noteProgress(
 }
 
 /** @returns false: the import is not running */
-export async function wantStop(trx: Transaction<Tables>, id: string, who: string): Promise<boolean> {
+export async function requestStop(trx: Transaction<Tables>, id: string, who: string): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('import_run')
     .set({ stop_requested_by: who })
@@ -114,7 +114,7 @@ const COLUMNS = [
 ] as const;
 
 const STATE = sql<RunState>`case
-  when state = 'running' and heartbeat_at < clock_timestamp() - make_interval(secs => ${SILENT_MS / 1000}) then 'stopped'
+  when state = 'running' and heartbeat_at < clock_timestamp() - make_interval(secs => ${HEARTBEAT_TIMEOUT_MS / 1000}) then 'stopped'
   else state end`;
 
 type Counts = Record<string, KindCounts>;

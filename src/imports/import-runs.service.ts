@@ -4,14 +4,14 @@ import type { Db } from '../db/database.ts';
 import type { ImportCounts } from './counts.ts';
 import {
   type NewRun,
-  noteProgress,
   type RunState,
-  wantStop,
+  recordProgress,
+  requestStop,
   writeEnd,
   writeRun,
 } from './import-runs.queries.ts';
 
-const NOTE_EVERY_MS = 500;
+const PROGRESS_INTERVAL_MS = 500;
 
 /** Thrown when a user stops an import. */
 export class ImportStopped extends Error {
@@ -51,7 +51,7 @@ export async function recordRun(
   const stopping = new AbortController();
   let noting: Promise<void> | null = null;
   const note = () => {
-    noting ??= noteProgress(db, id, run.readBytes, counts)
+    noting ??= recordProgress(db, id, run.readBytes, counts)
       .then((who) => {
         if (who !== null)
           stopping.abort(new ImportStopped(`${who} stopped it. Complete records before that were imported.`));
@@ -61,7 +61,7 @@ export async function recordRun(
         noting = null;
       });
   };
-  const timer = setInterval(note, NOTE_EVERY_MS);
+  const timer = setInterval(note, PROGRESS_INTERVAL_MS);
   timer.unref();
   const run: RecordedRun = {
     id,
@@ -91,7 +91,7 @@ export async function recordRun(
  */
 export async function stopRun(db: Db, id: string, by: AuditActor): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    if (!(await wantStop(trx, id, by.who))) return false;
+    if (!(await requestStop(trx, id, by.who))) return false;
     const object = { kind: 'import' as const, id };
     await writeAudit(trx, by, { action: 'import.stop', object, before: null, after: null, reason: null });
     return true;

@@ -19,7 +19,7 @@ import { countRuns, findRejected, findRun, findRuns } from './import-runs.querie
 import { recordRun, stopRun } from './import-runs.service.ts';
 import * as operations from './imports.schema.ts';
 import { runUpload } from './run-upload.ts';
-import { carryOutUndos, previewUndo, startUndo, UndoError } from './undo.service.ts';
+import { previewUndo, runPendingUndos, startUndo, UndoError } from './undo.service.ts';
 import { receiveUpload, removeOldUploads, tooLarge, type Upload } from './uploads.ts';
 
 interface Deps {
@@ -81,10 +81,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
     if (typeof (request.body as Readable | undefined)?.pipe !== 'function')
       throw new ApiError('bad_request', 'The file is the body of the request, as application/octet-stream.');
     if (compareTlp(query.tlp, request.principal.tlpCeiling) > 0)
-      throw new ApiError(
-        'insufficient_role',
-        'What is imported cannot be more restricted than what your role sees.',
-      );
+      throw new ApiError('insufficient_role', 'tlp must not be above the TLP ceiling of your role.');
     if (Number(request.headers['content-length']) > deps.maxBytes) throw tooLarge(deps.maxBytes);
     const file = await receiveUpload(request.body as Readable, deps.directory, deps.maxBytes);
     try {
@@ -141,7 +138,7 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       await startUndo(db, idOf(request), deps.by(request)).catch(asApiError);
       const stopped = () => stopping.signal.aborted;
       // A worker continues an undo that this process does not complete.
-      const work = carryOutUndos(db, { now: deps.clock, stopped }).catch((err: unknown) =>
+      const work = runPendingUndos(db, { now: deps.clock, stopped }).catch((err: unknown) =>
         request.log.error({ err }, 'undoing an import'),
       );
       restoring.add(work);

@@ -176,7 +176,7 @@ function batchWriter(
     if (besideReaders) await readers.yieldToReaders(Math.min(ms, BATCH_MS));
   }
   const settled = () => Promise.allSettled([writing]);
-  async function handOver(): Promise<void> {
+  async function flushBatch(): Promise<void> {
     await writing;
     signal?.throwIfAborted();
     writing = write(batch);
@@ -186,11 +186,11 @@ function batchWriter(
   }
   return {
     async add(record: ImportRecord, fileName: string): Promise<void> {
-      sort(record, batch, context, fileName);
-      if (batch.size >= limit) await handOver();
+      addToBatch(record, batch, context, fileName);
+      if (batch.size >= limit) await flushBatch();
     },
     async end(): Promise<void> {
-      if (batch.size > 0) await handOver();
+      if (batch.size > 0) await flushBatch();
       await writing;
     },
     /** Resolves when no batch is being written, whether it succeeded or failed. */
@@ -216,7 +216,7 @@ function newBatch(): Batch {
   return { indicators: [], entities: new Map(), relationships: [], size: 0 };
 }
 
-function sort(
+function addToBatch(
   record: ImportRecord,
   batch: Batch,
   { counts, source, tlpCeiling }: ImportContext,
@@ -229,7 +229,7 @@ function sort(
   // A record above the ceiling would hide the object from the importer, and from others who see it now. The rejection
   // does not contain its value.
   if (compareTlp(record.tlp ?? source.defaults.tlp, tlpCeiling) > 0) {
-    counts.reject(record.kind, 'marked above what the role sees', fileName);
+    counts.reject(record.kind, 'marked above the TLP ceiling of the role', fileName);
     return;
   }
   batch.size++;

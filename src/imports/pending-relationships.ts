@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { RelationshipRecord } from '../importers/importer.ts';
 
 /** The maximum number of relationships in memory; more of them go to a temporary file, one line of JSON each. */
-const IN_MEMORY = 50_000;
+const MAX_IN_MEMORY = 50_000;
 
 /** Relationships with an end that is not stored yet. Their number is not limited. */
 export interface PendingRelationships {
@@ -23,7 +23,7 @@ export function createPendingRelationships(): PendingRelationships {
   return {
     async add(records) {
       held = held.concat(records);
-      if (held.length <= IN_MEMORY) return;
+      if (held.length <= MAX_IN_MEMORY) return;
       directory ??= await mkdtemp(join(tmpdir(), 'tipline-'));
       await appendFile(file(), held.map((record) => `${JSON.stringify(record)}\n`).join(''));
       held = [];

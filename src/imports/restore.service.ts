@@ -111,7 +111,7 @@ function pages(db: Db, wanted: Restoration, kind: EntityKind): AsyncGenerator<Fo
   );
 }
 
-export interface CarryOut {
+export interface RestoreOptions {
   now(): Date;
   /** Called between batches; after a stop, the next call continues from there. */
   stopped?: () => boolean;
@@ -124,7 +124,7 @@ export interface CarryOut {
  * entities.
  * @returns false: it was stopped before its end
  */
-export async function restore(db: Db, wanted: Restoration, carryOut: CarryOut): Promise<boolean> {
+export async function restore(db: Db, wanted: Restoration, carryOut: RestoreOptions): Promise<boolean> {
   const { stopped = () => false, onProgress = () => {} } = carryOut;
   let done = 0;
   const noteDone = (count: number) => {
@@ -144,7 +144,7 @@ export async function restore(db: Db, wanted: Restoration, carryOut: CarryOut): 
       if (stopped()) return false;
       found = false;
       const batches = keysetPages(
-        (after) => restoreSome(db, wanted, kind, after, carryOut.now()),
+        (after) => restoreBatch(db, wanted, kind, after, carryOut.now()),
         ({ last }) => last,
       );
       for await (const { count } of batches) {
@@ -171,7 +171,7 @@ async function restoreSomeRelationships(
   });
 }
 
-async function restoreSome(
+async function restoreBatch(
   db: Db,
   wanted: Restoration,
   kind: EntityKind,

@@ -5,7 +5,7 @@ import type { EntityKind } from '../model/vocabulary.ts';
 import type { ChangedRelationship } from './changes.queries.ts';
 
 /** Returns the ids of the objects of a kind that a source states, in their order, at most `most` after an id. */
-export async function findSaid(
+export async function findStatedIds(
   db: Db,
   sourceId: string,
   kind: EntityKind,
@@ -23,7 +23,7 @@ export async function findSaid(
 }
 
 /** Returns some of the relationships that a source states, in no particular order. */
-export async function findSaidRelationships(
+export async function findStatedRelationships(
   db: Db,
   sourceId: string,
   most: number,
@@ -36,7 +36,7 @@ export async function findSaidRelationships(
     .execute();
 }
 
-export async function countSaidRelationships(db: Db, sourceId: string): Promise<number> {
+export async function countStatedRelationships(db: Db, sourceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('relationship')
     .select(({ fn }) => fn.countAll<number>().as('count'))

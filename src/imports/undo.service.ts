@@ -11,9 +11,9 @@ import {
 } from './changes.queries.ts';
 import { findRun } from './import-runs.queries.ts';
 import {
-  type CarryOut,
   previewRestoration,
   type Restoration,
+  type RestoreOptions,
   type RestorePreview,
   restore,
 } from './restore.service.ts';
@@ -27,8 +27,7 @@ export class UndoError extends Error {
 type Run = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 
 const DAY_MS = 86_400_000;
-const NOT_KEPT =
-  'What it replaced is not kept: its source was removed since, or an earlier version imported it.';
+const NO_UNDO_DATA = 'It has no undo data: its source was removed since, or an earlier version imported it.';
 
 /** @throws {UndoError} when the import cannot be undone */
 async function requireUndoable(db: Db, id: string, now: Date): Promise<Run> {
@@ -45,8 +44,8 @@ function undoProblem(run: Run, now: Date): string | null {
   if (run.undo !== null) return run.undo === 'done' ? 'It has been undone already.' : null;
   if (run.state === 'running') return 'It is still running: stop it first.';
   if (run.startedAt.getTime() < now.getTime() - UNDO_DAYS * DAY_MS)
-    return `It is older than ${UNDO_DAYS} days: what it replaced is kept no longer.`;
-  return run.keepsChanges ? null : NOT_KEPT;
+    return `It is older than ${UNDO_DAYS} days: its undo data has been deleted.`;
+  return run.keepsChanges ? null : NO_UNDO_DATA;
 }
 
 /**
@@ -54,14 +53,14 @@ function undoProblem(run: Run, now: Date): string | null {
  * @throws {UndoError} when it cannot be undone
  */
 export async function previewUndo(db: Db, id: string, now: Date): Promise<RestorePreview> {
-  return previewRestoration(db, undoing(await requireUndoable(db, id, now)), now);
+  return previewRestoration(db, undoRestoration(await requireUndoable(db, id, now)), now);
 }
 
 /** Returns the restoration of a source's statements before an import, except those that a later import has restated. */
-function undoing(run: Run): Restoration {
+function undoRestoration(run: Run): Restoration {
   const undone = async (db: Db) => {
     const found = await findUndone(db, run);
-    if (!found) throw new UndoError(NOT_KEPT);
+    if (!found) throw new UndoError(NO_UNDO_DATA);
     return found;
   };
   return {
@@ -95,9 +94,9 @@ export async function startUndo(db: Db, id: string, by: AuditActor): Promise<voi
  * Carries out the undos that have begun. An interrupted undo continues where it stopped; several processes may call
  * this at the same time.
  */
-export async function carryOutUndos(db: Db, carryOut: CarryOut): Promise<void> {
+export async function runPendingUndos(db: Db, carryOut: RestoreOptions): Promise<void> {
   for (const id of await unfinishedUndos(db)) {
     const run = await findRun(db, id);
-    if (run && (await restore(db, undoing(run), carryOut))) await endUndo(db, id, carryOut.now());
+    if (run && (await restore(db, undoRestoration(run), carryOut))) await endUndo(db, id, carryOut.now());
   }
 }

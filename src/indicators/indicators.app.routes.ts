@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
-import { oneSnapshot } from '../db/one-snapshot.ts';
+import { inSnapshot } from '../db/one-snapshot.ts';
 import type { Principal } from '../db/visibility.ts';
 import { exportRequest, pageOf } from '../exports/export-request.ts';
 import type { Exporter } from '../exports/exports.service.ts';
@@ -74,9 +74,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
       const id = idOf(request);
       const { account, principal } = request;
       const includeSuppressed = hasRole(account.role, 'analyst');
-      const parts = await oneSnapshot(db, (snapshot) =>
-        readParts(snapshot, principal, id, includeSuppressed),
-      );
+      const parts = await inSnapshot(db, (snapshot) => readParts(snapshot, principal, id, includeSuppressed));
       if (!parts) throw new ApiError('not_found', 'There is no such indicator.');
       return { data: toDetail(parts, principal) };
     },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { MAX_PAGE_SIZE } from '../db/page.ts';
 import { exportFormat, exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
-import { ACTOR_OF_SAMPLE, CAMPAIGN_OF_SAMPLE, INDICATOR_OF_SAMPLE } from '../http/sample-ids.ts';
+import { INDICATOR_OF_SAMPLE, SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/sample-ids.ts';
 import {
   dateTime,
   listOf,
@@ -89,10 +89,10 @@ export const indicatorFilters = {
     }),
   ),
   actorId: Type.Optional(
-    Type.String({ format: 'uuid', description: 'Linked to this actor.', examples: [ACTOR_OF_SAMPLE] }),
+    Type.String({ format: 'uuid', description: 'Linked to this actor.', examples: [SAMPLE_ACTOR_ID] }),
   ),
   campaignId: Type.Optional(
-    Type.String({ format: 'uuid', description: 'Linked to this campaign.', examples: [CAMPAIGN_OF_SAMPLE] }),
+    Type.String({ format: 'uuid', description: 'Linked to this campaign.', examples: [SAMPLE_CAMPAIGN_ID] }),
   ),
   minConfidence: Type.Optional(score({ description: 'Confidence of at least this.', examples: [80] })),
   since: Type.Optional(
@@ -255,7 +255,7 @@ export const IndicatorContext = Type.Object(
         ],
         actors: [
           {
-            id: ACTOR_OF_SAMPLE,
+            id: SAMPLE_ACTOR_ID,
             name: 'APT28',
             slug: 'apt28',
             attackGroupId: 'G0007',
@@ -267,7 +267,7 @@ export const IndicatorContext = Type.Object(
         ],
         campaigns: [
           {
-            id: CAMPAIGN_OF_SAMPLE,
+            id: SAMPLE_CAMPAIGN_ID,
             name: 'CVE-2023-23397',
             slug: 'cve-2023-23397',
             status: 'CONCLUDED',

@@ -118,7 +118,7 @@ export function registerServerMetrics(
     {
       kind: 'counter',
       name: 'tipline_export_failures_total',
-      help: 'Exports that were not written to their end.',
+      help: 'Exports that failed before completion.',
       samples: () => [[{}, spool.usage().failures]],
     },
     ...(readStats ? replicaMetrics(readStats) : []),

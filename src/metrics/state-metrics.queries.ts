@@ -51,7 +51,7 @@ async function readJobs(db: Db) {
   return jobs.rows;
 }
 
-async function readRequests(db: Db) {
+async function countQueuedEnrichments(db: Db) {
   const { rows } = await sql<{ provider: string; count: number }>`
     select provider.name as provider, waiting.count from provider cross join lateral (
       select count(*) as count from (
@@ -87,7 +87,7 @@ export async function readState(db: Db, now: Date) {
     sources: await readSources(db),
     indicators: await readIndicators(db, now),
     jobs: await readJobs(db),
-    requests: await readRequests(db),
+    requests: await countQueuedEnrichments(db),
     imports: await readImports(db, now),
     keys: await findExpiringKeys(db, now),
   };

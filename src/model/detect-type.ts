@@ -5,7 +5,7 @@ import { MAX_LENGTH } from './text.ts';
 import type { IndicatorType } from './vocabulary.ts';
 
 /** The patterns that a value must match before the type is tried, in the order they are tried. */
-const MARKS: readonly [IndicatorType, RegExp][] = [
+const TYPE_PATTERNS: readonly [IndicatorType, RegExp][] = [
   ['CVE', /^CVE\W/i],
   ['MD5', /^(?:md-?5[:= ]{1,5})?[0-9a-f]{32}$/i],
   ['SHA1', /^(?:sha-?1[:= ]{1,5})?[0-9a-f]{40}$/i],
@@ -31,16 +31,16 @@ const HOST_AND_PATH = /^[^/\s]{1,300}\//;
 export function detectType(raw: string): IndicatorType | null {
   const text = raw.length > MAX_LENGTH ? null : refang(raw.trim());
   if (text === null) return null;
-  for (const [type, mark] of MARKS) {
+  for (const [type, mark] of TYPE_PATTERNS) {
     if (!mark.test(text)) continue;
     const result = normalize(type, raw);
     if ('type' in result) return result.type;
   }
-  if (HOST_AND_PATH.test(text)) return detectNamed('URL', raw);
-  return text.includes(' ') ? null : detectNamed('DOMAIN', raw);
+  if (HOST_AND_PATH.test(text)) return detectByHostname('URL', raw);
+  return text.includes(' ') ? null : detectByHostname('DOMAIN', raw);
 }
 
-function detectNamed(type: 'URL' | 'DOMAIN', raw: string): IndicatorType | null {
+function detectByHostname(type: 'URL' | 'DOMAIN', raw: string): IndicatorType | null {
   const result = normalize(type, raw);
   if ('rejected' in result) return null;
   const { isIp, isIcann, domain } = parse(result.value, { validateHostname: false });

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
-import { oneSnapshot } from '../db/one-snapshot.ts';
+import { inSnapshot } from '../db/one-snapshot.ts';
 import { readRevision } from '../db/revision/revision.ts';
 import type { Principal } from '../db/visibility.ts';
 import { routeOf } from '../http/operation.ts';
@@ -31,7 +31,7 @@ export async function overviewRoutes(instance: FastifyInstance, { db }: { db: Db
       const age = known ? now.getTime() - known.from.getTime() : -1;
       if (known?.revision === revision && age >= 0 && age < CACHE_TTL_MS)
         return stillThere(await known.overview, now);
-      const overview = oneSnapshot(db, (snapshot) => computeOverview(snapshot, principal));
+      const overview = inSnapshot(db, (snapshot) => computeOverview(snapshot, principal));
       cache.set(tlpCeiling, { from: now, revision, overview });
       overview.catch(() => cache.delete(tlpCeiling));
       return overview;

@@ -4,7 +4,7 @@ import type { SnapshotSource } from '../exports/snapshot.ts';
 import { contentResponses, idParameter, NO_CACHE, textContent } from '../http/api-route.ts';
 import { ApiError } from '../http/errors.ts';
 import { isUuid } from '../http/query-validator.ts';
-import { ACTOR_OF_SAMPLE, CAMPAIGN_OF_SAMPLE } from '../http/sample-ids.ts';
+import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/sample-ids.ts';
 import { score } from '../http/schema.ts';
 import { slugOf } from '../model/slug.ts';
 import type { CommunityRules } from './community-rules.ts';
@@ -54,7 +54,7 @@ export const sigmaRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { dat
             'A bundle in YAML, a document a rule: network, file hash and host artifact rules for its indicators, and rules ' +
             'for its techniques. Only a comment if there are no rules. A session of the application ' +
             'does in place of a key.',
-          params: idParameter(kind === 'actor' ? ACTOR_OF_SAMPLE : CAMPAIGN_OF_SAMPLE),
+          params: idParameter(kind === 'actor' ? SAMPLE_ACTOR_ID : SAMPLE_CAMPAIGN_ID),
           querystring: SigmaQuery,
           response: contentResponses(textContent('application/yaml', EXAMPLE), 'The rules.', [400, 404], {
             'X-Rule-Count': { type: 'integer', description: 'How many rules there are.' },

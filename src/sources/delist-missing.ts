@@ -1,10 +1,10 @@
 import type { Db } from '../db/database.ts';
 import { idPages } from '../db/keyset.ts';
 import { withRevision } from '../db/revision/revision.ts';
-import type { Guard } from '../imports/assert-lease.ts';
+import type { AssertLease } from '../imports/assert-lease.ts';
 import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
-import { markLeft, membersOf } from './feeds.queries.ts';
+import { markDelisted, membersOf } from './feeds.queries.ts';
 
 const PAGE = 10_000;
 /** Indicators per transaction: written in well under the 200 ms for which the revision may be locked. */
@@ -23,7 +23,7 @@ export async function delistMissing(
   present: ReadonlySet<string>,
   lastCopyAt: Date | null,
   now: Date,
-  guard: Guard,
+  guard: AssertLease,
 ): Promise<number> {
   let left = 0;
   for await (const members of idPages((after) => membersOf(db, sourceId, after, PAGE))) {
@@ -33,7 +33,7 @@ export async function delistMissing(
       const batch = gone.slice(at, at + BATCH);
       await withRevision(db, async (trx, revision) => {
         await guard(trx);
-        await markLeft(trx, sourceId, batch, lastCopyAt, now);
+        await markDelisted(trx, sourceId, batch, lastCopyAt, now);
         await writeRecomputed(trx, batch, await currentMatcher(trx), revision, now);
       });
     }

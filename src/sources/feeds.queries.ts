@@ -1,7 +1,7 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
-import type { Memory, RunCounts, SourceSettings, StoredSource } from './source-settings.ts';
+import type { FetchState, RunCounts, SourceSettings, StoredSource } from './source-settings.ts';
 
 export async function findSources(db: Db): Promise<StoredSource[]> {
   const rows = await db
@@ -27,7 +27,7 @@ export async function findStoredSource(db: Db, idOrName: string): Promise<Stored
 export async function findRunState(
   db: Db,
   id: string,
-): Promise<{ credentials: string | null; memory: Memory } | undefined> {
+): Promise<{ credentials: string | null; memory: FetchState } | undefined> {
   return db.selectFrom('source').select(['credentials', 'memory']).where('id', '=', id).executeTakeFirst();
 }
 
@@ -127,7 +127,7 @@ export interface RunOutcome {
   error: string | null;
   /** null: nothing had changed at the source, or the run failed. */
   counts: RunCounts | null;
-  memory: Memory;
+  memory: FetchState;
 }
 
 /**
@@ -214,7 +214,7 @@ export async function membersOf(db: Db, sourceId: string, after: string, most: n
 }
 
 /** Delists indicators at `now`; the last good copy of the list counts as a sighting. */
-export async function markLeft(
+export async function markDelisted(
   trx: Transaction<Tables>,
   sourceId: string,
   ids: readonly string[],
@@ -238,7 +238,7 @@ export async function staleSources(db: Db): Promise<{ id: string; version: numbe
 }
 
 /** Marks a source as recomputed, unless its settings have changed again. */
-export async function markReckoned(db: Db, id: string, version: number): Promise<void> {
+export async function markRecomputed(db: Db, id: string, version: number): Promise<void> {
   await db
     .updateTable('source')
     .set({ recomputed: true })

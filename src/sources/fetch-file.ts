@@ -8,10 +8,10 @@ import { sizeOf, unpacked } from './unpack.ts';
 const TIMEOUT_MS = 10 * 60_000;
 
 /** The maximum size of a page that is parsed as a whole, in bytes: parsing blocks the event loop. */
-export const MAX_PAGE_EXCERPT = 32 * 1024 * 1024;
+export const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 /** The request for one document, except its address. */
-export interface Asking {
+export interface DocumentRequest {
   method?: 'POST';
   headers?: Record<string, string>;
   body?: string;
@@ -21,7 +21,7 @@ export interface Asking {
  * Fetches a feed that is one document, with a conditional request (RFC 9110 §13.1). For servers that send no
  * validators, a document with the same hash as the last one counts as unchanged.
  */
-export async function fetchFile(context: FetchContext, asking: Asking = {}): Promise<Fetched> {
+export async function fetchFile(context: FetchContext, asking: DocumentRequest = {}): Promise<Fetched> {
   const { memory, source } = context;
   const download = await downloadOne(context, source.address, {
     ...asking,
@@ -29,7 +29,7 @@ export async function fetchFile(context: FetchContext, asking: Asking = {}): Pro
   });
   if (download.status === 304) return { files: [], memory, whole: true };
   const file = fileOf(download);
-  if (file.bytes === 0) throw new FeedRunError('the answer is empty');
+  if (file.bytes === 0) throw new FeedRunError('the response is empty');
   const next = {
     etag: download.headers.etag ?? null,
     lastModified: download.headers['last-modified'] ?? null,
@@ -53,7 +53,7 @@ function validators({ etag, lastModified }: Record<string, unknown>): Record<str
 export async function downloadOne(
   context: FetchContext,
   url: string,
-  asking: Asking = {},
+  asking: DocumentRequest = {},
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<Download> {
   const { outbound, credentials, directory, fetched, signal } = context;
@@ -77,7 +77,7 @@ export async function downloadOne(
 }
 
 function statusMessage(status: number): string {
-  if (status === 401 || status === 403) return `the source refuses the credentials (HTTP ${status})`;
+  if (status === 401 || status === 403) return `the source rejects the credentials (HTTP ${status})`;
   if (status === 404 || status === 410) return `there is nothing at the address (HTTP ${status})`;
   if (status === 429) return 'the source asks for fewer requests (HTTP 429)';
   return `the source answers with HTTP ${status}`;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { downloadOne, fileOf, MAX_PAGE_EXCERPT } from './fetch-file.ts';
+import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
 import { FeedRunError, type FetchContext, type Fetched } from './fetching.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export async function fetchMispFeed(context: FetchContext): Promise<Fetched> {
   const base = new URL(context.source.address.replace(/manifest\.json$/, '').replace(/\/?$/, '/'));
   const manifest = await readManifest(
-    fileOf(await downloadOne(context, new URL('manifest.json', base).href, {}, MAX_PAGE_EXCERPT)).path,
+    fileOf(await downloadOne(context, new URL('manifest.json', base).href, {}, MAX_PAGE_BYTES)).path,
   );
   const known = isRecord(context.memory.events) ? context.memory.events : {};
   const events: Record<string, string> = {};
@@ -24,7 +24,7 @@ export async function fetchMispFeed(context: FetchContext): Promise<Fetched> {
     }
     const path = await fetchEvent(context, new URL(`${uuid}.json`, base).href);
     if (path === null) {
-      fetched.skipped?.push({ where: uuid, reason: 'an event that the manifest names is not there' });
+      fetched.skipped?.push({ where: uuid, reason: 'an event in the manifest does not exist' });
       continue;
     }
     fetched.files.push({ label: `event ${uuid}`, path });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { httpUrl } from '../model/http-url.ts';
-import { downloadOne, fileOf, MAX_PAGE_EXCERPT } from './fetch-file.ts';
+import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
 import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
 const PAGE_SIZE = '20';
@@ -16,7 +16,7 @@ export async function fetchOtx(context: FetchContext): Promise<Fetched> {
   const files: FetchedFile[] = [];
   for (let page = 1; url; page++) {
     if (page > MAX_PAGES) throw new FeedRunError(`there are more than ${MAX_PAGES} pages of pulses`);
-    const { path } = fileOf(await downloadOne(context, url, {}, MAX_PAGE_EXCERPT));
+    const { path } = fileOf(await downloadOne(context, url, {}, MAX_PAGE_BYTES));
     const { next, modified } = await readPage(path, page, first);
     if (modified.length > 0) files.push({ label: `page ${page}`, path });
     latest = [...modified, ...(latest ? [latest] : [])].reduce(

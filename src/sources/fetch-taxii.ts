@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { downloadOne, fileOf, MAX_PAGE_EXCERPT } from './fetch-file.ts';
+import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
 import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 
 /** The media type of TAXII 2.1 (§1.6.8.1). */
@@ -25,7 +25,7 @@ export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
       {
         headers: { accept: MEDIA_TYPE },
       },
-      MAX_PAGE_EXCERPT,
+      MAX_PAGE_BYTES,
     );
     const { path } = fileOf(download);
     const { more, nextPage, holdsObjects } = await readEnvelope(path, page);
@@ -35,7 +35,9 @@ export async function fetchTaxii(context: FetchContext): Promise<Fetched> {
     if (!nextPage) addedAfter = last ?? addedAfter;
     if (!more) return { files, memory: { addedAfter: last ?? addedAfter }, whole: false };
     if (!nextPage && addedAfter === before)
-      throw new FeedRunError('the collection says that there is more, and not how to ask for it');
+      throw new FeedRunError(
+        'the collection states that there are more objects, but sends neither next nor a date',
+      );
     next = nextPage;
   }
   throw new FeedRunError(`the collection has more than ${MAX_PAGES} pages`);

@@ -1,10 +1,10 @@
 import type { Outbound } from '../outbound/outbound.ts';
-import type { Memory, StoredSource } from './source-settings.ts';
+import type { FetchState, StoredSource } from './source-settings.ts';
 
 /** The input of a fetcher. */
 export interface FetchContext {
   source: Pick<StoredSource, 'name' | 'address' | 'options'>;
-  memory: Memory;
+  memory: FetchState;
   /** Headers that are sent only to the origin of a request's URL. */
   credentials: Record<string, string>;
   outbound: Outbound;
@@ -28,7 +28,7 @@ export interface Fetched {
   /** Empty: nothing has changed at the source. */
   files: FetchedFile[];
   /** The memory for the next run, which is stored once the files are imported. */
-  memory: Memory;
+  memory: FetchState;
   /** Whether the files are the complete current content of the source, not only its changes. */
   whole: boolean;
   /** The parts that were not fetched this time, and the reason. */
@@ -39,7 +39,7 @@ export type Fetcher = (context: FetchContext) => Promise<Fetched>;
 
 /** Thrown when a run cannot continue. The message is for the operator, and contains nothing of a response body. */
 export class FeedRunError extends Error {
-  override name = 'BrokenRun';
+  override name = 'FeedRunError';
   /** The HTTP status that caused the error, if one did. */
   readonly status: number | null;
   /** When the source accepts requests again, if it states that. */

@@ -1,16 +1,20 @@
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { withRevision } from '../db/revision/revision.ts';
-import { forgetSource } from '../imports/changes.queries.ts';
+import { discardUndoData } from '../imports/changes.queries.ts';
 import { isImporting } from '../imports/import-runs.queries.ts';
 import {
-  type CarryOut,
   previewRestoration,
   type Restoration,
+  type RestoreOptions,
   type RestorePreview,
   restore,
 } from '../imports/restore.service.ts';
-import { countSaidRelationships, findSaid, findSaidRelationships } from '../imports/restored.queries.ts';
+import {
+  countStatedRelationships,
+  findStatedIds,
+  findStatedRelationships,
+} from '../imports/restored.queries.ts';
 import { beginRemoval, endRemoval, unfinishedRemovals } from './feeds.queries.ts';
 import type { StoredSource } from './source-settings.ts';
 import { SourceError } from './sources.service.ts';
@@ -24,7 +28,7 @@ export async function previewRemoval(db: Db, source: StoredSource, now: Date): P
 /** Returns the restoration that deletes all statements of a source. */
 function removing(source: { id: string; name: string }): Restoration {
   const find: Restoration['find'] = async (db, ...walk) => {
-    const ids = await findSaid(db, source.id, ...walk);
+    const ids = await findStatedIds(db, source.id, ...walk);
     return { changes: ids.map((id) => ({ id, before: null })), last: ids.at(-1), restated: 0 };
   };
   return {
@@ -33,11 +37,11 @@ function removing(source: { id: string; name: string }): Restoration {
     // The deleted statements are not found again.
     take: find,
     async countRelationships(db) {
-      const count = await countSaidRelationships(db, source.id);
+      const count = await countStatedRelationships(db, source.id);
       return { changed: count, gone: count, restated: 0 };
     },
     async takeRelationships(trx, most) {
-      const said = await findSaidRelationships(trx, source.id, most);
+      const said = await findStatedRelationships(trx, source.id, most);
       return { changes: said.map((ends) => ({ ...ends, before: null })), any: said.length > 0 };
     },
   };
@@ -52,7 +56,7 @@ export async function startRemoval(db: Db, source: StoredSource, by: AuditActor)
     if (await isImporting(trx, source.name))
       throw new SourceError(`a file is being imported into "${source.name}": wait for its end, or stop it`);
     if (!(await beginRemoval(trx, source.id))) return;
-    await forgetSource(trx, source);
+    await discardUndoData(trx, source);
     await writeAudit(trx, by, {
       action: 'source.remove',
       object: { kind: 'source', id: source.id },
@@ -69,7 +73,7 @@ export async function startRemoval(db: Db, source: StoredSource, by: AuditActor)
  * Withdraws the statements of removed sources. An interrupted removal continues where it stopped; several processes may
  * call this at the same time.
  */
-export async function carryOutRemovals(db: Db, carryOut: CarryOut): Promise<void> {
+export async function runPendingRemovals(db: Db, carryOut: RestoreOptions): Promise<void> {
   for (const source of await unfinishedRemovals(db)) {
     if (!(await restore(db, removing(source), carryOut))) return;
     await endRemoval(db, source.id);

@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import { fileInput } from '../importers/file-input.ts';
 import { type Importer, type IndicatorRecord, UnreadableInput } from '../importers/importer.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
-import type { Guard } from '../imports/assert-lease.ts';
+import type { AssertLease } from '../imports/assert-lease.ts';
 import { createCounts, type ImportCounts } from '../imports/counts.ts';
 import { importFiles } from '../imports/imports.service.ts';
 import { indicatorId } from '../model/identity.ts';
@@ -24,7 +24,7 @@ import {
   writeOutcome,
 } from './feeds.queries.ts';
 import { FeedRunError, type Fetched, type FetchedFile } from './fetching.ts';
-import type { Counts, Memory, RunCounts, StoredSource } from './source-settings.ts';
+import type { Counts, FetchState, RunCounts, StoredSource } from './source-settings.ts';
 
 export interface RunDeps {
   db: Db;
@@ -86,11 +86,11 @@ export async function runSource(
     const importer = deps.openImporter(rulesOf(source).importer, source.options);
     const run = { source, importer, now, signal, allowShrink, guard: guardOf(id, token) };
     const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
-    const kept: Memory = { ...fetched.memory, version: deps.version };
+    const kept: FetchState = { ...fetched.memory, version: deps.version };
     await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: kept });
     return { error: null, counts };
   } catch (error) {
-    const message = told(error, signal);
+    const message = operatorMessage(error, signal);
     // A run that was stopped leaves its source due.
     if (message === STOPPED) await dropLease(db, id, token);
     else {
@@ -115,11 +115,11 @@ function notBefore(next: Date | null, error: unknown): Date | null {
   return next && retryAt && retryAt > next ? retryAt : next;
 }
 
-const STOPPED = 'it was called off';
-const OWN_FAULT = 'Tipline itself failed; its log says how';
+const STOPPED = 'the run was stopped';
+const OWN_FAULT = 'internal error; see the log';
 
 /** Returns the error message for the operator; null: it is an internal error. */
-function told(error: unknown, signal: AbortSignal): string | null {
+function operatorMessage(error: unknown, signal: AbortSignal): string | null {
   if (signal.aborted) return isTimeout(signal.reason) ? 'the run took too long' : STOPPED;
   if (error instanceof FeedRunError || error instanceof OutboundError || error instanceof UnreadableInput)
     return error.message;
@@ -128,9 +128,10 @@ function told(error: unknown, signal: AbortSignal): string | null {
 
 const isTimeout = (reason: unknown) => reason instanceof DOMException && reason.name === 'TimeoutError';
 
-function guardOf(id: string, token: string): Guard {
+function guardOf(id: string, token: string): AssertLease {
   return async (trx) => {
-    if (!(await holdsLease(trx, id, token))) throw new FeedRunError('its settings were changed meanwhile');
+    if (!(await holdsLease(trx, id, token)))
+      throw new FeedRunError('the settings of the source changed during the run');
   };
 }
 
@@ -138,7 +139,7 @@ async function fetchFeed(
   deps: RunDeps,
   source: StoredSource,
   sealed: string | null,
-  memory: Memory,
+  memory: FetchState,
   directory: string,
   now: Date,
   signal: AbortSignal,
@@ -179,7 +180,7 @@ interface Run {
   now: Date;
   signal: AbortSignal;
   allowShrink: boolean;
-  guard: Guard;
+  guard: AssertLease;
 }
 
 async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts> {
@@ -187,12 +188,12 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
   const copy = fetched.whole
     ? { members: source.isSnapshotList, ids: new Set<string>(), repeated: new Set<string>() }
     : null;
-  await readThrough(importer, fetched, copy, signal);
+  await validateFeed(importer, fetched, copy, signal);
   const present = source.isSnapshotList && copy ? copy.ids : null;
-  if (present && !run.allowShrink) await refuseShrink(db, source, present);
+  if (present && !run.allowShrink) await rejectShrink(db, source, present);
   const counts = createCounts();
   const files = fetched.files.map((file) => ({
-    importer: copy ? saidOnce(importer, copy) : importer,
+    importer: copy ? markCompleteStatements(importer, copy) : importer,
     input: inputOf(file),
   }));
   for (const { reason, where } of fetched.skipped ?? []) counts.reject('report', reason, where);
@@ -222,7 +223,7 @@ interface Copy {
 }
 
 /** Returns the importer, which marks records that are the complete undated statement about their indicator. */
-function saidOnce(importer: Importer, { repeated }: Copy): Importer {
+function markCompleteStatements(importer: Importer, { repeated }: Copy): Importer {
   return {
     ...importer,
     async *read(input) {
@@ -238,18 +239,18 @@ function saidOnce(importer: Importer, { repeated }: Copy): Importer {
 }
 
 /** A list with fewer members may lose any number of them. */
-const FEW_MEMBERS = 20;
+const SMALL_LIST = 20;
 const MAX_LEAVING_SHARE = 0.5;
 
 /**
  * Rejects a list that has lost most of its members: a maintenance page that contains a link parses as a list of one.
  * @throws {FeedRunError} with the numbers
  */
-async function refuseShrink(db: Db, source: StoredSource, present: ReadonlySet<string>): Promise<void> {
+async function rejectShrink(db: Db, source: StoredSource, present: ReadonlySet<string>): Promise<void> {
   const members = await countMembers(db, source.id);
-  if (members < FEW_MEMBERS || present.size >= members * MAX_LEAVING_SHARE) return;
+  if (members < SMALL_LIST || present.size >= members * MAX_LEAVING_SHARE) return;
   throw new FeedRunError(
-    `of ${members} members the list holds ${present.size} now; if that is right: tipline sources run "${source.name}" --allow-shrink`,
+    `the list shrank from ${members} to ${present.size} members; to accept that: tipline sources run "${source.name}" --allow-shrink`,
   );
 }
 
@@ -266,7 +267,7 @@ const MAX_REJECTED_SHARE = 0.5;
  * @param copy collects the ids of the indicators
  * @throws {UnreadableInput} or {FeedRunError} with the reason
  */
-async function readThrough(
+async function validateFeed(
   importer: Importer,
   { files, whole }: Fetched,
   copy: Copy | null,

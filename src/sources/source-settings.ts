@@ -52,4 +52,4 @@ export interface StoredSource extends SourceSettings {
 }
 
 /** Data of the last run for the next one. */
-export type Memory = Record<string, unknown>;
+export type FetchState = Record<string, unknown>;

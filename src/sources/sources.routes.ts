@@ -7,7 +7,7 @@ import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/operation.ts';
 import { requireFullVisibility } from '../http/session-gate.ts';
 import { findSources, findStoredSource, makeDue } from './feeds.queries.ts';
-import { carryOutRemovals, previewRemoval, startRemoval } from './remove-source.ts';
+import { previewRemoval, runPendingRemovals, startRemoval } from './remove-source.ts';
 import { fetchSource, listSources, previewSourceRemoval, removeSource } from './sources.schema.ts';
 import { SourceError } from './sources.service.ts';
 
@@ -43,7 +43,7 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
       const [id, who] = [idOf(request), by(request)];
       await db.transaction().execute(async (trx) => {
         if (!(await makeDue(trx, id, who.now)))
-          throw new ApiError('conflict', 'This source is switched off, or it is not one that is fetched.');
+          throw new ApiError('conflict', 'This source is disabled or has no address to fetch.');
         const entry = { before: null, after: null, reason: null };
         await writeAudit(trx, who, { action: 'source.fetch', object: { kind: 'source', id }, ...entry });
       });
@@ -66,7 +66,7 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
       await startRemoval(db, await found(idOf(request)), by(request)).catch(asApiError);
       const stopped = () => stopping.signal.aborted;
       // A worker continues a removal that this process does not complete.
-      const work = carryOutRemovals(db, { now: clock, stopped }).catch((err: unknown) =>
+      const work = runPendingRemovals(db, { now: clock, stopped }).catch((err: unknown) =>
         request.log.error({ err }, 'removing a source'),
       );
       removing.add(work);

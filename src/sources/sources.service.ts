@@ -12,7 +12,7 @@ import {
   findSources,
   findStoredSource,
   indicatorsOf,
-  markReckoned,
+  markRecomputed,
   staleSources,
   writeSource,
 } from './feeds.queries.ts';
@@ -29,8 +29,8 @@ export interface Change extends AuditActor {
   credentials?: Record<string, string> | null;
 }
 
-const LONGEST_NAME = 200;
-const SHORTEST_INTERVAL = 60;
+const MAX_SOURCE_NAME = 200;
+const MIN_INTERVAL_SECONDS = 60;
 
 /**
  * Creates a source or changes its settings, and recomputes the indicators that it states.
@@ -87,13 +87,13 @@ function check(settings: SourceSettings, hasKey: boolean): void {
   const { name, kind, address, intervalSeconds, lifetimes } = settings;
   const rules = feedRulesOf(kind);
   if (!rules) throw new SourceError(`there is no kind "${kind}"; allowed: ${FEED_KINDS.join(', ')}`);
-  if (name.trim() === '' || name.length > LONGEST_NAME)
-    throw new SourceError(`the name must have 1 to ${LONGEST_NAME} characters`);
+  if (name.trim() === '' || name.length > MAX_SOURCE_NAME)
+    throw new SourceError(`the name must have 1 to ${MAX_SOURCE_NAME} characters`);
   const url = httpUrl(address);
   if (!url) throw new SourceError('the address must be a URL that begins with http:// or https://');
   if (url.username || url.password)
     throw new SourceError('the address must not hold a user or a password: they belong to the credentials');
-  if (intervalSeconds !== null && intervalSeconds < SHORTEST_INTERVAL)
+  if (intervalSeconds !== null && intervalSeconds < MIN_INTERVAL_SECONDS)
     throw new SourceError('a source can be fetched once a minute at most');
   for (const [type, seconds] of Object.entries(lifetimes)) {
     if (!INDICATOR_TYPES.some((known) => known === type) || !Number.isSafeInteger(seconds) || seconds < 1)
@@ -116,7 +116,7 @@ export async function recomputeSources(db: Db, now: Date, stopped = () => false)
       if (stopped()) return;
       await reevaluateInBatches(db, ids, now);
     }
-    await markReckoned(db, id, version);
+    await markRecomputed(db, id, version);
   }
 }
 

@@ -7,20 +7,20 @@ import { type JobRunner, openJobs, runJobLoop, vacuumJobs } from '../db/jobs.ts'
 import { runEnrichmentQueue } from '../enrichment/drain.ts';
 import type { ProviderClient } from '../enrichment/providers/provider-client.ts';
 import { releaseAllRequests } from '../enrichment/requests.queries.ts';
-import { forgetOldChanges } from '../imports/changes.queries.ts';
-import { carryOutUndos } from '../imports/undo.service.ts';
+import { deleteOldUndoData } from '../imports/changes.queries.ts';
+import { runPendingUndos } from '../imports/undo.service.ts';
 import { sweepExpired } from '../indicators/expiry/sweep.ts';
 import { countJob, type JobStats } from '../metrics/job-stats.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.queries.ts';
-import { carryOutRemovals } from '../sources/remove-source.ts';
+import { runPendingRemovals } from '../sources/remove-source.ts';
 import { type RunDeps, removeOldRuns, runSource } from '../sources/run-source.ts';
 import { recomputeSources } from '../sources/sources.service.ts';
 import { reevaluateMatches } from '../whitelist/reevaluate.ts';
 
 export interface WorkerDeps extends RunDeps {
   database: Pick<Database, 'db' | 'kind'>;
-  asker: ProviderClient;
+  providerClient: ProviderClient;
   /** Decrypts the keys of providers. */
   providerSecrets: SecretBox;
   clock: Clock;
@@ -52,12 +52,12 @@ const PERIODS = {
 /** The number of seconds after which another worker may run a job of a killed worker. */
 const EXPIRE_SECONDS = { maintenance: 300, run: 1800 };
 /** The duration after which a maintenance job stops, before it expires; the next one continues. */
-const CHORE_MS = 240_000;
+const MAINTENANCE_MS = 240_000;
 const RUN_MS = 1_700_000;
 /** The maximum wait for jobs in progress, well within the maximum duration of a shutdown. */
 const STOP_MS = 10_000;
 
-type Chore = (stopped: () => boolean) => Promise<unknown>;
+type MaintenanceJob = (stopped: () => boolean) => Promise<unknown>;
 
 /**
  * Starts the background jobs: they fetch sources that are due, mark expired indicators, re-evaluate indicators against
@@ -85,20 +85,20 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     await dropAllLeases(db);
   }
   const stopping = new AbortController();
-  const maintenanceJobs: Record<keyof typeof PERIODS, Chore> = {
+  const maintenanceJobs: Record<keyof typeof PERIODS, MaintenanceJob> = {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
     whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),
     recompute: (stopped) => recomputeSources(db, clock(), stopped),
     enrich: (stopped) =>
       runEnrichmentQueue(
-        { db, client: deps.asker, secrets: deps.providerSecrets, clock, stopped },
+        { db, client: deps.providerClient, secrets: deps.providerSecrets, clock, stopped },
         stopping.signal,
       ),
     undo: async (stopped) => {
-      await carryOutUndos(db, { now: clock, stopped });
-      await carryOutRemovals(db, { now: clock, stopped });
+      await runPendingUndos(db, { now: clock, stopped });
+      await runPendingRemovals(db, { now: clock, stopped });
     },
-    forget: (stopped) => forgetOldChanges(db, clock(), stopped),
+    forget: (stopped) => deleteOldUndoData(db, clock(), stopped),
     sources: () => enqueueDue(boss, db, clock()),
     tidy: () => vacuumJobs(deps.database),
     keys: () => warnOfExpiringKeys(db, log, clock()),
@@ -132,7 +132,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   ];
   for (const [name, job] of Object.entries(maintenanceJobs)) {
     const work = async () => {
-      const end = performance.now() + CHORE_MS;
+      const end = performance.now() + MAINTENANCE_MS;
       const stopped = () => stopping.signal.aborted || performance.now() > end;
       // The next period repeats the job. The error is logged here, because nobody reads the queue.
       await counted(name, job(stopped)).catch((err) =>
@@ -157,14 +157,14 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   };
 }
 
-const TOLD_EVERY_MS = 30_000;
+const LOG_INTERVAL_MS = 30_000;
 
 /** Returns a log function that limits its rate: while the database is unavailable, every poll of every queue fails. */
 function throttledLog(tell: (error: unknown) => void): (error: unknown) => void {
   let next = 0;
   return (error) => {
     if (performance.now() < next) return;
-    next = performance.now() + TOLD_EVERY_MS;
+    next = performance.now() + LOG_INTERVAL_MS;
     tell(error);
   };
 }

@@ -45,21 +45,21 @@ onEveryEngine((engine) => {
       return data.map(({ name }: { name: string }) => name);
     };
 
-    it('lists by name, whatever the case', async () => {
+    it('sorts by name, ignoring case', async () => {
       expect(await names('')).toEqual(['alpha', 'Beta', 'menuPass', 'Secret', 'Zebra']);
     });
 
-    it('takes an actor for active unless it is retired or was last seen over two years ago', async () => {
+    it('treats an actor as active unless it is retired or was last seen over two years ago', async () => {
       expect(await names('?active=true')).toEqual(['menuPass', 'Secret', 'Zebra']);
       expect(await names('?active=false')).toEqual(['alpha', 'Beta']);
     });
 
-    it('hides what is above the ceiling of the key, from the total too', async () => {
+    it("excludes actors above the key's TLP ceiling, also from the total", async () => {
       const key = await tipline.newKey({ tlpCeiling: 'AMBER_STRICT' });
       expect(await names('', key)).toEqual(['alpha', 'Beta', 'menuPass', 'Zebra']);
     });
 
-    it('pages within its own bounds', async () => {
+    it('paginates with a default pageSize of 50 and a maximum of 200', async () => {
       expect((await tipline.get('/api/v1/actors')).json()).toMatchObject({ page: 1, pageSize: 50, total: 5 });
       expect((await tipline.get('/api/v1/actors?pageSize=200')).statusCode).toBe(200);
       expect((await tipline.get('/api/v1/actors?pageSize=201')).statusCode).toBe(400);
@@ -68,7 +68,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('answers one with what it uses, as far as the key may see it', async () => {
+    it("returns one actor with its relationships, limited to the key's TLP ceiling", async () => {
       const [, , menuPass] = (await tipline.get('/api/v1/actors')).json().data;
       const key = await tipline.newKey({ tlpCeiling: 'GREEN' });
       expect((await tipline.get(`/api/v1/actors/${menuPass.id}`, { key })).json()).toEqual({
@@ -98,7 +98,7 @@ onEveryEngine((engine) => {
       });
     });
 
-    it('answers 404 for one that is hidden', async () => {
+    it('returns 404 for an actor above the TLP ceiling', async () => {
       const secret = (await tipline.get('/api/v1/actors')).json().data[3];
       const key = await tipline.newKey({ tlpCeiling: 'AMBER' });
       expect((await tipline.get(`/api/v1/actors/${secret.id}`)).statusCode).toBe(200);

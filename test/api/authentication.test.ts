@@ -24,7 +24,7 @@ onEveryEngine((engine) => {
       ['two keys', 'Bearer tip_a tip_b'],
       ['a key that never was', `Bearer tip_${'A'.repeat(43)}`],
       ['something else', 'Bearer \u00ff\u00fe'],
-    ])('refuses %s with 401 and a challenge', async (_, authorization) => {
+    ])('rejects %s with 401 and a challenge', async (_, authorization) => {
       const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
       const response = await tipline.get(LIST, { key: null, headers });
       expect(response.statusCode).toBe(401);
@@ -39,12 +39,12 @@ onEveryEngine((engine) => {
       '/api/v1/nothing',
       '/api/v1/indicators/%zz',
       '/api/v1/indicators?page=0',
-    ])('asks for the key before it says anything of %s', async (url) => {
+    ])('requires a key before it validates %s', async (url) => {
       expect((await tipline.get(url, { key: null })).statusCode).toBe(401);
       expect((await tipline.get(url, { key: null, method: 'POST' })).statusCode).toBe(401);
     });
 
-    it.each(FORMAT_NAMES)('takes HTTP Basic for exports as %s, and asks for it', async (format) => {
+    it.each(FORMAT_NAMES)('accepts and requests HTTP Basic for exports as %s', async (format) => {
       const key = await tipline.newKey();
       const url = `${LIST}?format=${format}`;
       const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
@@ -60,7 +60,7 @@ onEveryEngine((engine) => {
         ]);
     });
 
-    it('takes no HTTP Basic for the list in JSON', async () => {
+    it('rejects HTTP Basic for the JSON list', async () => {
       const authorization = `Basic ${Buffer.from(`any:${await tipline.newKey()}`).toString('base64')}`;
       for (const url of [LIST, `${LIST}?format=json`, '/api/v1/actors']) {
         const { statusCode, headers } = await tipline.get(url, { key: null, headers: { authorization } });
@@ -68,7 +68,7 @@ onEveryEngine((engine) => {
       }
     });
 
-    it('takes the scheme in any case', async () => {
+    it('accepts the scheme in any case', async () => {
       const key = await tipline.newKey();
       for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
         const headers = { authorization: `${scheme} ${key}` };
@@ -76,7 +76,7 @@ onEveryEngine((engine) => {
       }
     });
 
-    it('opens to a scope its own routes and no other', async () => {
+    it('restricts a key to the routes of its scopes', async () => {
       const routes = {
         'indicators:read': ['/api/v1/indicators', '/api/v1/indicators/x', '/api/v1/indicators/x/context'],
         'actors:read': ['/api/v1/actors', '/api/v1/actors/x'],
@@ -95,7 +95,7 @@ onEveryEngine((engine) => {
       }
     });
 
-    it('ends with the instant a key expires', async () => {
+    it('rejects a key from the instant it expires', async () => {
       const key = await tipline.newKey({ expiresAt: later(10) });
       tipline.clock.now = later(9.999);
       expect((await tipline.get(LIST, { key })).statusCode).toBe(200);
@@ -104,7 +104,7 @@ onEveryEngine((engine) => {
       tipline.clock.now = NOW;
     });
 
-    it('ends at once when a key is revoked, like one that never was', async () => {
+    it('rejects a revoked key at once, with the same response as for an unknown key', async () => {
       const key = await tipline.newKey({ name: 'gone' });
       expect((await tipline.get(LIST, { key })).statusCode).toBe(200);
       await revoke(tipline.db, 'gone', by(NOW));
@@ -116,7 +116,7 @@ onEveryEngine((engine) => {
       expect(Object.keys(revoked.headers).sort()).toEqual(Object.keys(never.headers).sort());
     });
 
-    it('keeps the old key beside the new one for as long as was chosen', async () => {
+    it('accepts the old key beside the new one during the rotation overlap', async () => {
       const old = await tipline.newKey({ name: 'turning', scopes: ['actors:read'], tlpCeiling: 'GREEN' });
       const { key, record } = await rotate(tipline.db, 'turning', 60, by(NOW));
       expect(record).toMatchObject({ name: 'turning', scopes: ['actors:read'], tlpCeiling: 'GREEN' });
@@ -130,7 +130,7 @@ onEveryEngine((engine) => {
       tipline.clock.now = NOW;
     });
 
-    it('is meant by its id where several usable keys have the name', async () => {
+    it('requires the id when several usable keys share a name', async () => {
       await tipline.newKey({ name: 'again' });
       const { record: second } = await rotate(tipline.db, 'again', 60, by(later(1)));
       const ambiguous = /give the id:\n {2}[0-9a-f-]{36} {2}created/;
@@ -140,7 +140,7 @@ onEveryEngine((engine) => {
       expect((await revoke(tipline.db, 'again', by(later(120)))).id).toBe(record.id);
     });
 
-    it('may be bound to networks, IPv4-mapped addresses being the IPv4 address', async () => {
+    it('can be restricted to networks, and treats IPv4-mapped addresses as IPv4', async () => {
       const key = await tipline.newKey({ networks: ['192.0.2.0/24', '2001:db8::/32'] });
       const from = async (remoteAddress: string, headers = {}) =>
         (await tipline.get(LIST, { key, remoteAddress, headers })).statusCode;
@@ -151,7 +151,7 @@ onEveryEngine((engine) => {
       expect(await from('198.51.100.1', { 'x-forwarded-for': '192.0.2.9' })).toBe(403);
     });
 
-    it('tells a slow guesser to wait', async () => {
+    it('returns 429 after 60 wrong keys from one address, while valid keys still work', async () => {
       const guess = () => tipline.get(LIST, { key: `tip_${'C'.repeat(43)}`, remoteAddress: '203.0.113.66' });
       for (let i = 0; i < 60; i++) expect((await guess()).statusCode).toBe(401);
       const told = await guess();
@@ -160,7 +160,7 @@ onEveryEngine((engine) => {
       expect((await tipline.get(LIST, { remoteAddress: '203.0.113.66' })).statusCode).toBe(200);
     });
 
-    it('is kept only as a hash', async () => {
+    it('are stored only as hashes', async () => {
       const key = await tipline.newKey();
       const rows = JSON.stringify(await tipline.db.selectFrom('api_key').selectAll().execute());
       expect(rows).not.toContain(key.slice(10));
@@ -168,7 +168,7 @@ onEveryEngine((engine) => {
   });
 
   describe('rate limits', () => {
-    it('stand on every answer to a known key, and end a window at its limit', async () => {
+    it('are in the headers of every authenticated response, and return 429 at the limit', async () => {
       const tipline = await startHarness(engine, {
         rateLimit: { limit: 5, windowSeconds: 60 },
         rateLimits: memoryStore(),
@@ -194,7 +194,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('count a 304 too', async () => {
+    it('count 304 responses', async () => {
       const tipline = await startHarness(engine);
       const { headers } = await tipline.get(LIST);
       const again = await tipline.get(LIST, { headers: { 'if-none-match': String(headers.etag) } });

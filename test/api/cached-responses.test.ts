@@ -96,7 +96,7 @@ onEveryEngine((engine) => {
     return { ...answer, headers: rest };
   };
 
-  it('gives the same response as the first, which was read, and counts it', async () => {
+  it('sends the same response as the uncached one, and counts it against the rate limit', async () => {
     const first = await ask();
     const again = await warm();
     expect(lasting(again)).toEqual(lasting(first));
@@ -106,7 +106,7 @@ onEveryEngine((engine) => {
     expect(left(next)).toBe(left(again) - 1);
   });
 
-  it('answers 304 as an uncached response does', async () => {
+  it('returns 304 as an uncached response does', async () => {
     const { etag } = (await ask()).headers;
     const known = { 'if-none-match': `W/"x", ${String(etag)}` };
     const uncached = await ask(known, `${LIST}&page=1`);
@@ -117,7 +117,7 @@ onEveryEngine((engine) => {
   });
 
   it.each(['Host: other.example', 'AUTHORIZATION: Bearer tip_other'])(
-    'answers a repeated header (%s) with 400, like the full pipeline',
+    'rejects a repeated header (%s) with 400, like the full pipeline',
     async (extra) => {
       await warm();
       const { port } = tipline.app.server.address() as AddressInfo;
@@ -136,7 +136,7 @@ onEveryEngine((engine) => {
     },
   );
 
-  it('is observed as any other request', async () => {
+  it('is included in the request metrics', async () => {
     await warm();
     const observed = async () => {
       const { body } = await ask({ authorization: `Bearer ${METRICS_TOKEN}` }, '/metrics');
@@ -156,14 +156,14 @@ onEveryEngine((engine) => {
     ['no key', { authorization: '' }, 'GET', 401],
     ['a wrong key', { authorization: `Bearer tip_${'x'.repeat(43)}` }, 'GET', 401],
     ['the scheme in other letters', { authorization: 'LOWER' }, 'GET', 200],
-  ])('%s is answered by the same rules', async (_, headers, method, status) => {
+  ])('%s follows the same rules as without the cache', async (_, headers, method, status) => {
     await warm();
     const given = headers.authorization === 'LOWER' ? { authorization: `bearer ${key}` } : headers;
     expect((await ask(given, LIST, method)).status).toBe(status);
   });
 
-  describe('goes by the key', () => {
-    it('its ceiling', async () => {
+  describe("a cached response respects the key's", () => {
+    it('TLP ceiling', async () => {
       await warm();
       const clear = { authorization: `Bearer ${await tipline.newKey({ tlpCeiling: 'CLEAR' })}` };
       expect(values(await ask(clear))).toEqual(['one', 'soon']);
@@ -171,7 +171,7 @@ onEveryEngine((engine) => {
       expect(values(await warm())).toEqual(['one', 'soon', 'two']);
     });
 
-    it('its scopes and networks', async () => {
+    it('scopes and networks', async () => {
       await warm();
       const actors = { authorization: `Bearer ${await tipline.newKey({ scopes: ['actors:read'] })}` };
       const elsewhere = { authorization: `Bearer ${await tipline.newKey({ networks: ['192.0.2.0/24'] })}` };
@@ -181,7 +181,7 @@ onEveryEngine((engine) => {
       }
     });
 
-    it('the instant at which it expires', async () => {
+    it('expiry instant', async () => {
       const brief = {
         authorization: `Bearer ${await tipline.newKey({ expiresAt: new Date(NOW.getTime() + 1_000) })}`,
       };
@@ -192,7 +192,7 @@ onEveryEngine((engine) => {
       expect((await ask(brief)).status).toBe(401);
     });
 
-    it('its end, and that of whoever owns it, at once', async () => {
+    it("revocation, and the end of its owner's account, at once", async () => {
       const administrator = await signedIn(tipline, 'administrator');
       const analyst = await signedIn(tipline, 'analyst');
       const make = async () => {
@@ -219,7 +219,7 @@ onEveryEngine((engine) => {
       expect((await ask(b)).status).toBe(401);
     });
 
-    it('its limit', async () => {
+    it('rate limit', async () => {
       await tipline.close();
       await start({ rateLimit: { limit: 20, windowSeconds: 60 } });
       const statuses: number[] = [];
@@ -228,14 +228,14 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('an answer changes at once with', () => {
-    it('what is whitelisted', async () => {
+  describe('a cached response changes at once when', () => {
+    it('an indicator is whitelisted', async () => {
       await warm();
       await whitelistOne();
       expect(values(await ask())).toEqual(['soon', 'two']);
     });
 
-    it('the instant at which something expires', async () => {
+    it('an indicator expires', async () => {
       await warm();
       tipline.clock.now = new Date(NOW.getTime() + 4_999);
       expect(values(await ask())).toEqual(['one', 'soon', 'two']);
@@ -244,7 +244,7 @@ onEveryEngine((engine) => {
       expect(values(await warm())).toEqual(['one', 'two']);
     });
 
-    it('what is imported', async () => {
+    it('an indicator is imported', async () => {
       const { etag } = (await warm()).headers;
       await tipline.load([indicatorRecord('DOMAIN', 'three.test-feed.net')]);
       const answer = await ask({ 'if-none-match': String(etag) });
@@ -252,13 +252,13 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe.each(['', '/context'])('one object%s', (end) => {
+  describe.each(['', '/context'])('a single object at /api/v1/indicators/{id}%s', (end) => {
     const paths = async () => {
       const { data } = JSON.parse((await ask()).body) as { data: { id: string; value: string }[] };
       return new Map(data.map(({ id, value }) => [value.split('.')[0], `/api/v1/indicators/${id}${end}`]));
     };
 
-    it('is read again for each request', async () => {
+    it('is read from the database for each request', async () => {
       const [one = '', two = ''] = (await paths()).values();
       reads = 0;
       const [first, again, other] = [await ask({}, one), await ask({}, one), await ask({}, two)];
@@ -269,7 +269,7 @@ onEveryEngine((engine) => {
       expect([known.status, known.body]).toEqual([304, '']);
     });
 
-    it('is not there once it is whitelisted or has expired, nor above the ceiling, nor with a wrong query', async () => {
+    it('returns 404 once whitelisted, expired or above the TLP ceiling, and 400 for an invalid query', async () => {
       const of = await paths();
       const [one = '', two = '', soon = ''] = ['one', 'two', 'soon'].map((name) => of.get(name));
       const green = { authorization: `Bearer ${await tipline.newKey({ tlpCeiling: 'GREEN' })}` };
@@ -285,7 +285,7 @@ onEveryEngine((engine) => {
       expect((await ask({}, soon)).status).toBe(404);
     });
 
-    it('counts one that is not there once, and reads it once', async () => {
+    it('counts a missing object once and reads it once', async () => {
       const [one = ''] = (await paths()).values();
       const left = ({ headers }: Answer) => Number(headers['x-ratelimit-remaining']);
       const before = left(await ask({}, one));
@@ -294,7 +294,7 @@ onEveryEngine((engine) => {
       expect([missing.status, left(missing), reads]).toEqual([404, before - 1, 1]);
     });
 
-    it('many at a time, each gets its own', async () => {
+    it('returns the right object for each of many concurrent requests', async () => {
       const of = [...(await paths()).entries()];
       const many = Array.from({ length: 30 }, (_, i) => of[i % of.length] ?? ['', '']);
       const { port } = tipline.app.server.address() as AddressInfo;
@@ -311,7 +311,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it.each(['q', 'tag'])('an id in %s is not taken for that of an object', async (filter) => {
+  it.each(['q', 'tag'])('a UUID in the parameter %s is not treated as an object id', async (filter) => {
     const id = 'deadbeef-0000-4000-8000-00000000beef';
     await tipline.load([indicatorRecord('MUTEX', id, { tags: [id] })]);
     await warm({}, `/api/v1/indicators?${filter}=:id`);
@@ -319,7 +319,7 @@ onEveryEngine((engine) => {
     expect(values(answer)).toEqual([id]);
   });
 
-  it('gives nothing out that no longer holds once its request was counted', async () => {
+  it('revalidates visibility after the rate limit was consumed', async () => {
     await tipline.close();
     const rateLimits = memoryStore();
     let counted = async () => {};
@@ -342,7 +342,7 @@ onEveryEngine((engine) => {
     expect(values(await asked)).toEqual(['two']);
   });
 
-  it('keeps the copy of a client good over writes that do not touch it', async () => {
+  it('keeps an ETag valid across writes that do not affect the list', async () => {
     const path = '/api/v1/indicators?type=DOMAIN';
     const { etag } = (await warm({}, path)).headers;
     await tipline.load([indicatorRecord('IPV4', '203.0.113.5')]);

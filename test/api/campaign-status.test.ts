@@ -36,11 +36,11 @@ onEveryEngine((engine) => {
       return data.find((campaign: { name: string }) => campaign.name === name)?.status;
     };
 
-    it.each(CASES)('%s follows from its dates', async (name, _start, _end, status) => {
+    it.each(CASES)('derives the status from the dates: %s', async (name, _start, _end, status) => {
       expect(await statusOf(name)).toBe(status);
     });
 
-    it('is what an analyst has set, whatever is imported then', async () => {
+    it('keeps the value pinned by an analyst across imports', async () => {
       const pin = (status: 'CONCLUDED' | null) =>
         tipline.db
           .updateTable('campaign')
@@ -60,7 +60,7 @@ onEveryEngine((engine) => {
       expect(await statusOf('that ended today')).toBe('ACTIVE');
     });
 
-    it('follows from dates that another source fills in', async () => {
+    it('uses dates supplied by another source', async () => {
       await tipline.load([campaignRecord('without dates', { endDate: ago(100) })], 'Another');
       expect(await statusOf('without dates')).toBe('DORMANT');
     });

@@ -35,7 +35,7 @@ onEveryEngine((engine) => {
     const list = async (query = '', key?: string) =>
       (await tipline.get(`/api/v1/campaigns${query}`, key ? { key } : {})).json().data;
 
-    it('lists the latest start first, unknown starts last, each with its status', async () => {
+    it('sorts by latest start, unknown starts last, and returns the status', async () => {
       const shown = (await list()).map(({ name, status }: Record<string, string>) => [name, status]);
       expect(shown).toEqual([
         ['Secret', 'ACTIVE'],
@@ -54,7 +54,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('gives way to a status that an analyst set', async () => {
+    it('lists a campaign under its pinned status', async () => {
       await tipline.db
         .updateTable('campaign')
         .set({ pinned_status: 'CONCLUDED' })
@@ -68,7 +68,7 @@ onEveryEngine((engine) => {
         .execute();
     });
 
-    it('counts what the key could list, and nothing hidden', async () => {
+    it('counts only the related objects that are visible to the key', async () => {
       const key = await tipline.newKey({ tlpCeiling: 'GREEN' });
       const current = async (k?: string) =>
         (await list('', k)).find(({ name }: { name: string }) => name === 'Current');
@@ -79,7 +79,7 @@ onEveryEngine((engine) => {
       expect(listed.json().total).toBe(seen.indicatorCount);
     });
 
-    it('answers one with the same fields as in the list', async () => {
+    it('returns one campaign with the same fields as the list', async () => {
       for (const campaign of await list()) {
         expect((await tipline.get(`/api/v1/campaigns/${campaign.id}`)).json()).toEqual({ data: campaign });
       }
@@ -103,7 +103,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('has bounds of its own', async () => {
+    it('paginates with its own limits, and rejects invalid values', async () => {
       expect((await tipline.get('/api/v1/campaigns')).json()).toMatchObject({
         page: 1,
         pageSize: 50,

@@ -71,7 +71,7 @@ onEveryEngine((engine) => {
   });
   afterAll(() => tipline.close());
 
-  it.each(QUERIES)('the dashboard’s panel %s reads what /metrics has: %s', (_, query) => {
+  it.each(QUERIES)('the dashboard panel %s queries series that /metrics exports: %s', (_, query) => {
     const { metrics, groups } = readsOf(query);
     const labels = new Set(ADDED_LABELS);
     for (const { name, labels: matched } of metrics) {
@@ -82,7 +82,7 @@ onEveryEngine((engine) => {
     for (const group of groups) expect([...labels]).toContain(group);
   });
 
-  it('has a panel for each metric of ours but the one of the build', () => {
+  it('has a panel for every application metric except four listed ones', () => {
     const read = new Set(QUERIES.flatMap(([, query]) => readsOf(query).metrics.map(({ name }) => name)));
     const unread = [...series.keys()].filter((name) => name.startsWith('tipline_') && !read.has(name));
     expect(unread.sort()).toEqual([

@@ -47,7 +47,7 @@ onEveryEngine((engine) => {
     });
   const addSecret = () => tipline.load(entities('secret'), 'Secret', { tlp: 'RED' });
 
-  it('does not name an id that was stated above the ceiling', async () => {
+  it('does not reveal an external id that was stated above the TLP ceiling', async () => {
     await addSecret();
     const answers = await Promise.all([exported('stix', green), exported('stix', red)]);
     for (const kind of KINDS) {
@@ -57,7 +57,7 @@ onEveryEngine((engine) => {
   });
 
   it.each(FORMATS)(
-    'is the same %s when something above the ceiling is said of what it holds',
+    '%s stays byte-identical when data above the TLP ceiling is added to its indicators',
     async (format) => {
       const before = await exported(format, green);
       await addSecret();
@@ -68,7 +68,7 @@ onEveryEngine((engine) => {
     },
   );
 
-  it('links nothing by an id that is above the ceiling of who imports', async () => {
+  it("creates no relationship through an id above the importer's TLP ceiling", async () => {
     await addSecret();
     const link = [
       indicatorRecord('DOMAIN', 'guess.example', { externalIds: ['g'] }),

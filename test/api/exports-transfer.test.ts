@@ -32,7 +32,7 @@ onEveryEngine((engine) => {
       http.get(address + path, { agent: false, headers: { authorization } }, resolve).on('error', reject);
     });
 
-  it('the transfer of an export breaks off visibly where it cannot be finished', async () => {
+  it('an export that cannot be completed aborts the transfer', async () => {
     const small = openSpool(temporaryDirectory(), 2_000_000);
     await listen(ROWS / 3, small);
     await useNewKey();
@@ -48,13 +48,13 @@ onEveryEngine((engine) => {
     beforeEach(useNewKey);
     afterAll(() => harness.close());
 
-    it('is whole for who asks again after another has gone away in the middle', async () => {
+    it('is complete for the next client after another one disconnects midway', async () => {
       (await unread('/api/v1/indicators?format=csv')).destroy();
       const text = await (await ask('/api/v1/indicators?format=csv')).text();
       expect(text.split('\r\n')).toHaveLength(ROWS + 2);
     });
 
-    it('holds nothing of the database while a client is slow', async () => {
+    it('holds no database connection while clients read slowly', async () => {
       const slow = await Promise.all(
         Array.from({ length: 12 }, (_, i) => unread(`/api/v1/indicators?format=csv&minConfidence=${i}`)),
       );
@@ -64,7 +64,7 @@ onEveryEngine((engine) => {
       for (const response of slow) response.destroy();
     });
 
-    it('of one key leaves room for those of others', async () => {
+    it('is limited to 16 concurrent transfers per key, leaving capacity for other keys', async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) => unread(`/api/v1/indicators?format=csv&minConfidence=${20 + i}`)),
       );
@@ -80,7 +80,7 @@ onEveryEngine((engine) => {
       for (const one of answers) one.destroy();
     });
 
-    it('is one and the same for all who ask at once', async () => {
+    it('is shared by concurrent requests for the same export', async () => {
       const texts = await Promise.all(
         Array.from({ length: 8 }, async () => (await ask('/api/v1/indicators?format=ndjson')).text()),
       );

@@ -25,7 +25,7 @@ onEveryEngine((engine) => {
   afterEach(() => harness.close());
 
   it.each(['text/html', 'application/octet-stream', 'application/taxii+json;version=2.1', 'image/png'])(
-    'is sent to a client that accepts %s, because format decides',
+    'ignores Accept: %s, because format decides',
     async (accept) => {
       const answer = (format: string) =>
         harness.get(`/api/v1/indicators?format=${format}`, { headers: { accept } });
@@ -35,7 +35,7 @@ onEveryEngine((engine) => {
   );
 
   describe('an export', () => {
-    it('holds every match in the list’s order, and says how many', async () => {
+    it('contains every match in list order, with the total in X-Total-Count', async () => {
       const answer = await harness.get(CSV);
       expect(answer.statusCode).toBe(200);
       expect(valuesOf(answer.body)).toEqual([
@@ -55,7 +55,7 @@ onEveryEngine((engine) => {
       expect(answer.headers).toHaveProperty('x-ratelimit-remaining');
     });
 
-    it('differs from one UTC day to the next for ecs alone', async () => {
+    it('changes with the UTC day only for ecs', async () => {
       const etags = async () =>
         Promise.all(
           ['ecs', 'csv'].map(async (format) => (await harness.get(`/api/v1/exports/${format}`)).headers.etag),
@@ -72,7 +72,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('is filtered as the list is', async () => {
+    it('applies the filters of the list', async () => {
       expect(valuesOf((await harness.get(`${CSV}&type=IPV4`)).body)).toEqual(['198.51.100.7']);
       expect(valuesOf((await harness.get(`${CSV}&tag=c2`)).body)).toEqual(['198.51.100.7']);
       expect(valuesOf((await harness.get(`${CSV}&types=IPV4,IPV6`)).body)).toEqual(['198.51.100.7']);
@@ -80,38 +80,38 @@ onEveryEngine((engine) => {
       expect(lines((await harness.get(`${CSV}&q=nothing-like-it`)).body)).toEqual([]);
     });
 
-    it('holds a page where one is asked for, of the same total', async () => {
+    it('contains only the requested page, and reports the full total', async () => {
       const answer = await harness.get(`${CSV}&page=2&pageSize=1`);
       expect(valuesOf(answer.body)).toEqual(['red.example']);
       expect(answer.headers['x-total-count']).toBe('4');
     });
 
-    it('shows each key what is under its ceiling', async () => {
+    it("is limited to the key's TLP ceiling", async () => {
       const key = await harness.newKey({ tlpCeiling: 'GREEN' });
       const answer = await harness.get(CSV, { key });
       expect(valuesOf(answer.body)).not.toContain('red.example');
       expect(answer.headers['x-total-count']).toBe('3');
     });
 
-    it('follows time without a write', async () => {
+    it('drops indicators that expire without any write', async () => {
       expect(valuesOf((await harness.get(CSV)).body)).toContain('expiring.example');
       harness.clock.now = day(-1);
       expect(valuesOf((await harness.get(CSV)).body)).not.toContain('expiring.example');
     });
 
-    it('follows a write at once', async () => {
+    it('reflects a write at once', async () => {
       await harness.get(CSV);
       await harness.load([indicatorRecord('DOMAIN', 'new.example', { lastSeen: NOW })]);
       expect(valuesOf((await harness.get(CSV)).body)[0]).toBe('new.example');
     });
 
-    it('has the scope of the list', async () => {
+    it('requires the scope of the list', async () => {
       const key = await harness.newKey({ scopes: ['actors:read'] });
       expect((await harness.get(CSV, { key })).statusCode).toBe(403);
       expect((await harness.get(CSV, { key: null })).statusCode).toBe(401);
     });
 
-    it('is longer than a batch and whole', async () => {
+    it('is complete when it is longer than one batch', async () => {
       const many = Array.from({ length: 4500 }, (_, i) => indicatorRecord('DOMAIN', `d${i}.example`));
       await harness.load(many);
       const values = valuesOf((await harness.get(CSV)).body);
@@ -120,15 +120,15 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('an export asked for again', () => {
-    it('is the same bytes under the same tag', async () => {
+  describe('a repeated export', () => {
+    it('has the same bytes and the same ETag', async () => {
       const [first, second] = [await harness.get(CSV), await harness.get(CSV)];
       expect(second.body).toBe(first.body);
       expect(second.headers.etag).toBe(first.headers.etag);
       expect(second.headers['content-length']).toBe(String(Buffer.byteLength(first.body)));
     });
 
-    it('is a 304 for who has it', async () => {
+    it('returns 304 for a matching If-None-Match', async () => {
       const { etag } = (await harness.get(CSV)).headers;
       const answer = await harness.get(CSV, { headers: { 'if-none-match': String(etag) } });
       expect(answer.statusCode).toBe(304);
@@ -136,14 +136,14 @@ onEveryEngine((engine) => {
       expect(answer.headers.etag).toBe(etag);
     });
 
-    it('is a 304 also after a write that is none of its business', async () => {
+    it('returns 304 after a write that does not match its filters', async () => {
       const { etag } = (await harness.get(`${CSV}&type=IPV4`)).headers;
       await harness.load([indicatorRecord('DOMAIN', 'new.example')]);
       const answer = await harness.get(`${CSV}&type=IPV4`, { headers: { 'if-none-match': String(etag) } });
       expect(answer.statusCode).toBe(304);
     });
 
-    it('has another tag once it is another', async () => {
+    it('has a new ETag once its content changes', async () => {
       const before = await harness.get(CSV);
       await harness.load([indicatorRecord('DOMAIN', 'old.example', { tags: ['new'] })]);
       const after = await harness.get(CSV, { headers: { 'if-none-match': String(before.headers.etag) } });
@@ -151,7 +151,7 @@ onEveryEngine((engine) => {
       expect(after.headers.etag).not.toBe(before.headers.etag);
     });
 
-    it('has another tag for each format, option and encoding', async () => {
+    it('has a different ETag for each option and encoding', async () => {
       const urls = [CSV, `${CSV}&csvGuard=off`];
       const tags = await Promise.all(urls.map(async (url) => (await harness.get(url)).headers.etag));
       const gzip = await harness.get(CSV, { headers: { 'accept-encoding': 'gzip' } });
@@ -159,7 +159,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('a serial, a rev and the time of an event', () => {
+  describe('the RPZ serial, the rule rev and the MISP timestamp', () => {
     const serialOf = (body: string) => Number(body.match(/hostmaster\.localhost\. (\d+)/)?.[1]);
     const revOf = (body: string) => Number(body.match(/sid:4\d+; rev:(\d+)/)?.[1]);
     const timeOf = (body: string) => Number(JSON.parse(body).Event.timestamp);
@@ -171,7 +171,7 @@ onEveryEngine((engine) => {
     const allRise = (before: number[], after: number[]) =>
       after.every((value, i) => value > (before[i] ?? 0));
 
-    it('rise when one comes, changes, expires or is hidden, and stay while nothing does', async () => {
+    it('increase when a match is added, changed, expired or hidden, and stay the same otherwise', async () => {
       await harness.load([indicatorRecord('IPV4', '198.51.100.8', { expiresAt: day(-1) })]);
       const steps = [await ask(), await ask()];
       expect(steps[1]).toEqual(steps[0]);
@@ -188,7 +188,7 @@ onEveryEngine((engine) => {
         expect(allRise(steps[before] ?? [], steps[after] ?? [])).toBe(true);
     });
 
-    it('rise when a link alone changes what is asked for', async () => {
+    it('increase when only a relationship changes the result', async () => {
       await harness.load([
         campaignRecord('C'),
         indicatorRecord('IPV4', '198.51.100.10', { externalIds: ['x'] }),
@@ -201,7 +201,7 @@ onEveryEngine((engine) => {
       expect(allRise(before, await ask(`&campaignId=${id}`))).toBe(true);
     });
 
-    it('tell nothing of what is hidden', async () => {
+    it('do not depend on hidden indicators', async () => {
       const key = await harness.newKey({ tlpCeiling: 'GREEN' });
       const state = async () => {
         const answers = await Promise.all(
@@ -220,7 +220,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('compresses for who can read it', async () => {
+  it('compresses for clients that accept gzip', async () => {
     const plain = await harness.get(CSV);
     const answer = await harness.get(CSV, { headers: { 'accept-encoding': 'gzip' } });
     expect(answer.headers['content-encoding']).toBe('gzip');
@@ -228,13 +228,13 @@ onEveryEngine((engine) => {
   });
 
   describe('HEAD', () => {
-    it('knows no ranges', async () => {
+    it('ignores Range', async () => {
       await harness.get(CSV);
       for (const range of ['bytes=0-9', 'bytes=999999-'])
         expect((await harness.get(CSV, { method: 'HEAD', headers: { range } })).statusCode).toBe(200);
     });
 
-    it('has the headers and no body, before and after it is written', async () => {
+    it('returns the headers without a body, before and after the export is cached', async () => {
       const before = await harness.get(CSV, { method: 'HEAD' });
       const body = await harness.get(CSV);
       const after = await harness.get(CSV, { method: 'HEAD' });
@@ -247,7 +247,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('a range', () => {
+  describe('a Range request', () => {
     const range = async (value: string, headers = {}) =>
       harness.get(CSV, { headers: { range: value, ...headers } });
 
@@ -255,7 +255,7 @@ onEveryEngine((engine) => {
       ['bytes=0-9', 0, 10],
       ['bytes=5-', 5, undefined],
       ['bytes=-7', -7, undefined],
-    ])('%s of what is whole', async (value, start, end) => {
+    ])('%s returns that part of the full body', async (value, start, end) => {
       const whole = (await harness.get(CSV)).body;
       const answer = await range(value);
       expect(answer.statusCode).toBe(206);
@@ -263,7 +263,7 @@ onEveryEngine((engine) => {
       expect(answer.headers['content-range']).toMatch(new RegExp(`^bytes \\d+-\\d+/${whole.length}$`));
     });
 
-    it('behind the end is a 416 that says how long it is', async () => {
+    it('beyond the end returns 416 with the total length', async () => {
       const whole = (await harness.get(CSV)).body;
       const answer = await range('bytes=999999-');
       expect(answer.statusCode).toBe(416);
@@ -272,13 +272,13 @@ onEveryEngine((engine) => {
       expect(answer.headers).not.toHaveProperty('content-encoding');
     });
 
-    it('is nothing to who has the whole', async () => {
+    it('with a matching If-None-Match returns 304', async () => {
       const { etag } = (await harness.get(CSV)).headers;
       const answer = await range('bytes=999999-', { 'if-none-match': String(etag) });
       expect(answer.statusCode).toBe(304);
     });
 
-    it('of something that has changed since is the whole', async () => {
+    it('with an outdated If-Range returns the full body', async () => {
       await harness.get(CSV);
       expect((await range('bytes=0-9', { 'if-range': '"another"' })).statusCode).toBe(200);
     });
@@ -291,7 +291,7 @@ onEveryEngine((engine) => {
     ['types=IPV4,IPV4', 'csv'],
     ['types=', 'csv'],
     ['types=IPV4,NONSENSE', 'json'],
-  ])('refuses %s for format=%s', async (parameter, format) => {
+  ])('rejects %s for format=%s', async (parameter, format) => {
     const answer = await harness.get(`/api/v1/indicators?format=${format}&${parameter}`);
     expect(answer.statusCode).toBe(400);
     expect(answer.json().error).toContain(parameter.split('=')[0]);

@@ -20,7 +20,7 @@ onEveryEngine((engine) => {
     ['accept-encoding', '/api/v1/indicators?format=csv'],
     ['authorization', '/api/v1/indicators'],
     ['cookie', '/app/indicators'],
-  ])('a request takes time proportional to the length of %s of %s', LONG, async (header, url) => {
+  ])('a request takes time linear in the length of %s for %s', LONG, async (header, url) => {
     const ask = (text: string) => tipline.get(url, { headers: { [header]: text } });
     expect(await steepOnes(ask, HEADER_SIZES)).toEqual([]);
   });

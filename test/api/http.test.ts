@@ -15,7 +15,7 @@ onEveryEngine((engine) => {
     afterAll(() => tipline.close());
 
     it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const)(
-      'refuses %s where GET works',
+      'rejects %s with 405 where GET is allowed',
       async (method) => {
         for (const url of ['/api/v1/indicators', '/api/v1/actors/x', '/api/health', '/api/openapi.json']) {
           const response = await tipline.get(url, { method });
@@ -26,7 +26,7 @@ onEveryEngine((engine) => {
       },
     );
 
-    it('handles the requests of a connection one after the other, and closes it after too many', async () => {
+    it('handles pipelined requests sequentially, and closes the connection after too many', async () => {
       await tipline.app.listen({ port: 0, host: '127.0.0.1' });
       const client = connect((tipline.app.server.address() as AddressInfo).port, '127.0.0.1');
       client.write('GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(MAX_PIPELINED + 50));
@@ -36,7 +36,7 @@ onEveryEngine((engine) => {
     });
 
     it.each(['/api/v1/indicators', '/api/v1/exports/csv', '/api/openapi.yaml', '/api/openapi.json'])(
-      'answers a conditional HEAD of %s as the GET, without a length of its own',
+      'returns the same 304 for a conditional HEAD of %s as for GET, without Content-Length',
       async (url) => {
         const { headers } = await tipline.get(url);
         for (const given of [String(headers.etag), '*'])
@@ -54,7 +54,7 @@ onEveryEngine((engine) => {
       },
     );
 
-    it('answers HEAD as GET, without the body', async () => {
+    it('returns the GET headers for HEAD, without the body', async () => {
       for (const url of ['/api/v1/indicators', '/api/health', '/api/v1/actors', '/api/v1/indicators/x']) {
         const [get, head] = [await tipline.get(url), await tipline.get(url, { method: 'HEAD' })];
         expect(head.statusCode).toBe(get.statusCode);
@@ -66,7 +66,7 @@ onEveryEngine((engine) => {
       }
     });
 
-    it('keeps a client’s copy good until the content changes', async () => {
+    it('keeps an ETag valid until the content changes', async () => {
       const url = '/api/v1/indicators';
       const { etag } = (await tipline.get(url)).headers as { etag: string };
       const status = async (tag: string) =>
@@ -93,7 +93,7 @@ onEveryEngine((engine) => {
       expect(await status(etag)).toBe(200);
     });
 
-    it('gives JSON to who takes it, 406 to who takes only something else, and 431 to an Accept that is too long', async () => {
+    it('serves JSON when accepted, 406 when only other types are, and 431 for an oversized Accept', async () => {
       const status = async (accept: string) =>
         (await tipline.get('/api/v1/indicators', { headers: { accept } })).statusCode;
       expect(await status('application/json')).toBe(200);
@@ -105,11 +105,11 @@ onEveryEngine((engine) => {
       expect(await status(`${'text/a,'.repeat(146)}*/*`)).toBe(431);
     });
 
-    it('answers 414 to an address that is too long', async () => {
+    it('returns 414 for a URL that is too long', async () => {
       expect((await tipline.get(`/api/v1/indicators?q=${'a'.repeat(20_000)}`)).statusCode).toBe(414);
     });
 
-    it('tells requests apart by an id of its own', async () => {
+    it('assigns each request a unique X-Request-Id', async () => {
       const [a, b] = [await tipline.get('/api/health'), await tipline.get('/api/health')];
       expect(a.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
       expect(a.headers['x-request-id']).not.toBe(b.headers['x-request-id']);
@@ -117,7 +117,7 @@ onEveryEngine((engine) => {
   });
 
   describe('GET /api/health', () => {
-    it('needs no key, and asks the dependencies only when told', async () => {
+    it('needs no key, and checks the dependencies only with deep=1', async () => {
       const tipline = await startHarness(engine);
       const shallow = await tipline.get('/api/health', { key: null });
       expect(shallow.statusCode).toBe(200);
@@ -138,7 +138,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('answers 503 in fixed words when a dependency fails', async () => {
+    it('returns 503 without error details when a dependency fails', async () => {
       const rateLimits = {
         kind: 'redis' as const,
         stats: { leased: 0, asked: 0, unanswered: 0 },
@@ -164,7 +164,7 @@ onEveryEngine((engine) => {
   });
 
   describe('GET /api/health/ready', () => {
-    it('is 200 without the key-value store, and 503 without the database', async () => {
+    it('returns 200 without the key-value store, and 503 without the database', async () => {
       const away = () => Promise.reject(new Error('away'));
       const tipline = await startHarness(engine, { rateLimits: { ...memoryStore(), ping: away } });
       const ready = await tipline.get('/api/health/ready', { key: null });
@@ -178,7 +178,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('is 503 once the node is about to stop, while requests are answered and their connections closed', async () => {
+    it('returns 503 while shutting down, and requests are served with Connection: close', async () => {
       const stopping = new AbortController();
       const tipline = await startHarness(engine, { stopping: stopping.signal });
       expect((await tipline.get('/api/v1/indicators')).headers.connection).not.toBe('close');
@@ -192,13 +192,13 @@ onEveryEngine((engine) => {
   });
 
   describe('GET /metrics', () => {
-    it('answers nobody where no token is set', async () => {
+    it('rejects every request when no token is configured', async () => {
       const tipline = await startHarness(engine, { metricsToken: undefined });
       expect((await tipline.get('/metrics', { key: 'undefined' })).statusCode).toBe(401);
       await tipline.close();
     });
 
-    it('answers whoever brings its token, and nobody else', async () => {
+    it('accepts only its own token', async () => {
       const tipline = await startHarness(engine);
       const status = async (key: string | null, headers = {}) =>
         (await tipline.get('/metrics', { key, headers })).statusCode;

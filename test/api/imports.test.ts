@@ -69,8 +69,8 @@ const indicates = {
 const bundle = (...objects: unknown[]) => JSON.stringify({ type: 'bundle', id: 'bundle--1', objects });
 
 onEveryEngine((engine) => {
-  describe('importing', () => {
-    it('changes nothing and takes no revision the second time', async () => {
+  describe('an import', () => {
+    it('changes nothing and increments no revision when repeated', async () => {
       const tipline = await startHarness(engine);
       const text = bundle(
         indicates,
@@ -89,7 +89,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('counts a repeat in the file as unchanged or updated, and gives numbers to new ones only', async () => {
+    it('counts duplicates in a file as unchanged or updated, and assigns numbers to new indicators only', async () => {
       const tipline = await startHarness(engine);
       const counts = await tipline.load([
         indicatorRecord('DOMAIN', 'a.example.com'),
@@ -105,7 +105,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('updates the statistics of a table that grows, and leaves them where little is new', async () => {
+    it('refreshes table statistics when a table grows, but not after few new rows', async () => {
       const tipline = await startHarness(engine);
       const domains = (name: string, length: number) =>
         Array.from({ length }, (_, i) => indicatorRecord('DOMAIN', `${name}${i}.example.com`));
@@ -118,7 +118,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('says beforehand what it would do, and writes nothing', async () => {
+    it('in a dry run predicts the counts and writes nothing', async () => {
       const tipline = await startHarness(engine);
       const text = bundle(
         indicator(1, 'one.example.com'),
@@ -134,7 +134,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('keeps what a truncated file holds whole, says where it broke, and joins nothing to nothing', async () => {
+    it('imports the complete records of a truncated file, reports the position, and creates no dangling relationships', async () => {
       const tipline = await startHarness(engine);
       const text = bundle(
         indicator(1, 'one.example.com'),
@@ -152,7 +152,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('takes nothing from a broken record, and says which it was', async () => {
+    it('rejects an invalid record as a whole, and names it', async () => {
       const tipline = await startHarness(engine);
       const broken = { ...indicator(2, 'two.example.com'), valid_from: 'whenever' };
       const { counts, indicators } = await importText(
@@ -165,7 +165,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('shows the union of what several sources say', async () => {
+    it('merges the statements of several sources', async () => {
       const tipline = await startHarness(engine);
       const at = (d: string) => new Date(`${d}T00:00:00.000Z`);
       const value = 'shared.example.com';
@@ -212,7 +212,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('leaves a pinned confidence as it is', async () => {
+    it('keeps a pinned confidence', async () => {
       const tipline = await startHarness(engine);
       await tipline.load([indicatorRecord('DOMAIN', 'pinned.example.com', { confidence: 20 })]);
       await tipline.db.updateTable('indicator').set({ pinned_confidence: 7, confidence: 7 }).execute();
@@ -228,7 +228,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('does not show to many what one source says to few, nor hide what another says to all', async () => {
+    it("neither reveals one source's restricted data nor hides another source's public data", async () => {
       const tipline = await startHarness(engine);
       await tipline.load(
         [actorRecord('Bear', { externalIds: ['x'], tlp: 'RED', description: 'secret' })],
@@ -246,7 +246,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('keeps two groups apart that share a name but not an ATT&CK id', async () => {
+    it('keeps groups apart that share a name but have different ATT&CK ids', async () => {
       const tipline = await startHarness(engine);
       const aliases = [{ alias: 'Shared', namedBy: null }];
       await tipline.load([
@@ -261,7 +261,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('joins what comes in different files, in whatever order their relationships stand', async () => {
+    it('resolves relationships across files, in any record order', async () => {
       const tipline = await startHarness(engine);
       await tipline.load([
         actorRecord('Bear', { externalIds: ['a'] }),
@@ -280,7 +280,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('rejects a relationship whose ends stand for too many pairs of objects, and writes the others', async () => {
+    it('rejects a relationship that expands to too many pairs of objects, and writes the others', async () => {
       const tipline = await startHarness(engine);
       const pattern = (id: string, values: number) =>
         Array.from({ length: values }, (_, i) =>
@@ -306,7 +306,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('keeps a relationship under the marking of each source that says it', async () => {
+    it('keeps a relationship under the TLP marking of each source', async () => {
       const tipline = await startHarness(engine);
       const said = (tlp: 'GREEN' | 'RED' | 'AMBER') => relationshipRecord('i', 'indicates', 'a', { tlp });
       const all = async () => {
@@ -333,7 +333,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('takes two reports whose ids elsewhere end in one UUID for one', async () => {
+    it('merges reports whose foreign ids contain the same UUID', async () => {
       const tipline = await startHarness(engine);
       const uuid = '00000000-0000-4000-8000-000000000001';
       await tipline.load([reportRecord('One', { externalIds: [`report--${uuid}`] })]);
@@ -342,7 +342,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('joins what stands in a later file of the same import', async () => {
+    it('resolves relationships to objects in a later file of the same import', async () => {
       const tipline = await startHarness(engine);
       const defaults = { tlp: 'CLEAR', confidence: 50, severity: 'MEDIUM' } as const;
       const source = await ensureSource(tipline.db, 'Files', 'import', defaults, NOW);
@@ -358,7 +358,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('gives way to readers after each batch, for no longer than it worked', async () => {
+    it('yields to readers after each batch, for no longer than the batch took', async () => {
       const tipline = await startHarness(engine);
       const names = Array.from({ length: 1_200 }, (_, i) => indicator(i, `d${i}.example.com`));
       const run = async (text: string, { served, dryRun = false }: { served: boolean; dryRun?: boolean }) => {
@@ -398,7 +398,7 @@ onEveryEngine((engine) => {
       await tipline.close();
     });
 
-    it('lets several imports of the same things run at once', async () => {
+    it('can run concurrently with imports of the same objects', async () => {
       const tipline = await startHarness(engine);
       const records = Array.from({ length: 300 }, (_, i) => indicatorRecord('DOMAIN', `d${i}.example.com`));
       const tag = (tags: string[]) => records.map((record) => ({ ...record, tags }));
@@ -419,8 +419,8 @@ onEveryEngine((engine) => {
   });
 });
 
-describe('a database that fails', () => {
-  it('ends the import, and is not taken for a file that cannot be read', async () => {
+describe('a database failure', () => {
+  it('aborts the import, and is not reported as an unreadable file', async () => {
     const gone = Object.assign(new Error('connect ENOENT'), { code: 'ENOENT', syscall: 'connect' });
     const get = () => {
       throw gone;

@@ -43,7 +43,7 @@ onEveryEngine((engine) => {
       return data.map(({ value }: { value: string }) => value);
     };
 
-    it('lists what is visible, newest sighting first, then by id', async () => {
+    it('lists visible indicators by most recent sighting, then by id', async () => {
       const tied = [
         ['FILENAME', 'c:\\temp\\ünder_100%.exe', 'C:\\Temp\\Ünder_100%.EXE'],
         ['MUTEX', 'Global\\MixedCase', 'Global\\MixedCase'],
@@ -61,7 +61,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('answers every field of the contract', async () => {
+    it('returns every documented field', async () => {
       const { data } = (await tipline.get('/api/v1/indicators?type=IPV4')).json();
       expect(data).toEqual([
         {
@@ -100,7 +100,7 @@ onEveryEngine((engine) => {
       expect((await values(query)).sort()).toEqual([...expected].sort());
     });
 
-    it('filters by actor and campaign, and finds nothing for one that does not exist', async () => {
+    it('filters by actor and campaign, and returns nothing for unknown ones', async () => {
       const actor = (await tipline.get('/api/v1/actors')).json().data[0];
       const campaign = (await tipline.get('/api/v1/campaigns')).json().data[0];
       expect(await values(`?actorId=${actor.id}`)).toEqual(['evil.example.com']);
@@ -108,7 +108,7 @@ onEveryEngine((engine) => {
       expect(await values('?actorId=00000000-0000-4000-8000-000000000000')).toEqual([]);
     });
 
-    it('finds what a report writes defanged, says so, and still finds the text itself', async () => {
+    it('matches defanged text, reports the refanged query, and still matches the literal text', async () => {
       const harness = await startHarness(engine);
       await harness.load([
         indicatorRecord('URL', 'http://canvas-35.example/'),
@@ -134,20 +134,20 @@ onEveryEngine((engine) => {
       await harness.close();
     });
 
-    it('takes a list repeated, with commas, or both', async () => {
+    it('accepts a list as repeated parameters, comma-separated, or both', async () => {
       const expected = (await values('?types=DOMAIN,URL,IPV4')).sort();
       expect(expected.length).toBeGreaterThan(1);
       expect((await values('?types=DOMAIN&types=URL&types=IPV4')).sort()).toEqual(expected);
       expect((await values('?types=DOMAIN,URL&types=IPV4')).sort()).toEqual(expected);
     });
 
-    it('refuses a list repeated up to the longest address, naming the parameter', async () => {
+    it('rejects an overlong repeated list, naming the parameter', async () => {
       const response = await tipline.get(`/api/v1/indicators?${'types=IPV4&'.repeat(700)}types=IPV4`);
       expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_parameter']);
       expect(response.json().error).toContain('types');
     });
 
-    it('pages, and keeps the total past the end', async () => {
+    it('paginates, and returns the total beyond the last page', async () => {
       const page = async (n: number) => (await tipline.get(`/api/v1/indicators?page=${n}&pageSize=4`)).json();
       expect(await page(1)).toMatchObject({ page: 1, pageSize: 4, total: 6 });
       expect((await page(2)).data).toHaveLength(2);
@@ -182,7 +182,7 @@ onEveryEngine((engine) => {
       ['actorId=x', 'actorId'],
       ['typ=IPV4', 'typ'],
       ['__proto__=1', '__proto__'],
-    ])('refuses %s, naming the parameter', async (query, parameter) => {
+    ])('rejects %s, naming the parameter', async (query, parameter) => {
       const response = await tipline.get(`/api/v1/indicators?${query}`);
       expect(response.statusCode).toBe(400);
       expect(response.json()).toMatchObject({ code: 'invalid_parameter' });
@@ -190,7 +190,7 @@ onEveryEngine((engine) => {
       expect(response.headers['cache-control']).toBe('no-store');
     });
 
-    it('answers one indicator until the instant it expires', async () => {
+    it('returns an indicator until the instant it expires', async () => {
       const id = indicatorId('DOMAIN', 'expiring.example.com');
       expect((await tipline.get(`/api/v1/indicators/${id}`)).json().data).toMatchObject({ id });
       tipline.clock.now = new Date(NOW.getTime() + 999);
@@ -202,7 +202,7 @@ onEveryEngine((engine) => {
     });
 
     it.each(['x', '%00', '..%2f..', 'a'.repeat(5000), '00000000-0000-4000-8000-000000000000'])(
-      'answers 404 for the id %s',
+      'returns 404 for the id %s',
       async (id) => {
         const response = await tipline.get(`/api/v1/indicators/${id}`);
         expect(response.statusCode).toBe(404);
@@ -212,7 +212,7 @@ onEveryEngine((engine) => {
   });
 
   describe('GET /api/v1/indicators/{id}/context', () => {
-    it('answers everything that is known, and only what the key may see', async () => {
+    it('returns all related data that is visible to the key', async () => {
       const tipline = await startHarness(engine);
       await tipline.load([
         indicatorRecord('DOMAIN', 'evil.example.com', { ...seen(3), tags: ['c2'], externalIds: ['i'] }),

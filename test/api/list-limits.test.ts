@@ -55,25 +55,25 @@ onEveryEngine((engine) => {
       return { ...answer, lines: answer.body.split('\n').filter((line) => line !== '') };
     };
 
-    it.each([1, 299, 700])('of %d holds the highest confidences', async (limit) => {
+    it.each([1, 299, 700])('of %d contains the highest confidences', async (limit) => {
       const { lines, headers } = await get(`type=IPV4&collapse=off&limit=${limit}`);
       expect(lines).toEqual(ascending(best(limit)));
       expect(headers['x-total-count']).toBe(String(COUNT + 1));
       expect(headers['x-skipped']).toBe(`${COUNT + 1 - limit};not-for-detection=1;limit=${COUNT - limit}`);
     });
 
-    it('holds the newest sightings where that is asked for', async () => {
+    it('contains the newest sightings with order=newest', async () => {
       const { lines } = await get('type=IPV4&collapse=off&limit=699&order=newest');
       expect(lines).toEqual(ascending(newest(699)));
     });
 
-    it('that is not reached holds every match, of what the list is for', async () => {
+    it('that is not reached contains every match suitable for detection', async () => {
       const { lines, headers } = await get('type=IPV4&collapse=off&limit=5000');
       expect(lines).toEqual(ascending(ADDRESSES.map(({ value }) => value)));
       expect(headers['x-skipped']).toBe('1;not-for-detection=1');
     });
 
-    it('joins addresses of those that it holds, and no others', async () => {
+    it('aggregates only the selected addresses into CIDR blocks', async () => {
       const joined = (await get('type=IPV4&limit=700')).lines;
       expect(joined.length).toBeLessThan(700);
       const members = joined.flatMap((line) => {
@@ -83,7 +83,7 @@ onEveryEngine((engine) => {
       expect(members).toEqual(ascending(best(700)).map(number));
     });
 
-    it('counts the lines that the style writes, in the order of the limit', async () => {
+    it('counts output lines of the style, in ranking order', async () => {
       const { lines } = await get('type=DOMAIN&style=paloalto&limit=75');
       expect(lines).toHaveLength(74);
       const list = await harness.get('/api/v1/indicators?type=DOMAIN&pageSize=500');
@@ -102,7 +102,7 @@ onEveryEngine((engine) => {
       expect(lines).toEqual(first);
     });
 
-    it('is the same in every byte until one of those that it holds changes', async () => {
+    it('keeps its ETag until one of the selected indicators changes', async () => {
       const query = 'type=IPV4&limit=100&minConfidence=0';
       const before = await get(query);
       const etag = String(before.headers.etag);
@@ -127,13 +127,13 @@ onEveryEngine((engine) => {
       ['style=paloalto&type=MD5', 'IPV4 and IPV6, DOMAIN or URL'],
       ['style=paloalto&type=DOMAIN&types=IPV4', 'one kind of value'],
       ['style=wazuh&type=IPV4&collapse=on', 'collapse'],
-    ])('is not made of %s', async (query, words) => {
+    ])('is rejected for %s', async (query, words) => {
       const { statusCode, body } = await get(query);
       expect([statusCode, JSON.parse(body).code]).toEqual([400, 'invalid_parameter']);
       expect(JSON.parse(body).error).toContain(words);
     });
 
-    it.each(['limit=5', 'order=newest', 'collapse=off'])('is for lists alone: %s', async (option) => {
+    it.each(['limit=5', 'order=newest', 'collapse=off'])('is available only for format txt: %s', async (option) => {
       const answer = await harness.get(`/api/v1/exports/csv?${option}`);
       expect([answer.statusCode, answer.json().error]).toEqual([
         400,
@@ -141,7 +141,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('has a table for Splunk, as CSV', async () => {
+    it('produces a Splunk lookup table as CSV', async () => {
       const { lines, headers } = await get('types=IPV4,IPV6&style=splunk&limit=2');
       expect(headers['content-type']).toBe('text/csv; charset=utf-8; header=present');
       expect(headers['content-disposition']).toContain('.csv"');

@@ -64,7 +64,7 @@ onEveryEngine((engine) => {
     });
 
   it.runIf(onPostgres).each(Object.entries(QUESTIONS))(
-    'reads a page by the statements and plans on record: %s',
+    'reads a page with the recorded statements and query plans: %s',
     async (name, asked) => {
       const { db, sent } = recording(harness.db);
       const of = { principal: { tlpCeiling: 'RED' as const, now: NOW }, ...asked };

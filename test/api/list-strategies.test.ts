@@ -71,7 +71,7 @@ onEveryEngine((engine) => {
     return rows.map(({ id }) => id);
   };
 
-  it('gives the same page and total whichever way it goes', async () => {
+  it('returns the same page and total with every strategy', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({ filters, bounds, page, ceiling: fc.constantFrom(...TLPS), later: fc.nat(120) }),
@@ -106,7 +106,7 @@ onEveryEngine((engine) => {
     [false, { tag: 'often' }],
     [false, { q: 'n12' }],
   ])(
-    'is planned once for any parameter where no parameter matters to its plan: %s for %o',
+    'uses a generic plan where no parameter affects the plan: %s for %o',
     async (once, wanted) => {
       const { db, sent } = recording(harness.db);
       await listIndicators(db, { tlpCeiling: 'RED', now: NOW }, wanted, { page: 1, pageSize: 10 });
@@ -114,7 +114,7 @@ onEveryEngine((engine) => {
     },
   );
 
-  it('is the same statement for every size of a page', async () => {
+  it('uses the same statements for every page size', async () => {
     const { db, sent } = recording(harness.db);
     for (const pageSize of [1, 7, 500])
       for (const page of [1, 2])

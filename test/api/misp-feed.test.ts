@@ -36,13 +36,13 @@ onEveryEngine((engine) => {
       .sort();
   };
 
-  it('lists its events, and each holds its indicators', async () => {
+  it('lists its events, and each contains its indicators', async () => {
     const [[uuid = '', entry] = []] = await manifest();
     expect(entry).toMatchObject({ Orgc: { name: 'Tipline' }, timestamp: String(NOW.getTime() / 1000) });
     expect(await valuesIn(uuid)).toEqual(['198.51.100.7', 'evil.example', 'red.example']);
   });
 
-  it('shows each key what is under its ceiling', async () => {
+  it("is limited to the key's TLP ceiling", async () => {
     const key = await harness.newKey({ tlpCeiling: 'GREEN' });
     const [[uuid = ''] = []] = await manifest(key);
     expect(await valuesIn(uuid, key)).toEqual(['198.51.100.7', 'evil.example']);
@@ -51,7 +51,7 @@ onEveryEngine((engine) => {
     expect(hashes).toContain(`${md5('evil.example')},${uuid}\n`);
   });
 
-  it('has no events where there is nothing to see', async () => {
+  it('has no events when no indicator is visible', async () => {
     const clear = await harness.newKey({ tlpCeiling: 'CLEAR' });
     const [[uuid = ''] = []] = await manifest();
     harness.clock.now = later(3600);
@@ -60,7 +60,7 @@ onEveryEngine((engine) => {
     expect((await harness.get(`${FEED}/${uuid}.json`, { key: clear })).statusCode).toBe(404);
   });
 
-  it('moves the event when one comes, changes or goes', async () => {
+  it('updates the event timestamp when an indicator is added, changed or expired', async () => {
     const timestamps: number[] = [];
     const note = async () => timestamps.push(Number((await manifest())[0]?.[1].timestamp));
     await note();
@@ -75,7 +75,7 @@ onEveryEngine((engine) => {
     expect(timestamps).toEqual([0, 60, 120, 3600].map((seconds) => later(seconds).getTime() / 1000));
   });
 
-  it('keeps the other events where they are', async () => {
+  it('leaves the other events unchanged', async () => {
     await harness.load(Array.from({ length: 2100 }, (_, i) => indicatorRecord('DOMAIN', `d${i}.example`)));
     const before = await manifest();
     harness.clock.now = later(60);
@@ -86,7 +86,7 @@ onEveryEngine((engine) => {
     expect(after[0]).not.toEqual(before[0]);
   });
 
-  it('has each of many indicators once, in its events and in its hashes', async () => {
+  it('contains each of many indicators exactly once, in its events and its hashes', async () => {
     const many = Array.from({ length: 6_000 }, (_, i) => `d${i}.example`);
     await harness.load(many.map((value) => indicatorRecord('DOMAIN', value)));
     const events = await manifest();
@@ -99,11 +99,11 @@ onEveryEngine((engine) => {
     expect(hashes.map((line) => line.split(',')[0]).sort()).toEqual(all.map(md5).sort());
   });
 
-  it('is found behind a second slash', async () => {
+  it('tolerates a double slash before the file name', async () => {
     expect((await harness.get(`${FEED}//manifest.json`)).statusCode).toBe(200);
   });
 
-  it('is a 304 for who has it', async () => {
+  it('returns 304 for a matching If-None-Match', async () => {
     for (const file of ['manifest.json', 'hashes.csv', `${(await manifest())[0]?.[0]}.json`]) {
       const { etag } = (await harness.get(`${FEED}/${file}`)).headers;
       const answer = await harness.get(`${FEED}/${file}`, { headers: { 'if-none-match': String(etag) } });
@@ -111,7 +111,7 @@ onEveryEngine((engine) => {
     }
   });
 
-  describe('takes the key as MISP can send it', () => {
+  describe('authentication', () => {
     const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
     const ask = async (url: string, authorization: string) =>
       (await harness.get(url, { key: null, headers: { authorization } })).statusCode;
@@ -121,11 +121,11 @@ onEveryEngine((engine) => {
       ['alone', (key: string) => key],
       ['as the password of Basic', (key: string) => basic(`misp:${key}`)],
       ['as the name of Basic', (key: string) => basic(`${key}:`)],
-    ])('%s', async (_, header) => {
+    ])('accepts the key %s', async (_, header) => {
       expect(await ask(`${FEED}/manifest.json`, header(await harness.newKey()))).toBe(200);
     });
 
-    it('and so can firewalls, for exports alone', async () => {
+    it('accepts Basic also for firewall lists, but not outside exports', async () => {
       const key = await harness.newKey();
       const list = (format: string) => `/api/v1/indicators?types=IPV4&format=${format}`;
       expect(await ask(list('txt'), basic(`firewall:${key}`))).toBe(200);
@@ -136,7 +136,7 @@ onEveryEngine((engine) => {
     });
 
     it.each(['tip_wrong', basic('misp:wrong'), 'Basic %%%', ''])(
-      'and no other: %s',
+      'rejects the credentials "%s"',
       async (authorization) => {
         expect(await ask(`${FEED}/manifest.json`, authorization)).toBe(401);
       },
@@ -144,7 +144,7 @@ onEveryEngine((engine) => {
   });
 
   it.each(['00000000-0000-4000-8000-000000000000.json', 'nothing.json', 'other.csv'])(
-    'has no %s',
+    'returns 404 for %s',
     async (file) => {
       const answer = await harness.get(`${FEED}/${file}`);
       expect(answer.statusCode).toBe(404);

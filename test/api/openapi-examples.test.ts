@@ -59,7 +59,7 @@ function addressOf({ path, parameters = [] }: Operation, query: Parameter[]): st
 }
 
 onEveryEngine((engine) => {
-  describe('the description', () => {
+  describe('the OpenAPI document', () => {
     let tipline: Harness;
     let document: Document;
     let operations: Operation[];
@@ -109,7 +109,7 @@ onEveryEngine((engine) => {
       return value;
     }
 
-    it('has examples of every operation that find something, answered as it says', async () => {
+    it('has examples for every operation that return data and match the schema', async () => {
       const found = new Map<string, number>();
       for (const operation of operations) {
         if (operation.path.includes('{uuid}')) {
@@ -134,7 +134,7 @@ onEveryEngine((engine) => {
       expect([...found.keys()].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
     });
 
-    it('has an example of every answer, which is as it says', () => {
+    it('has an example of every response that matches its schema', () => {
       for (const { operationId, responses } of operations) {
         for (const [type, { schema, example }] of Object.entries(responses[200]?.content ?? {})) {
           const name = '$ref' in schema ? String(schema.$ref).replace('#/components/schemas/', '') : '';
@@ -160,7 +160,7 @@ onEveryEngine((engine) => {
       expect(undescribed).toEqual([]);
     });
 
-    it('writes each vocabulary out once, under its name', () => {
+    it('defines each vocabulary once, as a named schema', () => {
       const written = new Map<string, string[]>();
       visit(document, ({ enum: values }, path) => {
         if (!Array.isArray(values) || values.length < 3) return;
@@ -174,7 +174,7 @@ onEveryEngine((engine) => {
       expect(repeated).toEqual([[expect.stringMatching('^/paths//api/v1/indicators/get/parameters/')]]);
     });
 
-    it.each(FORMAT_NAMES)('has %s under an address of its own, the same in every byte', async (format) => {
+    it.each(FORMAT_NAMES)('documents %s under its own address, which returns the same bytes', async (format) => {
       const query = 'minConfidence=75&types=IPV4&types=DOMAIN';
       const [own, before] = [
         await tipline.get(`/api/v1/exports/${format}?${query}`),
@@ -195,7 +195,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('describes a range of an export, and one behind its end', async () => {
+    it('describes partial content and a range beyond the end', async () => {
       const operation = operations.find(({ operationId }) => operationId === 'exportIndicators') as Operation;
       await tipline.get('/api/v1/exports/csv');
       const part = await tipline.get('/api/v1/exports/csv', { headers: { range: 'bytes=0-9' } });
@@ -205,7 +205,7 @@ onEveryEngine((engine) => {
       check(operation, 'a range behind the end', behind);
     });
 
-    it('describes what is wrong with a question', async () => {
+    it('describes error responses', async () => {
       for (const [id, address, status] of [
         ['exportIndicators', '/api/v1/exports/xlsx', 404],
         ['exportIndicators', '/api/v1/exports/csv?style=paloalto', 400],
@@ -219,7 +219,7 @@ onEveryEngine((engine) => {
       }
     });
 
-    it('takes page and pageSize for an export as the list does', async () => {
+    it('accepts page and pageSize for exports as for the list', async () => {
       const list = (await tipline.get('/api/v1/indicators?page=2&pageSize=7')).json();
       const page = await tipline.get('/api/v1/exports/ndjson?page=2&pageSize=7');
       const lines = page.body.trimEnd().split('\n');

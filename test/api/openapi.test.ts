@@ -5,14 +5,14 @@ import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 onEveryEngine((engine) => {
-  describe('the description', () => {
+  describe('the OpenAPI document', () => {
     let tipline: Harness;
     beforeAll(async () => {
       tipline = await startHarness(engine);
     });
     afterAll(() => tipline.close());
 
-    it('is the same OpenAPI 3.1 in JSON and YAML, to whoever asks', async () => {
+    it('is the same OpenAPI 3.1 in JSON and YAML, without authentication', async () => {
       const json = await tipline.get('/api/openapi.json', { key: null });
       const yaml = await tipline.get('/api/openapi.yaml', { key: null });
       expect(json.json()).toMatchObject({ openapi: '3.1.0', info: { version: '0.1.0' } });
@@ -21,7 +21,7 @@ onEveryEngine((engine) => {
     });
 
     it.each(['json', 'yaml'])(
-      'is sent compressed where gzip is accepted, and not again, as %s',
+      'is compressed for gzip clients and supports If-None-Match, as %s',
       async (kind) => {
         const get = (headers: Record<string, string>) =>
           tipline.get(`/api/openapi.${kind}`, { key: null, headers });
@@ -34,7 +34,7 @@ onEveryEngine((engine) => {
       },
     );
 
-    it('names every data route, and no parameter with a default as required', async () => {
+    it('lists every data route, and marks no parameter with a default as required', async () => {
       const { paths } = (await tipline.get('/api/openapi.json')).json();
       expect(Object.keys(paths).sort()).toEqual([
         '/api/health',
@@ -57,12 +57,12 @@ onEveryEngine((engine) => {
         expect(parameter.required).toBe(false);
     });
 
-    it('is where the bare address leads', async () => {
+    it('is linked from / by a redirect to the documentation', async () => {
       const { statusCode, headers } = await tipline.get('/', { key: null });
       expect([statusCode, headers.location]).toEqual([302, '/api/docs']);
     });
 
-    it('is browsable without a request to elsewhere', async () => {
+    it('is browsable without requests to other origins', async () => {
       const page = await tipline.get('/api/docs/', { key: null });
       expect(page.statusCode).toBe(200);
       const urls = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => String(url));

@@ -17,7 +17,7 @@ onEveryEngine((engine) => {
   }
 
   describe('/metrics', () => {
-    it('counts each request of a list as a hit, shared or a miss', async () => {
+    it('counts each list request as a hit, shared or a miss', async () => {
       let requests = 0;
       const list = async () => {
         requests++;
@@ -43,7 +43,7 @@ onEveryEngine((engine) => {
       expect(await sample('tipline_response_cache_bytes')).toBeGreaterThan(1_000);
     });
 
-    it('counts each look-up of a key as a hit or a miss', async () => {
+    it('counts each key lookup as a hit or a miss', async () => {
       const key = await tipline.newKey({ scopes: ['indicators:read'] });
       const [hits, misses] = ['hit', 'miss'].map(
         (result) => `tipline_key_cache_lookups_total{result="${result}"}`,
@@ -64,7 +64,7 @@ onEveryEngine((engine) => {
       expect(await sample('tipline_rate_limit_leased_requests_total')).toBe(0);
     });
 
-    it('measures the spool', async () => {
+    it('reports the size of the spool', async () => {
       const before = await sample('tipline_spool_files');
       const { body } = await tipline.get('/api/v1/exports/csv');
       expect(before).toBe(0);

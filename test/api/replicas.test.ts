@@ -80,7 +80,7 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     }
   };
 
-  it('reads from it, and tells of what is written within the bound all the same', async () => {
+  it('reads from it, and still reflects writes within the staleness bound', async () => {
     await untilReplicaIsRead();
     for (const name of ['two', 'three', 'four']) {
       const before = await total();
@@ -94,7 +94,7 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     }
   });
 
-  it('leaves it alone while it lags behind', async () => {
+  it('does not read from it while it lags', async () => {
     await onReplica.query('select pg_wal_replay_pause()');
     const before = await total();
     await writer.load([record('five')]);
@@ -105,7 +105,7 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     await onReplica.query('select pg_wal_replay_resume()');
   });
 
-  it('fails no request when it ends, and takes it up again when it is back', async () => {
+  it('fails no request when it stops, and resumes reading when it is back', async () => {
     const port = Number(new URL(replica.url).port);
     await untilReplicaIsRead();
     const stopped = stop(replica.process, 'SIGINT');
@@ -135,7 +135,7 @@ describe.skipIf(!inject('postgresUrl'))('a standby that lacks the last commits a
     for (const server of servers) await stop(server.process, 'SIGINT');
   });
 
-  it('is the truth from then on, beside a replica that has them', async () => {
+  it('becomes authoritative, although a replica has the lost commits', async () => {
     const first = await started(startPostgres(join(directory, 'first')));
     const port = Number(new URL(first.url).port);
     const open = (replicaUrls: string[]) => () =>

@@ -83,7 +83,7 @@ onEveryEngine((engine) => {
       .filter(Boolean);
 
   describe('a bundle of Sigma rules', () => {
-    it('holds what detects the actor: indicators, technique and community rules', async () => {
+    it("contains the actor's indicator, technique and community rules", async () => {
       const answer = await harness.get(actor);
       const rules = rulesIn(answer.body);
       expect(answer.statusCode).toBe(200);
@@ -101,13 +101,13 @@ onEveryEngine((engine) => {
       ).not.toEqual([]);
     });
 
-    it('is valid by the schema of Sigma, every rule, with ids of its own', async () => {
+    it('is valid by the Sigma schema, with unique ids', async () => {
       const rules = rulesIn((await harness.get(actor)).body);
       expect(rules.flatMap(sigmaSchema())).toEqual([]);
       expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
     });
 
-    it('leaves out what is uncertain, context only or of others, and says what it has no log for', async () => {
+    it('omits low-confidence, context-only and unrelated indicators, and lists types without a log source', async () => {
       const { body } = await harness.get(actor);
       for (const value of ['198.51.100.7', 'context.example', 'unrelated.example'])
         expect(body).not.toContain(value);
@@ -115,13 +115,13 @@ onEveryEngine((engine) => {
       expect((await harness.get(`${actor}?minConfidence=20`)).body).toContain('198.51.100.7');
     });
 
-    it('shows each key what is under its ceiling', async () => {
+    it("is limited to the key's TLP ceiling", async () => {
       const key = await harness.newKey({ tlpCeiling: 'GREEN' });
       expect((await harness.get(actor)).body).toContain('red.example');
       expect((await harness.get(actor, { key })).body).not.toContain('red.example');
     });
 
-    it('keeps its ids and dates until its content changes', async () => {
+    it('keeps its ids and ETag while its content is unchanged', async () => {
       const before = rulesIn((await harness.get(actor)).body);
       expect((await harness.get(actor)).headers.etag).toBe((await harness.get(actor)).headers.etag);
       harness.clock.now = day(3);
@@ -132,14 +132,14 @@ onEveryEngine((engine) => {
       expect(JSON.stringify(after)).not.toContain(HASH);
     });
 
-    it('is there for a campaign too', async () => {
+    it('is also available for campaigns', async () => {
       const { body, statusCode } = await harness.get(campaign);
       expect(statusCode).toBe(200);
       expect(body).toContain('evil.example');
       expect(body).not.toContain(HASH);
     });
 
-    it('is a comment alone where nothing is known', async () => {
+    it('contains only a comment when nothing is known', async () => {
       const { data } = (await harness.get('/api/v1/actors')).json();
       const { id } = data.find(({ name }: { name: string }) => name === 'Nothing Known');
       const answer = await harness.get(`/api/sigma/actor/${id}`);
@@ -147,12 +147,12 @@ onEveryEngine((engine) => {
       expect(answer.body).toMatch(/^(#.*\n)+$/);
     });
 
-    it('is a 304 for who has it', async () => {
+    it('returns 304 for a matching If-None-Match', async () => {
       const { etag } = (await harness.get(actor)).headers;
       expect((await harness.get(actor, { headers: { 'if-none-match': String(etag) } })).statusCode).toBe(304);
     });
 
-    it('is not there for what is not there, or hidden', async () => {
+    it('returns the same 404 for hidden, unknown and invalid ids', async () => {
       const { data } = (await harness.get('/api/v1/actors')).json();
       const { id } = data.find(({ name }: { name: string }) => name === 'Secret');
       const key = await harness.newKey({ tlpCeiling: 'AMBER' });
@@ -165,7 +165,7 @@ onEveryEngine((engine) => {
       expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
     });
 
-    it('takes the scope of what it is about, and counts', async () => {
+    it('requires the scope of its subject, and counts against the rate limit', async () => {
       const actors = await harness.newKey({ scopes: ['actors:read'] });
       expect((await harness.get(actor, { key: actors })).statusCode).toBe(200);
       expect((await harness.get(campaign, { key: actors })).statusCode).toBe(403);
@@ -173,7 +173,7 @@ onEveryEngine((engine) => {
       expect((await harness.get(actor, { key: actors })).headers).toHaveProperty('x-ratelimit-remaining');
     });
 
-    it.each(['minConfidence=101', 'minConfidence=x', 'page=1'])('refuses %s', async (query) => {
+    it.each(['minConfidence=101', 'minConfidence=x', 'page=1'])('rejects %s', async (query) => {
       expect((await harness.get(`${actor}?${query}`)).statusCode).toBe(400);
     });
   });

@@ -51,7 +51,7 @@ onEveryEngine((engine) => {
     `POST /app/imports?fileName=slow.csv&source=Slow&dryRun=false HTTP/1.1\r\nContent-Type: application/octet-stream\r\n` +
     `Sec-Fetch-Site: same-origin\r\nCookie: ${[...analyst.cookies].map(([name, value]) => `${name}=${value}`).join('; ')}`;
 
-  it('cuts off a sign-in that comes a byte now and then', async () => {
+  it('aborts a slow sign-in body with 408', async () => {
     const head =
       'POST /app/sign-in HTTP/1.1\r\nContent-Type: application/json\r\nSec-Fetch-Site: same-origin';
     const answer = await send(head, JSON.stringify({ email: 'a@example.org', password: 'x'.repeat(400) }), {
@@ -62,19 +62,19 @@ onEveryEngine((engine) => {
     expect(answer).toContain('"code":"request_timeout"');
   });
 
-  it('cuts off the body of a request that is answered already', async () => {
+  it('aborts the body of a request that was already answered', async () => {
     const answer = await send('GET /api/health HTTP/1.1', 'x'.repeat(5_000), { bytes: 1, ms: 20 });
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('cuts off a file that comes too slowly, and leaves nothing of it', async () => {
+  it('aborts a slow upload with 408, and leaves no files or rows behind', async () => {
     const answer = await send(importHead(), CSV, { bytes: 1, ms: 20 });
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     await expect.poll(() => readdirSync(uploads)).toEqual([]);
     expect(await tipline.db.selectFrom('import_run').select('id').execute()).toEqual([]);
   });
 
-  it('takes a file that comes steadily, however long that takes', async () => {
+  it('accepts a steady upload, however long it takes', async () => {
     const answer = await send(importHead(), CSV, { bytes: 150, ms: 20 });
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });

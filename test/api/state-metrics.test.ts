@@ -40,13 +40,13 @@ onEveryEngine((engine) => {
       .execute();
 
   describe('/metrics', () => {
-    it('tells the version', async () => {
+    it('reports the version', async () => {
       expect(await samples('tipline_build_info')).toEqual([
         expect.stringContaining(`version="${VERSION}",commit="`),
       ]);
     });
 
-    it('tells when each source last succeeded, and how often it has failed since', async () => {
+    it('reports the last success and the consecutive failures of each source', async () => {
       await addSource('good', { success: NOW, failures: 0 });
       await addSource('never', { success: null, failures: 3 });
       expect(await samples('tipline_source_last_success_timestamp_seconds')).toEqual([
@@ -59,7 +59,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('counts visible indicators by type, and all', async () => {
+    it('counts visible indicators by type, and all stored ones', async () => {
       const past = new Date(NOW.getTime() - 1000);
       await tipline.load([
         ...Array.from({ length: 600 }, (_, n) => indicatorRecord('DOMAIN', `d${n}.example`)),
@@ -73,7 +73,7 @@ onEveryEngine((engine) => {
       expect(await samples('tipline_indicators_stored')).toEqual(['tipline_indicators_stored 602']);
     });
 
-    it('counts what waits for providers, up to a bound', async () => {
+    it('counts queued enrichment requests by provider, up to a bound', async () => {
       await tipline.load([indicatorRecord('DOMAIN', 'a.example')]);
       await sql`insert into provider (name) values ('busy'), ('idle')`.execute(tipline.db);
       await sql`alter table enrichment_request disable trigger all`.execute(tipline.db);
@@ -86,7 +86,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('counts the jobs that wait in each queue', async () => {
+    it('counts the jobs in each queue by state', async () => {
       const queue = { name: 'counted', policy: 'standard' as const };
       const boss = await openJobs(tipline, [queue], () => {});
       // Another suite may have left jobs in the shared schema.
@@ -125,7 +125,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('tells when keys expire that soon do', async () => {
+    it('reports the expiry of keys that expire soon', async () => {
       const expiresAt = new Date(NOW.getTime() + 86_400_000);
       await tipline.newKey({ name: 'soar', expiresAt });
       expect(await samples('tipline_api_key_expiry_timestamp_seconds')).toEqual([
@@ -133,7 +133,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('reads the store once for all scrapes of five seconds', async () => {
+    it('queries the database once per five seconds', async () => {
       expect(await samples('tipline_indicators_stored')).toEqual(['tipline_indicators_stored 0']);
       await tipline.load([indicatorRecord('DOMAIN', 'a.example')]);
       const { body } = await tipline.get('/metrics', { key: METRICS_TOKEN });
@@ -141,7 +141,7 @@ onEveryEngine((engine) => {
       expect(await samples('tipline_indicators_stored')).toEqual(['tipline_indicators_stored 1']);
     });
 
-    it('answers also when the store cannot be read', async () => {
+    it('responds also when the database cannot be read', async () => {
       await sql`alter table revision rename to revision_elsewhere`.execute(tipline.db);
       const readable = await samples('tipline_state_readable').finally(() =>
         sql`alter table revision_elsewhere rename to revision`.execute(tipline.db),

@@ -51,7 +51,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL', () => {
   ];
 
   it.each(changes)(
-    'tell of %s: the one that wrote at once, the other within its bound',
+    'show %s: the writer at once, the other node within the staleness bound',
     async (_, change) => {
       const [writer, reader] = nodes as [Harness, Harness];
       for (const list of LISTS) for (const node of nodes) await ask(node, list);
@@ -70,7 +70,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL', () => {
     },
   );
 
-  it('let go of what expires at its instant, both of them', async () => {
+  it('both drop an indicator at the instant it expires', async () => {
     for (const [ms, total] of [
       [59_999, 3],
       [60_000, 2],

@@ -34,8 +34,8 @@ onEveryEngine((engine) => {
   const accountOf = async (browser: ReturnType<typeof openBrowser>) =>
     (await browser.send('GET', '/app/session')).json().account;
 
-  describe('signing in', () => {
-    it('opens a session that only the server reads, with role and ceiling, and writes it down', async () => {
+  describe('sign-in', () => {
+    it('creates an HttpOnly session with role and TLP ceiling, and audits it', async () => {
       const { id } = await newUser(tipline, 'analyst');
       const browser = openBrowser(tipline);
       expect(await accountOf(browser)).toBeNull();
@@ -57,7 +57,7 @@ onEveryEngine((engine) => {
       });
     });
 
-    it('gives cookies that go over TLS alone where the browser speaks TLS', async () => {
+    it('sets Secure __Host- cookies over HTTPS', async () => {
       await tipline.close();
       tipline = await startHarness(engine, { trustedProxies: ['127.0.0.1'] });
       await newUser(tipline, 'viewer');
@@ -70,7 +70,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('answers a wrong password as it answers an unknown address, and writes down what concerns an account', async () => {
+    it('returns the same response for a wrong password and an unknown address, and audits known accounts', async () => {
       await newUser(tipline, 'viewer');
       const browser = openBrowser(tipline);
       const wrong = await browser.signIn('viewer@example.org', 'not the password');
@@ -83,7 +83,7 @@ onEveryEngine((engine) => {
       await expect.poll(refused).toMatchObject([{ who: 'viewer@example.org', address: '127.0.0.1' }]);
     });
 
-    it('is refused after ten attempts in a quarter of an hour, also with the right password', async () => {
+    it('is blocked after ten failed attempts, even with the right password', async () => {
       await newUser(tipline, 'viewer');
       const browser = openBrowser(tipline);
       for (let i = 0; i < 10; i++) await browser.signIn('viewer@example.org', 'not the password');
@@ -94,14 +94,14 @@ onEveryEngine((engine) => {
       expect((await browser.signIn('analyst@example.org')).statusCode).toBe(200);
     });
 
-    it('is not held up by right passwords before it', async () => {
+    it('is not limited by previous successful attempts', async () => {
       await newUser(tipline, 'viewer');
       for (let i = 0; i < 12; i++) {
         expect((await openBrowser(tipline).signIn('viewer@example.org')).statusCode).toBe(200);
       }
     });
 
-    it('is over after signing out, here or everywhere', async () => {
+    it('ends on sign-out, for one session or for all', async () => {
       const first = await signedIn(tipline, 'viewer');
       const second = openBrowser(tipline);
       const third = openBrowser(tipline);
@@ -114,7 +114,7 @@ onEveryEngine((engine) => {
       expect([await accountOf(second), await accountOf(third)]).toEqual([null, null]);
     });
 
-    it('is over after a week without a request; each day with one extends it', async () => {
+    it('expires after a week without a request; a daily request extends it', async () => {
       const DAY = 24 * HOUR;
       const [used, unused] = [await signedIn(tipline, 'viewer'), openBrowser(tipline)];
       await unused.signIn('viewer@example.org');
@@ -127,7 +127,7 @@ onEveryEngine((engine) => {
       expect((await accountOf(used)).role).toBe('viewer');
     });
 
-    it('stores no token', async () => {
+    it('stores no token in plain text', async () => {
       const browser = await signedIn(tipline, 'viewer');
       const [token = ''] = browser.cookies.values();
       expect(token.length).toBeGreaterThan(40);
@@ -136,7 +136,7 @@ onEveryEngine((engine) => {
       expect(JSON.stringify(stored)).not.toContain(token);
     });
 
-    it('ends one session of several, of one’s own alone', async () => {
+    it('lets users end one of several sessions, only their own', async () => {
       const mine = await signedIn(tipline, 'viewer');
       const others = await signedIn(tipline, 'analyst');
       const { sessionId } = await accountOf(others);
@@ -154,7 +154,7 @@ onEveryEngine((engine) => {
     'tipline.two_factor=%E0%A4.%',
     '%%%;;;=',
     'x'.repeat(4000),
-  ])('takes the cookie %j for none', async (cookie) => {
+  ])('ignores the cookie %j', async (cookie) => {
     const browser = openBrowser(tipline);
     const session = await browser.send('GET', '/app/session', undefined, { cookie });
     expect([session.statusCode, session.json().account]).toEqual([200, null]);
@@ -162,7 +162,7 @@ onEveryEngine((engine) => {
     expect((await browser.send('POST', '/app/sign-in/code', { code: '1' }, { cookie })).statusCode).toBe(401);
   });
 
-  it('NUL is refused in whatever is sent', async () => {
+  it('rejects NUL in any input', async () => {
     const response = await openBrowser(tipline).signIn('a\0@example.org');
     expect([response.statusCode, response.json().error]).toEqual([400, expect.stringContaining('NUL')]);
     const administrator = await signedIn(tipline, 'administrator');
@@ -170,19 +170,19 @@ onEveryEngine((engine) => {
       expect((await administrator.send('POST', '/app/keys', body)).json().error).toContain('NUL');
   });
 
-  describe('a request that changes something', () => {
+  describe('a state-changing request', () => {
     it.each([
       ['from another site', { 'sec-fetch-site': 'cross-site' }],
       ['from a sibling of the site', { 'sec-fetch-site': 'same-site' }],
       ['typed into the address bar', { 'sec-fetch-site': 'none' }],
-    ])('is refused %s', async (_, headers) => {
+    ])('is rejected %s', async (_, headers) => {
       const browser = await signedIn(tipline, 'administrator');
       const response = await browser.send('POST', '/app/sign-out', {}, headers);
       expect(response.statusCode).toBe(403);
       expect(await accountOf(browser)).not.toBeNull();
     });
 
-    it('goes by Origin where the browser does not say more', async () => {
+    it('is checked by Origin when Sec-Fetch-Site is missing', async () => {
       const browser = await signedIn(tipline, 'viewer');
       const { app } = tipline;
       const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -199,7 +199,7 @@ onEveryEngine((engine) => {
       expect((await from({ origin: 'http://tip.example' })).statusCode).toBe(200);
     });
 
-    it('is never made with an API key, and a session opens nothing of the API', async () => {
+    it('is not accepted with an API key, and a session does not authorize the API', async () => {
       const key = await tipline.newKey();
       const browser = await signedIn(tipline, 'administrator');
       const withKey = { authorization: `Bearer ${key}` };
@@ -212,7 +212,7 @@ onEveryEngine((engine) => {
       ['one missing', { email: 'a@example.org' }],
       ['another type', { email: 'a@example.org', password: 7 }],
       ['a list', []],
-    ])('names what is wrong with %s', async (_, body) => {
+    ])('is rejected with %s', async (_, body) => {
       const response = await openBrowser(tipline).send('POST', '/app/sign-in', body);
       expect(response.statusCode).toBe(400);
       expect(response.json()).toMatchObject({ code: 'invalid_parameter' });
@@ -220,7 +220,7 @@ onEveryEngine((engine) => {
   });
 
   describe('a password', () => {
-    it('is changed by who knows it, and ends all other sessions', async () => {
+    it('requires the current one to change it, and the change ends all other sessions', async () => {
       const browser = await signedIn(tipline, 'viewer');
       const other = openBrowser(tipline);
       await other.signIn('viewer@example.org');
@@ -239,7 +239,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('a password that an administrator has set', () => {
+  describe('a password set by an administrator', () => {
     const FIRST = 'set by an administrator';
     const CHOSEN = 'chosen by its owner';
     const user = { email: 'new@example.org', name: 'New', role: 'administrator', password: FIRST };
@@ -277,7 +277,7 @@ onEveryEngine((engine) => {
       return open;
     };
 
-    it('opens nothing but its own change and signing out, whoever set it and however it is signed in with', async () => {
+    it('allows only changing it and signing out, whichever way the user signs in', async () => {
       const administrator = await signedIn(tipline, 'analyst');
       await tipline.db.updateTable('app_user').set({ role: 'administrator' }).execute();
       const { data: made } = (await administrator.send('POST', '/app/users', user)).json();
@@ -297,7 +297,7 @@ onEveryEngine((engine) => {
       expect(await accountOf(await signInWith(FIRST))).toMatchObject({ mustChangePassword: true });
     });
 
-    it('is not kept by setting it again, and stays when anything else of the account is changed', async () => {
+    it('cannot be reused as the new one, and stays temporary when other account fields change', async () => {
       const administrator = await signedIn(tipline, 'administrator');
       const { data: made } = (await administrator.send('POST', '/app/users', user)).json();
       await administrator.send('PATCH', `/app/users/${made.id}`, { role: 'viewer', name: 'Newer' });
@@ -310,7 +310,7 @@ onEveryEngine((engine) => {
   });
 
   describe('a second factor', () => {
-    it('is asked for after the password once it is confirmed, and a backup code is good once', async () => {
+    it('is required after the password once confirmed, and each backup code works once', async () => {
       const browser = await signedIn(tipline, 'analyst');
       expect((await browser.send('POST', '/app/two-factor/start', { password: 'wrong' })).statusCode).toBe(
         400,
@@ -350,7 +350,7 @@ onEveryEngine((engine) => {
       expect((await openBrowser(tipline).signIn('analyst@example.org')).json()).toEqual({ twoFactor: false });
     });
 
-    it('ends the other sessions, which the password alone has opened, and is turned on once', async () => {
+    it('ends the other sessions when enabled, and can be confirmed only once', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const other = openBrowser(tipline);
       await other.signIn('analyst@example.org');
@@ -367,7 +367,7 @@ onEveryEngine((engine) => {
       ['another password', [{ password: 'another good password' }]],
       ['switched off', [{ disabled: true }]],
       ['switched off and on again', [{ disabled: true }, { disabled: false }]],
-    ])('an account that is given %s meanwhile is not entered by the code', async (_, changes) => {
+    ])('a pending sign-in is cancelled when the account is given %s', async (_, changes) => {
       const administrator = await signedIn(tipline, 'administrator');
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
@@ -382,7 +382,7 @@ onEveryEngine((engine) => {
       expect(await accountOf(half)).toBeNull();
     });
 
-    it('is not set up again while it is on: that would take the place of the one in use', async () => {
+    it('cannot be set up again while enabled', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
@@ -393,7 +393,7 @@ onEveryEngine((engine) => {
       expect((await again.send('POST', '/app/sign-in/code', { code: totp(uri, 1) })).statusCode).toBe(200);
     });
 
-    it('that was turned on by a code is not entered with that code', async () => {
+    it('rejects the code that was used to enable it', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       const code = totp(uri);
@@ -407,7 +407,7 @@ onEveryEngine((engine) => {
       expect([stored.includes(code), stored.includes(secret)]).toEqual([false, false]);
     });
 
-    it('is entered with no code older than the last one that was used', async () => {
+    it('rejects codes that are not newer than the last one used', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri, 1) });
@@ -427,7 +427,7 @@ onEveryEngine((engine) => {
       expect((await later.send('POST', '/app/sign-in/code', { code: totp(uri, 2) })).statusCode).toBe(200);
     });
 
-    it('is awaited for ten minutes', async () => {
+    it('must be entered within ten minutes', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
@@ -439,7 +439,7 @@ onEveryEngine((engine) => {
       expect((await late.send('POST', '/app/sign-in/code', { code: totp(uri, 20) })).statusCode).toBe(200);
     });
 
-    it('that is wrong is told as such, and written down', async () => {
+    it('reports and audits a wrong code', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
@@ -454,7 +454,7 @@ onEveryEngine((engine) => {
       expect(written).toMatchObject([{ who: 'analyst@example.org', after: { twoFactor: true } }]);
     });
 
-    it('is no way to turn itself on with a session alone, unwritten', async () => {
+    it('cannot be enabled through the sign-in route', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const start = await browser.send('POST', '/app/two-factor/start', { password: PASSWORD });
       const code = totp(start.json().uri);
@@ -462,7 +462,7 @@ onEveryEngine((engine) => {
       expect((await accountOf(browser)).twoFactor).toBe(false);
     });
 
-    it('allows no more than ten guesses an account, also when the password is given again between them', async () => {
+    it('allows ten guesses per account, even if the password is entered again in between', async () => {
       const browser = await signedIn(tipline, 'analyst');
       const { uri } = (await browser.send('POST', '/app/two-factor/start', { password: PASSWORD })).json();
       await browser.send('POST', '/app/two-factor/confirm', { code: totp(uri) });
@@ -480,7 +480,7 @@ onEveryEngine((engine) => {
   describe('accounts', () => {
     const user = { email: 'new@example.org', name: 'New', role: 'viewer', password: PASSWORD };
 
-    it('are made, changed and disabled by administrators, and each of it is written down', async () => {
+    it('are created, changed and disabled by administrators, and each change is audited', async () => {
       const browser = await signedIn(tipline, 'administrator');
       const { data: made } = (await browser.send('POST', '/app/users', user)).json();
       expect(made).toMatchObject({ email: 'new@example.org', role: 'viewer', disabledAt: null });
@@ -507,7 +507,7 @@ onEveryEngine((engine) => {
     });
 
     it.each(ROLES.filter((role) => role !== 'administrator'))(
-      'are no business of the role %s',
+      'are not accessible to the role %s',
       async (role) => {
         const browser = await signedIn(tipline, role);
         const { id } = await newUser(tipline, 'administrator');
@@ -518,7 +518,7 @@ onEveryEngine((engine) => {
       },
     );
 
-    it('keep an administrator, also when the last two step down at once', async () => {
+    it('always include an active administrator, even under concurrent changes', async () => {
       const browser = await signedIn(tipline, 'administrator');
       const { id } = await accountOf(browser);
       const alone = await browser.send('PATCH', `/app/users/${id}`, { role: 'viewer' });
@@ -532,7 +532,7 @@ onEveryEngine((engine) => {
       expect(rows.filter(({ disabled_at }) => disabled_at === null)).toHaveLength(1);
     });
 
-    it('are one an address', async () => {
+    it('are unique by email address', async () => {
       const browser = await signedIn(tipline, 'administrator');
       const response = await browser.send('POST', '/app/users', {
         ...user,
@@ -542,8 +542,8 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('the ceiling of a role', () => {
-    it('holds from the next request on, for whoever has it, and is written down', async () => {
+  describe('the TLP ceiling of a role', () => {
+    it('applies from the next request to all its accounts, and changes are audited', async () => {
       const administrator = await signedIn(tipline, 'administrator');
       const viewer = await signedIn(tipline, 'viewer');
       await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { tlp: 'AMBER' })]);
@@ -566,10 +566,10 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('the first start', () => {
+  describe('the initial setup', () => {
     const first = { email: 'first@example.org', name: 'First', password: PASSWORD };
 
-    it('makes one administrator, once', async () => {
+    it('creates one administrator, once', async () => {
       const token = await offerFirstStart(tipline.db, NOW);
       expect(token).not.toMatch(/^tip_/);
       const browser = openBrowser(tipline);
@@ -592,7 +592,7 @@ onEveryEngine((engine) => {
       expect(await offerFirstStart(tipline.db, NOW)).toBeNull();
     });
 
-    it('is over after an hour', async () => {
+    it('expires after an hour', async () => {
       const token = (await offerFirstStart(tipline.db, NOW)) ?? '';
       const at = (ms: number) => ({ address: null, now: new Date(NOW.getTime() + ms) });
       await expect(acceptFirstStart(tipline.db, token, first, at(HOUR))).rejects.toThrow('too old');
@@ -600,7 +600,7 @@ onEveryEngine((engine) => {
       expect(user.role).toBe('administrator');
     });
 
-    it('is offered by each node, and whichever link is used first ends the others', async () => {
+    it('is offered by each node; using one link invalidates the others', async () => {
       const from = { address: null, now: NOW };
       const tokens = [await offerFirstStart(tipline.db, NOW), await offerFirstStart(tipline.db, NOW)];
       const used = await Promise.allSettled(

@@ -31,7 +31,7 @@ onEveryEngine((engine) => {
     const pin = (confidence: unknown, id = BAD, browser = analyst) =>
       browser.send('POST', `/app/indicators/${id}/pin`, { confidence, reason } as object);
 
-    it('sets the confidence, changes it and lets it go, each with who, where and why', async () => {
+    it('sets, changes and removes the confidence, each audited with user, address and reason', async () => {
       expect((await pin(95)).json()).toEqual({
         before: { confidence: 60, pinned: null },
         after: { confidence: 95, pinned: 95 },
@@ -49,7 +49,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('writes the row of the indicator once, and keeps the pin through later imports', async () => {
+    it('writes the indicator row once, and keeps the pin across later imports', async () => {
       const row = () =>
         tipline.db
           .selectFrom('indicator')
@@ -63,7 +63,7 @@ onEveryEngine((engine) => {
       expect(await row()).toEqual({ version: version + 2, confidence: 60, pinned: 60 });
     });
 
-    it('works on what has expired, and not on what is above one’s ceiling, which looks like nothing', async () => {
+    it('works for expired indicators, and returns 404 above the TLP ceiling', async () => {
       expect((await pin(5, EXPIRED)).statusCode).toBe(200);
       const above = await pin(5, SECRET);
       const nothing = await pin(5, indicatorId('DOMAIN', 'nothing.test-feed.net'));
@@ -71,12 +71,12 @@ onEveryEngine((engine) => {
       expect((await pin(5, SECRET, await signedIn(tipline, 'administrator'))).statusCode).toBe(200);
     });
 
-    it.each([101, -1, 1.5, '5', null])('refuses %j for a confidence', async (confidence) => {
+    it.each([101, -1, 1.5, '5', null])('rejects %j as confidence', async (confidence) => {
       expect((await pin(confidence)).statusCode).toBe(400);
       expect((await read()).confidence).toBe(60);
     });
 
-    it('wants a reason', async () => {
+    it('requires a reason', async () => {
       const response = await analyst.send('POST', `/app/indicators/${BAD}/pin`, {
         confidence: 5,
         reason: '',
@@ -86,7 +86,7 @@ onEveryEngine((engine) => {
   });
 
   describe('whitelisting', () => {
-    it('hides at once, tells what it hides, and shows again what is taken back', async () => {
+    it('hides at once, reports the number hidden, and restores on removal', async () => {
       const made = await analyst.send('POST', `/app/indicators/${BAD}/whitelist`, { reason });
       expect(made.json()).toMatchObject({ entry: { entry: 'bad.test-feed.net', reason }, changed: 1 });
       expect((await tipline.get(`/api/v1/indicators/${BAD}`)).statusCode).toBe(404);
@@ -102,7 +102,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('takes what an operator writes, and says what is wrong with what is none', async () => {
+    it('accepts defanged entries, and explains invalid ones', async () => {
       const add = (entry: string) => analyst.send('POST', '/app/whitelist', { entry, reason });
       expect((await add('test-feed[.]net')).json()).toMatchObject({ changed: 2 });
       const wrong = await add('0.0.0.0/0');
@@ -113,7 +113,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('what is above the ceiling is not told of by the whitelist', async () => {
+  it('the whitelist hides entries for indicators above the TLP ceiling', async () => {
     const administrator = await signedIn(tipline, 'administrator');
     const made = await administrator.send('POST', `/app/indicators/${SECRET}/whitelist`, {
       reason: 'falcon',
@@ -129,7 +129,7 @@ onEveryEngine((engine) => {
     expect(blind.json().changed).toBe(0);
   });
 
-  it('nor does it tell apart what is known above the ceiling from what nobody knows', async () => {
+  it('whitelist responses do not reveal whether an indicator exists above the TLP ceiling', async () => {
     const administrator = await signedIn(tipline, 'administrator');
     await administrator.send('POST', `/app/indicators/${SECRET}/whitelist`, { reason: 'falcon' });
     const asked = async (entry: string) => {
@@ -144,7 +144,7 @@ onEveryEngine((engine) => {
     expect(await asked('secret.test-feed.net')).toEqual(await asked('nobody-knows.test-feed.net'));
   });
 
-  it('nor through an address, nor through what else the entry hides', async () => {
+  it('nor do entries for addresses, or entries that also cover visible indicators', async () => {
     const administrator = await signedIn(tipline, 'administrator');
     await tipline.load([
       indicatorRecord('IPV4', '198.18.0.77', { tlp: 'RED' }),
@@ -172,7 +172,7 @@ onEveryEngine((engine) => {
     expect(history.json().data).toMatchObject([{ action: 'whitelist.add' }]);
   });
 
-  it('what is taken back tells how much is seen again, not how much it hid', async () => {
+  it('removing an entry reports how many indicators become visible, not how many it matched', async () => {
     await analyst.send('POST', '/app/whitelist', { entry: 'test-feed.net', reason });
     const made = await analyst.send('POST', '/app/whitelist', { entry: 'bad.test-feed.net', reason });
     const remove = (id: string) => analyst.send('POST', `/app/whitelist/${id}/remove`, { reason });
@@ -184,7 +184,7 @@ onEveryEngine((engine) => {
     expect((await remove(made.json().entry.id)).json().changed).toBe(1);
   });
 
-  it('is nothing for viewers, who change nothing', async () => {
+  it('viewers cannot change anything', async () => {
     const viewer = await signedIn(tipline, 'viewer');
     const attempts: [string, object][] = [
       [`/app/indicators/${BAD}/pin`, { confidence: 5, reason }],
@@ -199,8 +199,8 @@ onEveryEngine((engine) => {
     expect(await writtenOf('confidence')).toEqual([]);
   });
 
-  describe('the audit', () => {
-    it('is the administrators’, the latest first, by who, action, object and time, in pages', async () => {
+  describe('the audit log', () => {
+    it('lists newest first for administrators, with filters by user, action, object and time, and pages', async () => {
       const administrator = await signedIn(tipline, 'administrator');
       for (const confidence of [1, 2, 3]) {
         tipline.clock.now = new Date(NOW.getTime() + confidence * 1000);
@@ -225,7 +225,7 @@ onEveryEngine((engine) => {
       expect((await analyst.send('GET', '/app/audit.csv')).statusCode).toBe(403);
     });
 
-    it('tells of the whitelist entry of its value, too', async () => {
+    it('shows the whitelist history of an indicator', async () => {
       const made = await analyst.send('POST', `/app/indicators/${BAD}/whitelist`, { reason });
       await analyst.send('POST', `/app/whitelist/${made.json().entry.id}/remove`, { reason });
       const { data } = (await analyst.send('GET', `/app/indicators/${BAD}/history`)).json();
@@ -235,14 +235,14 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('tells an analyst what was done to one indicator', async () => {
+    it('shows analysts the history of one indicator', async () => {
       await analyst.send('POST', `/app/indicators/${BAD}/pin`, { confidence: 1, reason });
       const { data } = (await analyst.send('GET', `/app/indicators/${BAD}/history`)).json();
       expect(data).toMatchObject([{ action: 'confidence.pin', who: 'analyst@example.org', reason }]);
       expect((await analyst.send('GET', `/app/indicators/${SECRET}/history`)).statusCode).toBe(404);
     });
 
-    it('is exported as CSV that no spreadsheet runs', async () => {
+    it('is exported as CSV without spreadsheet formulas', async () => {
       await analyst.send('POST', `/app/indicators/${BAD}/pin`, {
         confidence: 1,
         reason: '=cmd|"calc", and more',
@@ -260,7 +260,7 @@ onEveryEngine((engine) => {
       });
     });
 
-    it('refuses a filter that it does not know', async () => {
+    it('rejects unknown filters', async () => {
       const administrator = await signedIn(tipline, 'administrator');
       expect((await administrator.send('GET', '/app/audit?nobody=1')).statusCode).toBe(400);
       expect((await openBrowser(tipline).send('GET', '/app/audit')).statusCode).toBe(401);

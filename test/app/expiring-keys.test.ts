@@ -20,7 +20,7 @@ onEveryEngine((engine) => {
     return lines;
   }
 
-  it('warns of keys that expire within two weeks, the first to expire first, without the key', async () => {
+  it('warns of keys that expire within two weeks, soonest first, without the key itself', async () => {
     await tipline.newKey({ name: 'later', expiresAt: inDays(13) });
     await tipline.newKey({ name: 'soon', expiresAt: inDays(2) });
     await tipline.newKey({ name: 'far', expiresAt: inDays(15) });
@@ -32,14 +32,14 @@ onEveryEngine((engine) => {
     ]);
   });
 
-  it('warns once a day, however many workers ask', async () => {
+  it('warns once a day, across all workers', async () => {
     await tipline.newKey({ name: 'soon', expiresAt: inDays(2) });
     const first = [await warnings(), await warnings()].map(({ length }) => length);
     tipline.clock.now = inDays(1);
     expect([...first, (await warnings()).length]).toEqual([1, 0, 1]);
   });
 
-  it('hides a key that somebody used as a name', async () => {
+  it('redacts a key that was used as a name', async () => {
     const key = await tipline.newKey();
     await tipline.newKey({ name: key, expiresAt: inDays(2) });
     expect(await warnings()).toEqual([expect.objectContaining({ key: '[key]' })]);

@@ -47,7 +47,7 @@ onEveryEngine((engine) => {
   const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
   const run = async (...given: Parameters<typeof start>) => ended((await start(...given)).json().data.id);
 
-  it('tells what would happen and writes nothing', async () => {
+  it('a dry run reports the result and writes nothing', async () => {
     const answer = await start(CSV, { dryRun: 'true' });
     expect(answer.json().data).toMatchObject({
       format: 'csv',
@@ -62,7 +62,7 @@ onEveryEngine((engine) => {
     expect((await auditOf(tipline)).filter(({ action }) => action.startsWith('import'))).toEqual([]);
   });
 
-  it('imports, tells why records were rejected and where, and keeps the history', async () => {
+  it('imports, reports rejected records with position and reason, and keeps the history', async () => {
     const end = await run(CSV, { tlp: 'GREEN', confidence: '80', severity: 'HIGH' });
     expect(end.counts.indicator).toMatchObject({ read: 4, new: 2, unchanged: 1, rejected: 1 });
     expect(await total()).toBe(2);
@@ -84,14 +84,14 @@ onEveryEngine((engine) => {
     ]);
   });
 
-  it('reads gzip, and says how far it came in a file that breaks off', async () => {
+  it('reads gzip, and reports the error in a truncated file', async () => {
     expect((await run(gzipSync(CSV), { fileName: 'ours.csv.gz' })).counts.indicator.new).toBe(2);
     const broken = '{"type":"bundle","id":"bundle--1","objects":[{"type":"indicator"';
     const end = await run(broken, { fileName: 'b.json' });
     expect([end.state, end.problem]).toEqual(['failed', expect.stringMatching(/./)]);
   });
 
-  it('pages what was rejected', async () => {
+  it('paginates the rejected records', async () => {
     const rows = Array.from({ length: 30 }, (_, i) => `IPV4,300.0.0.${i}`);
     const { id } = await run(['type,value', ...rows].join('\n'));
     const second = await read(`/app/imports/${id}/rejected?pageSize=20&page=2`);
@@ -104,19 +104,19 @@ onEveryEngine((engine) => {
     ['a web page', '<!DOCTYPE html><html></html>', { fileName: 'x.html' }, 400, /x\.html/],
     ['a format that there is not', CSV, { format: 'pdf' }, 400, /format must be one of/],
     ['what is larger than allowed', Buffer.alloc(1024 * 1024 + 1, 'a'), {}, 413, /larger than 1 MB/],
-  ])('refuses %s, and leaves nothing', async (_, content, query, status, message) => {
+  ])('rejects %s, and leaves nothing behind', async (_, content, query, status, message) => {
     const response = await start(content, query);
     expect([response.statusCode, response.json().error]).toEqual([status, expect.stringMatching(message)]);
     expect((await read('/app/imports')).total).toBe(0);
     expect((await read('/app/sources')).data).toEqual([]);
   });
 
-  it('refuses a body that is no file', async () => {
+  it('rejects a body that is not a file', async () => {
     const response = await analyst.send('POST', '/app/imports?fileName=a&source=b', { a: 1 });
     expect([response.statusCode, response.json().code]).toEqual([400, 'bad_request']);
   });
 
-  it.each(['true', 'false'])('does not tell of what is above the ceiling (dry run: %s)', async (dryRun) => {
+  it.each(['true', 'false'])('the counts do not reveal indicators above the TLP ceiling (dry run: %s)', async (dryRun) => {
     await tipline.load([indicatorRecord('DOMAIN', 'one.test-feed.net', { tlp: 'RED' })], 'Secret');
     const { counts } = await run('type,value\nDOMAIN,one.test-feed.net\nDOMAIN,two.test-feed.net', {
       dryRun,
@@ -124,7 +124,7 @@ onEveryEngine((engine) => {
     expect(counts.indicator).toMatchObject({ new: 2, updated: 0, unchanged: 0 });
   });
 
-  it.each(['true', 'false'])('nor of actors that are above it (dry run: %s)', async (dryRun) => {
+  it.each(['true', 'false'])('nor actors above it (dry run: %s)', async (dryRun) => {
     const bundle = (...objects: object[]) =>
       JSON.stringify({ type: 'bundle', id: `bundle--${randomUUID()}`, objects });
     const actor = (name: string) => ({
@@ -142,7 +142,7 @@ onEveryEngine((engine) => {
     expect(counts.actor).toMatchObject({ new: 1, updated: 1, unchanged: 0 });
   });
 
-  it('nor of links that are above it, nor of what they lead to', async () => {
+  it('nor relationships above it, nor their ends', async () => {
     const ids = ['a', 'b', 'c'].map((_, i) => `indicator--00000000-0000-4000-8000-00000000000${i}`);
     const actor = `intrusion-set--${randomUUID()}`;
     await tipline.load(
@@ -178,29 +178,29 @@ onEveryEngine((engine) => {
   it.each([
     ['its own marking', 'AMBER', 'type,value,tlp\nIPV4,203.0.113.9,RED\nIPV4,8.8.4.4,GREEN'],
     ["its source's default", 'RED', 'type,value,tlp\nIPV4,203.0.113.9,\nIPV4,8.8.4.4,GREEN'],
-  ])('rejects what %s takes from the sight of whoever imports', async (_, tlp, csv) => {
+  ])("rejects a record that %s would mark above the importer's TLP ceiling", async (_, tlp, csv) => {
     await tipline.load([indicatorRecord('IPV4', '9.9.9.9')], 'Ours', { tlp: tlp as Tlp });
     const { id, counts } = await run(csv);
     expect(counts.indicator).toMatchObject({ read: 2, new: 1, rejected: 1 });
     expect((await analyst.send('GET', `/app/imports/${id}/rejected`)).body).not.toContain('203.0.113.9');
     expect((await read(`/app/imports/${id}/rejected`)).data).toEqual([
-      { where: 'ours.csv', reason: 'marked above what the role sees' },
+      { where: 'ours.csv', reason: 'marked above the TLP ceiling of the role' },
     ]);
   });
 
-  it('takes no marking above the ceiling of whoever imports', async () => {
+  it("rejects a marking above the importer's TLP ceiling", async () => {
     const response = await start(CSV, { tlp: 'RED' });
     expect([response.statusCode, response.json().code]).toEqual([403, 'insufficient_role']);
     expect((await read('/app/imports')).total).toBe(0);
   });
 
-  it('is nothing for viewers', async () => {
+  it('is not accessible to viewers', async () => {
     const viewer = await signedIn(tipline, 'viewer');
     expect((await start(CSV, {}, viewer)).statusCode).toBe(403);
     expect(await total()).toBe(0);
   });
 
-  it('of a file that gives nothing leaves no source, unless another is about to speak for it', async () => {
+  it('leaves no source behind when nothing was imported, unless another import uses it', async () => {
     await run('type,value\nIPV4,300.1.1.1');
     expect((await read('/app/sources')).data).toEqual([]);
     const many = Array.from({ length: 3_000 }, (_, i) => `DOMAIN,n${i}.test-feed.net`);
@@ -211,7 +211,7 @@ onEveryEngine((engine) => {
     expect(await total()).toBe(3_000);
   });
 
-  it('waits for no file that comes slowly, and takes one at a time from an account', async () => {
+  it('is not blocked by slow uploads, and allows one upload per account at a time', async () => {
     const slow = Array.from({ length: 3 }, () => new PassThrough());
     const others = ['a', 'b', 'c'].map((name) => newUser(tipline, 'analyst', `${name}@example.org`));
     const browsers = await Promise.all(
@@ -236,7 +236,7 @@ onEveryEngine((engine) => {
     expect(await total()).toBe(5);
   });
 
-  it('is stopped by an analyst, keeps what was read, and says who', async () => {
+  it('can be stopped by an analyst, keeps the imported records, and reports who stopped it', async () => {
     const viewer = await signedIn(tipline, 'viewer');
     const many = [
       'type,value',
@@ -255,7 +255,7 @@ onEveryEngine((engine) => {
     expect(written.map(({ action }) => action)).toEqual(['import.start', 'import.stop', 'import.end']);
   });
 
-  it('ends between batches when the server does, and says so', async () => {
+  it('stops between batches on shutdown, and reports that', async () => {
     const many = [
       'type,value',
       ...Array.from({ length: 20_000 }, (_, i) => `DOMAIN,n${i}.test-feed.net`),
@@ -278,7 +278,7 @@ onEveryEngine((engine) => {
     expect(count).toBeLessThan(20_000);
   });
 
-  it('shows one whose server was killed as stopped', async () => {
+  it('shows the import of a killed server as stopped', async () => {
     const { id } = await run(CSV);
     await tipline.db
       .updateTable('import_run')

@@ -27,7 +27,7 @@ onEveryEngine((engine) => {
   const status = async (key: string) => (await tipline.get(LIST, { key })).statusCode;
   const listed = async (browser: Browser) => (await browser.send('GET', '/app/keys')).json().data;
 
-  it('is made, used, seen in use, rotated and revoked, and each of it is written down', async () => {
+  it('is created, used, shown as used, rotated and revoked, with audit entries', async () => {
     const { key, data } = await make(analyst);
     expect(data).toMatchObject({ name: 'SOAR', owner: 'analyst@example.org', prefix: key.slice(4, 8) });
     expect([await status(key), await status(key)]).toEqual([200, 200]);
@@ -52,7 +52,7 @@ onEveryEngine((engine) => {
     expect(JSON.stringify(written)).not.toContain(key);
   });
 
-  it('goes with the account that made it: refused while that is off, and no more than its role sees', async () => {
+  it("follows its owner's account: rejected while disabled, and limited to the role's TLP ceiling", async () => {
     const { key } = await make(analyst, { tlpCeiling: 'AMBER' });
     await tipline.load([indicatorRecord('DOMAIN', 'bad.test-feed.net', { tlp: 'AMBER' })]);
     const total = async () => (await tipline.get(LIST, { key })).json().total;
@@ -70,7 +70,7 @@ onEveryEngine((engine) => {
     expect(await status(key)).toBe(200);
   });
 
-  it('rotated, is good for as long as it was made to be; a former analyst can end it', async () => {
+  it('keeps its lifetime when rotated, and can be revoked by a former analyst', async () => {
     const { key, data } = await make(analyst, { expiresInSeconds: 3600 });
     tipline.clock.now = new Date(NOW.getTime() + 1_800_000);
     const rotated = (await analyst.send('POST', `/app/keys/${data.id}/rotate`, { overlapSeconds: 0 })).json();
@@ -84,18 +84,18 @@ onEveryEngine((engine) => {
     expect(await status(rotated.key)).toBe(401);
   });
 
-  it('is shown once: no list holds one', async () => {
+  it('is shown once: no list contains one', async () => {
     const { key } = await make(analyst);
     expect((await analyst.send('GET', '/app/keys')).body).not.toContain(key);
   });
 
-  it('sees no more than its maker', async () => {
+  it("cannot exceed its owner's TLP ceiling", async () => {
     const response = await analyst.send('POST', '/app/keys', { ...wanted, tlpCeiling: 'RED' });
     expect([response.statusCode, response.json().code]).toEqual([403, 'insufficient_role']);
     expect(await listed(analyst)).toEqual([]);
   });
 
-  it('is its maker’s and the administrators’ alone', async () => {
+  it('is accessible only to its owner and to administrators', async () => {
     const { data } = await make(analyst);
     await newUser(tipline, 'analyst', 'other@example.org');
     const other = openBrowser(tipline);
@@ -112,7 +112,7 @@ onEveryEngine((engine) => {
     expect((await administrator.send('POST', `/app/keys/${data.id}/revoke`)).statusCode).toBe(200);
   });
 
-  it('of others is nothing that a viewer has to do with', async () => {
+  it('is not accessible to viewers other than its owner', async () => {
     const { data } = await make(analyst);
     const viewer = await signedIn(tipline, 'viewer');
     const statuses = await Promise.all([
@@ -132,7 +132,7 @@ onEveryEngine((engine) => {
     ['a network that is cut short', { networks: ['10.1'] }, /"10\.1"/],
     ['no name', { name: '' }, /name/],
     ['an end that is past', { expiresInSeconds: -5 }, /expiresInSeconds/],
-  ])('is not made with %s', async (_, more, message) => {
+  ])('is not created with %s', async (_, more, message) => {
     const response = await analyst.send('POST', '/app/keys', { ...wanted, ...more });
     expect([response.statusCode, response.json().error]).toEqual([400, expect.stringMatching(message)]);
   });

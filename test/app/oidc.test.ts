@@ -92,7 +92,7 @@ onEveryEngine((engine) => {
     });
   const account = async () => (await browser.send('GET', '/app/session')).json().account;
 
-  it('signs in whoever has an account by the address that the provider vouches for', async () => {
+  it('signs in an account by the verified email address of the provider', async () => {
     const { start, url, state } = await goThere();
     expect(start.statusCode).toBe(302);
     expect(url.origin + url.pathname).toBe(`${provider.address}/authorize`);
@@ -125,7 +125,7 @@ onEveryEngine((engine) => {
     ]);
   });
 
-  it('knows the person again, whatever their address is by then, and not another with that address', async () => {
+  it('recognizes a linked person after their email address changes', async () => {
     await comeBack((await goThere()).state);
     claims.email = 'married@example.org';
     browser = openBrowser(tipline);
@@ -133,7 +133,7 @@ onEveryEngine((engine) => {
     expect((await account()).email).toBe('analyst@example.org');
   });
 
-  it('asks nobody to change a password that they did not sign in with', async () => {
+  it('does not require a password change after single sign-on', async () => {
     await tipline.db.updateTable('app_user').set({ must_change_password: true }).execute();
     await comeBack((await goThere()).state);
     expect(await account()).toMatchObject({ email: 'analyst@example.org', mustChangePassword: false });
@@ -142,7 +142,7 @@ onEveryEngine((engine) => {
     expect((await withPassword.send('GET', '/app/session')).json().account.mustChangePassword).toBe(true);
   });
 
-  it('sets the state’s cookie so that it comes back from elsewhere, and that of the session strictly', async () => {
+  it('sets the state cookie with SameSite=Lax and the session cookie with SameSite=Strict', async () => {
     const { start, state } = await goThere();
     expect(String(start.headers['set-cookie'])).toMatch(/tipline\.oidc=.*HttpOnly; SameSite=Lax/);
     const back = await comeBack(state);
@@ -154,7 +154,7 @@ onEveryEngine((engine) => {
     ['has an address that nobody has made sure of', () => (claims.email_verified = false)],
     ['has an address of which the provider says nothing', () => delete claims.email_verified],
   ];
-  it.each(refused)('refuses whoever %s', async (_, change) => {
+  it.each(refused)('rejects sign-in by someone who %s', async (_, change) => {
     change();
     const back = await comeBack((await goThere()).state);
     expect(back.headers.location).toBe('/sign-in?error=refused');
@@ -174,7 +174,7 @@ onEveryEngine((engine) => {
     ['for another sign-in', () => (claims.nonce = 'of another')],
     ['for no sign-in', () => delete claims.nonce],
   ];
-  it.each(broken)('refuses a token %s', async (_, change) => {
+  it.each(broken)('rejects a token %s', async (_, change) => {
     const { state } = await goThere();
     change();
     const back = await comeBack(state);
@@ -182,7 +182,7 @@ onEveryEngine((engine) => {
     expect(await account()).toBeNull();
   });
 
-  it('refuses an account that is switched off', async () => {
+  it('rejects a disabled account', async () => {
     await tipline.db.updateTable('app_user').set({ disabled_at: NOW }).execute();
     const back = await comeBack((await goThere()).state);
     expect(back.headers.location).toBe('/sign-in?error=refused');
@@ -190,7 +190,7 @@ onEveryEngine((engine) => {
     expect((await auditOf(tipline)).filter(({ action }) => action === 'session.create')).toEqual([]);
   });
 
-  it('refuses a state that is not this browser’s, or used up, and what the provider refuses', async () => {
+  it('rejects a state of another browser, and errors from the provider', async () => {
     const { state } = await goThere();
     const theirs = openBrowser(tipline);
     const stolen = await theirs.send('GET', `/app/oidc/callback?code=a&state=${state}`);
@@ -201,7 +201,7 @@ onEveryEngine((engine) => {
     expect(await account()).toBeNull();
   });
 
-  it('takes an address of which the provider says nothing where the operator trusts it, and no other', async () => {
+  it('accepts an address without email_verified only if configured, and never email_verified=false', async () => {
     const settings = { ...CLIENT, issuer: provider.address, name: 'Example', publicAddress: PUBLIC };
     const verified = async (trustEmail: boolean) => {
       const client = openOidc({ ...settings, trustEmail }, outbound, () => NOW);
@@ -216,7 +216,7 @@ onEveryEngine((engine) => {
     expect(await verified(true)).toBe(false);
   });
 
-  it('leads nowhere but into the application', async () => {
+  it('redirects only to paths of the application', async () => {
     for (const to of [
       '//elsewhere.example',
       '/\\elsewhere.example',
@@ -228,7 +228,7 @@ onEveryEngine((engine) => {
     }
   });
 
-  it('says so where the provider is away, or is another than the one that is meant, and passwords go on', async () => {
+  it('reports an unavailable or mismatched provider, and passwords still work', async () => {
     provider.answer({ status: 503 });
     const start = await browser.send('GET', '/app/oidc/start');
     expect(start.headers.location).toBe('/sign-in?error=provider');
@@ -237,7 +237,7 @@ onEveryEngine((engine) => {
     expect((await browser.signIn('analyst@example.org')).statusCode).toBe(200);
   });
 
-  it('keeps nobody from using a password, however often it is asked for', async () => {
+  it('rate-limits its start without affecting password sign-in', async () => {
     const start = () => tipline.app.inject({ url: '/app/oidc/start' });
     const statuses = new Set<number>();
     for (let i = 0; i < 51; i++) statuses.add((await start()).statusCode);
@@ -245,7 +245,7 @@ onEveryEngine((engine) => {
     expect((await browser.signIn('analyst@example.org')).statusCode).toBe(200);
   });
 
-  it('is not asked for by a page elsewhere, and right ones count for nothing', async () => {
+  it('cannot be started by a cross-site request, and successful sign-ins are not rate-limited', async () => {
     const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
     expect((await browser.send('GET', '/app/oidc/start', undefined, image)).statusCode).toBe(403);
     for (let i = 0; i < 30; i++) {
@@ -256,7 +256,7 @@ onEveryEngine((engine) => {
     expect(linked).toMatchObject([{ who: 'analyst@example.org', after: { identity: 'linked' } }]);
   });
 
-  it('tells the page the name of the provider; without one there is nothing', async () => {
+  it('exposes the provider name to the page, and returns 404 when not configured', async () => {
     expect((await browser.send('GET', '/app/session')).json().signInWith).toBe('Example');
     const without = await startHarness(engine);
     expect((await without.app.inject({ url: '/app/oidc/start' })).statusCode).toBe(404);

@@ -59,7 +59,7 @@ onEveryEngine((engine) => {
     );
 
   describe('the list of indicators', () => {
-    it('is what the API gives, with the defanged form and who is pinned', async () => {
+    it('matches the API, with the defanged value and the pinned flag', async () => {
       const { data, total } = await read('/app/indicators');
       const api = (
         await tipline.get('/api/v1/indicators', { key: await tipline.newKey({ tlpCeiling: 'AMBER' }) })
@@ -80,22 +80,22 @@ onEveryEngine((engine) => {
       ['sort=lastSeen&order=asc', ['soon', 'mild', 'worse', 'bad']],
       ['sort=firstSeen&order=asc', ['mild', 'soon', 'worse', 'bad']],
       ['sort=confidence&pageSize=1&page=2', ['bad']],
-    ])('comes in the order of %s', async (query, expected) => {
+    ])('sorts by %s', async (query, expected) => {
       expect(await values(query)).toEqual(expected);
     });
 
-    it('finds what is pasted out of a report', async () => {
+    it('matches a defanged value', async () => {
       expect(await values(`q=${encodeURIComponent('bad[.]test-feed[.]net')}`)).toEqual(['bad']);
     });
 
-    it('tells those that a source speaks of', async () => {
+    it('filters by source', async () => {
       const { data } = await read('/app/sources');
       const other = data.find(({ name }: { name: string }) => name === 'Other');
       expect(await values(`sourceId=${other.id}`)).toEqual(['bad']);
       expect((await read(`/app/indicators?sourceId=${BAD}`)).total).toBe(0);
     });
 
-    it('shows what is hidden to analysts alone, up to their ceiling', async () => {
+    it('shows hidden indicators only to analysts, up to their TLP ceiling', async () => {
       await analyst.send('POST', '/app/whitelist', { entry: 'worse.test-feed.net', reason: 'ours' });
       expect(await values('state=whitelisted', analyst)).toEqual(['worse']);
       expect(await values('state=expired', analyst)).toEqual(['old']);
@@ -106,14 +106,14 @@ onEveryEngine((engine) => {
       }
     });
 
-    it('tells those that are pinned', async () => {
+    it('filters pinned indicators', async () => {
       await analyst.send('POST', `/app/indicators/${BAD}/pin`, { confidence: 5, reason: 'known' });
       expect(await values('state=pinned')).toEqual(['bad']);
       expect((await read('/app/indicators?q=bad')).data[0].pinned).toBe(true);
     });
   });
 
-  describe('an export of what is shown', () => {
+  describe('an export of the list', () => {
     const lines = async (query: string) => {
       const response = await viewer.send('GET', `/app/indicators/export?format=csv&${query}`);
       expect(response.statusCode).toBe(200);
@@ -124,7 +124,7 @@ onEveryEngine((engine) => {
         .map((line) => line.match(/([a-z]+)\.test-feed/)?.[1]);
     };
 
-    it('holds every match, or those of the page, by last sighting', async () => {
+    it('contains every match or only the page, sorted by last sighting', async () => {
       expect(await lines('')).toEqual(['bad', 'worse', 'mild', 'soon']);
       expect(await lines('type=URL')).toEqual(['mild']);
       expect(await lines('sort=confidence&page=1&pageSize=2')).toEqual(['bad', 'worse']);
@@ -132,7 +132,7 @@ onEveryEngine((engine) => {
     });
 
     it.each(['stix', 'misp', 'snort', 'zeek', 'suricata', 'txt', 'rpz', 'ndjson', 'ecs'])(
-      'comes as %s',
+      'is available as %s',
       async (format) => {
         const response = await viewer.send('GET', `/app/indicators/export?format=${format}`);
         expect([response.statusCode, response.headers['content-disposition']]).toEqual([
@@ -143,7 +143,7 @@ onEveryEngine((engine) => {
       },
     );
 
-    it('holds more matches than a page has, in every format', async () => {
+    it('contains more matches than a page holds, in every format', async () => {
       const count = 520;
       await tipline.load(
         Array.from({ length: count }, (_, i) => indicatorRecord('DOMAIN', `n${i}.many-rows.net`)),
@@ -157,12 +157,12 @@ onEveryEngine((engine) => {
       expect(await lines('q=many-rows&pageSize=500')).toHaveLength(500);
     });
 
-    it('is nothing without a session, also with a key', async () => {
+    it('requires a session, even with a key', async () => {
       const response = await tipline.get('/app/indicators/export?format=csv');
       expect([response.statusCode, response.json().code]).toEqual([401, 'not_signed_in']);
     });
 
-    it('wants a format, and knows no state', async () => {
+    it('requires a format, and rejects the hidden states', async () => {
       expect((await viewer.send('GET', '/app/indicators/export')).statusCode).toBe(400);
       expect((await viewer.send('GET', '/app/indicators/export?format=csv&state=expired')).statusCode).toBe(
         400,
@@ -170,14 +170,14 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('an export of the pinned ones holds those alone', async () => {
+  it('an export of pinned indicators contains only those', async () => {
     await analyst.send('POST', `/app/indicators/${BAD}/pin`, { confidence: 5, reason: 'known' });
     const { body } = await viewer.send('GET', '/app/indicators/export?format=txt&state=pinned');
     expect(body.trim()).toBe('bad.test-feed.net');
   });
 
   describe('an indicator', () => {
-    it('tells what each source says and which one decides', async () => {
+    it("shows each source's statement, and which one sets the confidence", async () => {
       const { data } = await read(`/app/indicators/${BAD}`);
       expect(data).toMatchObject({
         defanged: 'bad[.]test-feed[.]net',
@@ -199,7 +199,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('tells what a pin covers', async () => {
+    it('shows the confidence beneath a pin', async () => {
       await analyst.send('POST', `/app/indicators/${BAD}/pin`, { confidence: 5, reason: 'known' });
       expect((await read(`/app/indicators/${BAD}`)).data).toMatchObject({
         confidence: 5,
@@ -213,7 +213,7 @@ onEveryEngine((engine) => {
       });
     });
 
-    it('tells analysts what hides it, and nobody else that it is there', async () => {
+    it('shows analysts what suppresses it, and returns 404 to viewers', async () => {
       await analyst.send('POST', `/app/indicators/${BAD}/whitelist`, { reason: 'our own' });
       expect((await read(`/app/indicators/${BAD}`, analyst)).data.suppressedBy).toMatchObject({
         entry: 'bad.test-feed.net',
@@ -233,13 +233,13 @@ onEveryEngine((engine) => {
       expect((await viewer.send('GET', old)).statusCode).toBe(404);
     });
 
-    it('above the ceiling of the role is nothing, whatever the role', async () => {
+    it("returns 404 above the role's TLP ceiling", async () => {
       const secret = `/app/indicators/${indicatorId('DOMAIN', 'secret.test-feed.net')}`;
       expect((await analyst.send('GET', secret)).statusCode).toBe(404);
       expect((await (await signedIn(tipline, 'administrator')).send('GET', secret)).statusCode).toBe(200);
     });
 
-    it('is not asked about where no provider is set up, nor by viewers', async () => {
+    it('cannot be enriched without a configured provider, or by viewers', async () => {
       const none = await analyst.send('POST', `/app/indicators/${BAD}/enrich`);
       expect([none.statusCode, none.json().error]).toEqual([409, expect.stringContaining('providers set')]);
       expect((await viewer.send('POST', `/app/indicators/${BAD}/enrich`)).statusCode).toBe(403);
@@ -247,7 +247,7 @@ onEveryEngine((engine) => {
   });
 
   describe('actors and campaigns', () => {
-    it('are found by a part of any of their names', async () => {
+    it('are found by part of any name', async () => {
       await tipline.load([actorRecord('Loud Badger', { aliases: [{ alias: 'TA-1', namedBy: 'Somebody' }] })]);
       for (const q of ['badger', 'TA-', 'LOUD'])
         expect(
@@ -267,7 +267,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('a campaign tells who is behind it, what they use, and how many indicators it has', async () => {
+  it('a campaign shows its actors, techniques, software and indicator count', async () => {
     await tipline.load([
       campaignRecord('Operation Badger', { aliases: ['Night Dig'] }),
       actorRecord('Loud Badger'),
@@ -288,7 +288,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('Sigma rules are read with a session, as far as its ceiling goes, or with a key', async () => {
+  it('Sigma rules require a session or a key, and respect its TLP ceiling', async () => {
     await tipline.load([actorRecord('Loud Badger'), actorRecord('Quiet Badger', { tlp: 'RED' })]);
     const key = await tipline.newKey();
     const { data } = (await tipline.get('/api/v1/actors', { key })).json();
@@ -302,7 +302,7 @@ onEveryEngine((engine) => {
     expect((await viewer.send('GET', '/api/v1/actors')).statusCode).toBe(401);
   });
 
-  it('search finds the exact value first, defanged as it may be, and tags', async () => {
+  it('search finds the exact value first, also defanged, and tags', async () => {
     expect(
       (await read(`/app/search?q=${encodeURIComponent('hxxp://mild.test-feed[.]net/a')}`)).indicators,
     ).toMatchObject([{ defanged: 'hxxp://mild[.]test-feed[.]net/a', type: 'URL' }]);
@@ -318,14 +318,14 @@ onEveryEngine((engine) => {
     expect((await viewer.send('GET', '/app/search?q=')).statusCode).toBe(400);
   });
 
-  describe('what has no page of its own', () => {
+  describe('objects without a page of their own', () => {
     const find = async (q: string) => read(`/app/search?q=${q}`);
     const users = async (what: string) =>
       (await read(`/app/actors?uses=${encodeURIComponent(what)}`)).data.map(
         ({ name }: { name: string }) => name,
       );
 
-    it('techniques and software lead to the actors that use them', async () => {
+    it('techniques and software link to the actors that use them', async () => {
       await tipline.load([
         actorRecord('Loud Badger'),
         actorRecord('Quiet Badger'),
@@ -354,7 +354,7 @@ onEveryEngine((engine) => {
       expect(await users('T10%')).toEqual([]);
     });
 
-    it('reports lead to the indicators they speak of', async () => {
+    it('reports link to their indicators', async () => {
       await tipline.load([
         reportRecord('A dig at night', { externalIds: ['report:1'] }),
         reportRecord('A dig in secret', { externalIds: ['report:2'], tlp: 'RED' }),
@@ -376,7 +376,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('the overview counts what is new and what will expire', async () => {
+  it('the overview counts new and expiring indicators', async () => {
     expect(await read('/app/overview')).toMatchObject({
       indicators: 4,
       created: {
@@ -400,7 +400,7 @@ onEveryEngine((engine) => {
     expect(await read('/app/overview')).toMatchObject({ indicators: 3, expiring: { total: 0 } });
   });
 
-  it('needs a session for everything', async () => {
+  it('requires a session on every route', async () => {
     const nobody = openBrowser(tipline);
     for (const path of [
       'indicators',

@@ -26,7 +26,7 @@ onEveryEngine((engine) => {
     shown: { before: ROWS, after: 0 },
   };
 
-  it('undoes an import once it has told what that changes', async () => {
+  it('undoes an import as previewed', async () => {
     expect((await read(`/app/imports/${id}/undo`)).data).toEqual(preview);
     expect(await total()).toBe(ROWS);
     expect((await administrator.send('POST', `/app/imports/${id}/undo`)).json()).toEqual({ done: true });
@@ -39,7 +39,7 @@ onEveryEngine((engine) => {
     expect([again.statusCode, again.json().error]).toEqual([409, 'It has been undone already.']);
   });
 
-  it('removes a source once it has told what that changes', async () => {
+  it('removes a source as previewed', async () => {
     const [{ id: source }] = (await read('/app/sources')).data;
     expect((await read(`/app/sources/${source}/removal`)).data).toEqual(preview);
     expect((await administrator.send('POST', `/app/sources/${source}/remove`)).json()).toEqual({
@@ -66,7 +66,7 @@ onEveryEngine((engine) => {
     ]);
   });
 
-  it('is for administrators who see everything', async () => {
+  it('requires an administrator with TLP ceiling RED', async () => {
     const [{ id: source }] = (await read('/app/sources')).data;
     const analyst = await signedIn(tipline, 'analyst');
     const refusals = async (browser: Browser) =>
@@ -84,7 +84,7 @@ onEveryEngine((engine) => {
     expect(await total()).toBe(ROWS);
   });
 
-  it('shows what is hidden to analysts, with no source that says it', async () => {
+  it('shows analysts hidden indicators that no source states', async () => {
     await administrator.send('POST', `/app/imports/${id}/undo`);
     await vi.waitFor(async () => expect((await read(`/app/imports/${id}`)).data.undo).toBe('done'), 60_000);
     const [row] = (await read('/app/indicators?state=expired')).data;

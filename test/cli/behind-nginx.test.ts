@@ -50,7 +50,7 @@ http {
 }
 
 describe.skipIf(!NGINX || !hasPostgres)('two nodes behind nginx', () => {
-  it(`fail no request of clients with kept connections while nodes are stopped ${STOPS} times`, async () => {
+  it(`fail no request on keep-alive connections while nodes are stopped ${STOPS} times`, async () => {
     const database = await freshDatabase();
     const directory = temporaryDirectory();
     const ports = [await freePort(), await freePort()];

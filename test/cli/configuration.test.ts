@@ -8,7 +8,7 @@ import { freePort } from '../support/servers.ts';
 
 const PASSWORD = 'correct-horse-battery';
 
-describe('a wrong configuration', () => {
+describe('an invalid configuration', () => {
   const wrong = {
     PORT: 'http',
     DATABASE_URL: `mysql://tipline:${PASSWORD}@db/tipline`,
@@ -27,13 +27,13 @@ describe('a wrong configuration', () => {
     WORKER_PORT: '-1',
   };
 
-  it('is reported whole, and ends with code 2', async () => {
+  it('reports all errors, and exits with code 2', async () => {
     const { code, stderr } = await run(['serve'], { env: wrong });
     const unnamed = Object.keys(wrong).filter((name) => !stderr.includes(name));
     expect({ code, unnamed }).toEqual({ code: 2, unnamed: [] });
   });
 
-  it('is reported without a password or a secret', async () => {
+  it('reports no password or secret', async () => {
     const { stdout, stderr } = await run(['serve'], { env: wrong });
     expect(stdout + stderr).not.toContain(PASSWORD);
   });
@@ -46,14 +46,14 @@ describe('a wrong configuration', () => {
     });
   });
 
-  it('is found in .env, too', async () => {
+  it('is detected in .env, too', async () => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, '.env'), 'PORT=99999\n');
     const { code, stderr } = await run(['serve'], { cwd });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('PORT must be') });
   });
 
-  it('is replicas of nothing', async () => {
+  it('includes replicas without DATABASE_URL', async () => {
     const { code, stderr } = await run(['keys', 'list'], {
       env: { DATABASE_REPLICA_URLS: 'postgres://127.0.0.1/x' },
     });
@@ -63,7 +63,7 @@ describe('a wrong configuration', () => {
     });
   });
 
-  it('is DATABASE_URL without TIPLINE_SECRET, for a server', async () => {
+  it('includes DATABASE_URL without TIPLINE_SECRET for serve', async () => {
     const { code, stderr } = await run(['serve'], { env: { DATABASE_URL: 'postgres://127.0.0.1/x' } });
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -85,7 +85,7 @@ describe('a variable that begins with TIPLINE_', () => {
     expect(read({ [name]: '1' })).toThrow(`${name} is not a setting; did you mean ${meant}?`);
   });
 
-  it('is an error without a suggestion when nothing is like it', () => {
+  it('is an error without a suggestion when no setting is similar', () => {
     for (const name of ['TIPLINE_XYZZY', 'TIPLINE_FOO'])
       expect(read({ [name]: '1' })).toThrow(new RegExp(`${name} is not a setting$`));
   });
@@ -111,7 +111,7 @@ describe('a variable that begins with TIPLINE_', () => {
   });
 });
 
-describe('a provider of identities', () => {
+describe('an identity provider', () => {
   const whole = {
     OIDC_ISSUER: 'https://id.example.org',
     OIDC_CLIENT_ID: 'tipline',
@@ -119,14 +119,14 @@ describe('a provider of identities', () => {
     TIPLINE_PUBLIC_ADDRESS: 'https://tipline.example.org/',
   };
 
-  it.each(Object.keys(whole).slice(0, 4))('is wrong without %s, and no secret is told', (name) => {
+  it.each(Object.keys(whole).slice(0, 4))('is invalid without %s, and the error reveals no secret', (name) => {
     const { [name as keyof typeof whole]: _, ...env } = whole;
     const read = () => readConfig({ env, envFile: '' });
     expect(read).toThrow(name === 'TIPLINE_PUBLIC_ADDRESS' ? /TIPLINE_PUBLIC_ADDRESS/ : /OIDC_/);
     expect(read).not.toThrow(PASSWORD);
   });
 
-  it('is read as it is meant', () => {
+  it('is read into its configuration, or null when unset', () => {
     expect(oidcConfig(readConfig({ env: whole, envFile: '' }))).toEqual({
       issuer: 'https://id.example.org',
       clientId: 'tipline',
@@ -139,8 +139,8 @@ describe('a provider of identities', () => {
   });
 });
 
-describe('a database that is not there', () => {
-  it('ends the start with code 1, and does not tell the password', async () => {
+describe('an unreachable database', () => {
+  it('fails startup with code 1, and does not reveal the password', async () => {
     const url = `postgres://tipline:${PASSWORD}@127.0.0.1:${await freePort()}/tipline`;
     const { code, stdout, stderr } = await run(['serve'], {
       env: { DATABASE_URL: url, TIPLINE_SECRET: 's'.repeat(32) },
@@ -150,7 +150,7 @@ describe('a database that is not there', () => {
 });
 
 describe('the command line', () => {
-  it('explains itself, its settings and its exit codes', async () => {
+  it('documents commands, settings and exit codes', async () => {
     const { code, stdout } = await run(['--help']);
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -158,7 +158,7 @@ describe('the command line', () => {
     });
   });
 
-  it('explains a command', async () => {
+  it('documents each command', async () => {
     const { code, stdout } = await run(['keys', 'create', '--help']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('--tlp-ceiling') });
   });
@@ -172,11 +172,11 @@ describe('the command line', () => {
     ['a wrong scope', ['keys', 'create', '--name', 'x', '--scope', 'everything']],
     ['a wrong duration', ['keys', 'create', '--name', 'x', '--expires', 'soon']],
     ['a wrong network', ['keys', 'create', '--name', 'x', '--network', 'home']],
-  ])('ends with code 2 for %s', async (_, args) => {
+  ])('exits with code 2 for %s', async (_, args) => {
     expect((await run(args)).code).toBe(2);
   });
 });
 
-it('the command runs by itself after every build, as npx starts it', async () => {
+it('the built command is executable', async () => {
   expect((await start(inject('productMain') ?? '', ['--version']).exit).code).toBe(0);
 });

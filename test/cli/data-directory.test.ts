@@ -14,7 +14,7 @@ import { createKey, serve } from '../support/service.ts';
 const socketsIn = (directory: string) => readdirSync(directory).filter((name) => name.endsWith('.sock'));
 
 describe('the data directory', () => {
-  it('is refused to a second server, which names it and the process that has it', async () => {
+  it('cannot be used by a second server, whose error names it and the process that uses it', async () => {
     const first = await serve();
     const second = await first.command('serve');
     expect({ code: second.code, stderr: second.stderr }).toEqual({
@@ -23,7 +23,7 @@ describe('the data directory', () => {
     });
   });
 
-  it('goes to exactly one of two servers that start at the same instant', async () => {
+  it('is acquired by exactly one of two servers that start simultaneously', async () => {
     const env = { TIPLINE_DATA_DIR: temporaryDirectory(), PORT: '0' };
     await run(['migrate'], { env });
     for (let round = 1; round <= 3; round++) {
@@ -37,14 +37,14 @@ describe('the data directory', () => {
     }
   });
 
-  it('may have a path longer than that of a socket, also for a command beside the server', async () => {
+  it("may have a path longer than a socket's limit, also for a command beside the server", async () => {
     const directory = join(temporaryDirectory(), 'deep'.repeat(15), 'deeper'.repeat(15));
     mkdirSync(directory, { recursive: true });
     const service = await serve({ TIPLINE_DATA_DIR: directory });
     expect((await service.get('/api/v1/indicators', await createKey(service))).status).toBe(200);
   });
 
-  it('is not blocked by the socket that a kill -9 leaves', async () => {
+  it('is not blocked by the socket of a killed server', async () => {
     const killed = await serve();
     killed.signal('SIGKILL');
     await killed.exit;
@@ -58,15 +58,15 @@ describe('the data directory', () => {
     });
   });
 
-  it('has a socket for its user alone', async () => {
+  it('has a socket that only its user can access', async () => {
     const { directory } = await serve();
     const [socket = ''] = socketsIn(directory);
     expect(statSync(join(directory, socket)).mode & 0o777).toBe(0o700);
   });
 });
 
-describe('a process that holds the store and does nothing', () => {
-  it('loses it after a while, and what it left open is rolled back', async () => {
+describe('a process that holds the database idle', () => {
+  it('loses its lease after a timeout, and its open transaction is rolled back', async () => {
     const engine = leaseQueue(await connectPglite());
     const path = join(temporaryDirectory(), 'store.sock');
     const server = createServer((socket) => void serveStore(socket, engine, () => 200));
@@ -83,7 +83,7 @@ describe('a process that holds the store and does nothing', () => {
     expect(rows).toEqual([]);
   });
 
-  it('does not keep the server from ending in order', async () => {
+  it('does not keep the server from stopping cleanly', async () => {
     const service = await serve();
     // Its use is written at the end, and the worker has jobs of the database by then.
     await service.get('/api/v1/indicators', await createKey(service));

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { openDemoLog } from '../../src/cli/demo-log.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
-describe('the log of the demo', () => {
-  it('goes to standard error where no person watches', () => {
+describe("the demo's log", () => {
+  it('goes to standard error without a terminal', () => {
     expect(openDemoLog('info', temporaryDirectory(), false).path).toBeNull();
   });
 
-  it('goes to a file in the data directory where a person watches', () => {
+  it('goes to a file in the data directory on a terminal', () => {
     const directory = join(temporaryDirectory(), 'new');
     const { logger, path } = openDemoLog('info', directory, true);
     logger.info({ req: { method: 'GET', url: '/api/health' } }, 'request completed');
@@ -17,14 +17,14 @@ describe('the log of the demo', () => {
     expect(JSON.parse(readFileSync(path ?? '', 'utf8'))).toMatchObject({ msg: 'request completed' });
   });
 
-  it('begins anew at each start', () => {
+  it('is truncated at each start', () => {
     const directory = temporaryDirectory();
     openDemoLog('info', directory, true).logger.info('first start');
     openDemoLog('info', directory, true).logger.info('second start');
     expect(readFileSync(join(directory, 'tipline.log'), 'utf8')).not.toContain('first start');
   });
 
-  it('holds only what LOG_LEVEL asks for', () => {
+  it('contains only messages at LOG_LEVEL or above', () => {
     const { logger, path } = openDemoLog('error', temporaryDirectory(), true);
     logger.info('unwanted');
     expect(statSync(path ?? '').size).toBe(0);

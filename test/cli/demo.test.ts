@@ -52,19 +52,19 @@ describe('tipline demo', () => {
     revisions.push(await revision(directory));
   });
 
-  it('prints exactly one key, whole, without a terminal too', () => {
+  it('prints exactly one complete key, also without a terminal', () => {
     expect(keysIn(first)).toEqual([expect.stringMatching(/^tip_[A-Za-z0-9_-]{40,}$/)]);
   });
 
-  it('prints three curl lines that work with the key', () => {
+  it('prints three curl commands that work with the key', () => {
     expect(curls.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('says that the key is for a second terminal', () => {
+  it('explains that the key is for a second terminal', () => {
     expect(first.stdout).toMatch(/second terminal[\s\S]*export TIPLINE_KEY=tip_/);
   });
 
-  it('shows the key again on demand, in a line that a shell evaluates, while it runs and after', () => {
+  it('prints the key as a shell export with --show-key, while it runs and afterwards', () => {
     const line = `export TIPLINE_KEY=${keysIn(first)[0]}\n`;
     expect(shown.map(({ code, stdout }) => ({ code, stdout }))).toEqual([
       { code: 0, stdout: line },
@@ -72,7 +72,7 @@ describe('tipline demo', () => {
     ]);
   });
 
-  it('shows no key where no demo has run, and makes no store there', async () => {
+  it('with --show-key finds no key where no demo has run, and creates no database', async () => {
     const nowhere = join(temporaryDirectory(), 'data');
     const { code, stderr } = await run(['demo', '--show-key'], { env: { TIPLINE_DATA_DIR: nowhere } });
     expect({ code, stderr, made: existsSync(nowhere) }).toEqual({
@@ -82,7 +82,7 @@ describe('tipline demo', () => {
     });
   });
 
-  it('adds no sample to data of others, and makes no key there', async () => {
+  it('adds no sample data to a database with other data, and creates no key there', async () => {
     const env = { TIPLINE_DATA_DIR: emptyStore() };
     const input = 'type,value\nDOMAIN,ours.test-feed.net\n';
     expect((await run(['import', '-', '--source', 'Ours'], { env, input })).code).toBe(0);
@@ -96,11 +96,11 @@ describe('tipline demo', () => {
     expect(await revision(env.TIPLINE_DATA_DIR)).toBe(before);
   });
 
-  it('logs its requests to standard error where no terminal is', () => {
+  it('logs requests to standard error without a terminal', () => {
     expect(first.stderr).toContain('"msg":"request completed"');
   });
 
-  it('has something in every list', () => {
+  it('has entries in every list', () => {
     expect(Math.min(...firstTotals)).toBeGreaterThan(0);
   });
 
@@ -108,27 +108,27 @@ describe('tipline demo', () => {
     expect(keysIn(second)).toEqual(keysIn(first));
   });
 
-  it('keeps everything over a restart', () => {
+  it('keeps all data across a restart', () => {
     expect(secondTotals).toEqual(firstTotals);
   });
 
-  it('loads nothing twice: the revision stays', () => {
+  it('loads the sample once: the revision stays', () => {
     expect(revisions[1]).toBe(revisions[0]);
   });
 
-  it('keeps the key for its user alone', () => {
+  it('creates the key file with mode 0600', () => {
     expect(statSync(join(directory, 'demo-key')).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps the data directory for its user alone', () => {
+  it('creates the data directory with mode 0700', () => {
     expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
-  it('ends with code 0 on SIGTERM', () => {
+  it('exits with code 0 on SIGTERM', () => {
     expect([first.code, second.code]).toEqual([0, 0]);
   });
 
-  it('ends with its child on SIGTERM to npm run demo', async () => {
+  it('terminates its child process on SIGTERM to npm run demo', async () => {
     const tree = join(temporaryDirectory(), 'tree');
     copyTree(tree);
     const data = join(tree, 'data');

@@ -25,7 +25,7 @@ describe('tipline export', () => {
 
   const exported = (...args: string[]) => service.command('export', ...args);
 
-  it('writes beside a running server what the API answers', async () => {
+  it('writes the same as the API, beside a running server', async () => {
     const { code, stdout, stderr } = await exported('--format', 'ndjson');
     const answer = await service.get('/api/v1/indicators?format=ndjson', key);
     expect(code).toBe(0);
@@ -33,13 +33,13 @@ describe('tipline export', () => {
     expect(stderr).toContain('5000 indicators written.');
   });
 
-  it('filters, and keeps under a ceiling', async () => {
+  it('applies filters and the TLP ceiling', async () => {
     expect((await exported('--format', 'txt', '--q', 'export7.')).stdout).toBe('export7.test-feed.net\n');
     expect((await exported('--format', 'txt', '--tlp-ceiling', 'CLEAR')).stdout).toBe('');
     expect((await exported('--format', 'txt', '--type', 'ipv4,ipv6')).stdout).toBe('');
   });
 
-  it('writes a file that is there only when it is whole', async () => {
+  it('replaces the output file, keeps its mode, and leaves no temporary file', async () => {
     const directory = temporaryDirectory();
     const file = join(directory, 'list.csv');
     writeFileSync(file, 'the old one');
@@ -51,13 +51,13 @@ describe('tipline export', () => {
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });
 
-  it('says what it left out', async () => {
+  it('reports what it skipped', async () => {
     await service.command('import', inputFile('y.csv', 'ioc,type\nGlobal\\m,mutex\n'), '--source', 'Test');
     const { stderr } = await exported('--format', 'rpz', '-o', join(temporaryDirectory(), 'zone'));
     expect(stderr).toContain('5000 indicators written. Skipped, not supported by the format: 1 MUTEX.\n');
   });
 
-  it('writes a list of no more lines than its limit, and says how many are beyond it', async () => {
+  it('limits the number of lines, and reports how many are beyond the limit', async () => {
     const args = ['--format', 'txt', '--type', 'DOMAIN', '--style', 'fortinet', '--limit', '500'];
     const { code, stdout, stderr } = await exported(...args);
     expect([code, stdout.split('\n').length - 1]).toEqual([0, 500]);
@@ -75,20 +75,20 @@ describe('tipline export', () => {
     [['--format', 'txt', '--limit', '0'], '10000000'],
     [['--format', 'txt', '--order', 'newest'], 'limit'],
     [['--format', 'csv', '--no-collapse'], 'txt'],
-  ])('refuses %j and says what is allowed', async (args, allowed) => {
+  ])('rejects %j and names the allowed values', async (args, allowed) => {
     const { code, stdout, stderr } = await exported(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(allowed);
   });
 
-  it('leaves nothing behind where it cannot write', async () => {
+  it('leaves nothing behind when the output path cannot be written', async () => {
     const { code, stderr } = await exported('--format', 'csv', '-o', '/nonexistent/list.csv');
     expect(code).toBe(2);
     expect(stderr).toContain('/nonexistent/list.csv');
     expect(existsSync('/nonexistent')).toBe(false);
   });
 
-  it('ends quietly when its reader has had enough', async () => {
+  it('exits quietly when its reader closes the pipe', async () => {
     const command = `"$0" "$1" export --format csv | head -1`;
     const { stdout, stderr } = await start(
       'sh',

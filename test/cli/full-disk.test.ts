@@ -24,13 +24,13 @@ describe('tipline on a disk that is nearly full', () => {
   });
   afterAll(() => service.stop());
 
-  it('starts, answers lists and exports, and is ready', async () => {
+  it('starts, serves lists and exports, and is ready', async () => {
     const paths = ['/api/health/ready', '/api/v1/indicators', '/api/v1/indicators?format=csv'];
     const answers = await Promise.all(paths.map((path) => service.get(path, key)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('says so in its health and in its log', async () => {
+  it('reports it in the health check and in the log', async () => {
     const response = await service.get('/api/health?deep=1');
     const { checks } = (await response.json()) as { checks: { database: object } };
     expect([response.status, checks.database]).toMatchObject([
@@ -40,7 +40,7 @@ describe('tipline on a disk that is nearly full', () => {
     expect(service.stderr()).toContain(`The disk of ${directory} is nearly full`);
   });
 
-  it('answers what has to be written with 503 and the reason', async () => {
+  it('rejects requests that need to write with 503 and the reason', async () => {
     const response = await service.get('/api/v1/indicators?format=snort', key);
     expect([response.status, await response.json()]).toMatchObject([
       503,
@@ -49,14 +49,14 @@ describe('tipline on a disk that is nearly full', () => {
     expect(response.headers.has('retry-after')).toBe(true);
   });
 
-  it('has commands that write end with the reason, and none of it written', async () => {
+  it('makes writing commands fail with the reason, and writes nothing', async () => {
     const { code, stderr } = await service.command('keys', 'create', '--name', 'another');
     expect([code, stderr]).toEqual([1, expect.stringContaining(`The disk of ${directory} is nearly full`)]);
     const { stdout } = await service.command('keys', 'list', '--json');
     expect(JSON.parse(stdout)).toHaveLength(1);
   });
 
-  it('writes again after a restart with space', async () => {
+  it('writes again after a restart with free space', async () => {
     await service.stop();
     const env = { TIPLINE_DATA_DIR: directory, PORT: '0' };
     const running = tipline(['serve'], { env });
@@ -162,7 +162,7 @@ describe.skipIf(!disk)('tipline on a PostgreSQL whose disk is full', () => {
     return [response.status, await response.json()];
   };
 
-  it('serves reads, rejects writes, says so in its health, and recovers by itself', async () => {
+  it('serves reads, rejects writes, reports it in the health check, and recovers by itself', async () => {
     expect((await deep())[0]).toBe(200);
     const importing = () => service.command('import', file, '--source', 'Full', '--tlp', 'CLEAR');
     sendList();

@@ -36,7 +36,7 @@ describe('tipline import, beside a running server on the embedded store', () => 
   const found = (q: string) => total(service, key, '/api/v1/indicators', { q });
   const facts = () => withStore(service.directory, storeFacts);
 
-  it('stands in the history and in the audit', async () => {
+  it('is recorded in the import history and in the audit log', async () => {
     await load(inputFile('history.csv', csvOf('history', 3)));
     const row = await withStore(service.directory, (db) =>
       db
@@ -58,18 +58,18 @@ describe('tipline import, beside a running server on the embedded store', () => 
     expect(written.map(({ action }) => action)).toEqual(['import.start', 'import.end']);
   });
 
-  it('shows what it imported at once', async () => {
+  it('makes imported indicators visible at once', async () => {
     await load(inputFile('shown.csv', csvOf('shown', 3)));
     const answer = await service.get('/api/v1/indicators?q=shown', key);
     expect(await answer.json()).toMatchObject({ total: 3 });
   });
 
-  it('ends with one line of JSON that has exactly the fields of the counts', async () => {
+  it('prints one line of JSON with exactly the count fields', async () => {
     const summary = summaryOf(await load(inputFile('fields.csv', csvOf('fields', 2)), '--json'));
     expect(Object.keys(summary)).toEqual([...COUNTS, 'reasons', 'hidden']);
   });
 
-  it('counts as read the sum of what became of it', async () => {
+  it('counts as read the sum of new, updated, unchanged and rejected', async () => {
     const file = inputFile(
       'sum.csv',
       'ioc,type\nsum.test-feed.net,domain\nsum.test-feed.net,domain\n!!,domain\n',
@@ -78,19 +78,19 @@ describe('tipline import, beside a running server on the embedded store', () => 
     expect(summary.read).toBe(summary.new + summary.updated + summary.unchanged + summary.rejected);
   });
 
-  it('counts other kinds of object beside the indicators', async () => {
+  it('counts other object kinds beside the indicators', async () => {
     const summary = summaryOf(await load(inputFile('kinds.json', linkedBundle('kinds', 2)), '--json'));
     expect(summary).toMatchObject({ new: 2, actors: { new: 1 }, relationships: { new: 2 } });
   });
 
-  it('finds everything unchanged the second time', async () => {
+  it('counts everything as unchanged when repeated', async () => {
     const file = inputFile('twice.json', linkedBundle('twice', 3));
     await load(file);
     const summary = summaryOf(await load(file, '--json'));
     expect(summary).toMatchObject({ read: 3, unchanged: 3, relationships: { read: 3, unchanged: 3 } });
   });
 
-  it('takes no revision for what changes nothing', async () => {
+  it('increments no revision when nothing changes', async () => {
     const file = inputFile('same.json', linkedBundle('same', 3));
     await load(file);
     const before = await facts();
@@ -115,7 +115,7 @@ describe('tipline import, beside a running server on the embedded store', () => 
     expect(summaryOf(exit)).toMatchObject({ new: 5 });
   });
 
-  it('reads a directory with all that is in it', async () => {
+  it('reads a directory recursively', async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, 'deeper'));
     writeFileSync(join(directory, 'a.csv'), csvOf('dir-a', 2));
@@ -125,13 +125,13 @@ describe('tipline import, beside a running server on the embedded store', () => 
     expect({ code: exit.code, new: summaryOf(exit).new }).toEqual({ code: 0, new: 4 });
   });
 
-  it('fails with 1 for a directory that holds no file, naming it', async () => {
+  it('exits with 1 for a directory without files, naming it', async () => {
     const directory = temporaryDirectory();
     const { code, stderr } = await load(directory);
     expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no file in ${directory}.\n` });
   });
 
-  it('fails with 1 for a file that is not there, naming it', async () => {
+  it('exits with 1 for a missing file, naming it', async () => {
     const { code, stderr } = await load('/nowhere/missing.json');
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -139,7 +139,7 @@ describe('tipline import, beside a running server on the embedded store', () => 
     });
   });
 
-  it('fails with 1 for a named file of an unknown format, naming it', async () => {
+  it('exits with 1 for a file of an unknown format, naming it', async () => {
     const file = inputFile('letter.txt', 'Dear Sir or Madam,\n\nnothing to see here.\n');
     const { code, stderr } = await load(file);
     expect({ code, stderr }).toEqual({
@@ -148,14 +148,14 @@ describe('tipline import, beside a running server on the embedded store', () => 
     });
   });
 
-  it('leaves no source behind of which nothing came', async () => {
+  it('leaves no source behind when nothing was imported', async () => {
     const file = inputFile('nothing.txt', 'Dear Sir or Madam,\n');
     expect((await service.command('import', file, '--source', 'Nothing')).code).toBe(1);
     const sources = JSON.parse((await service.command('sources', 'list', '--json')).stdout);
     expect(sources.map(({ name }: { name: string }) => name)).not.toContain('Nothing');
   });
 
-  it('goes on to the next file after one that cannot be read, and fails with 1, naming it', async () => {
+  it('continues after an unreadable file, and exits with 1, naming it', async () => {
     const unreadable = inputFile('utf16.csv', '');
     writeFileSync(unreadable, Buffer.from(`\ufeff${csvOf('utf16', 2)}`, 'utf16le'));
     const exit = await load(unreadable, inputFile('after.csv', csvOf('after', 2)), '--json');
@@ -166,7 +166,7 @@ describe('tipline import, beside a running server on the embedded store', () => 
     });
   });
 
-  describe('of a file with a broken record', () => {
+  describe('of a file with an invalid record', () => {
     let exit: Exit;
 
     beforeAll(async () => {
@@ -175,13 +175,13 @@ describe('tipline import, beside a running server on the embedded store', () => 
       exit = await load(inputFile('broken.json', bundleOf(objects)));
     });
 
-    it('ends with code 0', () => expect(exit.code).toBe(0));
+    it('exits with code 0', () => expect(exit.code).toBe(0));
 
-    it('says which record it was', () => expect(exit.stdout).toMatch(/object 2 .*: .+/));
+    it('names the record', () => expect(exit.stdout).toMatch(/object 2 .*: .+/));
 
-    it('imports the others', async () => expect(await found('whole')).toBe(2));
+    it('imports the other records', async () => expect(await found('whole')).toBe(2));
 
-    it('imports nothing of it', async () => expect(await found('broken')).toBe(0));
+    it('imports nothing from the invalid one', async () => expect(await found('broken')).toBe(0));
   });
 
   describe('of a truncated file', () => {
@@ -192,11 +192,11 @@ describe('tipline import, beside a running server on the embedded store', () => 
       exit = await load(inputFile('cut.json', whole.slice(0, whole.length - 300_000)), '--json');
     });
 
-    it('ends with code 1', () => expect(exit.code).toBe(1));
+    it('exits with code 1', () => expect(exit.code).toBe(1));
 
-    it('says where it ends', () => expect(exit.stderr).toMatch(/cut\.json: .*byte \d+/));
+    it('reports the byte position of the truncation', () => expect(exit.stderr).toMatch(/cut\.json: .*byte \d+/));
 
-    it('keeps what was whole', async () => {
+    it('keeps the complete records', async () => {
       const { new: kept } = summaryOf(exit);
       expect({ listed: await found('cut'), some: kept > 1_000 && kept < 3_000 }).toEqual({
         listed: kept,
@@ -204,19 +204,19 @@ describe('tipline import, beside a running server on the embedded store', () => 
       });
     });
 
-    it('tells of the links that have lost an end', () => {
+    it('counts relationships with a missing end as rejected', () => {
       const { new: kept, relationships } = summaryOf(exit);
       expect(relationships).toMatchObject({ new: kept, rejected: 3_000 - kept });
     });
 
-    it('leaves nothing half-linked', async () => expect((await facts()).faults).toEqual(SOUND));
+    it('leaves the database consistent', async () => expect((await facts()).faults).toEqual(SOUND));
   });
 });
 
-describe('tipline import, on its own', () => {
+describe('tipline import without a server', () => {
   const env = () => ({ TIPLINE_DATA_DIR: temporaryDirectory() });
 
-  it('refuses another default for a source that has one, and takes nothing', async () => {
+  it('rejects a different default for an existing source', async () => {
     const settings = env();
     const load = (...args: string[]) => run(['import', ...args, '--source', 'Ours'], { env: settings });
     await load(inputFile('defaults-1.csv', csvOf('defaults-1', 1)), '--tlp', 'GREEN');
@@ -227,7 +227,7 @@ describe('tipline import, on its own', () => {
     expect(summaryOf(same)).toMatchObject({ read: 1, unchanged: 1 });
   });
 
-  it('reads what links in a directory lead to', async () => {
+  it('follows symbolic links in a directory', async () => {
     const directory = temporaryDirectory();
     symlinkSync(inputFile('linked.csv', csvOf('linked', 2)), join(directory, 'link.csv'));
     symlinkSync(join(directory, 'nothing'), join(directory, 'broken.csv'));
@@ -235,7 +235,7 @@ describe('tipline import, on its own', () => {
     expect(summaryOf(done)).toMatchObject({ read: 2, new: 2 });
   });
 
-  it('names the file of a rejected record', async () => {
+  it('names the file and line of a rejected record', async () => {
     const file = inputFile('named.csv', 'value,type\nnot a domain,domain\n');
     const done = await run(['import', file, '--source', 'Names'], { env: env() });
     expect(done.stdout).toContain(`${file}, line 2`);

@@ -43,14 +43,14 @@ describe('tipline imports list, beside a running server on the embedded store', 
     expect(JSON.parse(await list('--json'))).toEqual([]);
   });
 
-  it('shows every import up to the limit, the newest first', async () => {
+  it('shows every import up to the limit, newest first', async () => {
     await withStore(service.directory, (db) => db.insertInto('import_run').values(newestFirst).execute());
     newestFirst.reverse();
     const all = JSON.parse(await list('--json', '--limit', String(IMPORTS))) as { id: string }[];
     expect(all.map(({ id }) => id)).toEqual(newestFirst.map(({ id }) => id));
   });
 
-  it('says how many imports the limit leaves out', async () => {
+  it('reports how many imports the limit omits', async () => {
     const lines = (await list('--limit', '2')).trimEnd().split('\n');
     expect(lines.filter((line) => line.includes('past-'))).toHaveLength(2);
     expect(lines.at(-1)).toBe('2 of 600 imports; --limit sets how many are shown.');
@@ -65,7 +65,7 @@ describe('tipline imports list, beside a running server on the embedded store', 
     expect(lines[2]).toBe('  indicators: new 3, updated 0, unchanged 0, rejected 0');
   });
 
-  it('prints no control characters of a file name on the terminal', async () => {
+  it('strips control characters from file names', async () => {
     const row = { ...historyRows()[0], id: randomUUID(), file_name: 'a\u001b[2Jb\nc', who: 'cli:test' };
     const started = { ...row, started_at: new Date(FIRST_AT * 2), source: 'Test', file_bytes: 1 };
     await withStore(service.directory, (db) =>
@@ -83,7 +83,7 @@ describe('tipline imports list, beside a running server on the embedded store', 
     expect((await list('--limit', '1')).split('\n')[1]).toBe('  a [2Jb c · cli:test');
   });
 
-  it('refuses a limit that is no whole number from 1', async () => {
+  it('rejects a limit that is not a positive integer', async () => {
     for (const limit of ['0', '-1', '1.5', 'all']) {
       const { code, stderr } = await service.command('imports', 'list', '--limit', limit);
       expect(code).toBe(2);
@@ -109,7 +109,7 @@ describe('tipline imports undo and sources remove', () => {
     key = await createKey(service);
   });
 
-  it('tells what would change, and changes it with --yes alone', async () => {
+  it('previews the changes, and applies them only with --yes', async () => {
     const id = await imported('wrong');
     const told = await undo(id);
     expect({ code: told.code, total: await total(service, key) }).toEqual({ code: 0, total: ROWS });
@@ -122,7 +122,7 @@ describe('tipline imports undo and sources remove', () => {
     expect(stdout).toMatch(/undone by cli:/);
   });
 
-  it('goes on after a kill, by the command or the worker', async () => {
+  it('resumes after a kill', async () => {
     const id = await imported('killed');
     const undoing = tipline(['imports', 'undo', id, '--yes'], { env: service.env });
     await until('some of it to be undone', async () => (await total(service, key)) < ROWS);

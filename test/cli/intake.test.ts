@@ -37,7 +37,7 @@ beforeEach(() => {
 
 const list = (rows: number) => Array.from({ length: rows }, (_, i) => `bad-${i}.test-feed.net\n`).join('');
 
-describe('the commands of intake, beside a running server', () => {
+describe('the feed and enrichment commands, beside a running server', () => {
   let service: Service;
   let key: string;
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('the commands of intake, beside a running server', () => {
     return stderr;
   };
 
-  it('set a source up, fetch it, and show how it is doing', async () => {
+  it('add a source, fetch it, and show its state', async () => {
     feed.answer({ body: LIST });
     const added = await ok(
       'sources',
@@ -95,7 +95,7 @@ describe('the commands of intake, beside a running server', () => {
     );
   });
 
-  it('refuse a source that is not whole, and say what is allowed', async () => {
+  it('reject an incomplete source, and name what is allowed', async () => {
     expect(await refused('sources', 'add', 'x', '--kind', 'urlhaus')).toContain(
       'urlhaus needs a key (the header auth-key)',
     );
@@ -120,11 +120,11 @@ describe('the commands of intake, beside a running server', () => {
     ['a value of no type', ['whitelist', 'check', 'no value at all']],
     ['a value of another type', ['confidence', 'unpin', '10.0.0.300', '--type', 'IPV4', '--reason', 'r']],
     ['neither on nor off', ['providers', 'set', 'abuseipdb', '--automatic', 'maybe']],
-  ])('take %s for a wrong command', async (_, args) => {
+  ])('exit with code 2 for %s', async (_, args) => {
     expect((await service.command(...args)).code).toBe(2);
   });
 
-  it('whitelist, and take it back', async () => {
+  it('add and remove a whitelist entry', async () => {
     const entry = await ok('whitelist', 'add', 'bad-two[.]test-feed.net', '--reason', 'ours');
     expect(entry).toContain('Indicators hidden by it: 1.');
     expect(await total(service, key)).toBe(1);
@@ -147,7 +147,7 @@ describe('the commands of intake, beside a running server', () => {
     expect(await ok('whitelist', 'disable', 'L')).toContain('L is off. Indicators that changed: 1.');
   });
 
-  it('pin a confidence, and let it go', async () => {
+  it('pin and unpin a confidence', async () => {
     expect(await ok('confidence', 'pin', 'bad-one[.]test-feed.net', '95', '--reason', 'seen it')).toBe(
       'bad-one.test-feed.net: confidence 50, not pinned → pinned at 95.\n',
     );
@@ -162,7 +162,7 @@ describe('the commands of intake, beside a running server', () => {
     );
   });
 
-  it('set a provider up and ask it, through the server', async () => {
+  it('configure a provider and query it through the server', async () => {
     feed.answer(abuse(77));
     const csv = inputFile('ip.csv', 'ioc,type\n45.61.49.78,ip\n');
     await ok('import', csv, '--source', 'Ours');
@@ -200,7 +200,7 @@ describe('the commands of intake, beside a running server', () => {
     );
   });
 
-  it('keep the secret of an embedded store for this user alone', () => {
+  it('create the secret of an embedded database', () => {
     expect(readFileSync(`${service.directory}/secret`, 'utf8').trim().length).toBeGreaterThan(32);
   });
 });
@@ -208,7 +208,7 @@ describe('the commands of intake, beside a running server', () => {
 describe('kill -9 of a worker', () => {
   const ROWS = 6_000;
 
-  it('in the middle of an import loses nothing, and brings nothing in twice', async () => {
+  it('during an import loses nothing, and imports nothing twice', async () => {
     feed.answer({ body: list(ROWS) });
     const env = { ...LOOPBACK, TIPLINE_DATA_DIR: emptyStore() };
     const command = (...args: string[]) => run(args, { env });
@@ -226,7 +226,7 @@ describe('kill -9 of a worker', () => {
     expect(await withStore(service.directory, storeFacts)).toMatchObject({ indicators: ROWS, faults: SOUND });
   });
 
-  it('in the middle of an enrichment asks again', async () => {
+  it('during an enrichment repeats the query', async () => {
     feed.answer({ handle: () => {} });
     let service = await serve(LOOPBACK);
     const key = await createKey(service);
@@ -247,8 +247,8 @@ describe('kill -9 of a worker', () => {
   });
 });
 
-describe('a worker of its own', () => {
-  it('fetches, while a server without one only answers', async () => {
+describe('a separate worker', () => {
+  it('fetches sources, while a server with TIPLINE_WORKER=off only serves requests', async () => {
     feed.answer({ body: LIST });
     const service = await serve({ ...LOOPBACK, TIPLINE_WORKER: 'off' });
     await service.command('sources', 'add', 'blocks', '--kind', 'text', '--address', `${feed.address}/list`);

@@ -34,17 +34,17 @@ describe('tipline keys, beside a running server on the embedded store', () => {
     expect(await status(await createKey(service))).toBe(200);
   });
 
-  it('shows a created key as the one line that begins with tip_', async () => {
+  it('prints a created key as the only text that begins with tip_', async () => {
     const { stdout } = await service.command('keys', 'create', '--name', 'shown');
     expect(stdout.match(/tip_\S*/g)).toEqual([expect.stringMatching(/^tip_[A-Za-z0-9_-]{40,}$/)]);
   });
 
-  it('says that a key without a ceiling reads everything', async () => {
+  it('explains that a key without a TLP ceiling reads everything', async () => {
     const { stdout } = await service.command('keys', 'create', '--name', 'no ceiling');
     expect(stdout).toMatch(/TLP:RED included/);
   });
 
-  it('creates a key with all that was asked for', async () => {
+  it('creates a key with all requested properties', async () => {
     const key = await json(
       ...['create', '--name', 'soar', '--scope', 'actors:read', '--scope', 'campaigns:read'],
       ...['--expires', '90d', '--tlp-ceiling', 'amber+strict', '--network', '10.0.0.0/8', '--network', '::1'],
@@ -59,41 +59,41 @@ describe('tipline keys, beside a running server on the embedded store', () => {
     });
   });
 
-  it('creates a key that ends with its lifetime', async () => {
+  it('creates a key that expires after its lifetime', async () => {
     const key = await createKey(service, '--expires', '1s');
     await until('the key to end', async () => (await status(key)) === 401);
   });
 
-  it('lists keys by their names', async () => {
+  it('lists keys by name', async () => {
     await createKey(service);
     const { stdout } = await service.command('keys', 'list');
     expect(stdout).toMatch(/test {2}\(.{4}…\) {2}usable/);
   });
 
-  it('lists nothing that begins as a key does', async () => {
+  it('lists no key material', async () => {
     await createKey(service);
     const outputs = [await service.command('keys', 'list'), await service.command('keys', 'list', '--json')];
     expect(outputs.map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain('tip_');
   });
 
-  it('ends a revoked key within a second', async () => {
+  it('invalidates a revoked key promptly', async () => {
     const { id, key } = await json('create', '--name', 'to revoke');
     await service.command('keys', 'revoke', id);
     await until('the key to be dead', async () => (await status(key)) === 401);
   });
 
-  it('tells the state of a revoked key', async () => {
+  it('shows the state of a revoked key', async () => {
     await json('create', '--name', 'revoked by name');
     expect(await json('revoke', 'revoked by name')).toMatchObject({ state: 'revoked' });
   });
 
-  it('prints nothing that begins as a key does when it revokes', async () => {
+  it('prints no key material on revoke', async () => {
     const { id } = await json('create', '--name', 'revoked quietly');
     const { stdout, stderr } = await service.command('keys', 'revoke', id);
     expect(stdout + stderr).not.toContain('tip_');
   });
 
-  it('fails with 1 for a key that is not there', async () => {
+  it('exits with 1 for an unknown key', async () => {
     const { code, stderr } = await service.command('keys', 'revoke', 'nobody');
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -101,26 +101,26 @@ describe('tipline keys, beside a running server on the embedded store', () => {
     });
   });
 
-  it('keeps the old key beside the new one while the overlap lasts', async () => {
+  it('keeps the old key valid during the rotation overlap', async () => {
     const { id, key: old } = await json('create', '--name', 'rotated slowly');
     const { key: fresh } = await json('rotate', id);
     expect([await status(old), await status(fresh)]).toEqual([200, 200]);
   });
 
-  it('ends the old key with the overlap, not the new one', async () => {
+  it('expires the old key after the overlap, not the new one', async () => {
     const { id, key: old } = await json('create', '--name', 'rotated fast');
     const { key: fresh } = await json('rotate', id, '--overlap', '2s');
     await until('the old key to end', async () => (await status(old)) === 401);
     expect(await status(fresh)).toBe(200);
   });
 
-  it('prints only the new key when it rotates', async () => {
+  it('prints only the new key on rotate', async () => {
     const { id } = await json('create', '--name', 'rotated for people');
     const { stdout } = await service.command('keys', 'rotate', id);
     expect(stdout.match(/tip_/g)).toHaveLength(1);
   });
 
-  it('rotates none of several keys of one name, and names them', async () => {
+  it('refuses to rotate an ambiguous name, and lists the ids', async () => {
     const ids = await Promise.all(
       ['one', 'two'].map(async () => (await json('create', '--name', 'of one name')).id),
     );
@@ -129,17 +129,17 @@ describe('tipline keys, beside a running server on the embedded store', () => {
     for (const id of ids) expect(stderr).toContain(id);
   });
 
-  it.each(['a\nb', '\u001b[31mred', 'x'.repeat(201), ' '])('refuses the name %j', async (name) => {
+  it.each(['a\nb', '\u001b[31mred', 'x'.repeat(201), ' '])('rejects the name %j', async (name) => {
     expect((await service.command('keys', 'create', '--name', name)).code).toBe(2);
   });
 
-  it('will not rotate a revoked key', async () => {
+  it('refuses to rotate a revoked key', async () => {
     const { id } = await json('create', '--name', 'too late');
     await service.command('keys', 'revoke', id);
     expect((await service.command('keys', 'rotate', id)).code).toBe(1);
   });
 
-  it('tells when a key was last used', async () => {
+  it('shows when a key was last used', async () => {
     const before = Date.now();
     const { id, key } = await json('create', '--name', 'used');
     await status(key);
@@ -150,7 +150,7 @@ describe('tipline keys, beside a running server on the embedded store', () => {
     expect(Date.parse(lastUsed)).toBeGreaterThanOrEqual(before);
   });
 
-  it('keeps the last use that was not written yet when the server stops', async () => {
+  it('persists pending last-use times on shutdown', async () => {
     const other = await serve();
     const key = await createKey(other);
     await other.get(LIST, key);

@@ -15,8 +15,8 @@ async function inTheMiddle(service: Service, key: string, before: number): Promi
   await until('some batches to be in', async () => (await total(service, key)) > before);
 }
 
-describe('kill -9 of the server under an import', () => {
-  it('stops the import with a clear message, and neither locks nor harms the data', async () => {
+describe('kill -9 of the server during an import', () => {
+  it('stops the import with a clear message, and leaves neither locks nor damaged data', async () => {
     let service = await serve();
     const { directory } = service;
     const key = await createKey(service);
@@ -43,7 +43,7 @@ describe('kill -9 of the server under an import', () => {
 });
 
 describe('kill -9 of an import', () => {
-  it('leaves the server answering, and importing again completes', async () => {
+  it('does not affect the server, and repeating the import completes it', async () => {
     const service = await serve();
     const key = await createKey(service);
     const file = inputFile('linked.json', linkedBundle('linked', ROWS));
@@ -59,8 +59,8 @@ describe('kill -9 of an import', () => {
   });
 });
 
-describe('SIGTERM to the server under an import', () => {
-  it('ends the server in order, and the import with a clear message', async () => {
+describe('SIGTERM to the server during an import', () => {
+  it('stops the server cleanly, and the import with a clear message', async () => {
     const service = await serve();
     const key = await createKey(service);
     // More than is written while the server lets its worker finish.

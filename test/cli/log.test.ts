@@ -38,16 +38,16 @@ describe('the log', () => {
       .map((line) => JSON.parse(line) as LogLine);
   });
 
-  it('holds no key', () => expect(log).not.toContain(key.slice('tip_'.length)));
+  it('contains no key', () => expect(log).not.toContain(key.slice('tip_'.length)));
 
-  it('holds no Authorization header', () => expect(log).not.toMatch(/authorization|bearer/i));
+  it('contains no Authorization header', () => expect(log).not.toMatch(/authorization|bearer/i));
 
-  it('tells whom each request came from', () => {
+  it('contains the client address of each request', () => {
     const from = lines.filter(({ req }) => req).map(({ req }) => req?.remoteAddress);
     expect(new Set(from)).toEqual(new Set(['127.0.0.1']));
   });
 
-  it('names the key of each answered request, in one line', () => {
+  it('names the key of each completed request, in one line', () => {
     const completed = lines.filter(({ res }) => res);
     const names = completed.map(({ key, res }) => `${res?.statusCode === 401 ? 'refused' : 'known'} ${key}`);
     expect(new Set(names)).toEqual(new Set(['known test', 'refused undefined', 'known undefined']));
@@ -55,25 +55,25 @@ describe('the log', () => {
     expect(lists.map(({ key, res }) => [key, res?.statusCode])).toEqual(Array(21).fill(['test', 200]));
   });
 
-  it('tells each answer with the id that its X-Request-Id header has', () => {
+  it('contains the X-Request-Id of each response', () => {
     const logged = lines.filter(({ res }) => res).map(({ reqId }) => reqId);
     expect(logged).toEqual(ids);
   });
 });
 
-describe('the server as it is built', () => {
+describe('the built server', () => {
   let service: Service;
 
   beforeAll(async () => {
     service = await serve();
   });
 
-  it('takes a path that cannot be decoded for a path like any other', async () => {
+  it('treats an undecodable path like any other path', async () => {
     const answers = await Promise.all(['/%ff', '/api/v1/indicators/%ff'].map((path) => service.get(path)));
     expect(answers.map(({ status }) => status)).toEqual([404, 401]);
   });
 
-  it('answers for /metrics to its token', async () => {
+  it('serves /metrics to its token', async () => {
     const answer = await service.get('/metrics', METRICS_TOKEN);
     expect({ status: answer.status, text: await answer.text() }).toEqual({
       status: 200,

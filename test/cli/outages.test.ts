@@ -30,7 +30,7 @@ async function unhealthy(service: Service): Promise<Health> {
   });
 }
 
-describe.skipIf(!hasPostgres || !hasRedis)('without its Redis', () => {
+describe.skipIf(!hasPostgres || !hasRedis)('without Redis', () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   let port: number;
   let redis: ServerProcess | null = null;
@@ -51,23 +51,23 @@ describe.skipIf(!hasPostgres || !hasRedis)('without its Redis', () => {
     await database.drop();
   });
 
-  it('a node starts, and answers with rate headers', async () => {
+  it('a node starts, and sends rate-limit headers', async () => {
     const { status, headers } = await service.get(LIST, key);
     expect({ status, rated: headers.has('x-ratelimit-remaining') }).toEqual({ status: 200, rated: true });
   });
 
-  it('finds it when it comes, without a restart', async () => {
+  it('it connects when Redis becomes available, without a restart', async () => {
     redis = await startRedis(port);
     await healthy(service);
   });
 
-  it('goes on answering when it is killed', async () => {
+  it('keeps serving when Redis is killed', async () => {
     await stop(redis?.process, 'SIGKILL');
     const answers = await Promise.all(Array.from({ length: 10 }, () => service.get(LIST, key)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('names the key-value store in its health', async () => {
+  it('names the key-value store in the health check', async () => {
     const { checks } = await unhealthy(service);
     expect(checks).toMatchObject({
       database: { status: 'ok' },
@@ -75,12 +75,12 @@ describe.skipIf(!hasPostgres || !hasRedis)('without its Redis', () => {
     });
   });
 
-  it('is healthy again when it is back', async () => {
+  it('is healthy again when Redis is back', async () => {
     redis = await startRedis(port);
     await healthy(service);
   });
 
-  it('goes on answering when it hangs', async () => {
+  it('keeps serving when Redis hangs', async () => {
     redis?.process.kill('SIGSTOP');
     const { status } = await service.get(LIST, key);
     redis?.process.kill('SIGCONT');
@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('without its Redis', () => {
   });
 });
 
-describe.skipIf(!hasPostgres)('without its PostgreSQL', () => {
+describe.skipIf(!hasPostgres)('without PostgreSQL', () => {
   const data = join(temporaryDirectory(), 'postgres');
   let postgres: ServerProcess | null = null;
   let service: Service;
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('without its PostgreSQL', () => {
     await stop(postgres?.process, 'SIGINT');
   });
 
-  it('answers 503 and says when to come back', async () => {
+  it('responds 503 with Retry-After', async () => {
     const { status, headers } = await service.get(LIST, key);
     expect({ status, retryAfter: Number(headers.get('retry-after')) }).toEqual({
       status: 503,
@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)('without its PostgreSQL', () => {
     });
   });
 
-  it('names the database in its health', async () => {
+  it('names the database in the health check', async () => {
     const { checks } = await unhealthy(service);
     expect(checks).toMatchObject({
       database: { status: 'degraded', message: expect.stringContaining('database') },
@@ -123,7 +123,7 @@ describe.skipIf(!hasPostgres)('without its PostgreSQL', () => {
     });
   });
 
-  it('still says that it lives', async () => {
+  it('remains live in the shallow health check', async () => {
     expect((await service.get('/api/health')).status).toBe(200);
   });
 

@@ -16,7 +16,7 @@ import { freshDatabase, hasPostgres } from '../support/postgres-nodes.ts';
 import { run, start } from '../support/processes.ts';
 import { emptyStore, type Service, serve } from '../support/service.ts';
 
-describe('a command where there is no store', () => {
+describe('a command without a database', () => {
   it.each([
     ['keys', 'list'],
     ['keys', 'create', '--name', 'lost'],
@@ -32,7 +32,7 @@ describe('a command where there is no store', () => {
     ['campaigns', 'status', 'x', 'ACTIVE', '--reason', 'x'],
     ['migrate'],
     ['worker'],
-  ])('makes none: %s %s', async (...args) => {
+  ])('creates none: %s %s', async (...args) => {
     const directory = temporaryDirectory();
     const { code, stderr } = await run(args, {
       env: { TIPLINE_DATA_DIR: join(directory, 'data') },
@@ -46,7 +46,7 @@ describe('a command where there is no store', () => {
   });
 });
 
-describe.skipIf(!hasPostgres)('a command on a PostgreSQL database that Tipline was never in', () => {
+describe.skipIf(!hasPostgres)('a command on a PostgreSQL database that was never set up', () => {
   it('leaves it empty', async () => {
     const database = await freshDatabase();
     const env = { DATABASE_URL: database.url };
@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres)('a command on a PostgreSQL database that Tipline w
     await database.drop();
   });
 
-  it('is told in words that no server listens', async () => {
+  it('reports that the connection was refused', async () => {
     const { code, stderr } = await run(['keys', 'list'], {
       env: { DATABASE_URL: 'postgres://tipline@127.0.0.1:1/none' },
     });
@@ -73,13 +73,13 @@ describe.skipIf(!hasPostgres)('a command on a PostgreSQL database that Tipline w
   });
 });
 
-describe('a data directory that cannot be used', () => {
-  it.each(['/proc/none', '/dev/null'])('ends the command: %s', async (directory) => {
+describe('an unusable data directory', () => {
+  it.each(['/proc/none', '/dev/null'])('aborts the command: %s', async (directory) => {
     const { code, stderr } = await run(['serve'], { env: { TIPLINE_DATA_DIR: directory, PORT: '0' } });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(directory) });
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is left alone by a user who does not own its database', async () => {
+  it.skipIf(process.getuid?.() !== 0)('is left untouched for a user who does not own its database', async () => {
     const directory = emptyStore();
     const database = join(directory, 'pgdata');
     const before = readdirSync(database, { recursive: true }).length;
@@ -90,7 +90,7 @@ describe('a data directory that cannot be used', () => {
   });
 });
 
-describe('standard output that cannot be written', () => {
+describe('an unwritable standard output', () => {
   const toFull = (env: Record<string, string>, ...args: string[]) => {
     const main = inject('productMain') ?? '';
     const script = 'exec "$0" "$@" > /dev/full';
@@ -98,16 +98,16 @@ describe('standard output that cannot be written', () => {
   };
 
   it.each([[['--help']], [['openapi']], [['keys', 'list', '--json']], [['export', '--format', 'csv']]])(
-    'is named in one line by %j',
+    'is reported in one line by %j',
     async (args) => {
       const { code, stderr } = await toFull({ TIPLINE_DATA_DIR: emptyStore() }, ...args);
       expect(code).toBe(1);
-      expect(stderr.match(/Standard output cannot be written: the disk is full\./g)).toHaveLength(1);
+      expect(stderr.match(/Cannot write to standard output: the disk is full\./g)).toHaveLength(1);
       expect(stderr).not.toContain('    at ');
     },
   );
 
-  it('leaves no usable key that nobody has seen', async () => {
+  it('leaves no usable key that was never shown', async () => {
     const env = { TIPLINE_DATA_DIR: emptyStore() };
     const { code, stderr } = await toFull(env, 'keys', 'create', '--name', 'unseen');
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is revoked') });
@@ -123,7 +123,7 @@ describe('export -o', () => {
     service = await serve();
     directory = temporaryDirectory();
   });
-  it('follows a link, and writes beside nothing that is there', async () => {
+  it('follows a symbolic link, and does not overwrite neighboring files', async () => {
     const [target, link] = [join(directory, 'target.csv'), join(directory, 'link.csv')];
     writeFileSync(target, 'old');
     writeFileSync(`${link}.part`, 'of somebody else');
@@ -135,12 +135,12 @@ describe('export -o', () => {
     expect(readdirSync(directory).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it.each(['-', '/dev/stdout'])('%s is standard output', async (path) => {
+  it.each(['-', '/dev/stdout'])('%s means standard output', async (path) => {
     const { code, stdout } = await write(path);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^type,value,confidence/)]);
   });
 
-  it('leaves nothing behind when the store cannot be opened', async () => {
+  it('leaves nothing behind when the database cannot be opened', async () => {
     const empty = temporaryDirectory();
     const env = { TIPLINE_DATA_DIR: join(empty, 'none') };
     expect((await run(['export', '--format', 'csv', '-o', join(empty, 'x.csv')], { env })).code).toBe(2);
@@ -154,7 +154,7 @@ describe('export -o', () => {
     ['that is a directory', '.', 'it is a directory'],
     ['under a file', 'file/x.csv', 'a part of the path is not a directory'],
     ['that is a pipe nobody reads from', 'pipe', 'it is a pipe that nobody reads from'],
-  ])('names the path %s, and why', async (_, name, reason) => {
+  ])('names the path %s, and the reason', async (_, name, reason) => {
     writeFileSync(join(directory, 'file'), 'kept');
     if (!existsSync(join(directory, 'pipe'))) execFileSync('/usr/bin/mkfifo', [join(directory, 'pipe')]);
     const path = join(directory, name);
@@ -164,7 +164,7 @@ describe('export -o', () => {
     expect(readFileSync(join(directory, 'file'), 'utf8')).toBe('kept');
   });
 
-  it('says so where the disk is full, and keeps the file that is there', async () => {
+  it('reports a full disk', async () => {
     const { code, stderr } = await write('/dev/full');
     expect({ code, stderr }).toEqual({
       code: 1,

@@ -23,7 +23,7 @@ function childrenOf(pid: number): number[] {
     .map(Number);
 }
 
-describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three processes', () => {
+describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server with three processes', () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   let server: Service;
 
@@ -47,11 +47,11 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
     await database.drop();
   });
 
-  it('has them all behind one port', () => {
+  it('serves all of them on one port', () => {
     expect(childrenOf(server.pid)).toHaveLength(3);
   });
 
-  it('offers the first account once, by a link that holds', async () => {
+  it('prints the initial setup link once, and the link works', async () => {
     const [, token] = await server.says(/first-start#(\S+)\n/);
     const { status } = await fetch(`${server.address}/app/first-start`, {
       method: 'POST',
@@ -67,18 +67,18 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
     expect({ links: links?.length, status }).toEqual({ links: 1, status: 200 });
   });
 
-  it('has one worker', async () => {
+  it('runs one worker', async () => {
     await until('the worker', () => server.stderr().includes('"the worker runs"'));
     expect(server.stderr().match(/"the worker runs"/g)).toHaveLength(1);
   });
 
-  it('counts what a key asks for in all of them together', async () => {
+  it("enforces a key's rate limit across all processes", async () => {
     const key = await createKey(server);
     const answers = await Promise.all(Array.from({ length: 3 * LIMIT }, () => ask(LIST, key)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
   });
 
-  it('adds up their metrics', async () => {
+  it('aggregates their metrics', async () => {
     const key = await createKey(server);
     const metrics = async () => (await ask('/metrics', METRICS_TOKEN)).text();
     const lookups = (text: string) =>
@@ -95,7 +95,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
     );
   });
 
-  it('puts another in place of one that is killed, and goes on meanwhile', async () => {
+  it('restarts a killed process, and keeps serving meanwhile', async () => {
     const before = childrenOf(server.pid);
     const [victim = 0] = before;
     process.kill(victim, 'SIGKILL');
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
     expect(server.stderr()).toContain('server process exited; restarting');
   });
 
-  it('leaves none behind when the one that was started is killed', async () => {
+  it('leaves no child processes when the parent is killed', async () => {
     const other = await serve(settings(database.url));
     const children = childrenOf(other.pid);
     other.signal('SIGKILL');
@@ -116,7 +116,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
     expect(children).toHaveLength(3);
   });
 
-  it('ends in order, all of them', async () => {
+  it('stops all processes cleanly', async () => {
     const other = await serve(settings(database.url));
     const children = childrenOf(other.pid);
     const { code } = await other.stop();
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
     });
   });
 
-  it('says once why it does not start', async () => {
+  it('reports a startup error once', async () => {
     const env = { ...settings('postgres://nobody@127.0.0.1:1/none'), PORT: '0' };
     const { code, stderr } = await run(['serve'], { env });
     expect({ code, times: stderr.match(/the connection was refused/g)?.length }).toEqual({
@@ -136,7 +136,7 @@ describe.skipIf(!hasPostgres || !hasRedis || !hasProc)('one server of three proc
   });
 });
 
-it('asks for the stores that several processes share', async () => {
+it('several processes require DATABASE_URL and REDIS_URL', async () => {
   const { code, stderr } = await run(['serve'], { env: { TIPLINE_PROCESSES: '2' } });
   expect({ code, stderr }).toEqual({
     code: 2,

@@ -7,7 +7,7 @@ import { createKey, type Service, serve } from '../support/service.ts';
 
 const LIST = '/api/v1/indicators';
 
-describe.skipIf(!hasPostgres)('SIGTERM while a request is under way', () => {
+describe.skipIf(!hasPostgres)('SIGTERM during a request', () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   const seen = { refused: false, status: 0, code: null as number | null, again: 0 };
 
@@ -41,21 +41,21 @@ describe.skipIf(!hasPostgres)('SIGTERM while a request is under way', () => {
 
   afterAll(() => database.drop());
 
-  it('finishes the request', () => expect(seen.status).toBe(200));
+  it('completes the request', () => expect(seen.status).toBe(200));
 
-  it('lets nobody new in', () => expect(seen.refused).toBe(true));
+  it('rejects new connections', () => expect(seen.refused).toBe(true));
 
-  it('ends with code 0', () => expect(seen.code).toBe(0));
+  it('exits with code 0', () => expect(seen.code).toBe(0));
 });
 
 const DELAY = { TIPLINE_SHUTDOWN_DELAY_SECONDS: '2' };
 
 describe('SIGTERM with a delay, under load', () => {
-  it('fails no request of clients that leave once the server is not ready', async () => {
+  it('fails no request of clients that leave once the readiness check fails', async () => {
     await failsNoRequest(await serve(DELAY));
   });
 
-  it.skipIf(!hasPostgres || !hasRedis)('nor of several processes', async () => {
+  it.skipIf(!hasPostgres || !hasRedis)('nor with several processes', async () => {
     const database = await freshDatabase();
     const settings = { REDIS_URL: inject('redisUrl') ?? '', TIPLINE_PROCESSES: '2' };
     await failsNoRequest(await serve({ ...DELAY, ...nodeSettings(database.url, settings) }));
@@ -97,8 +97,8 @@ describe('SIGTERM with a delay, under load', () => {
   }
 });
 
-describe('a port that is taken', () => {
-  it('ends the start with code 1 and says what to do', async () => {
+describe('a port in use', () => {
+  it('fails startup with code 1 and names the port', async () => {
     const other = createServer();
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
     const address = other.address();

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/directories.ts';
 import { copyTree } from '../support/product.ts';
 
-describe('npm start, by a command that ends', () => {
+describe('npm start, with a command that ends', () => {
   let tree: string;
   beforeAll(() => {
     tree = join(temporaryDirectory(), 'tipline');
@@ -23,17 +23,17 @@ describe('npm start, by a command that ends', () => {
   const builtAt = () => statSync(join(tree, 'dist', 'main.js')).mtimeMs;
   const makeNewer = (path: string) => utimesSync(join(tree, path), new Date(), new Date(Date.now() + 1_000));
 
-  it('builds what was never built, saying so in one line', () => {
+  it('builds when nothing is built yet, reported in one line', () => {
     expect(help()).toEqual({ status: 0, stderr: 'Building, for nothing is built yet.\n', printed: '0.1.0' });
   });
 
-  it('starts what is built', () => {
+  it('starts the existing build', () => {
     const before = builtAt();
     expect(help()).toEqual({ status: 0, stderr: '', printed: '0.1.0' });
     expect(builtAt()).toBe(before);
   });
 
-  it('builds when a source is newer, and leaves nothing beside', () => {
+  it('rebuilds when a source is newer, and leaves no temporary directories', () => {
     makeNewer('src/main.ts');
     expect(help()).toMatchObject({
       status: 0,
@@ -43,7 +43,7 @@ describe('npm start, by a command that ends', () => {
   });
 
   it.skipIf(process.getuid?.() !== 0)(
-    'starts what is built as a user who may not build, or says who may',
+    'as a user who cannot write, starts the stale build, or explains that there is none',
     () => {
       const nobody = { uid: 65_534, gid: 65_534, env: { PATH: process.env.PATH, HOME: tree } };
       chmodSync(join(tree, '..'), 0o755);

@@ -40,18 +40,18 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     await database.drop();
   });
 
-  it('both come up on an empty database when they start at the same instant', async () => {
+  it('both start on an empty database simultaneously', async () => {
     const answers = await Promise.all(nodes.map((node) => node.get('/api/health?deep=1')));
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('both have a worker then', async () => {
+  it('both then run a worker', async () => {
     const started = () => nodes.map((node) => /"the worker (runs|does not start)/.exec(node.stderr())?.[1]);
     await until('both to have tried', async () => !started().includes(undefined));
     expect(started()).toEqual(['runs', 'runs']);
   });
 
-  it('a key revoked on the command line is dead on both once the command returns', async () => {
+  it('a key revoked on the command line is rejected by both once the command returns', async () => {
     const [first, second] = nodes;
     const key = await createKey(first);
     const alive = await Promise.all(nodes.map((node) => node.get(LIST, key)));
@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     expect(dead.map(({ status }) => status)).toEqual([401, 401]);
   });
 
-  it('a code of a second factor signs in once, to whichever node it comes first', async () => {
+  it('a two-factor code signs in once across both', async () => {
     const [first, second] = nodes;
     const email = 'admin@example.org';
     await first.command('users', 'create', email, '--role', 'administrator', '--password', FIRST_PASSWORD);
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     expect(await statusesOf(totpAt(new Date(), uri, 1))).toEqual([200, 401, 401, 401]);
   });
 
-  describe('under 400 requests of one key, 40 at a time, half on each', () => {
+  describe('under 400 requests of one key, 40 at a time, split between both', () => {
     let answers: Answer[];
 
     beforeAll(async () => {
@@ -94,31 +94,31 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
     const allowed = () => answers.filter(({ status }) => status === 200);
     const refused = () => answers.filter(({ status }) => status === 429);
 
-    it('give exactly the limit between them', () => {
+    it('allow exactly the limit in total', () => {
       expect({ allowed: allowed().length, refused: refused().length }).toEqual({
         allowed: LIMIT,
         refused: REQUESTS - LIMIT,
       });
     });
 
-    it('say on every 429 when to come back', () => {
+    it('send Retry-After with every 429', () => {
       expect(refused().filter(({ retryAfter }) => retryAfter === null || !(retryAfter >= 1))).toEqual([]);
     });
 
-    it('count down what remains, each number once', () => {
+    it('count down the remaining requests, each number once', () => {
       const remaining = allowed().map((answer) => answer.remaining);
       expect(remaining.sort((a, b) => b - a)).toEqual(Array.from({ length: LIMIT }, (_, i) => LIMIT - 1 - i));
     });
 
-    it('say on every 429 that nothing remains', () => {
+    it('report no remaining requests with every 429', () => {
       expect(new Set(refused().map(({ remaining }) => remaining))).toEqual(new Set([0]));
     });
 
-    it('tell the same limit everywhere', () => {
+    it('report the same limit everywhere', () => {
       expect(new Set(answers.map(({ limit }) => limit))).toEqual(new Set([LIMIT]));
     });
 
-    it('agree to the second on when the window ends', () => {
+    it("agree on the window's end within a second", () => {
       const resets = answers.map(({ reset }) => reset);
       expect(Math.max(...resets) - Math.min(...resets)).toBeLessThanOrEqual(1);
     });
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres || !hasRedis)('two nodes on one PostgreSQL and one 
 });
 
 describe.skipIf(!hasRedis)('a node that stalls while Redis answers', () => {
-  it('still counts with the others', async () => {
+  it('still shares the counter with the other nodes', async () => {
     const limit = { limit: LIMIT, windowSeconds: 600 };
     const store = () => redisStore(inject('redisUrl') ?? '', () => {});
     const [other, stalling] = await Promise.all([store(), store()]);

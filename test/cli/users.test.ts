@@ -17,7 +17,7 @@ describe('tipline users, beside a running server', () => {
       body: JSON.stringify({ email, password }),
     });
 
-  it('makes an account that signs in at once, with a password from standard input', async () => {
+  it('creates an account that can sign in at once, with a password from standard input', async () => {
     const args = ['users', 'create', 'Admin@Example.org', '--role', 'administrator', '--password', '-'];
     const { code, stdout, stderr } = await run(args, { env: service.env, input: `${PASSWORD}\n` });
     expect({ code, stdout, stderr }).toEqual({
@@ -28,7 +28,7 @@ describe('tipline users, beside a running server', () => {
     expect((await signIn('admin@example.org')).status).toBe(200);
   });
 
-  it('was offered a link for the first account, on standard output alone, that is void by now', async () => {
+  it('prints an initial setup link to standard output only, which is invalid once an account exists', async () => {
     const [, link = ''] = await service.says(/(http\S+\/first-start#\S+)\n/);
     expect(link.startsWith(service.address)).toBe(true);
     const token = link.split('#')[1] ?? '';
@@ -42,7 +42,7 @@ describe('tipline users, beside a running server', () => {
     expect(response.status).toBe(409);
   });
 
-  it('changes an account, and ends it', async () => {
+  it('changes, disables and enables an account', async () => {
     const { command } = service;
     await command('users', 'create', 'a@example.org', '--role', 'viewer', '--password', PASSWORD);
     expect((await command('users', 'set', 'a@example.org', '--role', 'analyst')).stdout).toContain('analyst');
@@ -78,7 +78,7 @@ describe('tipline users, beside a running server', () => {
     ['nothing to change', ['set', 'admin@example.org'], 2, /nothing to change/],
     ['the last administrator’s end', ['disable', 'admin@example.org'], 1, /last administrator/],
     ['an account that is none', ['disable', 'c@example.org'], 1, /no account/],
-  ])('refuses %s', async (_, args, expected, message) => {
+  ])('rejects %s', async (_, args, expected, message) => {
     const { code, stderr } = await service.command('users', ...args);
     expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringMatching(message) });
   });

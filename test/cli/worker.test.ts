@@ -13,9 +13,9 @@ describe('tipline worker with WORKER_PORT', () => {
     [, address = ''] = await worker.says(/(http:\S+)\/api\/health/);
   });
 
-  it('answers on loopback', () => expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/));
+  it('listens on loopback', () => expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/));
 
-  it('tells its health as a server does', async () => {
+  it('reports health as a server does', async () => {
     const answer = await fetch(`${address}/api/health?deep=1`);
     expect({ status: answer.status, body: await answer.json() }).toMatchObject({
       status: 200,
@@ -27,7 +27,7 @@ describe('tipline worker with WORKER_PORT', () => {
     });
   });
 
-  it('tells its metrics as a server does', async () => {
+  it('reports metrics as a server does', async () => {
     const text = await (
       await fetch(`${address}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
     ).text();
@@ -35,11 +35,11 @@ describe('tipline worker with WORKER_PORT', () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
   });
 
-  it('refuses /metrics without its token', async () => {
+  it('rejects /metrics without its token', async () => {
     expect((await fetch(`${address}/metrics`)).status).toBe(401);
   });
 
-  it('answers nothing else', async () => {
+  it('serves nothing else', async () => {
     const paths = ['/', '/api/v1/indicators', '/api/docs', '/api/health?deep=2'];
     const answers = await Promise.all(paths.map((path) => fetch(address + path)));
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 400]);
@@ -52,7 +52,7 @@ describe('tipline worker with WORKER_PORT', () => {
   });
 });
 
-it('tipline worker names the setting of a port that is taken', async () => {
+it('tipline worker names WORKER_PORT when its port is in use', async () => {
   const port = await freePort();
   const first = tipline(['worker'], {
     env: { TIPLINE_DATA_DIR: emptyStore(), WORKER_PORT: String(port) },

@@ -25,7 +25,7 @@ const findAny = () =>
   );
 
 onEveryEngine((engine) => {
-  it('asks with the id, the instant and the ceiling of each call', async () => {
+  it('queries with the id, the instant and the TLP ceiling of each call', async () => {
     const { db, close } = await engine.open();
     const find = findAny();
     const later = new Date(NOW.getTime() + 1);
@@ -41,13 +41,13 @@ onEveryEngine((engine) => {
     await close();
   });
 
-  it.runIf(engine.name === 'postgresql')('is planned once, whatever the ids are', async () => {
+  it.runIf(engine.name === 'postgresql')('uses a generic plan', async () => {
     const { db, close } = await engine.open();
     expect(await findAny()(db, viewer, ID)).toMatchObject({ mode: 'force_generic_plan' });
     await close();
   });
 
-  it('reads together what is asked for at the same time, as of the latest instant, each ceiling apart', async () => {
+  it('batches concurrent calls per TLP ceiling, as of the latest instant', async () => {
     const { db, close } = await engine.open();
     const find = findAny();
     const asked = Array.from({ length: 40 }, (_, i) => ({
@@ -66,7 +66,7 @@ onEveryEngine((engine) => {
     await close();
   });
 
-  it('tells everybody who waits of a failure, and goes on after it', async () => {
+  it('rejects all waiting calls when the query fails', async () => {
     const { db, close } = await engine.open();
     const find = batchLoader('test', (given, _, among) =>
       given
@@ -81,7 +81,7 @@ onEveryEngine((engine) => {
   });
 
   // The embedded engine does one thing after the other.
-  it.skipIf(engine.name === 'embedded')('does not wait long for a statement that takes long', async () => {
+  it.skipIf(engine.name === 'embedded')('does not delay other calls behind a slow statement', async () => {
     const { db, close } = await engine.open();
     const find = batchLoader('test', (given, _, among) =>
       given
@@ -100,7 +100,7 @@ onEveryEngine((engine) => {
     await close();
   });
 
-  it('refuses a statement that holds another instant than that of the call', async () => {
+  it("rejects a statement that contains a different instant than the call's", async () => {
     const { db, close } = await engine.open();
     const find = batchLoader('test', (given, { now }) =>
       given.selectNoFrom([

@@ -111,7 +111,7 @@ onEveryEngine((engine) => {
     }
   }
 
-  it('counts the indicators of campaigns, whatever was written and whoever asks', async () => {
+  it('counts the indicators of campaigns correctly after arbitrary writes, for every TLP ceiling', async () => {
     await fc.assert(
       fc.asyncProperty(writes, async (steps) => {
         const { db } = harness;
@@ -150,7 +150,7 @@ onEveryEngine((engine) => {
   }
 
   // Compared each with each, as the plan that one row leaves behind would, eight times as many take 64 times as long.
-  it('changes many indicators in time with their number, also after one', async () => {
+  it('updates many indicators in linear time, also after a single update', async () => {
     await harness.db.connection().execute(async (session) => {
       await sql`update indicator set revision = revision where id = ${ids[0]}`.execute(session);
       await sql`insert into indicator (id, number, type, value, normalized, search_text, confidence, severity, tlp, tags,

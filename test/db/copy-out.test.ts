@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
       return rows;
     });
 
-  it('gives any text as it is, and takes any as a parameter', async () => {
+  it('returns any text unchanged, and accepts any text as a parameter', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 20 }), async (pairs) => {
         const values = sql.join(pairs.map(([a, b]) => sql`(${a}::text, ${b}::text)`));
@@ -52,7 +52,7 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     );
   });
 
-  it('takes lists, numbers, times and nothing', async () => {
+  it('accepts lists, numbers, times, nulls and booleans', async () => {
     const at = new Date('2026-05-01T08:00:00.250Z');
     const list = ['a', 'b"', 'c,\\'];
     const query = sql`select ${list}::text[] = array['a', 'b"', ${'c,\\'}]::text[], ${7}::int + 1,
@@ -60,19 +60,19 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     expect(await rowsOf(query)).toEqual([['t', '8', '2026-05-01 08:00:00.25+00', 't', 't']]);
   });
 
-  it('gives a million lines in their order', async () => {
+  it('returns a million rows in order', async () => {
     const rows = await rowsOf(sql`select n from generate_series(1, 1000000) as n`);
     expect(rows.length).toBe(1_000_000);
     expect(rows.every(([n], i) => n === String(i + 1))).toBe(true);
   });
 
-  it('fails as the query does, in its middle too', async () => {
+  it('fails when the query fails, also midway', async () => {
     await expect(rowsOf(sql`select 1 / (n - 90000) from generate_series(1, 100000) as n`)).rejects.toThrow(
       'division by zero',
     );
   });
 
-  it('can be left before its end, and nothing of it stays', async () => {
+  it('can be abandoned midway without leaving an active query', async () => {
     const connections = async () => {
       const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
         where datname = current_database() and query like 'copy%' and state = 'active'`.execute(database.db);
@@ -94,14 +94,14 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     expect(await rowsOf(sql`select 1`)).toEqual([['1']]);
   });
 
-  it('gives the rows of one query after those of the other', async () => {
+  it('returns the rows of several queries in sequence', async () => {
     const from = (first: number) => sql`select n from generate_series(${first}::int, 100000) as n`;
     const rows = await rowsOf(from(50_000), sql`select 1 where false`, from(99_999));
     expect(rows.length).toBe(50_003);
     expect(rows.slice(-3)).toEqual([['100000'], ['99999'], ['100000']]);
   });
 
-  it('ends when a later query fails, and its connection is of use again', async () => {
+  it('fails when a later query fails, and leaves the connection usable', async () => {
     await database.db.connection().execute(async (one) => {
       const both = [sql`select 1`, sql`select 1 / 0`].map(compiled);
       const reading = async () => {
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     await expect(reading).rejects.toThrow(/terminat|connection/i);
   });
 
-  it('hears notices between rows', async () => {
+  it('tolerates notices between rows', async () => {
     await sql`create function noisy(n int) returns int language plpgsql as
       $$ begin raise notice 'n is %', n; return n; end $$`.execute(database.db);
     const rows = await rowsOf(sql`select noisy(n) from generate_series(1, 20000) as n`);
@@ -134,7 +134,7 @@ describe.skipIf(!hasPostgres)('COPY from PostgreSQL', () => {
     expect(rows.every(([n], i) => n === String(i + 1))).toBe(true);
   });
 
-  it('shows nothing of a line that is not whole', async () => {
+  it('yields only complete lines', async () => {
     const long = 'ü'.repeat(300_000);
     expect(await rowsOf(sql`select n, ${long}::text from generate_series(1, 5) as n`)).toEqual(
       [1, 2, 3, 4, 5].map((n) => [String(n), long]),

@@ -42,7 +42,7 @@ describe('the embedded database on a disk that fills up', () => {
   afterEach(() => database.close());
   const written = async () => (await count.execute(database.db)).rows[0]?.count;
 
-  it('reads, and writes nothing while less than the reserve is free, without a restart', async () => {
+  it('stays readable but rejects writes while less than the reserve is free, without a restart', async () => {
     await write.execute(database.db);
     free = RESERVE - 1;
     await expect(write.execute(database.db)).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe('the embedded database on a disk that fills up', () => {
     expect(told).toEqual([expect.stringContaining('nearly full'), null]);
   });
 
-  it('takes back the transaction that was under way', async () => {
+  it('rolls back the transaction in progress', async () => {
     const under = database.db.transaction().execute(async (trx) => {
       await write.execute(trx);
       free = RESERVE - 1;
@@ -97,7 +97,7 @@ describe('the embedded database on a disk that fills up', () => {
     await (await open()).close();
   });
 
-  it('is not opened without space, and releases its directory', async () => {
+  it('does not open without space, and releases its directory', async () => {
     const directory = emptyStore();
     const start = (megabytes: number) =>
       openDatabase({
@@ -112,7 +112,7 @@ describe('the embedded database on a disk that fills up', () => {
   });
 });
 
-describe('an embedded database that has ended by itself', () => {
+describe('an embedded database that crashes', () => {
   const ended = Object.assign(new Error('it has ended'), { code: CRASHED });
   /** Ends at the statement `end`. */
   const session = (log: string[]): Connection => ({
@@ -125,7 +125,7 @@ describe('an embedded database that has ended by itself', () => {
     close: async () => {},
   });
 
-  it('is opened again for the next lease; what is left of the one before fails', async () => {
+  it('is reopened for the next lease; statements on the previous one fail', async () => {
     const logs: string[][] = [];
     const connect = async () => session(logs[logs.push([]) - 1] ?? []);
     const engine = leaseQueue(await reconnecting(connect));
@@ -139,7 +139,7 @@ describe('an embedded database that has ended by itself', () => {
     expect(logs).toEqual([['end'], ['two']]);
   });
 
-  it('is opened again at most every two seconds, and rejects leases until then', async () => {
+  it('is reopened at most every two seconds, and rejects leases until then', async () => {
     let [now, opened, isOpenable] = [0, 0, true];
     const connect = async () => {
       opened++;
@@ -160,8 +160,8 @@ describe('an embedded database that has ended by itself', () => {
   });
 });
 
-describe('an export whose rows cannot be laid aside', () => {
-  it('fails alone: the next statement finds the database free', async () => {
+describe('an export whose rows cannot be spooled', () => {
+  it('does not block the next statement', async () => {
     const pglite = await connectPglite(undefined, await openAsBlob(inject('emptyStore').snapshot));
     let isBroken = true;
     const breaking: Connection = {

@@ -17,7 +17,7 @@ function queueOf(id: string, away: number) {
   };
 }
 
-it('what was done while the database was away is told once it is back', async () => {
+it('a job that completed during a database outage is marked as completed afterwards', async () => {
   const queue = queueOf('one', 3);
   const [ending, errors] = [new AbortController(), [] as unknown[]];
   let done = 0;
@@ -52,13 +52,13 @@ async function busy(queue: object, giveUpMs?: number): Promise<JobRunner> {
   return doer;
 }
 
-it('what is under way when it has to end is given up', async () => {
+it('a job in progress at shutdown is marked as failed', async () => {
   const queue = queueOf('long', 0);
   await (await busy(queue)).giveUp();
   expect(queue.told).toEqual(['failed long']);
 });
 
-it('a database that does not answer is not waited for when what is under way is given up', async () => {
+it('abandoning a job does not wait for an unresponsive database', async () => {
   const queue = { ...queueOf('long', 0), fail: () => new Promise(() => {}) };
   await expect((await busy(queue, 1)).giveUp()).resolves.toBeUndefined();
 });

@@ -7,8 +7,8 @@ import { freshPostgresUrl } from '../support/engines.ts';
 
 const url = inject('postgresUrl');
 
-describe.skipIf(!url)('a connection that the server ends', () => {
-  it('while it is held and nothing is asked fails what is asked next, and nothing else', async () => {
+describe.skipIf(!url)('a connection terminated by the server', () => {
+  it('while idle in a transaction fails only the next query', async () => {
     const fresh = await freshPostgresUrl(url ?? '');
     const { db, close } = await openDatabase({
       url: fresh.url,

@@ -5,7 +5,7 @@ import { type Db, emptyDatabases, migrateTo } from '../support/migrations.ts';
 
 const ID = '00000000-0000-4000-8000-000000000001';
 
-describe.each(emptyDatabases())('on %s, a database of an earlier version', (_, open) => {
+describe.each(emptyDatabases())('migrating %s from an earlier version', (_, open) => {
   /** @param fill what is in it before the later migrations */
   async function migrated<T>(last: string, fill: (db: Db) => Promise<unknown>, read: (db: Db) => Promise<T>) {
     const db = await open();
@@ -19,7 +19,7 @@ describe.each(emptyDatabases())('on %s, a database of an earlier version', (_, o
     }
   }
 
-  it('keeps the rows that imports replaced, under the present names of their columns', async () => {
+  it('keeps undo data, with the renamed columns', async () => {
     const stored = { left_at: '2026-01-02T00:00:00+00:00', tlp: 'GREEN' };
     const entity = { heard_at: '2026-01-03T00:00:00+00:00', parts: null };
     const rows = await migrated(
@@ -48,7 +48,7 @@ describe.each(emptyDatabases())('on %s, a database of an earlier version', (_, o
     ]);
   });
 
-  it('keeps the passwords of users', async () => {
+  it('keeps user passwords', async () => {
     const rows = await migrated(
       '0018',
       async (db) => {

@@ -23,7 +23,7 @@ const [forCustom, forGeneric] = ['force_custom_plan', 'force_generic_plan'];
 onEveryEngine((engine) => {
   const onPostgres = engine.name === 'postgresql';
 
-  it.runIf(onPostgres)('plans each statement as it asks, in whatever order', async () => {
+  it.runIf(onPostgres)('plans each statement in the requested mode, in any order', async () => {
     const { db, close } = await engine.open();
     await db.connection().execute(async (connection) => {
       const asked = [
@@ -45,7 +45,7 @@ onEveryEngine((engine) => {
     await close();
   });
 
-  it.runIf(onPostgres)('gives raw rows as the texts of named columns', async () => {
+  it.runIf(onPostgres)('returns raw rows as text of named columns', async () => {
     const { db, close } = await engine.open();
     const text = 'select 7 as number, null as nothing, array[1, 2] as list';
     const [row] = await send<RawRow>(db, text, raw(CUSTOM));
@@ -54,7 +54,7 @@ onEveryEngine((engine) => {
     await close();
   });
 
-  it.runIf(onPostgres)('goes on after a transaction that failed at either', async () => {
+  it.runIf(onPostgres)('keeps working after a failed transaction, in either mode', async () => {
     const { db, close } = await engine.open();
     await db.connection().execute(async (connection) => {
       for (const preparation of [raw(GENERIC), CUSTOM]) {
@@ -71,14 +71,14 @@ onEveryEngine((engine) => {
     await close();
   });
 
-  it.runIf(!onPostgres)('is not asked of the embedded database', async () => {
+  it.runIf(!onPostgres)('has no effect on the embedded database', async () => {
     const { db, close } = await engine.open();
     for (const preparation of [CUSTOM, GENERIC, raw(CUSTOM), raw(GENERIC)])
       expect(await planMode(db, preparation)).toBe('auto');
     await close();
   });
 
-  describe.runIf(onPostgres)('with more statements than a connection keeps', () => {
+  describe.runIf(onPostgres)('with more statements than a connection caches', () => {
     const numbered = (db: Db, n: number) => send<{ n: number }>(db, `select ${n}::int as n`, CUSTOM);
     const prepared = async (db: Db) => {
       const { rows } = await sql<{
@@ -87,7 +87,7 @@ onEveryEngine((engine) => {
       return rows.map(({ statement }) => Number(/select (\d+)/.exec(statement)?.[1]));
     };
 
-    it('replaces the least recently used', async () => {
+    it('evicts the least recently used', async () => {
       const { db, close } = await engine.open();
       await db.connection().execute(async (connection) => {
         for (let n = 0; n < MAX_PREPARED + 50; n++) {
@@ -102,7 +102,7 @@ onEveryEngine((engine) => {
       await close();
     });
 
-    it('replaces them after transactions that failed', async () => {
+    it('evicts them after failed transactions', async () => {
       const { db, close } = await engine.open();
       await db.connection().execute(async (connection) => {
         for (let n = 1000; n < 1000 + MAX_PREPARED; n++) await numbered(connection, n);

@@ -4,9 +4,9 @@ import { onEveryEngine } from '../support/engines.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('whether readers are served', () => {
+describe('reader activity', () => {
   onEveryEngine((engine) => {
-    it('shows in a database that is shared, while somebody wants to know the revision', async () => {
+    it('is visible in a shared database while a node polls the revision', async () => {
       const database = await engine.openNew();
       expect(await hasActiveReaders(database.db, HOUR_MS)).toBe(false);
       database.revisions.isFresh('answers', 0);
@@ -16,7 +16,7 @@ describe('whether readers are served', () => {
       await database.close();
     });
 
-    it('wait for a transaction to end where there is one connection', async () => {
+    it('is tracked for databases with one connection', async () => {
       const database = await engine.open();
       expect(await hasOneConnection(database.db)).toBe(engine.name === 'embedded');
       await database.close();

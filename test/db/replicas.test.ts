@@ -41,35 +41,35 @@ describe('reads', () => {
     ({ read, stats } = createReadRouter(named('primary'), [replica(0), replica(1)], ofPrimary, () => now));
   });
 
-  it('go to the replicas in turn', async () => {
+  it('are distributed round-robin to the replicas', async () => {
     expect(await many()).toEqual(['replica 0', 'replica 1']);
   });
 
-  it('pass by one that has not come as far as is known', async () => {
+  it('skip a replica behind the known revision', async () => {
     holding = 8;
     expect(await many()).toEqual(['replica 1']);
   });
 
-  it('pass by one that has not reported yet, or not recently', async () => {
+  it('skip a replica without a recent report', async () => {
     reports[0] = { revision: null, isRecent: true };
     expect(await many()).toEqual(['replica 1']);
     reports[1] = { revision: 8, isRecent: false };
     expect(await many()).toEqual(['primary']);
   });
 
-  it('pass by one that has not got which run the primary is, however far it has come', async () => {
+  it("skip a replica that has not confirmed the primary's run, whatever its revision", async () => {
     reports[0] = { revision: 9, isRecent: true, follows: 'run 0' };
     expect(await many()).toEqual(['replica 1']);
     reports[1] = { revision: 9, isRecent: true, follows: null };
     expect(await many()).toEqual(['primary']);
   });
 
-  it('go to the primary as long as nothing isFresh', async () => {
+  it('use the primary when no revision is known to be fresh', async () => {
     holding = Number.POSITIVE_INFINITY;
     expect(await many()).toEqual(['primary']);
   });
 
-  it('that fail are done by the primary, and the replica is left alone for a second', async () => {
+  it('that fail are repeated on the primary, and the replica is skipped for a second', async () => {
     const failing = async (db: Db) => {
       const name = await nameOf(db);
       if (name === 'replica 0') throw new Error('the connection is gone');
@@ -82,12 +82,12 @@ describe('reads', () => {
     expect(await many()).toEqual(['replica 0', 'replica 1']);
   });
 
-  it('that took too long are not begun again', async () => {
+  it('that time out are not repeated', async () => {
     const canceled = Object.assign(new Error('canceling statement'), { code: '57014' });
     await expect(read(() => Promise.reject(canceled))).rejects.toBe(canceled);
   });
 
-  it('that fail on the primary, too, tell what it said', async () => {
+  it('that also fail on the primary report its error', async () => {
     await expect(read(async (db) => Promise.reject(new Error(await nameOf(db))))).rejects.toThrow('primary');
   });
 });

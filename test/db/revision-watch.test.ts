@@ -7,7 +7,7 @@ import {
   watchRevisions,
 } from '../../src/db/revision/watch.ts';
 
-describe('the watch of revisions', () => {
+describe('the revision watch', () => {
   let now: number;
   let latest: Revisions;
   let asked: number;
@@ -40,14 +40,14 @@ describe('the watch of revisions', () => {
     vi.useRealTimers();
   });
 
-  it('lets nothing hold before it has heard', async () => {
+  it('treats nothing as fresh before its first report', async () => {
     expect(holds(7)).toBe(false);
     await pass(0);
     expect([holds(7), holds(6), holds(8)]).toEqual([true, false, true]);
     expect([watch.isFresh('access', 3), watch.isFresh('access', 2)]).toEqual([true, false]);
   });
 
-  it('lets an answer hold after a commit elsewhere for no longer than it may', async () => {
+  it('treats a response as fresh after a remote commit only within the staleness bound', async () => {
     holds(7);
     await pass(0);
     const committed = now + 1;
@@ -62,7 +62,7 @@ describe('the watch of revisions', () => {
     expect(watch.isLatest('answers', 7)).toBe(false);
   });
 
-  it('tells that an answer is no longer the latest well before it ceases to hold', async () => {
+  it('reports that a response is outdated well before it becomes stale', async () => {
     holds(7);
     await pass(0);
     latest.answers = 8;
@@ -73,7 +73,7 @@ describe('the watch of revisions', () => {
   it.each([
     ['fails', () => Promise.reject(new Error('down'))],
     ['does not answer', () => new Promise<never>(() => {})],
-  ])('lets nothing hold while the store %s', async (_, broken) => {
+  ])('treats nothing as fresh while the store %s', async (_, broken) => {
     holds(7);
     await pass(0);
     const sound = answer;
@@ -87,7 +87,7 @@ describe('the watch of revisions', () => {
     }
   });
 
-  it('counts what it hears from when it asked, not from when it heard', async () => {
+  it('measures freshness from when it queried, not from when the reply arrived', async () => {
     let reply: (revisions: Revisions) => void = () => {};
     answer = () => new Promise((resolve) => (reply = resolve));
     holds(7);
@@ -99,7 +99,7 @@ describe('the watch of revisions', () => {
     expect(holds(7)).toBe(false);
   });
 
-  it('after a commit of its own goes by nothing that was asked before', async () => {
+  it('ignores replies to queries sent before its own commit', async () => {
     holds(7);
     await pass(0);
     let reply: (revisions: Revisions) => void = () => {};
@@ -114,7 +114,7 @@ describe('the watch of revisions', () => {
     expect([holds(7), holds(8)]).toEqual([false, true]);
   });
 
-  it('begins an epoch with the first word, for what was read before may be of another store', async () => {
+  it('starts a new epoch with the first report', async () => {
     const epoch = watch.epoch();
     holds(7);
     await pass(0);
@@ -126,7 +126,7 @@ describe('the watch of revisions', () => {
   it.each([
     ['its counters have gone back', { answers: 6, access: 3 }],
     ['another server answers', { answers: 9, access: 4, server: 'promoted' }],
-  ])('begins another epoch when %s', async (_, later) => {
+  ])('starts a new epoch when %s', async (_, later) => {
     holds(7);
     await pass(0);
     const [epoch, generation] = [watch.epoch(), watch.generation()];
@@ -145,7 +145,7 @@ describe('the watch of revisions', () => {
     expect(watch.epoch()).toBe(epoch + 1);
   });
 
-  it('asks no more once nobody wants to know', async () => {
+  it('stops polling when unused', async () => {
     holds(7);
     await pass(10_000);
     const before = asked;
@@ -156,7 +156,7 @@ describe('the watch of revisions', () => {
     expect(holds(7)).toBe(true);
   });
 
-  it('where it hears of every commit it asks once after each', async () => {
+  it('as sole writer queries once after each commit', async () => {
     watch.stop();
     start(true);
     holds(7);

@@ -12,14 +12,14 @@ import { freshPostgresUrl, onEveryEngine } from '../support/engines.ts';
 const onIdleError = () => {};
 
 onEveryEngine((engine) => {
-  describe('the store', () => {
+  describe('the database', () => {
     let database: Database;
     beforeAll(async () => {
       database = await engine.open();
     });
     afterAll(() => database.close());
 
-    it('gives the same types out on every engine', async () => {
+    it('returns the same types on every engine', async () => {
       const { rows } = await sql`
         select 9007199254740991::bigint as big, count(*) as count, 'AMBER_STRICT'::tlp as tlp,
           '2026-01-02T03:04:05.678Z'::timestamptz as at, array['b', 'a"', null] as list, null::text as nothing,
@@ -41,14 +41,14 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('orders TLP from the widest audience to the narrowest', async () => {
+    it('orders TLP from least to most restrictive', async () => {
       const { rows } = await sql<{
         tlp: string;
       }>`select unnest(enum_range(null::tlp)) as tlp order by 1`.execute(database.db);
       expect(rows.map(({ tlp }) => tlp)).toEqual(['CLEAR', 'GREEN', 'AMBER', 'AMBER_STRICT', 'RED']);
     });
 
-    it('rolls back what failed, wholly', async () => {
+    it('rolls back a failed transaction completely', async () => {
       const { db } = database;
       const write = db.transaction().execute(async (trx) => {
         await trx.insertInto('meta').values({ name: 'half', value: 'done' }).execute();
@@ -58,14 +58,14 @@ onEveryEngine((engine) => {
       expect(await db.selectFrom('meta').selectAll().where('name', '=', 'half').execute()).toEqual([]);
     });
 
-    it('tells a broken constraint by its name', async () => {
+    it('reports a violated constraint by name', async () => {
       const { db } = database;
       const write = () => db.insertInto('meta').values({ name: 'once', value: '' }).execute();
       await write();
       await expect(write()).rejects.toMatchObject({ code: '23505', constraint: 'meta_pkey' });
     });
 
-    it('takes one writer of the revision after the other', async () => {
+    it('serializes writers of the revision', async () => {
       const { db } = database;
       const taken = await Promise.all(
         Array.from({ length: 10 }, () =>
@@ -84,8 +84,8 @@ onEveryEngine((engine) => {
   });
 });
 
-describe('opening the store', () => {
-  it('keeps everything in the embedded data directory, for others only through the holder', async () => {
+describe('opening the database', () => {
+  it('keeps everything in the embedded data directory, shared only through the owning process', async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
     const open = (allowRemote: boolean) =>
       openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });
@@ -104,7 +104,7 @@ describe('opening the store', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
-  it('gives a guest the same types and errors as the holder', async () => {
+  it('returns the same types and errors to a client process as to the owner', async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
     const open = (allowRemote: boolean) =>
       openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });
@@ -121,7 +121,7 @@ describe('opening the store', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
-  it('lets a guest’s transaction stand alone, and undoes it when the guest goes away', async () => {
+  it("isolates a client's transaction, and rolls it back when the client fails", async () => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'tipline-test-'));
     const open = (allowRemote: boolean) =>
       openDatabase({ url: undefined, dataDirectory, allowRemote, onIdleError });
@@ -143,7 +143,7 @@ describe('opening the store', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
-  it.skipIf(inject('postgresUrl') === null)('lets two nodes start at once on an empty database', async () => {
+  it.skipIf(inject('postgresUrl') === null)('lets several nodes start simultaneously on an empty database', async () => {
     const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
     const open = () => openDatabase({ url, dataDirectory: randomUUID(), allowRemote: false, onIdleError });
     const nodes = await Promise.all([open(), open(), open()]);
@@ -155,7 +155,7 @@ describe('opening the store', () => {
     await drop();
   });
 
-  it.skipIf(inject('postgresUrl') === null)('speaks UTC, whatever the zone of the server', async () => {
+  it.skipIf(inject('postgresUrl') === null)("uses UTC, regardless of the server's time zone", async () => {
     const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
     const open = () => openDatabase({ url, dataDirectory: '', allowRemote: false, onIdleError });
     const before = await open();

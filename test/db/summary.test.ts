@@ -57,7 +57,7 @@ onEveryEngine((engine) => {
 
   const after = (seconds: number) => new Date(harness.clock.now.getTime() + seconds * 1000);
 
-  it('keeps the sums of indicators in step with every write', async () => {
+  it('keeps the indicator summaries correct after every write', async () => {
     await fc.assert(
       fc.asyncProperty(writes, async (steps) => {
         await sql`truncate indicator cascade`.execute(harness.db);

@@ -24,7 +24,7 @@ function declaredColumns(): string[] {
 }
 
 onEveryEngine((engine) => {
-  it('tables.ts declares the columns that the migrations make', async () => {
+  it('tables.ts declares the columns that the migrations create', async () => {
     const { db, close } = await engine.open();
     const { rows } = await sql<{ column: string }>`
       select table_name || '.' || column_name || (case is_nullable when 'YES' then ' null' else '' end) as column

@@ -18,7 +18,7 @@ onEveryEngine((engine) => {
   });
   afterAll(() => database.close());
 
-  it('reads the text of any array as it was written', async () => {
+  it('parses the text of any array', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(element, { maxLength: 5 }), async (elements) => {
         const { rows } = await sql<{ text: string }>`select ${elements}::text[]::text as text`.execute(
@@ -30,7 +30,7 @@ onEveryEngine((engine) => {
     );
   });
 
-  it('reads the text of any time to the millisecond', async () => {
+  it('parses the text of any timestamp to the millisecond', async () => {
     const times = fc.date({
       min: new Date('0001-01-01T00:00:00Z'),
       max: new Date('9999-12-31T23:59:59.999Z'),

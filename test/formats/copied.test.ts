@@ -95,7 +95,7 @@ const row = fc
   )
   .map(([indicator, more]): ExportIndicator => ({ ...indicator, ...more }));
 
-it('writes what a long run of addresses is joined into', async () => {
+it('COPY output of a long run of addresses aggregates as the writer does', async () => {
   const rows = Array.from({ length: 4094 }, (_, i) =>
     exportIndicator(i + 1, 'IPV6', `2001:db8:1:2:3:4:5:${(i + 1).toString(16)}`),
   );
@@ -107,8 +107,8 @@ it('writes what a long run of addresses is joined into', async () => {
   expect(asked).toEqual([]);
 });
 
-describe.each(Object.entries(FORMATS))('%s from what COPY gives', (_, format) => {
-  it('is what the writer says, wherever the pieces end', async () => {
+describe.each(Object.entries(FORMATS))('%s from COPY output', (_, format) => {
+  it("equals the writer's output, at any chunk boundary", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(row, { maxLength: 8 }),
@@ -121,7 +121,7 @@ describe.each(Object.entries(FORMATS))('%s from what COPY gives', (_, format) =>
     );
   });
 
-  it('has no object made of a row that is plain', async () => {
+  it('parses no objects for plain rows', async () => {
     const plain = exportIndicator(1, 'DOMAIN', 'evil.example', { tags: ['a', 'b-c'] });
     expect((await copied(format, [plain, plain], 1000, INFO)).asked.length).toBeLessThan(2);
   });

@@ -7,29 +7,29 @@ const guarded = csvFormat({ csvGuard: true });
 const plain = csvFormat({ csvGuard: false });
 
 describe('csv', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await written(guarded, GOLDEN), 'indicators.csv');
   });
 
-  it('has a header and one line end a row', async () => {
+  it('starts with a header and ends with CRLF', async () => {
     const text = await written(plain, HOSTILE.slice(0, 5));
     expect(text.startsWith('type,value,confidence,id,severity,')).toBe(true);
     expect(text.endsWith('\r\n')).toBe(true);
   });
 
-  it.each(['=1+1', '+1', '-1', '@x'])('guards against the formula %s', async (value) => {
+  it.each(['=1+1', '+1', '-1', '@x'])('escapes the formula %s', async (value) => {
     const rows = [exportIndicator(1, 'MUTEX', value)];
     expect(await written(guarded, rows)).toContain(`,'${value},`);
     expect(await written(plain, rows)).toContain(`,${value},`);
   });
 
-  it('guards every formula behind a semicolon', async () => {
+  it('escapes every formula after a semicolon', async () => {
     const rows = [exportIndicator(1, 'MUTEX', '=a;+b;-c;@d;;e;f=')];
     expect(await written(guarded, rows)).toContain(`,'=a;'+b;'-c;'@d;;e;f=,`);
     expect(await written(plain, rows)).toContain(',=a;+b;-c;@d;;e;f=,');
   });
 
-  it('guards also behind a semicolon, where a list separator may begin a cell', async () => {
+  it('escapes a formula after a semicolon within a list', async () => {
     const rows = [exportIndicator(1, 'MUTEX', 'x', { tags: ['0day', '=HYPERLINK("http://evil.example")'] })];
     expect(await written(guarded, rows)).toContain('"0day;\'=HYPERLINK(');
     expect(await written(plain, rows)).toContain('"0day;=HYPERLINK(');

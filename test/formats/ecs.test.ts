@@ -29,15 +29,15 @@ const INDICATOR_TYPES = [
 ];
 
 describe('ecs', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await written(ecs, GOLDEN), 'indicators.ecs.ndjson');
   });
 
-  it('is nothing when nothing matches', async () => {
+  it('is empty without matches', async () => {
     expect(await written(ecs, [])).toBe('');
   });
 
-  it('has the allowed values of ECS, no null and no empty list, whatever values and tags hold', async () => {
+  it('contains only allowed ECS values, no nulls and no empty lists, for hostile input', async () => {
     const found = await documents([...GOLDEN, ...HOSTILE]);
     for (const { threat } of found) {
       expect(INDICATOR_TYPES).toContain(threat.indicator.type);
@@ -98,7 +98,7 @@ describe('ecs', () => {
     path.split('.').reduce<unknown>((at, name) => (at as Fields | undefined)?.[name], document);
 
   it.each(MATCH_RULES)(
-    'is matched by Elastic’s rule of kind %s, also when it has not changed for months',
+    'is matched by Elastic’s rule of kind %s, also after months without changes',
     async (kind, required, pairs) => {
       const old = { modifiedAt: new Date('2026-01-01T00:00:00Z') };
       const rows = [
@@ -134,13 +134,13 @@ describe('ecs', () => {
     },
   );
 
-  it('has the time of the last change where that is later than the day of the export', async () => {
+  it('uses the last change as @timestamp when it is later than the export day', async () => {
     const modifiedAt = new Date('2026-05-27T08:00:00.000Z');
     const [found] = await documents([exportIndicator(1, 'DOMAIN', 'evil.example', { modifiedAt })]);
     expect(found['@timestamp']).toBe('2026-05-27T08:00:00.000Z');
   });
 
-  it('has user agents in the field that events have them in', async () => {
+  it('puts user agents into the field that events use', async () => {
     const [found] = await documents([exportIndicator(1, 'USER_AGENT', 'Evil/1.0')]);
     expect(found.user_agent).toEqual({ original: 'Evil/1.0' });
   });
@@ -153,7 +153,7 @@ describe('ecs', () => {
     [69, 'Medium'],
     [70, 'High'],
     [100, 'High'],
-  ])('calls a confidence of %i %s', async (confidence, name) => {
+  ])('maps a confidence of %i to %s', async (confidence, name) => {
     const [found] = await documents([exportIndicator(1, 'DOMAIN', 'evil.example', { confidence })]);
     expect(found.threat.indicator.confidence).toBe(name);
   });
@@ -177,7 +177,7 @@ describe('ecs', () => {
         extension: 'gz',
       },
     ],
-  ] as const)('takes the %s %s apart', (type, value, fields) => {
+  ] as const)('splits the %s %s into fields', (type, value, fields) => {
     expect(ecsObservable(type, value).url).toMatchObject({ original: value, full: value, ...fields });
   });
 
@@ -192,7 +192,7 @@ describe('ecs', () => {
     ],
     ['REGISTRY_KEY', 'HKEY_USERS', { registry: { hive: 'HKU', path: 'HKU' } }],
     ['ASN', 'AS64496', { as: { number: 64496 } }],
-  ] as const)('has the %s %s in its fields', (type, value, fields) => {
+  ] as const)('maps the %s %s to fields', (type, value, fields) => {
     expect(ecsObservable(type, value)).toMatchObject(fields);
     expect(Object.keys(ecsObservable(type, value))).toEqual(['type', ...Object.keys(fields)]);
   });

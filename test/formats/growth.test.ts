@@ -27,8 +27,8 @@ function rowsOf(text: string): ExportIndicator[] {
 
 const NOTHING_AROUND = [['', '']] as const;
 
-describe('a value made of one thing again and again takes time proportional to its length', LONG, () => {
-  it.each(FORMAT_NAMES)('written as %s', async (name) => {
+describe('writing a repetitive value takes time linear in its length', LONG, () => {
+  it.each(FORMAT_NAMES)('as %s', async (name) => {
     const format = formatOf(name, DEFAULT_OPTIONS);
     const write = (text: string) => written(format, rowsOf(text));
     expect(await steepOnes(write, VALUE_SIZES, NOTHING_AROUND)).toEqual([]);

@@ -40,47 +40,47 @@ async function eventText(rows: readonly ExportIndicator[], feed = FEED, fields =
 describe('MISP feed', () => {
   const rows = GOLDEN.slice(0, 4);
 
-  it('has this manifest, whole', async () => {
+  it('matches the golden manifest', async () => {
     await expectGolden(feedManifest(FEED, [range(0), range(7, { tlp: 'CLEAR' })]), 'misp-feed.manifest.json');
   });
 
-  it('has this event, whole', async () => {
+  it('matches the golden event', async () => {
     await expectGolden(await eventText(rows), 'misp-feed.event.json');
   });
 
-  it('has these hashes, whole', async () => {
+  it('matches the golden hashes', async () => {
     await expectGolden(feedHashes(FEED, rows), 'misp-feed.hashes.csv');
   });
 
-  it('without indicators has an empty manifest', () => {
+  it('has an empty manifest without indicators', () => {
     expect(JSON.parse(feedManifest(FEED, []))).toEqual({});
   });
 
-  it('has nothing that MISP would refuse or drop', async () => {
+  it('contains nothing that MISP would reject or drop', async () => {
     expect(problemsOf(readEvent(await eventText([...GOLDEN, ...HOSTILE])))).toEqual([]);
   });
 
-  it('says in the manifest what the events say', async () => {
+  it('has a manifest consistent with the events', async () => {
     const event = readEvent(await eventText(rows));
     const manifest = JSON.parse(feedManifest(FEED, [range(0)])) as Record<string, object>;
     expect(Object.keys(manifest)).toEqual([event.uuid]);
     expect(event).toMatchObject(manifest[event.uuid] ?? {});
   });
 
-  it('moves an event when an attribute has left it', async () => {
+  it('updates the event timestamp when an attribute was removed', async () => {
     const event = readEvent(await eventText(rows.slice(1)));
     expect(Number(event.timestamp)).toBe(Math.floor(Number(range(0).changedAt) / 1000));
     expect(event.Attribute.every(({ timestamp }) => timestamp < event.timestamp)).toBe(true);
   });
 
-  it('hashes every value as it stands in its event', async () => {
+  it('hashes every value exactly as its event contains it', async () => {
     const all = [...GOLDEN, ...HOSTILE];
     const { uuid, Attribute } = readEvent(await eventText(all));
     const lines = Attribute.map(({ value }) => `${createHash('md5').update(value).digest('hex')},${uuid}`);
     expect(feedHashes(FEED, all).trimEnd().split('\n')).toEqual(lines);
   });
 
-  it('names the event of each range in the hashes', () => {
+  it('references the event of each range in the hashes', () => {
     const numbers = [1, 1999, 2000];
     const text = feedHashes(
       FEED,
@@ -90,7 +90,7 @@ describe('MISP feed', () => {
     expect(text.match(/[0-9a-f-]{36}/g)).toEqual(uuids);
   });
 
-  it('shares no uuid with an export, nor with the feed of another installation', async () => {
+  it('shares no uuid with an export or the feed of another installation', async () => {
     const uuidsOf = (text: string) =>
       [readEvent(text)].flatMap((e) => [e.uuid, ...e.Attribute.map((a) => a.uuid)]);
     const texts = [
@@ -104,7 +104,7 @@ describe('MISP feed', () => {
 });
 
 describe('ranges of a MISP feed', () => {
-  it('hold every number once', () => {
+  it('contain every number exactly once', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (number) => {
         const { first, last } = feedNumbersOf(feedRangeOf(number));
@@ -124,7 +124,7 @@ describe('ranges of a MISP feed', () => {
     );
   });
 
-  it('are not found by any other uuid', () => {
+  it('are not found by the event uuid of another feed', () => {
     expect(feedRangeOfUuid(FEED, feedEventUuid(OTHER_FEED, 0), 5000)).toBeNull();
   });
 });

@@ -45,7 +45,7 @@ async function tagsOf(fields: Partial<ExportIndicator>, entities: ExportEntity[]
 }
 
 describe('MISP event', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     const entities = [
       actor('Example Bear', { externalIds: ['intrusion-set--1', 'misp-galaxy:threat-actor="Example Bear"'] }),
       software('Examplebot', 'malware', 'S9999'),
@@ -56,33 +56,33 @@ describe('MISP event', () => {
     await expectGolden(await written(withContext, rows, { entities }), 'indicators.misp.json');
   });
 
-  it('has nothing that MISP would refuse or drop, whatever values, tags and sources hold', async () => {
+  it('contains nothing that MISP would reject or drop, for hostile input', async () => {
     expect(problemsOf(readEvent(await written(plain, [...GOLDEN, ...HOSTILE])))).toEqual([]);
   });
 
-  it('has an attribute a line', async () => {
+  it('has one attribute per line', async () => {
     const lines = (await written(plain, HOSTILE)).split('\n').slice(1, 1 + HOSTILE.length);
     for (const line of lines) expect(JSON.parse(line.replace(/,$/, ''))).toHaveProperty('value');
   });
 
-  it('is the same bytes however the rows are read', async () => {
+  it('is identical for any batch size', async () => {
     expect(await written(plain, GOLDEN, {}, 1)).toBe(await written(plain, GOLDEN, {}, 1000));
   });
 
-  it('keeps its uuid as long as the question is the same', async () => {
+  it('keeps its uuid for the same query', async () => {
     const uuidOf = async (query: string, rows: ExportIndicator[]) =>
       readEvent(await written(plain, rows, { query })).uuid;
     expect(await uuidOf('tag=x', GOLDEN)).toBe(await uuidOf('tag=x', HOSTILE));
     expect(await uuidOf('tag=x', GOLDEN)).not.toBe(await uuidOf('tag=y', GOLDEN));
   });
 
-  it('without indicators is whole, and not published', async () => {
+  it('is valid without indicators, and not published', async () => {
     const event = readEvent(await written(plain, []));
     expect(event).toMatchObject({ published: false, Tag: [], Attribute: [], date: '1970-01-01' });
     expect(problemsOf(event)).toEqual([]);
   });
 
-  it('is as restricted as the most restricted of its attributes', async () => {
+  it('has the TLP of its most restricted attribute', async () => {
     const rows = [row({ tlp: 'GREEN' }), exportIndicator(2, 'DOMAIN', 'b.example', { tlp: 'AMBER_STRICT' })];
     const event = readEvent(await written(plain, rows));
     expect(event.Tag.map(({ name }) => name)).toEqual(['tlp:amber+strict']);
@@ -101,15 +101,15 @@ describe('a MISP attribute', () => {
     ['CVE', 'cve-2021-44228', 'vulnerability', 'CVE-2021-44228'],
     ['DOMAIN', 'Bücher.example', 'domain', 'xn--bcher-kva.example'],
     ['FILENAME', 'A|b.exe', 'filename', 'A|b.exe'],
-  ] as const)('%s %s is %s %s', async (ours, value, type, expected) => {
+  ] as const)('maps %s %s to %s %s', async (ours, value, type, expected) => {
     expect(await attributesOf([exportIndicator(1, ours, value)])).toMatchObject([{ type, value: expected }]);
   });
 
-  it('is for detection only when its indicator is', async () => {
+  it('sets to_ids only for indicators for detection', async () => {
     expect(await attributesOf([row({ forDetection: false })])).toMatchObject([{ to_ids: false }]);
   });
 
-  it('says in its comment what MISP has no field for', async () => {
+  it('puts fields unknown to MISP into its comment', async () => {
     const fields = { confidence: 95, severity: 'CRITICAL', expiresAt: new Date('2027-01-01') } as const;
     const [attribute] = await attributesOf([row(fields)]);
     expect(attribute?.comment).toBe(
@@ -127,12 +127,12 @@ describe('a MISP attribute', () => {
 });
 
 describe('tags of a MISP attribute', () => {
-  it('are its own, but for a second TLP and blank ones', async () => {
+  it('omit a second TLP and blank tags', async () => {
     const tags = [' ', 'TLP:WHITE', 'a"b', 'line\nbreak', 'misp-galaxy:sector="Bank"', 'tlp:red'];
     expect(await tagsOf({ tags })).toEqual(['a"b', 'line\nbreak', 'misp-galaxy:sector="Bank"']);
   });
 
-  it('are cut between two characters where MISP would cut within one', async () => {
+  it('are truncated at character boundaries', async () => {
     expect(await tagsOf({ tags: ['é'.repeat(200), `${'😈'.repeat(64)}`] })).toEqual([
       'é'.repeat(127),
       '😈'.repeat(63),
@@ -149,23 +149,23 @@ describe('tags of a MISP attribute', () => {
     [software('PsExec', 'tool', 'S0029'), 'misp-galaxy:mitre-tool="PsExec - S0029"'],
     [software('Somebot', 'malware', null), 'misp-galaxy:malpedia="Somebot"'],
     [software('Sometool', 'tool', null), 'misp-galaxy:tool="Sometool"'],
-  ])('with context name what it indicates: %#', async (entity, tag) => {
+  ])('with context name the indicated entity: %#', async (entity, tag) => {
     expect(await tagsOf({ indicates: toward(entity.id) }, [entity])).toEqual([tag]);
   });
 
-  it('without context name nothing but themselves', async () => {
+  it('without context do not name the indicated entity', async () => {
     const rows = [row({ indicates: toward('Bear'), tags: ['x'] })];
     const { Attribute } = readEvent(await written(plain, rows, { entities: [actor('Bear')] }));
     expect(Attribute[0]?.Tag.map(({ name }) => name)).toEqual(['tlp:clear', 'x']);
   });
 
-  it('do not tell a wider audience of an entity for a narrower one', async () => {
+  it('name no entity more restricted than the attribute', async () => {
     const entities = [actor('Bear', { tlp: 'AMBER' })];
     expect(await tagsOf({ tlp: 'GREEN', indicates: toward('Bear') }, entities)).toEqual([]);
     expect(await tagsOf({ tlp: 'AMBER', indicates: toward('Bear') }, entities)).toHaveLength(1);
   });
 
-  it('name no entity whose name is too long for a tag', async () => {
+  it('omit an entity whose name is too long for a tag', async () => {
     expect(await tagsOf({ indicates: toward('x'.repeat(300)) }, [actor('x'.repeat(300))])).toEqual([]);
   });
 });

@@ -6,15 +6,15 @@ import { GOLDEN, HOSTILE, written } from './input.ts';
 const ndjson = ndjsonFormat();
 
 describe('ndjson', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await written(ndjson, GOLDEN), 'indicators.ndjson');
   });
 
-  it('is nothing when nothing matches', async () => {
+  it('is empty without matches', async () => {
     expect(await written(ndjson, [])).toBe('');
   });
 
-  it('gives every value, tag and source back', async () => {
+  it('preserves every value, tag and source', async () => {
     const lines = (await written(ndjson, HOSTILE)).trimEnd().split('\n');
     const read = lines.map((line) => JSON.parse(line));
     expect(read).toHaveLength(HOSTILE.length);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { isPublicSuffix } from '../../src/formats/public-suffix.ts';
 
-describe('a public suffix', () => {
+describe('isPublicSuffix', () => {
   it.each([
     ['of ICANN', 'co.uk'],
     ['of a company', 'github.io'],
     ['of a dynamic DNS', 'duckdns.org'],
     ['by a wildcard', 'foo.ck'],
     ['in Punycode', 'xn--55qx5d.cn'],
-  ])('is one %s: %s', (_, name) => {
+  ])('accepts a suffix %s: %s', (_, name) => {
     expect(isPublicSuffix(name)).toBe(true);
   });
 
@@ -18,7 +18,7 @@ describe('a public suffix', () => {
     ["is a customer's", 'evil.github.io'],
     ['is an exception of a wildcard', 'www.ck'],
     ['has an underscore', '_dmarc.co.uk'],
-  ])('is no name that %s: %s', (_, name) => {
+  ])('rejects a name that %s: %s', (_, name) => {
     expect(isPublicSuffix(name)).toBe(false);
   });
 });

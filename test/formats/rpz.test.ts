@@ -15,17 +15,17 @@ const records = async (rows: Parameters<typeof written>[1]) =>
   (await written(rpz, rows)).split('\n').filter((line) => line.endsWith(' CNAME .'));
 
 describe('rpz', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await written(rpz, GOLDEN), 'indicators.rpz');
   });
 
-  it('is a valid zone when nothing matches', async () => {
+  it('is a valid zone without matches', async () => {
     expect(await written(rpz, [], { changedAt: null })).toBe(
       '$TTL 300\n@ SOA localhost. hostmaster.localhost. 1 3600 600 604800 300\n@ NS localhost.\n',
     );
   });
 
-  it('has the time of its last change as its serial, in 32 bits', async () => {
+  it('uses the last change as its serial, in 32 bits', async () => {
     const serial = async (seconds: number) =>
       / hostmaster\.localhost\. (\d+) /.exec(
         await written(rpz, [], { changedAt: new Date(seconds * 1000) }),
@@ -35,7 +35,7 @@ describe('rpz', () => {
     expect(await serial(2 ** 32)).toBe('1');
   });
 
-  it('covers what is below a name, but not below a public suffix', async () => {
+  it('covers subdomains, except of a public suffix', async () => {
     const rows = ['evil.example', 'co.uk', 'github.io'].map((name, i) => exportIndicator(i, 'DOMAIN', name));
     const owners = (await records(rows)).map((line) => line.split(' ')[0]).sort();
     expect(owners).toEqual(['*.evil.example', 'co.uk', 'evil.example', 'github.io']);
@@ -49,11 +49,11 @@ describe('rpz', () => {
     ['IPV6', '::1', '128.1.zz.rpz-ip CNAME .'],
     ['IPV6', '2001:db8::', '128.zz.db8.2001.rpz-ip CNAME .'],
     ['IPV6', '1:2:3:4:5:6:7:8', '128.8.7.6.5.4.3.2.1.rpz-ip CNAME .'],
-  ] as const)('blocks the %s address %s by %s', async (type, address, record) => {
+  ] as const)('blocks the %s address %s with %s', async (type, address, record) => {
     expect(await records([exportIndicator(1, type, address)])).toEqual([record]);
   });
 
-  it('leaves out, and counts, names that are triggers of another kind, or too long under an origin', async () => {
+  it('skips and counts names that are other triggers or too long under an origin', async () => {
     const long = `${`${'a'.repeat(60)}.`.repeat(3)}example`;
     const rows = ['8.0.0.0.10.rpz-ip', '32.1.2.0.192.rpz-client-ip', long].map((name, i) =>
       exportIndicator(i + 1, 'DOMAIN', name),
@@ -62,7 +62,7 @@ describe('rpz', () => {
     expect(await written(rpz, rows)).toContain('\n; left out: 3 domains ');
   });
 
-  it('takes the longest names under the longest origin', async () => {
+  it('accepts the longest names under the longest origin', async () => {
     const name = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(56)}.example`;
     expect(name.length).toBe(186);
     expect(await records([exportIndicator(1, 'DOMAIN', name)])).toEqual([
@@ -76,7 +76,7 @@ describe('rpz', () => {
 const isInstalled = spawnSync('named-checkzone', ['-v']).status === 0;
 
 describe.skipIf(!isInstalled)('rpz, loaded by BIND', () => {
-  it.each([ORIGIN, LONGEST_ORIGIN])('is taken without a warning as %s', async (origin) => {
+  it.each([ORIGIN, LONGEST_ORIGIN])('loads without warnings as %s', async (origin) => {
     const name = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(56)}.example`;
     const rows = [...GOLDEN, ...HOSTILE, exportIndicator(9000, 'DOMAIN', name)];
     const folder = mkdtempSync(join(tmpdir(), 'rpz-'));

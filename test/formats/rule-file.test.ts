@@ -15,20 +15,20 @@ const address = (number: number, fields = {}) =>
   exportIndicator(number, 'IPV4', `198.51.100.${number}`, fields);
 
 describe.each(FORMATS)('%s', (_name, format) => {
-  it('has no fault that the engine lets through', async () => {
+  it('has no fault that the engine tolerates', async () => {
     expect(ruleProblems(await written(format, [...GOLDEN, ...HOSTILE]))).toEqual([]);
   });
 
-  it('gives the same bytes however the rows come in batches', async () => {
+  it('is identical for any batch size', async () => {
     const rows = [...GOLDEN, ...HOSTILE];
     expect(await written(format, rows, {}, 1)).toBe(await written(format, rows, {}, 1000));
   });
 
-  it('is a comment when there is nothing', async () => {
+  it('is only a comment without indicators', async () => {
     expect(await written(format, [])).toMatch(/^# .+\n$/);
   });
 
-  it('tells of URLs that no rule can find', async () => {
+  it('reports URLs that no rule can detect', async () => {
     const urls = ['ftp://files.example/x', 'ftps://files.example/y'];
     const rows = urls.map((url, index) => exportIndicator(index + 1, 'URL', url));
     const text = await written(format, rows);
@@ -36,7 +36,7 @@ describe.each(FORMATS)('%s', (_name, format) => {
     expect(text).toMatch(/\n# Left out: .*: 2\n$/);
   });
 
-  it('has no rule of addresses that mean any', async () => {
+  it('has no rule for unspecified addresses', async () => {
     const rows = [
       address(1),
       exportIndicator(2, 'IPV4', '0.0.0.0'),
@@ -49,7 +49,7 @@ describe.each(FORMATS)('%s', (_name, format) => {
     expect(text).toMatch(/\n# Left out: addresses that mean any address: 3\n$/);
   });
 
-  it('has a rule for each block of addresses and each family in it', async () => {
+  it('has one rule per address block and family', async () => {
     const rows = [address(1), address(2), exportIndicator(3, 'IPV6', '2001:db8::3'), address(128)];
     expect(idsOf(await written(format, rows, { changedAt: new Date(7000) }))).toEqual([
       'sid:4000000000; rev:7',
@@ -58,11 +58,11 @@ describe.each(FORMATS)('%s', (_name, format) => {
     ]);
   });
 
-  it('keeps the sid of a block when others come and go', async () => {
+  it('keeps the sid of a block when other blocks change', async () => {
     expect(idsOf(await written(format, [address(200)]))).toEqual(['sid:4000000002; rev:1779753600']);
   });
 
-  it('takes the most serious, confident and restrictive of a block for the whole', async () => {
+  it('uses the highest severity, confidence and TLP of a block', async () => {
     const rows = [
       address(1, {
         severity: 'LOW',
@@ -80,7 +80,7 @@ describe.each(FORMATS)('%s', (_name, format) => {
     );
   });
 
-  it('fits a full block with names of any length into a line', async () => {
+  it('fits a full block with long source names into a line', async () => {
     const rows = Array.from({ length: 127 }, (_, index) => {
       const last = (0xff00 + index).toString(16);
       return exportIndicator(index + 1, 'IPV6', `2001:db8:ffff:ffff:ffff:ffff:ffff:${last}`, {
@@ -103,14 +103,14 @@ describe.each(FORMATS)('%s', (_name, format) => {
     ['MEDIUM', 'bad-unknown; priority:2;'],
     ['LOW', 'misc-activity; priority:3;'],
     ['INFO', 'misc-activity; priority:4;'],
-  ] as const)('ranks %s', async (severity, rank) => {
+  ] as const)('maps the severity %s to classtype and priority', async (severity, rank) => {
     const [rule] = rulesOf(
       await written(format, [exportIndicator(1, 'DOMAIN', 'evil.example', { severity })]),
     );
     expect(rule).toContain(`classtype:${rank}`);
   });
 
-  it('counts the versions of an indicator in the revision of its rules', async () => {
+  it('derives the rule revision from the indicator version', async () => {
     const row = exportIndicator(5, 'DOMAIN', 'evil.example', { version: 12 });
     expect(idsOf(await written(format, [row]))).toEqual([
       'sid:3000040; rev:12',
@@ -119,7 +119,7 @@ describe.each(FORMATS)('%s', (_name, format) => {
     ]);
   });
 
-  it('never names a user or a password in a condition', async () => {
+  it('never matches on URL credentials', async () => {
     const rows = [exportIndicator(1, 'URL', 'http://user:secret@auth.example/x')];
     const [rule] = rulesOf(await written(format, rows));
     expect(rule?.replace(/msg:"[^"]*"/, '')).not.toMatch(/user|secret/);

@@ -45,7 +45,7 @@ const expressible = (rows: readonly ExportIndicator[]) =>
   rows.filter(({ type, forDetection }) => SIGMA_TYPES.includes(type) && forDetection);
 
 describe('sigma', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     const more = [
       exportIndicator(30, 'FILENAME', 'C:\\Users\\victim\\AppData\\Roaming\\evil.exe', { severity: 'HIGH' }),
       exportIndicator(31, 'FILENAME', 'dropper.exe'),
@@ -66,7 +66,7 @@ describe('sigma', () => {
     await expectGolden(text + sigmaTail(leftOut), 'sigma-actor.yml');
   });
 
-  it('writes sound rules of hostile values', async () => {
+  it('writes valid rules for hostile values', async () => {
     const subject = { ...ACTOR, name: 'a: "b"\n# c \u202e\u0000 \'d\' {e} *f &g %h | > - x'.repeat(4) };
     const { documents } = await bundle(expressible(HOSTILE), { subject });
     expect(documents.length).toBeGreaterThan(3);
@@ -82,12 +82,12 @@ describe('sigma', () => {
     ['a\\*b', 'a\\\\\\*b'],
     ['a\\\\?', 'a\\\\\\\\\\?'],
     ['a\\', 'a\\\\'],
-  ])('escapes the user agent %s as the specification says', async (value, pattern) => {
+  ])('escapes the user agent %s per the specification', async (value, pattern) => {
     const { proxy } = await detectionOf(exportIndicator(1, 'USER_AGENT', value));
     expect(proxy).toMatchObject({ selection_user_agent: { 'c-useragent': pattern } });
   });
 
-  it('finds a domain and what is below it, but not its namesakes', async () => {
+  it('matches a domain and its subdomains, but not similar names', async () => {
     const { dns_query } = await detectionOf(exportIndicator(1, 'DOMAIN', 'evil.example'));
     expect(dns_query).toEqual({
       selection_domain: { QueryName: 'evil.example' },
@@ -97,7 +97,7 @@ describe('sigma', () => {
   });
 
   it.each(['duckdns.org', 'github.io', 'co.uk', 'xn--55qx5d.cn'])(
-    'finds the public suffix %s alone: what is below it is anybody',
+    'matches only the public suffix %s itself, not its subdomains',
     async (value) => {
       const detections = await detectionOf(exportIndicator(1, 'DOMAIN', value));
       expect(detections).toEqual({
@@ -111,12 +111,12 @@ describe('sigma', () => {
     },
   );
 
-  it('finds what is below a name that is below a public suffix', async () => {
+  it('matches subdomains of a name below a public suffix', async () => {
     const { dns_query } = await detectionOf(exportIndicator(1, 'DOMAIN', 'evil.duckdns.org'));
     expect(dns_query).toMatchObject({ selection_subdomain: { 'QueryName|endswith': '.evil.duckdns.org' } });
   });
 
-  it('writes IPv6 in both notations, and always as text', async () => {
+  it('writes IPv6 in both notations, always as text', async () => {
     const { documents } = await bundle([exportIndicator(1, 'IPV6', '1:2:3:4:5:6::8')]);
     for (const text of documents) expect(text).toContain("'1:2:3:4:5:6:0:8'");
     const { network_connection } = await detectionOf(exportIndicator(1, 'IPV6', '2001:db8::bad'));
@@ -130,12 +130,12 @@ describe('sigma', () => {
     ['wss://evil.example/socket', 'https://', 'evil.example/socket'],
     ['http://evil.example/a?b=1', 'http://', 'evil.example/a\\?b=1'],
     ['http://[2001:db8::bad]/a', 'http://', '[2001:db8::bad]/a'],
-  ])('writes the URL %s as it is requested, with its scheme and without', async (value, scheme, rest) => {
+  ])('writes the URL %s as requested, with and without its scheme', async (value, scheme, rest) => {
     const { proxy } = await detectionOf(exportIndicator(1, 'URL', value));
     expect(proxy).toMatchObject({ selection_url: { 'c-uri': [scheme + rest, rest] } });
   });
 
-  it('writes once what two schemes have in common', async () => {
+  it('writes patterns shared by two schemes once', async () => {
     const rows = ['http', 'https'].map((scheme, index) =>
       exportIndicator(index, 'URL', `${scheme}://evil.example/a`),
     );
@@ -197,7 +197,7 @@ describe('sigma', () => {
     ['$HOME/.config/evil', 'selection_name', '/.config/evil'],
     ['${HOME}/.config/evil', 'selection_name', '/.config/evil'],
     ['/home/<user>/evil', 'selection_path', '/home/*/evil'],
-  ])('looks for the file %s by %s %s', async (value, selection, pattern) => {
+  ])('matches the file %s by %s %s', async (value, selection, pattern) => {
     const { file_event } = await detectionOf(exportIndicator(1, 'FILENAME', value));
     const field = selection === 'selection_path' ? 'TargetFilename' : 'TargetFilename|endswith';
     expect(file_event).toEqual({ [selection]: { [field]: pattern }, condition: '1 of selection_*' });
@@ -218,7 +218,7 @@ describe('sigma', () => {
     ['$HOME/Library/evil', 'macos', '/Library/evil'],
     ['libevil.dylib', 'macos', '/libevil.dylib'],
     ['com.example.evil.plist', 'macos', '/com.example.evil.plist'],
-  ])('looks for the file %s on %s by the ending %s', async (value, product, pattern) => {
+  ])('matches the file %s on %s by the suffix %s', async (value, product, pattern) => {
     const rules = await rulesOf([exportIndicator(1, 'FILENAME', value)]);
     expect(rules.map(({ logsource, detection }) => ({ logsource, detection }))).toEqual([
       {
@@ -244,7 +244,7 @@ describe('sigma', () => {
     ['HKU\\S-1-5-21-1-2-3-1001_Classes\\evil', ['HKU\\\\*_Classes\\evil']],
     ['HKU\\.DEFAULT\\Software\\Evil', ['HKU\\.DEFAULT\\Software\\Evil']],
     ['HKCR\\evil', ['HKCR\\evil', 'HKLM\\Software\\Classes\\evil', 'HKU\\\\*_Classes\\evil']],
-  ])('looks for the registry path %s where Sysmon shows it', async (value, patterns) => {
+  ])('matches the registry path %s as Sysmon reports it', async (value, patterns) => {
     const { registry_set } = await detectionOf(exportIndicator(1, 'REGISTRY_KEY', value));
     const [only] = patterns;
     const below = patterns.map((pattern) => `${pattern}\\\\`);
@@ -294,12 +294,12 @@ describe('sigma', () => {
     ['FILENAME', 'a"b.exe'],
     ['FILENAME', 'a|b.exe'],
     ['FILENAME', 'a>b.exe'],
-  ] as const)('leaves the %s %s out, and counts it', async (type, value) => {
+  ] as const)('skips and counts the %s %s', async (type, value) => {
     expect(await bundle([exportIndicator(1, type, value)])).toEqual({ documents: [], leftOut: 1 });
     expect(sigmaTail(1)).toMatch(/^# .*: 1 .*\n$/);
   });
 
-  it('takes level, TLP and modification from the rows', async () => {
+  it('derives level, TLP and modification date from the rows', async () => {
     const rows = [
       exportIndicator(1, 'IPV4', '198.51.100.1', { severity: 'CRITICAL' }),
       exportIndicator(2, 'IPV4', '198.51.100.2', {
@@ -314,19 +314,19 @@ describe('sigma', () => {
     }
   });
 
-  it('moves the modification with the set, when rows have gone', async () => {
+  it('updates the modification date when rows were removed', async () => {
     const changed = { ...CHANGED, modifiedAt: new Date('2026-07-01T00:00:00.000Z') };
     const [rule] = await rulesOf([exportIndicator(1, 'MD5', 'a'.repeat(32))], { changed });
     expect(rule?.modified).toBe('2026-07-01');
   });
 
-  it('has no modification before its date', async () => {
+  it('has no modification date before its creation date', async () => {
     const changed = { createdAt: new Date('2026-08-01T00:00:00.000Z'), modifiedAt: CHANGED.modifiedAt };
     const [rule] = await rulesOf([exportIndicator(1, 'MD5', 'a'.repeat(32))], { changed });
     expect(rule).toMatchObject({ date: '2026-08-01', modified: '2026-08-01' });
   });
 
-  it('keeps ids by subject, log source and part', async () => {
+  it('keeps rule ids per subject, log source and part', async () => {
     const first = await rulesOf([exportIndicator(1, 'DOMAIN', 'a.example')]);
     const later = await rulesOf([exportIndicator(2, 'DOMAIN', 'b.example')]);
     const other = await rulesOf([exportIndicator(1, 'DOMAIN', 'a.example')], {
@@ -336,7 +336,7 @@ describe('sigma', () => {
     expect(other.map(({ id }) => id)).not.toEqual(first.map(({ id }) => id));
   });
 
-  it('splits what backends would not take at once, and loses nothing', async () => {
+  it('splits large rule sets without loss', async () => {
     const names = Array.from({ length: 1234 }, (_, index) => `host${index}.example`);
     const { documents } = await bundle(names.map((name, index) => exportIndicator(index, 'DOMAIN', name)));
     expectSound(documents);
@@ -347,7 +347,7 @@ describe('sigma', () => {
     expect(found).toEqual(names);
   });
 
-  it('splits long values by their length', async () => {
+  it('splits long values by length', async () => {
     const rows = Array.from({ length: 40 }, (_, index) =>
       exportIndicator(index, 'URL', `http://long.example/${index}/${'a'.repeat(8000)}`),
     );
@@ -356,12 +356,12 @@ describe('sigma', () => {
     for (const text of documents) expect(text.length).toBeLessThan(101_000);
   });
 
-  it('writes the same whatever the batches', async () => {
+  it('is identical for any batch size', async () => {
     const rows = expressible([...GOLDEN, ...HOSTILE]);
     expect(await bundle(rows, { batchSize: 1 })).toEqual(await bundle(rows, { batchSize: 1000 }));
   });
 
-  it('says when there is nothing to say, in comments alone', () => {
+  it('contains only comments when there are no rules', () => {
     const head = sigmaHead(
       { ...ACTOR, name: 'a\n- b', attackId: null },
       { ruleCount: 0, leftOut: { MUTEX: 2 } },
@@ -372,7 +372,7 @@ describe('sigma', () => {
     expect(sigmaTail(0)).toBe('');
   });
 
-  it('compares an ftp URL with its scheme alone', async () => {
+  it('matches an FTP URL only with its scheme', async () => {
     const { proxy = {} } = await detectionOf(exportIndicator(1, 'URL', 'ftp://files.example/x'));
     expect(patternsOf(proxy as Record<string, unknown>, 'selection_url')).toEqual(['ftp://files.example/x']);
   });

@@ -11,29 +11,29 @@ const rulesFor = async (type: IndicatorType, value: string) =>
 const SURICATA_ONLY = /(?:dns|tls|http|file)\.[a-z]|; (?:nocase|endswith|startswith|bsize|dotprefix)[;:]/;
 
 describe('snort', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await written(snortFormat(), GOLDEN), 'indicators.snort.rules');
   });
 
-  it('speaks no Suricata', async () => {
+  it('contains no Suricata-only keywords', async () => {
     const text = await written(snortFormat(), [...GOLDEN, ...HOSTILE]);
     expect(text.replace(/msg:"[^"]*"|content:"[^"]*"/g, '')).not.toMatch(SURICATA_ONLY);
   });
 
-  it('asks for the labels of a domain up to the root', async () => {
+  it('matches the labels of a domain up to the root', async () => {
     expect(await rulesFor('DOMAIN', 'evil.example')).toContain(
       'content:"|04|evil|07|example|00|",nocase,offset 12; ',
     );
   });
 
-  it('asks for a server name that ends as the domain and is it or has a dot before it', async () => {
+  it('matches a server name equal to the domain or below it', async () => {
     expect(await rulesFor('DOMAIN', 'evil.example')).toContain(
       'content:"|00 00|"; byte_jump:2,5,relative,post_offset -14; ' +
         'pcre:"/\\G(?:\\x00\\x0C|[^\\x00]\\.)evil\\.example/Rsi"; ',
     );
   });
 
-  it('asks for a public suffix alone, wherever names are seen', async () => {
+  it('matches only the public suffix itself in DNS, TLS and HTTP', async () => {
     const text = await rulesFor('DOMAIN', 'co.uk');
     expect(text).toContain(
       'content:"|02|co|02|uk|00|",nocase,offset 12,depth 9; ' +
@@ -43,25 +43,25 @@ describe('snort', () => {
     expect(text).toContain('pcre:"/^co\\.uk(?:\\x3a\\d*)?\\z/i"; ');
   });
 
-  it('asks for the host and the whole raw target of a URL', async () => {
+  it('matches the host and the complete raw target of a URL', async () => {
     const text = await rulesFor('URL', 'http://evil.example:8080/a%7Eb?c');
     expect(text).toContain('http_header:field host; content:"evil.example|3A|8080",nocase; bufferlen:17; ');
     expect(text).toContain('http_raw_uri; content:"/a%7Eb?c"; bufferlen:8; ');
   });
 
-  it('finds a target that normalizing leaves alone in a request to a proxy too', async () => {
+  it('matches a target unaffected by normalization also in proxy requests', async () => {
     expect(await rulesFor('URL', 'http://evil.example/gate.php?id=1')).toContain(
       'http_raw_uri; content:"/gate.php?id=1"; isdataat:!1,relative; http_uri; bufferlen:14; ',
     );
   });
 
-  it('compares the ends and the length of what is too long for a line', async () => {
+  it('matches both ends and the length of a value too long for a line', async () => {
     expect(await rulesFor('URL', `http://long.example/${'a'.repeat(8000)}`)).toMatch(
       /http_raw_uri; content:"\/a{499}",depth 500; content:"a{500}",offset 7501; bufferlen:8001;/,
     );
   });
 
-  it('alerts once a flow on an address', async () => {
+  it('alerts on an address once per flow', async () => {
     expect(await rulesFor('IPV4', '198.51.100.7')).toContain(
       'flowbits:isnotset,tipline.address; flowbits:set,tipline.address; ',
     );

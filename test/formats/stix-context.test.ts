@@ -113,15 +113,15 @@ const objects = async (fields: object = info) =>
 const typesAndIds = (all: Written[]) => all.map(({ id }) => id.replace(/--.*-/, '--'));
 
 describe('stix with context', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await written(stix, rows, info), 'context.stix.json');
   });
 
-  it('is sound', async () => {
+  it('is valid', async () => {
     expect(bundleProblems(await written(stix, rows, info))).toEqual([]);
   });
 
-  it('joins only what is there', async () => {
+  it('includes only relationships whose ends are present', async () => {
     const all = await objects({ entities: [campaign], relationships });
     const joins = all.filter(({ type }) => type === 'relationship');
     expect(joins.map(({ relationship_type, target_ref }) => [relationship_type, target_ref])).toEqual([
@@ -129,13 +129,13 @@ describe('stix with context', () => {
     ]);
   });
 
-  it('is another bundle than without', async () => {
+  it('is a different bundle than without context', async () => {
     const plain = JSON.parse(await written(stixFormat({ context: false }), rows, info));
     expect(plain.id).not.toBe(JSON.parse(await written(stix, rows, info)).id);
     expect(typesAndIds(plain.objects).filter((id) => /^(campaign|relationship)/.test(id))).toEqual([]);
   });
 
-  it('tells a link to no more people than its ends and itself', async () => {
+  it('marks a relationship with the most restrictive TLP of itself and its ends', async () => {
     const all = await objects({ relationships: [{ ...link(campaign, 'attributed-to', group), tlp: 'RED' }] });
     const join = all.find(({ relationship_type: type }) => type === 'attributed-to');
     expect(join?.object_marking_refs).toEqual(['marking-definition--e828b379-4e03-4974-9ac4-e53a884c97c1']);
@@ -152,17 +152,17 @@ describe('stix ids of entities', () => {
       .filter(({ type }) => ['intrusion-set', 'threat-actor', 'attack-pattern'].includes(type))
       .map(({ id }) => id);
 
-  it('are those of ATT&CK, also where the entity came from elsewhere first', async () => {
+  it('are those of ATT&CK, even if the entity was first imported from elsewhere', async () => {
     const externalIds = [`intrusion-set--${uuid(8).replace('-4', '-5')}`, `intrusion-set--${ATTACK_UUID}`];
     expect(await idsOf({ ...group, id: uuid(9), externalIds })).toEqual([`intrusion-set--${ATTACK_UUID}`]);
   });
 
-  it('are never given twice', async () => {
+  it('are unique', async () => {
     const twin = { ...group, id: uuid(9), externalIds: [`intrusion-set--${ATTACK_UUID}`] };
     expect(await idsOf(twin, group)).toEqual([`intrusion-set--${uuid(9)}`, `intrusion-set--${ATTACK_UUID}`]);
   });
 
-  it('are valid where the source made up a UUID', async () => {
+  it('are valid where the source generated an invalid UUID', async () => {
     const made = { ...technique, id: 'd4e5f6a7-b8c9-0d1e-2f3a-4b5c6d7e8f90' };
     const externalIds = [`attack-pattern--${made.id}`];
     const text = await written(stix, [], { entities: [{ ...made, externalIds }], tlps: ['GREEN'] });
@@ -170,20 +170,20 @@ describe('stix ids of entities', () => {
     expect(text).toContain(`"external_id":"${externalIds[0]}"`);
   });
 
-  it('are of the type that the source gave', async () => {
+  it('have the type stated by the source', async () => {
     expect(await idsOf(person, actor(7, 'Nobody'))).toEqual([
       `threat-actor--${uuid(2)}`,
       `intrusion-set--${uuid(7)}`,
     ]);
   });
 
-  it('of others name no creator', async () => {
+  it('of other producers have no created_by_ref', async () => {
     const all = await objects({ entities: [person, technique], relationships: [] });
     const creators = all.filter(({ type }) => type === 'threat-actor' || type === 'attack-pattern');
     expect(creators.map((object) => 'created_by_ref' in object)).toEqual([false, true]);
   });
 
-  it('of others come with the times that they state, and their whole description', async () => {
+  it('of other producers keep their stated times and full description', async () => {
     const statedAt = new Date('2025-10-01T00:00:00.000Z');
     const description = 'd'.repeat(20_000);
     const all = await objects({ entities: [{ ...group, statedAt, description }], relationships: [] });
@@ -193,13 +193,13 @@ describe('stix ids of entities', () => {
     });
   });
 
-  it('of others whose time nobody stated are as old as the entity, never as its last change', async () => {
+  it("of other producers without a stated time use the entity's creation time", async () => {
     const all = await objects({ entities: [group], relationships: [] });
     const created = group.createdAt.toISOString();
     expect(all.find(({ type }) => type === 'intrusion-set')).toMatchObject({ created, modified: created });
   });
 
-  it('of our own keep our times, whatever was stated', async () => {
+  it("of Tipline's own objects use Tipline's times", async () => {
     const statedAt = new Date('2025-10-01T00:00:00.000Z');
     const all = await objects({ entities: [{ ...technique, statedAt }], relationships: [] });
     expect(all.find(({ type }) => type === 'attack-pattern')).toMatchObject({

@@ -22,7 +22,7 @@ const patternOf = async (type: IndicatorType, value: string) =>
   (await only('indicator', exportIndicator(1, type, value)))[0]?.pattern;
 
 describe('stix', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await written(stix, GOLDEN), 'indicators.stix.json');
   });
 
@@ -30,22 +30,22 @@ describe('stix', () => {
     ['nothing', []],
     ['one of each type', GOLDEN],
     ['hostile values', HOSTILE],
-  ])('is sound with %s', async (_, rows) => {
+  ])('is valid with %s', async (_, rows) => {
     expect(bundleProblems(await written(stix, rows))).toEqual([]);
   });
 
-  it('is the same bytes however the rows are batched', async () => {
+  it('is identical for any batch size', async () => {
     expect(await written(stix, HOSTILE, {}, 1)).toBe(await written(stix, HOSTILE, {}, 1000));
   });
 
-  it('names the bundle after what was asked for and what matched', async () => {
+  it('derives the bundle id from the query and the result', async () => {
     const idOf = async (fields: object) => JSON.parse(await written(stix, GOLDEN, fields)).id as string;
     const ids = await Promise.all([{}, { query: 'type=URL' }, { digest: 'ab' }].map(idOf));
     expect(new Set(ids).size).toBe(3);
     expect(ids[0]).toBe(await idOf({}));
   });
 
-  it('hands out pieces of some kilobytes, also of rows that came at once', async () => {
+  it('streams chunks of a few kilobytes', async () => {
     const pieces: string[] = [];
     async function* batches() {
       yield HOSTILE;
@@ -78,28 +78,28 @@ describe('stix patterns', () => {
   });
 });
 
-describe('stix indicators', () => {
+describe('STIX export indicators', () => {
   const row = exportIndicator(1, 'DOMAIN', 'evil.example');
 
-  it('need no object of a type that STIX does not have', async () => {
+  it('use only object types that STIX defines', async () => {
     const types = new Set((await objectsOf(...GOLDEN)).map(({ type }) => type));
     const own = ['extension-definition', 'identity', 'indicator', 'marking-definition', 'vulnerability'];
     expect([...types].sort()).toEqual(own);
   });
 
-  it('end only after they began', async () => {
+  it('have valid_until only after valid_from', async () => {
     const [indicator] = await only('indicator', { ...row, expiresAt: row.firstSeen });
     expect(indicator).not.toHaveProperty('valid_until');
     expect(JSON.stringify(indicator?.extensions)).toContain(`"expires_at":"${row.firstSeen.toISOString()}"`);
   });
 
-  it('are of the types that their sources state', async () => {
+  it('have the indicator types stated by their sources', async () => {
     const [indicator] = await only('indicator', { ...row, tags: ['apt', 'compromised'] });
     expect(indicator?.indicator_types).toEqual(['compromised']);
     expect(indicator?.labels).toEqual(['apt', 'compromised']);
   });
 
-  it('not for detection are no malicious activity to match', async () => {
+  it('not for detection are not malicious-activity', async () => {
     const [indicator] = await only('indicator', {
       ...row,
       tags: ['malicious-activity'],
@@ -108,7 +108,7 @@ describe('stix indicators', () => {
     expect(indicator?.indicator_types).toEqual(['unknown']);
   });
 
-  it('refer to their ids elsewhere, but not to themselves', async () => {
+  it('reference their external ids, but not themselves', async () => {
     const externalIds = [`indicator--${row.id}`, 'misp-galaxy:threat-actor="APT 28"', 'report 7'];
     const [indicator] = await only('indicator', { ...row, externalIds });
     expect(indicator?.external_references).toEqual([
@@ -117,12 +117,12 @@ describe('stix indicators', () => {
     ]);
   });
 
-  it('changed no earlier than they were made', async () => {
+  it('have no modification before their creation', async () => {
     const [indicator] = await only('indicator', { ...row, modifiedAt: new Date(0) });
     expect(indicator?.modified).toBe(row.createdAt.toISOString());
   });
 
-  it('ship the definitions of just the markings that are used', async () => {
+  it('include only the marking definitions in use', async () => {
     const objects = await objectsOf({ ...row, tlp: 'AMBER_STRICT' });
     const markings = objects.filter(({ type }) => type === 'marking-definition');
     expect(markings.map(({ id, name }) => [id, name])).toEqual([

@@ -36,7 +36,7 @@ describe.skipIf(!isInstalled)('suricata rules in Suricata, where it is installed
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('load strictly, every one, without a warning', () => {
+  it('load in strict mode without warnings', () => {
     const strictly = ['-T', '-v', '--init-errors-fatal', '--strict-rule-keywords=all'];
     const output = suricata(directory, strictly);
     const text = readFileSync(join(directory, 'tipline.rules'), 'utf8');
@@ -45,7 +45,7 @@ describe.skipIf(!isInstalled)('suricata rules in Suricata, where it is installed
     expect(output.split('\n').filter((line) => /warning|error/i.test(line))).toEqual([]);
   });
 
-  it('fire on what they are for and on nothing near it', () => {
+  it('fire on matching traffic only', () => {
     const attempts = attemptsFor(rows);
     const fired = replay(directory, attempts);
     const wrong = attempts.filter(({ sid, fires }, index) => fired.has(`${index} ${sid}`) !== fires);

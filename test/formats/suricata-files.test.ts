@@ -43,7 +43,7 @@ async function alertsFor(hash: string): Promise<number> {
 }
 
 describe.skipIf(!isInstalled)('file hashes in Suricata, where it is installed', () => {
-  it('fire by the rule of the documentation on a list that is a txt export, and on no other file', async () => {
+  it('match by the documented rule and a txt export, and no other file', async () => {
     expect(RULE).not.toBe('');
     expect(await alertsFor(sha256(BODY))).toBe(1);
     expect(await alertsFor(sha256('another'))).toBe(0);

@@ -39,18 +39,18 @@ async function linesOf(style: TxtStyle, rows: Rows, given?: GivenOptions): Promi
 }
 
 describe.each(TXT_STYLES)('txt, %s', (style) => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await listsOf(style, GOLDEN), `indicators.${style}.txt`);
   });
 
-  it('is nothing, but for a header line, when nothing matches', async () => {
+  it('is empty without matches, except for a header line', async () => {
     const { header } = LIST_STYLES[style];
     expect(await written(txtFormat({ list: optionsOf(style) }), [])).toBe(
       header ? 'description,ip,weight\n' : '',
     );
   });
 
-  it('has no empty, repeated or broken line, and no comment but at the end', async () => {
+  it('has no empty, duplicate or broken lines, and comments only at the end', async () => {
     const lines = await linesOf(style, [...GOLDEN, ...HOSTILE]);
     expect(lines.filter((line) => line.trim() === '' || /[\p{Cc}\u2028\u2029]/u.test(line))).toEqual([]);
     expect(new Set(lines).size).toBe(lines.length);
@@ -59,13 +59,13 @@ describe.each(TXT_STYLES)('txt, %s', (style) => {
     expect(comments.filter((line) => !line.startsWith('# left out: '))).toEqual([]);
   });
 
-  it('leaves out what is context only', async () => {
+  it('omits context-only indicators', async () => {
     const row = exportIndicator(1, 'DOMAIN', 'evil.example', { forDetection: false });
     const { header } = LIST_STYLES[style];
     expect(await linesOf(style, [row])).toEqual(header ? ['description,domain,weight'] : []);
   });
 
-  it('joins neighbouring addresses where networks are taken, unless told not to', async () => {
+  it('aggregates adjacent addresses where networks are supported, unless disabled', async () => {
     const rows = [4, 5, 6, 7, 9].map((part) => exportIndicator(part, 'IPV4', `192.0.2.${part}`));
     const single = await linesOf(style, rows, { collapse: 'off' });
     expect(single.filter((line) => /^192|,192/.test(line))).toHaveLength(5);
@@ -73,7 +73,7 @@ describe.each(TXT_STYLES)('txt, %s', (style) => {
     expect(joined).toEqual(LIST_STYLES[style].networks ? ['192.0.2.4/30', '192.0.2.9'] : single);
   });
 
-  it('has no more lines than its limit, whole entries of those that come first', async () => {
+  it('has at most its limit of lines, with complete entries in ranking order', async () => {
     const rows = Array.from({ length: 600 }, (_, i) => exportIndicator(i + 1, 'DOMAIN', `evil-${i}.example`));
     const entries = (await linesOf(style, rows, { limit: 101 })).filter(
       (line) => !line.startsWith('description'),
@@ -84,13 +84,13 @@ describe.each(TXT_STYLES)('txt, %s', (style) => {
   });
 });
 
-describe('a list of one kind of value', () => {
+describe('a list style for one kind of value', () => {
   const wrong = (style: TxtStyle, types: readonly IndicatorType[] | undefined, given: GivenOptions = {}) => {
     const options = optionsFor('txt', { style, ...given }, types);
     return 'error' in options ? options.error : null;
   };
 
-  it.each(TXT_STYLES.filter((style) => LIST_STYLES[style].kinds))('is all that %s takes', (style) => {
+  it.each(TXT_STYLES.filter((style) => LIST_STYLES[style].kinds))('accepts each kind of %s and requires a choice', (style) => {
     for (const kind of LIST_STYLES[style].kinds ?? []) expect(wrong(style, kind)).toBeNull();
     for (const types of [undefined, [], INDICATOR_TYPES, ['IPV4', 'DOMAIN'], ['DOMAIN', 'URL']] as const)
       expect(wrong(style, types)).toMatch(
@@ -110,11 +110,11 @@ describe('a list of one kind of value', () => {
     ['splunk', ['ASN'], expect.stringContaining('one kind')],
     ['wazuh', ['ASN'], null],
     ['plain', undefined, null],
-  ] as const)('%s takes %j: %j', (style, types, problem) => {
+  ] as const)('%s with %j: %j', (style, types, problem) => {
     expect(wrong(style, types)).toEqual(problem);
   });
 
-  it('is told what does not go together', () => {
+  it('reports incompatible options', () => {
     expect(wrong('wazuh', ['IPV4'], { collapse: 'on' })).toBe(
       'style=wazuh lists single addresses: collapse=on is not for it.',
     );
@@ -131,11 +131,11 @@ describe('wazuh', () => {
     ['IPV6', '2001:db8::7', '"2001:db8::7":medium'],
     ['URL', 'http://evil.example/a', '"http://evil.example/a":medium'],
     ['MUTEX', 'Global\\x', 'Global\\x:medium'],
-  ] as const)('has %s %s as %s', async (type, value, line) => {
+  ] as const)('writes %s %s as %s', async (type, value, line) => {
     expect(await linesOf('wazuh', [exportIndicator(1, type, value)])).toEqual([line]);
   });
 
-  it('leaves out what its reader cannot read back', async () => {
+  it('omits values that its parser cannot read back', async () => {
     expect(await linesOf('wazuh', [exportIndicator(1, 'MUTEX', 'a"b')])).toEqual([]);
   });
 });
@@ -152,7 +152,7 @@ describe('splunk', () => {
     ['USER_AGENT', 'x', 'description,http_referrer,http_user_agent,url,weight', ',x,,50'],
     ['FILENAME', 'a.exe', 'description,file_hash,file_name,weight', ',a.exe,50'],
     ['EMAIL', 'a@e.example', 'description,src_user,subject,weight', 'a@e.example,,50'],
-  ] as const)('has %s %s as a row of its collection', async (type, value, header, cells) => {
+  ] as const)('writes %s %s as a row of its collection', async (type, value, header, cells) => {
     const [first, row] = await linesOf('splunk', [exportIndicator(1, type, value)]);
     expect([first, row]).toEqual([
       header,
@@ -160,19 +160,19 @@ describe('splunk', () => {
     ]);
   });
 
-  it('gives at least the weight 1', async () => {
+  it('has a weight of at least 1', async () => {
     const [, row] = await linesOf('splunk', [exportIndicator(1, 'IPV4', '192.0.2.7', { confidence: 0 })]);
     expect(row?.endsWith('192.0.2.7,1')).toBe(true);
   });
 });
 
 describe('txt', () => {
-  it.each(['co.uk', 'github.io'])('has the public suffix %s alone', async (name) => {
+  it.each(['co.uk', 'github.io'])('lists the public suffix %s without a wildcard', async (name) => {
     const rows = [exportIndicator(1, 'DOMAIN', name)];
     for (const style of ['paloalto', 'fortinet'] as const) expect(await linesOf(style, rows)).toEqual([name]);
   });
 
-  it('pairs names with a wildcard where the firewall takes one', async () => {
+  it('adds a wildcard to names where the firewall supports it', async () => {
     const rows = [exportIndicator(1, 'DOMAIN', 'evil.example')];
     expect(await linesOf('paloalto', rows)).toEqual(['evil.example', '*.evil.example']);
     expect(await linesOf('fortinet', rows)).toEqual(['evil.example', '*.evil.example']);
@@ -197,18 +197,18 @@ describe('txt', () => {
     ['paloalto', `http://evil.example/${'a'.repeat(242)}`, [`evil.example/${'a'.repeat(242)}`]],
     ['paloalto', `http://evil.example/${'a'.repeat(243)}`, []],
     ['fortinet', `http://evil.example/${'a'.repeat(4000)}`, []],
-  ] as const)('%s has %s as %j', async (style, url, lines) => {
+  ] as const)('%s writes %s as %j', async (style, url, lines) => {
     expect(await linesOf(style, urls(url))).toEqual(lines);
   });
 
-  it('writes URLs that come out alike once', async () => {
+  it('writes URLs with identical output once', async () => {
     const rows = urls('http://evil.example/A', 'https://evil.example/A', 'https://evil.example/a');
     expect(await linesOf('paloalto', rows)).toEqual(['evil.example/a']);
     expect((await linesOf('fortinet', rows)).sort()).toEqual(['evil.example/A', 'evil.example/a']);
     expect(await linesOf('plain', rows)).toHaveLength(3);
   });
 
-  it('counts what is left out where comments are known', async () => {
+  it('counts the omitted values where comments are supported', async () => {
     const rows = urls('ftp://evil.example/x', 'http://evil.example/');
     expect(await linesOf('checkpoint', rows)).toEqual([
       'evil.example/',
@@ -217,7 +217,7 @@ describe('txt', () => {
   });
 });
 
-describe('collapsed addresses', () => {
+describe('aggregated addresses', () => {
   const collapsed = (addresses: string[]) => {
     const collapser = addressCollapser();
     return [...addresses.flatMap((address) => collapser.add(address)), ...collapser.end()];
@@ -242,7 +242,7 @@ describe('collapsed addresses', () => {
   it.each([
     ['IPv4', ipv4],
     ['IPv6', ipv6],
-  ])('hold exactly the %s addresses that were given, in as few networks as possible', (_, shown) => {
+  ])('cover exactly the given %s addresses, in as few networks as possible', (_, shown) => {
     fc.assert(
       fc.property(numbers, (given) => {
         const sorted = given.sort((a, b) => a - b);
@@ -271,7 +271,7 @@ describe('collapsed addresses', () => {
     return 'value' in result ? result.value : address;
   };
 
-  it('do not run from IPv4 into IPv6 nor beyond the last address', () => {
+  it('do not span IPv4 and IPv6, nor exceed the last address', () => {
     expect(collapsed(['255.255.255.254', '255.255.255.255', '::1'])).toEqual(['255.255.255.254/31', '::1']);
     expect(collapsed(['0.0.0.0', '::', '::1'])).toEqual(['0.0.0.0', '::/127']);
   });

@@ -22,26 +22,26 @@ const indicators = async (rows: Parameters<typeof written>[1]) =>
   read(await written(zeek, rows)).rows.map(([indicator]) => indicator);
 
 describe('zeek', () => {
-  it('is this, whole', async () => {
+  it('matches the golden file', async () => {
     await expectGolden(await written(zeek, GOLDEN), 'indicators.zeek.dat');
   });
 
-  it('is a header alone when nothing matches', async () => {
+  it('is only a header without matches', async () => {
     expect(await written(zeek, [])).toBe('#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc\n');
   });
 
-  it('has four set fields a line and no comment, whatever values, tags and sources hold', async () => {
+  it('has four fields per line and no comments, for hostile input', async () => {
     const { lines, rows } = read(await written(zeek, HOSTILE));
     expect(lines.filter((line) => line.startsWith('#'))).toEqual([]);
     expect(rows.filter((row) => row.length !== 4 || row.includes(null))).toEqual([]);
     expect(rows.flat().filter((field) => /[\p{Cc}\u2028]|^\s|\s$/u.test(field ?? ''))).toEqual([]);
   });
 
-  it('holds only what Zeek can take in, whatever values, tags and sources hold', async () => {
+  it('contains only what Zeek accepts, for hostile input', async () => {
     expect(intelProblems(await written(zeek, [...GOLDEN, ...HOSTILE]))).toEqual([]);
   });
 
-  it('lists nothing twice that Zeek, which ignores case, takes for one', async () => {
+  it("contains no duplicates under Zeek's case-insensitive comparison", async () => {
     const { rows } = read(await written(zeek, [...GOLDEN, ...HOSTILE]));
     const keys = rows.map(([indicator, type]) => `${indicator?.toLowerCase()} ${type}`);
     expect(new Set(keys).size).toBe(keys.length);
@@ -53,7 +53,7 @@ describe('zeek', () => {
     ['(empty)', '\\x28empty)'],
     ['a\\x41', 'a\\x5cx41'],
     ['a\\xyz', 'a\\xyz'],
-  ])('writes %s as %s, which is read back', async (value, line) => {
+  ])('writes %s as %s, which parses back', async (value, line) => {
     const text = await written(zeek, [exportIndicator(1, 'USER_AGENT', value)]);
     expect(text).toContain(`\n${line}\tIntel::SOFTWARE\t`);
     expect(read(text).rows[0]?.[0]).toBe(value);
@@ -73,23 +73,23 @@ describe('zeek', () => {
     expect(await indicators([exportIndicator(1, 'URL', url)])).toEqual(forms);
   });
 
-  it('writes URLs that differ by scheme or letter case once', async () => {
+  it('writes URLs that differ by scheme or case once', async () => {
     const urls = ['http://evil.example/Gate', 'https://evil.example/Gate', 'http://evil.example/gate'];
     expect(await indicators(urls.map((url, i) => exportIndicator(i + 1, 'URL', url)))).toHaveLength(1);
   });
 
-  it('leaves out file names with a path: Zeek sees base names', async () => {
+  it('omits file names with a path, as Zeek sees base names', async () => {
     const names = ['C:\\Temp\\a.exe', '/tmp/b.sh', 'c.exe'];
     const rows = names.map((name, i) => exportIndicator(i + 1, 'FILENAME', name));
     expect(await indicators(rows)).toEqual(['c.exe']);
   });
 
-  it('always names a source', async () => {
+  it('always has a source', async () => {
     const text = await written(zeek, [exportIndicator(1, 'DOMAIN', 'evil.example', { source: ' \t' })]);
     expect(read(text).rows[0]?.[2]).toBe('unnamed');
   });
 
-  it.each(['ftp', 'ftps'])('leaves out %s URLs: without the scheme they would be of HTTP', async (scheme) => {
+  it.each(['ftp', 'ftps'])('omits %s URLs, which without a scheme would match HTTP', async (scheme) => {
     expect(await indicators([exportIndicator(1, 'URL', `${scheme}://files.example/x`)])).toEqual([]);
   });
 });

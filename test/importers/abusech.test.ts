@@ -31,13 +31,13 @@ const THREATFOX_INDICATOR = {
 };
 
 describe('ThreatFox', () => {
-  it('is read from its export', async () => {
+  it('reads its export', async () => {
     expect(await recordsOf('threatfox', { 7: [THREATFOX], 8: [] })).toEqual([
       expect.objectContaining(THREATFOX_INDICATOR),
     ]);
   });
 
-  it('is read from the answer of its API', async () => {
+  it('reads its API response', async () => {
     const { ioc_value: ioc, first_seen_utc, ...rest } = THREATFOX;
     const data = [{ ...rest, ioc, first_seen: `${first_seen_utc} UTC`, tags: ['c2', 'vidar'] }];
     expect(await recordsOf('threatfox', { query_status: 'ok', data })).toEqual([
@@ -45,7 +45,7 @@ describe('ThreatFox', () => {
     ]);
   });
 
-  it('makes no tag of a family nobody knows', async () => {
+  it('creates no tag for an unknown family', async () => {
     const [one] = ofKind(
       await recordsOf('threatfox', { 7: [{ ...THREATFOX, malware_printable: 'Unknown malware' }] }),
       'indicator',
@@ -59,7 +59,7 @@ describe('ThreatFox', () => {
     [{ ioc_type: 'sha3_384_hash' }, 'unknown type: sha3_384_hash'],
     [{ confidence_level: 101 }, 'confidence not an integer from 0 to 100'],
     [{ first_seen_utc: 'yesterday' }, 'date not readable: first_seen_utc'],
-  ])('rejects %j as %s, and goes on', async (change, reason) => {
+  ])('rejects %j as %s, and continues', async (change, reason) => {
     const records = await recordsOf('threatfox', { 7: [{ ...THREATFOX, ...change }], 8: [THREATFOX] });
     expect(records).toEqual([
       { kind: 'rejected', of: 'indicator', reason, where: 'object 1' },
@@ -77,21 +77,21 @@ describe('URLhaus', () => {
     firstSeen: new Date('2026-02-07T04:31:13Z'),
   };
 
-  it('is read from the answer of its API', async () => {
+  it('reads its API response', async () => {
     const urls = [{ ...url, date_added: '2026-02-07 04:31:13 UTC', tags: ['elf'], urlhaus_reference: 'x' }];
     expect(await recordsOf('urlhaus', { query_status: 'ok', urls })).toEqual([
       expect.objectContaining({ ...expected, lastSeen: null }),
     ]);
   });
 
-  it('is read from its export', async () => {
+  it('reads its export', async () => {
     const dated = { dateadded: '2026-02-07 04:31:13 UTC', last_online: '2026-02-08 01:00:00 UTC' };
     expect(
       await recordsOf('urlhaus', { 1: [{ ...url, ...dated, tags: ['elf'], urlhaus_link: 'x' }] }),
     ).toEqual([expect.objectContaining({ ...expected, lastSeen: new Date('2026-02-08T01:00:00Z') })]);
   });
 
-  it('is read from its CSV', async () => {
+  it('reads its CSV', async () => {
     const lines = [
       '# id,dateadded,url,threat',
       '"1","2026-02-07 04:31:13","http://bad.example.com/a","malware_download"',
@@ -114,7 +114,7 @@ describe('MalwareBazaar', () => {
     tags: ['exe'],
   };
 
-  it('gives an indicator for each hash, none for the name of the file', async () => {
+  it('yields an indicator for each hash, none for the file name', async () => {
     const records = ofKind(
       await recordsOf('malwarebazaar', { query_status: 'ok', data: [sample] }),
       'indicator',
@@ -130,7 +130,7 @@ describe('MalwareBazaar', () => {
     });
   });
 
-  it('is read from its CSV alike', async () => {
+  it('reads its CSV alike', async () => {
     const header = '# "first_seen_utc","sha256_hash","md5_hash","file_name","file_type_guess","signature"';
     const row = `"2026-05-12 10:00:00", "${SHA256}", "${MD5}", "file.exe", "exe", "AgentTesla"`;
     const records = ofKind(await recordsOf('malwarebazaar', `${header}\n${row}\n`), 'indicator');
@@ -142,7 +142,7 @@ describe('MalwareBazaar', () => {
 });
 
 describe('Feodo Tracker', () => {
-  it('is read from its list', async () => {
+  it('reads its list', async () => {
     const entry = {
       ip_address: '192.0.2.7',
       hostname: 'host.example.com',
@@ -161,14 +161,14 @@ describe('Feodo Tracker', () => {
     ]);
   });
 
-  it('may be empty', async () => {
+  it('accepts an empty list', async () => {
     expect(await run('feodo', [])).toEqual({ records: [], unreadable: null });
   });
 });
 
-describe.each(['threatfox', 'urlhaus', 'malwarebazaar'] as const)('an answer of %s', (kind) => {
+describe.each(['threatfox', 'urlhaus', 'malwarebazaar'] as const)('a response of %s', (kind) => {
   it.each(['illegal_auth_key', 'unknown_auth_key', 'http_post_expected'])(
-    'that says %s is unreadable',
+    'with the status %s is unreadable',
     async (status) => {
       expect(await run(kind, { query_status: status })).toEqual({
         records: [],
@@ -177,14 +177,14 @@ describe.each(['threatfox', 'urlhaus', 'malwarebazaar'] as const)('an answer of 
     },
   );
 
-  it.each(['no_results', 'no_result'])('that says %s is an empty feed', async (status) => {
+  it.each(['no_results', 'no_result'])('with the status %s is an empty feed', async (status) => {
     expect(await run(kind, { query_status: status })).toEqual({ records: [], unreadable: null });
   });
 
   it.each([
     [{ query_status: 'ok' }, 'not an answer of abuse.ch'],
     [{ error: 'Unauthorized' }, `not ${kind}`],
-    ['<html><body>Rate limit</body></html>', 'HTML, not data'],
+    ['<html><body>Rate limit</body></html>', 'the file is an HTML page, not data'],
     ['', 'no data in the file'],
     ['Too many requests', 'no usable column names'],
   ])('that is %j is unreadable', async (content, message) => {

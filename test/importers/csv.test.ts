@@ -17,8 +17,8 @@ const valuesOf = async (...lines: string[]) =>
 const rejectedOf = async (...lines: string[]) =>
   ofKind(await recordsOf(...lines), 'rejected').map(({ reason, where }) => `${where}: ${reason}`);
 
-describe('CSV rows', () => {
-  it('carry over what the columns state', async () => {
+describe('a CSV row', () => {
+  it('maps all supported columns', async () => {
     const header = 'ioc,type,first_seen,last_seen,expires_at,confidence,severity,tlp,tags,malware,comment';
     const row =
       'hxxp://bad[.]example.com/a,url,2024-01-02,1/3/2024,2025-01-01,90,High,Amber+Strict,"#a, b;c #d",Qakbot,x';
@@ -42,7 +42,7 @@ describe('CSV rows', () => {
     ]);
   });
 
-  it.each(['None', 'null', 'N/A', '-', ''])('take %j for nothing stated', async (nothing) => {
+  it.each(['None', 'null', 'N/A', '-', ''])('treats %j as an absent value', async (nothing) => {
     const header = 'ioc,first_seen,confidence,severity,tlp,tags';
     const [one] = await indicatorsOf(header, `bad.example.com,${Array(5).fill(nothing).join(',')}`);
     expect(one).toMatchObject({ firstSeen: null, confidence: null, severity: null, tlp: null, tags: [] });
@@ -65,11 +65,11 @@ describe('CSV rows', () => {
     ['email', 'a@example.com', 'EMAIL a@example.com'],
     ['filepath', '/tmp/a', 'FILENAME /tmp/a'],
     ['cve', 'CVE-2021-44228', 'CVE CVE-2021-44228'],
-  ])('of type %s, %s', async (type, value, expected) => {
+  ])('with type %s and value %s', async (type, value, expected) => {
     expect(await valuesOf('type,value', `${type},${value}`)).toEqual([expected]);
   });
 
-  it('without a type are told by their form', async () => {
+  it('without a type is classified by its format', async () => {
     expect(await valuesOf('indicator', 'bad.example.com', MD5, 'http://bad.example.com/')).toEqual([
       'DOMAIN bad.example.com',
       `MD5 ${MD5}`,
@@ -77,28 +77,28 @@ describe('CSV rows', () => {
     ]);
   });
 
-  it('with several columns of values give several indicators', async () => {
+  it('with several value columns yields several indicators', async () => {
     const lines = ['IoC,Type,SHA1,MD5,Filename', `${SHA256},SHA256,${SHA1},,a.exe`];
     expect(await valuesOf(...lines)).toEqual([`SHA256 ${SHA256}`, `SHA1 ${SHA1}`, 'FILENAME a.exe']);
   });
 
-  it('apply the type to the column of values, not to a hash beside it', async () => {
+  it('applies the type to the value column, not to an adjacent hash', async () => {
     expect(await valuesOf('SHA256,Type,C2', `${SHA256},IPV4:PORT,192.0.2.1:80`)).toEqual([
       'IPV4 192.0.2.1',
       `SHA256 ${SHA256}`,
     ]);
   });
 
-  it('prefer the column that says whose type it is', async () => {
+  it('prefers the column that names whose type it is', async () => {
     expect(await valuesOf('IoC,IoC_Type,Type', `${MD5},md5,Some Release`)).toEqual([`MD5 ${MD5}`]);
   });
 
-  it('are last seen no earlier than first, which dates without a time suggest', async () => {
+  it('has no last sighting before the first when dates lack a time', async () => {
     const [one] = await indicatorsOf('ip,first_seen,last_online', '192.0.2.1,2024-01-02 08:00:00,2024-01-02');
     expect(one?.lastSeen).toEqual(one?.firstSeen);
   });
 
-  it('have an unknown TLP count as RED', async () => {
+  it('treats an unknown TLP as RED', async () => {
     expect((await indicatorsOf('ip,tlp', '192.0.2.1,purple'))[0]?.tlp).toBe('RED');
   });
 
@@ -113,12 +113,12 @@ describe('CSV rows', () => {
     ['ip,tags', '192.0.2.1', 'wrong number of fields'],
     ['ip,tags', 'None,a', 'no value'],
     ['ip,tags', '"192.0.2.1"x,a', 'quotes not readable'],
-  ])('under %s, %s is rejected, and the rest goes on', async (header, row, reason) => {
+  ])('under %s, %s is rejected, and later rows are read', async (header, row, reason) => {
     const good = `192.0.2.9${header.includes(',') ? ',' : ''}`;
     expect(await rejectedOf(header, row, good)).toEqual([`line 2: ${reason}`]);
   });
 
-  it('that are not UTF-8 in their value are rejected', async () => {
+  it('is rejected when its value is not UTF-8', async () => {
     const content = Buffer.concat([
       Buffer.from('filename\n'),
       Buffer.from([0x61, 0xe9]),
@@ -130,19 +130,19 @@ describe('CSV rows', () => {
     });
   });
 
-  it('over 1 MiB are rejected', async () => {
+  it('is rejected when over 1 MiB', async () => {
     expect(await rejectedOf('filename,tags', `${'x'.repeat(1_100_000)},a`, 'b.exe,')).toEqual([
       'line 2: row longer than 1 MiB',
     ]);
   });
 
-  it('over 1 MiB of nothing but delimiters are rejected', async () => {
+  it('is rejected when over 1 MiB of delimiters only', async () => {
     expect(await rejectedOf('filename,tags', ','.repeat(1_100_000), 'b.exe,')).toEqual([
       'line 2: row longer than 1 MiB',
     ]);
   });
 
-  it.each([1, 7, 65_536])('of doubled quotes are read in chunks of %i', (size) => {
+  it.each([1, 7, 65_536])('with doubled quotes is read in chunks of %i', (size) => {
     const text = `a,"${'""'.repeat(1000)}"\n"",""""\n`;
     const splitter = new CsvSplitter(',');
     const rows = [];
@@ -155,8 +155,8 @@ describe('CSV rows', () => {
   });
 });
 
-describe('CSV layouts', () => {
-  it.each([',', ';', '\t'])('divided by %j', async (delimiter) => {
+describe('a CSV file', () => {
+  it.each([',', ';', '\t'])('with the delimiter %j', async (delimiter) => {
     const lines = [
       ['ioc', 'tags'],
       ['192.0.2.1', 'a b'],
@@ -164,7 +164,7 @@ describe('CSV layouts', () => {
     expect((await indicatorsOf(...lines))[0]?.tags).toEqual(['a b']);
   });
 
-  it.each(['\n', '\r\n', '\r'])('with lines that end in %j', async (end) => {
+  it.each(['\n', '\r\n', '\r'])('with the line ending %j', async (end) => {
     const { records } = await run(['ip', '192.0.2.1', '', 'x'].join(end));
     expect(countByOutcome(records)).toMatchObject({ 'indicator IPV4': 1 });
     expect(ofKind(records, 'rejected')[0]?.where).toBe('line 4');
@@ -174,7 +174,7 @@ describe('CSV layouts', () => {
     expect(countByOutcome((await run('\ufeffip\n192.0.2.1')).records)).toEqual({ 'indicator IPV4': 1 });
   });
 
-  it('with the header in the last comment', async () => {
+  it('with the header in the last comment line', async () => {
     const lines = [
       '# Terms, conditions, more',
       '#',
@@ -184,11 +184,11 @@ describe('CSV layouts', () => {
     expect(await valuesOf(...lines)).toEqual(['IPV4 192.0.2.1']);
   });
 
-  it('with comments before and between', async () => {
+  it('with comments before and between rows', async () => {
     expect(await valuesOf('# a, b, c', 'ip,tags', '# no data', '192.0.2.1,x')).toEqual(['IPV4 192.0.2.1']);
   });
 
-  it('without a header, told by a column of types', async () => {
+  it('without a header is read by its type column', async () => {
     const [one] = await indicatorsOf('2026-07-23 01:31:00,user,domain,bad.example.com,#a #b,https://x.com/1');
     expect(one).toMatchObject({
       value: 'bad.example.com',
@@ -197,7 +197,7 @@ describe('CSV layouts', () => {
     });
   });
 
-  it('without a header, told by the one column whose form is known', async () => {
+  it('without a header is read by the only column with a recognizable format', async () => {
     expect(await valuesOf('192.0.2.1\t10', '192.0.2.2\t3')).toEqual(['IPV4 192.0.2.1', 'IPV4 192.0.2.2']);
   });
 
@@ -207,11 +207,11 @@ describe('CSV layouts', () => {
     [`${MD5},bf69bf49-4afd-532f-bacf-fb4e150fd2c4`, 'no usable column names'],
     ['# comment', 'comments only'],
     ['', 'empty'],
-  ])('of %j are unreadable', async (line, message) => {
+  ])('with the line %j is unreadable', async (line, message) => {
     expect((await run(line)).unreadable).toContain(message);
   });
 
-  it('with a quote that is never closed give the rows before it', async () => {
+  it('with an unclosed quote yields the rows before it', async () => {
     const { records, unreadable } = await run('ip,tags\n192.0.2.1,a\n192.0.2.2,"b\n192.0.2.3,c\n');
     expect(countByOutcome(records)).toEqual({ 'indicator IPV4': 1 });
     expect(unreadable).toBe('a quote is not closed in the row that starts in line 3');
@@ -226,7 +226,7 @@ describe('CsvSplitter', () => {
     return [...rows, ...splitter.end()];
   };
 
-  it('gives back any quoted cells, in chunks of any size', () => {
+  it('restores any quoted cells, in chunks of any size', () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', '"', ',', '\n', ' b', '#') })
       .map((text) => `x${text}x`);
@@ -241,11 +241,11 @@ describe('CsvSplitter', () => {
     );
   });
 
-  it('counts the lines inside quotes', () => {
+  it('counts lines inside quotes', () => {
     expect(split('"a\nb",c\nd', 3).map(({ line }) => line)).toEqual([1, 3]);
   });
 
-  it('takes a quote inside an unquoted cell as it stands', () => {
+  it('keeps a quote inside an unquoted cell', () => {
     expect(split('a "b" c,d', 4)[0]?.cells).toEqual(['a "b" c', 'd']);
   });
 });

@@ -10,7 +10,7 @@ describe('parseDate', () => {
     ['2026-02-07 04:31:13 UTC', '2026-02-07T04:31:13.000Z'],
     ['2024-02-29', '2024-02-29T00:00:00.000Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
-  ])('reads %s', (text, iso) => {
+  ])('parses %s', (text, iso) => {
     expect(parseDate(text)?.toISOString()).toBe(iso);
   });
 
@@ -26,27 +26,27 @@ describe('parseDate', () => {
     '',
     '1/2/2023',
     '2023',
-  ])('finds no date in %j', (text) => {
+  ])('returns null for %j', (text) => {
     expect(parseDate(text)).toBeNull();
   });
 });
 
 describe('parseUsDate', () => {
-  it('takes the month first', () => {
+  it('expects the month first', () => {
     expect(parseUsDate('5/28/2021')?.toISOString()).toBe('2021-05-28T00:00:00.000Z');
   });
 
-  it.each(['19/20/2022', '2/30/2022', '5/28/21'])('finds no date in %s', (text) => {
+  it.each(['19/20/2022', '2/30/2022', '5/28/21'])('returns null for %s', (text) => {
     expect(parseUsDate(text)).toBeNull();
   });
 });
 
 describe('parseUnixSeconds', () => {
-  it('reads digits and numbers', () => {
+  it('accepts digit strings and numbers', () => {
     expect(parseUnixSeconds('1500000000')).toEqual(parseUnixSeconds(1_500_000_000));
   });
 
-  it.each(['0', '', 'soon', -5, 1.5, 1e15, null])('finds no date in %j', (value) => {
+  it.each(['0', '', 'soon', -5, 1.5, 1e15, null])('returns null for %j', (value) => {
     expect(parseUnixSeconds(value)).toBeNull();
   });
 });

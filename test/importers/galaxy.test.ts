@@ -14,8 +14,8 @@ async function actorOf(meta: object, value = 'Example Group'): Promise<ActorReco
   return ofKind(records, 'actor')[0];
 }
 
-describe('a cluster of threat actors', () => {
-  it('is an actor under the ids that events use for it', async () => {
+describe('a threat-actor cluster', () => {
+  it('becomes an actor with the ids that MISP events use for it', async () => {
     expect(await actorOf({ country: 'CN', synonyms: ['Other', 'G0006'] })).toEqual({
       kind: 'actor',
       externalIds: [
@@ -41,7 +41,7 @@ describe('a cluster of threat actors', () => {
     });
   });
 
-  it('says who gave which name, its own included', async () => {
+  it('records who assigned each name, including its own', async () => {
     const meta = {
       synonyms: ['A:1', 'B', 'C', 'D'],
       'name-attribution': [`A:1:${MICROSOFT}`, `B:${MICROSOFT}`, `C:${UUID}`, `Example Group:${MICROSOFT}`],
@@ -56,7 +56,7 @@ describe('a cluster of threat actors', () => {
     ]);
   });
 
-  it('that spans two groups of ATT&CK is neither', async () => {
+  it('with two ATT&CK group ids gets neither', async () => {
     const actor = await actorOf({ synonyms: ['G0025', 'G0001'] });
     expect([actor?.attackGroupId, actor?.aliases.map(({ alias }) => alias)]).toEqual([
       null,
@@ -64,7 +64,7 @@ describe('a cluster of threat actors', () => {
     ]);
   });
 
-  it('has the countries and sectors that are named clearly', async () => {
+  it('maps unambiguous countries and sectors', async () => {
     const meta = {
       'cfr-suspected-state-sponsor': "Korea (Democratic People's Republic of)",
       'cfr-suspected-victims': [
@@ -92,7 +92,7 @@ describe('a cluster of threat actors', () => {
     [{ 'cfr-type-of-incident': 'Denial of service' }, null],
     [{ motive: 'Cybercrime' }, 'FINANCIAL'],
     [{ motive: 'Hacktivists-Nationalists' }, 'HACKTIVISM'],
-  ])('with %j is after %s', async (meta, motivation) => {
+  ])('with %j has the motivation %s', async (meta, motivation) => {
     expect((await actorOf(meta))?.motivation).toBe(motivation);
   });
 });
@@ -103,12 +103,12 @@ describe('a galaxy', () => {
     ['tool', 'software'],
     ['mitre-attack-pattern', 'technique'],
     ['mitre-intrusion-set', 'actor'],
-  ])('of type %s holds records of kind %s', async (type, kind) => {
+  ])('of type %s yields records of kind %s', async (type, kind) => {
     const { records } = await run(galaxyOf(type, { value: 'A - T1059', uuid: UUID }));
     expect(records.map((record) => record.kind)).toEqual([kind]);
   });
 
-  it('may state its type behind its clusters', async () => {
+  it('may declare its type after its clusters', async () => {
     expect((await run({ values: [{ value: 'A' }], type: 'threat-actor', uuid: UUID })).records).toHaveLength(
       1,
     );
@@ -129,12 +129,12 @@ describe('a galaxy', () => {
     [galaxyOf('sector', { value: 'A' }), 'a galaxy of a kind that is not read: sector'],
     [{ values: {} }, 'not a galaxy: the root object has no list values'],
     [[], 'not a galaxy: an empty list'],
-  ])('is not %j', async (content, message) => {
+  ])('rejects %j', async (content, message) => {
     expect(await run(content)).toEqual({ records: [], unreadable: message });
   });
 });
 
-describe("Microsoft's list of names", () => {
+describe("Microsoft's threat actor names", () => {
   it.each([
     ['China, Financially motivated', 'CN', 'FINANCIAL'],
     ['Influence operations, Russia', 'RU', 'INFORMATION_OPS'],
@@ -162,7 +162,7 @@ describe("Microsoft's list of names", () => {
   });
 });
 
-describe('a group of ATT&CK', () => {
+describe('an ATT&CK group', () => {
   const group = {
     type: 'intrusion-set',
     id: `intrusion-set--${UUID}`,
@@ -180,7 +180,7 @@ describe('a group of ATT&CK', () => {
     ],
   };
 
-  it('has who named it where a reference is of the one whose scheme the name follows', async () => {
+  it('credits a name to the reference whose naming scheme it follows', async () => {
     const { records } = await runImporter(
       stixImporter,
       inputOf(JSON.stringify({ type: 'bundle', objects: [group] })),

@@ -169,7 +169,7 @@ const DOCUMENTS: [string, string, (n: number) => unknown][] = [
   ],
 ];
 const COUNTS = upTo(4_096);
-describe('a document takes time proportional to its size', LONG, () => {
+describe('reading a document takes time linear in its size', LONG, () => {
   it.each(DOCUMENTS)('%s with many %s', async (name, _, of) => {
     const importer = IMPORTERS.find((one) => one.name === name) as Importer;
     const few = await runImporter(importer, inputOf(JSON.stringify(of(8))));
@@ -183,7 +183,7 @@ describe('a document takes time proportional to its size', LONG, () => {
   });
 });
 
-describe('a file made of one thing again and again takes time proportional to its size', LONG, () => {
+describe('a repetitive file takes linear time', LONG, () => {
   const FILE_SIZES = upTo(16_384);
   const NOTHING_AROUND = [['', '']] as const;
 
@@ -195,13 +195,13 @@ describe('a file made of one thing again and again takes time proportional to it
     },
   );
 
-  it('recognized', async () => {
+  it('when its format is detected', async () => {
     const recognize = (text: string) => recognizeFormat(inputOf(text)).catch(() => null);
     expect(await steepOnes(recognize, FILE_SIZES, NOTHING_AROUND)).toEqual([]);
   });
 });
 
-describe('a text in a file takes time proportional to its length', LONG, () => {
+describe('parsing a text takes time linear in its length', LONG, () => {
   it.each<[string, (text: string) => unknown]>([
     ['tokens of a pattern', tokenize],
     ['pattern', parsePattern],

@@ -109,7 +109,7 @@ function made(piece: Buffer, times: number, head = '', tail = ''): ImportInput {
 }
 
 describe.each(EVERY)('the importer %s', (_, importer) => {
-  it('ends in nothing but UnreadableInput, whatever the JSON', async () => {
+  it('fails only with UnreadableInput, for arbitrary JSON', async () => {
     await fc.assert(
       fc.asyncProperty(hostileJson, fc.boolean(), async (value, wrap) => {
         const json = JSON.stringify(wrap ? [value] : value) ?? '';
@@ -121,7 +121,7 @@ describe.each(EVERY)('the importer %s', (_, importer) => {
     );
   });
 
-  it('ends in nothing but UnreadableInput, whatever the bytes', async () => {
+  it('fails only with UnreadableInput, for arbitrary bytes', async () => {
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string().map(Buffer.from));
     await fc.assert(
       fc.asyncProperty(
@@ -133,18 +133,18 @@ describe.each(EVERY)('the importer %s', (_, importer) => {
   });
 
   it.each(['<!DOCTYPE html><html><body>503</body></html>', '\ufeff\n <html lang="en">', '<!-- x --><HTML>'])(
-    'says that %s is HTML',
+    'reports %s as HTML',
     async (page) => {
-      expect((await runImporter(importer, inputOf(page))).unreadable).toMatch(/^HTML, not data/);
+      expect((await runImporter(importer, inputOf(page))).unreadable).toMatch(/^the file is an HTML page, not data/);
     },
   );
 
-  it('does not take an empty file for an empty feed', async () => {
+  it('reports an empty file as unreadable', async () => {
     const { records, unreadable } = await runImporter(importer, inputOf(''));
     expect([records, unreadable]).toEqual([[], expect.stringContaining('empty')]);
   });
 
-  it('stands a record of 10 MB and deep nesting', async () => {
+  it('handles a 10 MB record and deep nesting', async () => {
     const long = Buffer.alloc(1024 * 1024, 'a');
     for (const input of [
       made(long, 10),
@@ -155,14 +155,14 @@ describe.each(EVERY)('the importer %s', (_, importer) => {
     await runImporter(importer, inputOf('[{"a":'.repeat(100_000)));
   });
 
-  it('keeps no member of a prototype', async () => {
+  it('is not affected by __proto__ members', async () => {
     const json = '{"__proto__":{"polluted":1},"data":[{"__proto__":{"ioc":"192.0.2.1","ioc_type":"ip"}}]}';
     await runImporter(importer, inputOf(json));
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 });
 
-describe('a feed whose every line is hostile', () => {
+describe('a feed of hostile lines', () => {
   const LINES = 20_000;
   const line = Buffer.from(`\u0000${'('.repeat(300)}\u202e\t${'%'.repeat(300)}\n`);
 
@@ -170,7 +170,7 @@ describe('a feed whose every line is hostile', () => {
     ['text', createImporter('text')],
     ['mapped csv', createImporter('csv', { map: CSV_MAP })],
     ['json by lines', createImporter('json', { map: { ...JSON_MAP, ndjson: true } })],
-  ])('has each rejected with a reason, as %s', async (_, importer) => {
+  ])('is rejected line by line with a reason, as %s', async (_, importer) => {
     const { records, unreadable } = await runImporter(importer, made(line, LINES));
     expect(unreadable).toBeNull();
     expect(records.filter((record) => record.kind === 'rejected' && record.reason !== '')).toHaveLength(
@@ -181,7 +181,7 @@ describe('a feed whose every line is hostile', () => {
   it.each([
     ['threatfox', createImporter('threatfox'), '{"0":[{"ioc_value":"x","ioc_type":"y"}]', '}'],
     ['json', createImporter('json', { map: JSON_MAP }), '{"0":7', '}'],
-  ])('is read with memory for one record, as %s', async (_, importer, head, tail) => {
+  ])('is read in bounded memory, as %s', async (_, importer, head, tail) => {
     const member = `,"k":[{"ioc_value":"${'\\u0000'.repeat(3000)}","ioc_type":"domain"}]`;
     const piece = Buffer.from(member.repeat(4));
     const before = process.memoryUsage().rss;
@@ -195,7 +195,7 @@ describe('a feed whose every line is hostile', () => {
 });
 
 describe('recognizeFormat', () => {
-  it('ends in nothing but UnreadableInput', async () => {
+  it('fails only with UnreadableInput', async () => {
     const content = fc.oneof(
       hostileJson.map((value) => JSON.stringify(value) ?? ''),
       fc.string(),
@@ -208,7 +208,7 @@ describe('recognizeFormat', () => {
   });
 
   it.each(['"sha256_hash":', '"ioc_type":"ioc":', '{"', '[{"a":', 'a.b ', '# ', '0.0.0.0 a '])(
-    'is not slowed by a head full of %s',
+    'stays fast on a head full of %s',
     async (piece) => {
       const start = process.cpuUsage();
       await recognizeFormat(inputOf(`{${piece.repeat(70_000 / piece.length)}`)).catch(() => {});

@@ -21,7 +21,7 @@ async function read(content: string | Buffer, limits: Partial<JsonLimits> = {}, 
 }
 
 describe('readJsonRecords', () => {
-  it('gives the elements of a list in the root object, then the root with the list emptied', async () => {
+  it('yields the elements of a list in the root object, then the root with the list emptied', async () => {
     const { records } = await read('{"id":"b","objects":[{"a":1},{"a":2}],"more":false}');
     expect(records).toEqual([
       { number: 1, key: null, value: { a: 1 }, rejected: null },
@@ -30,21 +30,21 @@ describe('readJsonRecords', () => {
     ]);
   });
 
-  it('gives the elements of a root array', async () => {
+  it('yields the elements of a root array', async () => {
     expect((await read('[1,"two",null,[4],{"five":5}]')).values).toEqual([1, 'two', null, [4], { five: 5 }]);
   });
 
-  it('knows a list whose name is written with escapes', async () => {
+  it('recognizes a list name written with escapes', async () => {
     expect((await read('{"\\u006fbjects":[7]}')).values).toEqual([7, { objects: [] }]);
   });
 
-  it('takes only lists that are members of the root', async () => {
+  it('reads only lists that are members of the root', async () => {
     expect((await read('{"a":{"objects":[1]},"objects":{"0":[2]}}')).values).toEqual([
       { a: { objects: [1] }, objects: { 0: [2] } },
     ]);
   });
 
-  it('reads any array as JSON.parse does, in chunks of any size', async () => {
+  it('parses any array like JSON.parse, in chunks of any size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.jsonValue()),
@@ -58,7 +58,7 @@ describe('readJsonRecords', () => {
     );
   });
 
-  it('gives every complete record of a file cut anywhere, and then says that it is cut', async () => {
+  it('yields every complete record of a truncated file, then reports the truncation', async () => {
     const json = '{"type":"bundle","objects":[{"n":1},{"n":"]}\\""},{"n":[{}]}],"z":0}';
     for (let length = 0; length < json.length; length++) {
       const { values, unreadable } = await read(json.slice(0, length));
@@ -68,7 +68,7 @@ describe('readJsonRecords', () => {
     }
   });
 
-  it('never ends in another error than UnreadableInput, whatever the bytes', async () => {
+  it('fails only with UnreadableInput, for arbitrary input', async () => {
     await fc.assert(
       fc.asyncProperty(fc.stringMatching(/^[[{}\]",:\\1n ]*$/), async (text) => void (await read(text))),
     );
@@ -81,11 +81,11 @@ describe('readJsonRecords', () => {
     ['[] []', 'not valid JSON at byte 3'],
     ['value,type', 'not valid JSON at byte 0'],
     ['{"objects":[1],}', 'not valid JSON: the root object, which starts at byte 0'],
-  ])('says where %s stops being JSON', async (json, message) => {
+  ])('reports where %s is invalid', async (json, message) => {
     expect((await read(json)).unreadable).toBe(message);
   });
 
-  it('rejects a record over the size limit and goes on', async () => {
+  it('rejects a record over the size limit and continues', async () => {
     const { records } = await read(`[{"a":"${'x'.repeat(3000)}"},{"a":2}]`, { maxBytes: 2048 }, 100);
     expect(records.map(({ value, rejected }) => value ?? rejected)).toEqual([
       'larger than 0.001953125 MiB',
@@ -93,16 +93,16 @@ describe('readJsonRecords', () => {
     ]);
   });
 
-  it('rejects a record that is nested too deeply and goes on', async () => {
+  it('rejects a record that is nested too deeply and continues', async () => {
     const { records } = await read(`[${'['.repeat(65)}${']'.repeat(65)},${'['.repeat(64)}${']'.repeat(64)}]`);
     expect(records.map(({ rejected }) => rejected)).toEqual(['nested deeper than 64 levels', null]);
   });
 
-  it('stands a file of a million brackets', async () => {
+  it('handles a file of a million brackets', async () => {
     expect((await read('['.repeat(1_000_000))).unreadable).toMatch('ends too early');
   });
 
-  it('rejects a record that is not UTF-8 and goes on', async () => {
+  it('rejects a record that is not UTF-8 and continues', async () => {
     const json = Buffer.concat([Buffer.from('["'), Buffer.from([0xff]), Buffer.from('","good"]')]);
     expect((await read(json)).records.map(({ value, rejected }) => value ?? rejected)).toEqual([
       'not valid UTF-8',
@@ -110,7 +110,7 @@ describe('readJsonRecords', () => {
     ]);
   });
 
-  it('keeps __proto__ as a member like any other', async () => {
+  it('keeps __proto__ as an own member', async () => {
     const { values } = await read('[{"__proto__":{"polluted":true}}]');
     expect(Object.hasOwn(values[0] as object, '__proto__')).toBe(true);
     expect((values[0] as Record<string, unknown>).polluted).toBeUndefined();

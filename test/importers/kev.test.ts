@@ -14,7 +14,7 @@ const entry = {
 it.each([
   ['Unknown', 'HIGH', ['kev', 'Git']],
   ['Known', 'CRITICAL', ['kev', 'ransomware', 'Git']],
-])('use by ransomware that is %s makes a vulnerability %s', async (use, severity, tags) => {
+])('with known ransomware use %s the severity is %s', async (use, severity, tags) => {
   const { records } = await run({ vulnerabilities: [{ ...entry, knownRansomwareCampaignUse: use }] });
   expect(records).toEqual([
     expect.objectContaining({
@@ -28,7 +28,7 @@ it.each([
   ]);
 });
 
-it('rejects an entry without a CVE id and goes on', async () => {
+it('rejects an entry without a CVE id and continues', async () => {
   const { records } = await run({
     vulnerabilities: [{ ...entry, cveID: 'GHSA-1' }, { dateAdded: '2025-01-01' }, entry],
   });
@@ -36,6 +36,6 @@ it('rejects an entry without a CVE id and goes on', async () => {
   expect(ofKind(records, 'indicator')).toHaveLength(1);
 });
 
-it('says what is not the catalogue', async () => {
+it('reports a document that is not the KEV catalogue', async () => {
   expect((await run({ message: 'Forbidden' })).unreadable).toContain('not the KEV catalogue');
 });

@@ -18,7 +18,7 @@ const shown = ({ records }: Awaited<ReturnType<typeof runJson>>) =>
         : record.kind,
   );
 
-describe('a mapped CSV', () => {
+describe('a mapped CSV file', () => {
   const map = {
     delimiter: '|',
     values: [{ column: 'Bad Host' }, { column: 2, type: 'MD5' }],
@@ -33,7 +33,7 @@ describe('a mapped CSV', () => {
   };
   const header = 'bad host|sum|what|since|until|gone|sure|grave|marking|more|labels';
 
-  it('is read as its map says', async () => {
+  it('is read according to its map', async () => {
     const md5 = 'a'.repeat(32);
     const row = `bad.example.com|${md5}|hostname|2026-01-01|2026-01-02|2026-02-01|80|high|green|x|a, b;c`;
     const { records } = await runCsv(map, header, row);
@@ -52,7 +52,7 @@ describe('a mapped CSV', () => {
     ]);
   });
 
-  it('may have no header', async () => {
+  it('may lack a header', async () => {
     const values = [{ column: 2, type: 'address' }];
     expect(shown(await runCsv({ hasHeader: false, values }, 'a,192.0.2.1', 'b,2001:db8::1'))).toEqual([
       'IPV4 192.0.2.1',
@@ -60,7 +60,7 @@ describe('a mapped CSV', () => {
     ]);
   });
 
-  it('may have its header in the last comment', async () => {
+  it('may have its header in the last comment line', async () => {
     const values = [{ column: 'bad', type: 'DOMAIN' }];
     expect(shown(await runCsv({ values }, '# id,bad,why', '1,bad.example.com,x'))).toEqual([
       'DOMAIN bad.example.com',
@@ -71,16 +71,16 @@ describe('a mapped CSV', () => {
     [{ values: [{ column: 'host' }] }, 'no column host; found: a, b'],
     [{ values: [{ column: 3 }] }, 'no column 3; found: a, b'],
     [{ values: [{ column: 'a' }], tags: ['c'] }, 'no column c; found: a, b'],
-  ])('that has not what %j names is unreadable', async (wrong, message) => {
+  ])('without the columns of %j is unreadable', async (wrong, message) => {
     expect(await runCsv(wrong, 'a,b', '1,2')).toEqual({ records: [], unreadable: message });
   });
 });
 
-describe('a mapped JSON', () => {
+describe('a mapped JSON file', () => {
   const values = [{ path: 'ioc', type: 'DOMAIN' }];
   const record = { ioc: 'bad.example.com' };
 
-  it('is read as its map says', async () => {
+  it('is read according to its map', async () => {
     const map = {
       records: 'data.items',
       values: [
@@ -131,11 +131,11 @@ describe('a mapped JSON', () => {
     ['data', { data: [record] }],
     ['data', { data: { x: record } }],
     ['$.a.b.c', { a: { z: {}, b: { c: [record] } } }],
-  ])('holds its records at %s in %j', async (records, content) => {
+  ])('has its records at %s in %j', async (records, content) => {
     expect(shown(await runJson({ records, values }, content))).toEqual(['DOMAIN bad.example.com']);
   });
 
-  it('may be a list of bare values', async () => {
+  it('may be a list of plain values', async () => {
     const map = { values: [{ path: '$' }] };
     expect(shown(await runJson(map, ['192.0.2.1', 'bad.example.com', 7, null]))).toEqual([
       'IPV4 192.0.2.1',
@@ -145,7 +145,7 @@ describe('a mapped JSON', () => {
     ]);
   });
 
-  it('may have the values as names of members', async () => {
+  it('may have the values as member names', async () => {
     const map = { records: 'data', values: [{ path: '$key' }], tags: ['family'] };
     const { records } = await runJson(map, { data: { '192.0.2.1': { family: 'a' }, '192.0.2.2': {} } });
     expect(ofKind(records, 'indicator').map(({ value, tags }) => [value, tags])).toEqual([
@@ -154,7 +154,7 @@ describe('a mapped JSON', () => {
     ]);
   });
 
-  it('may be a record a line', async () => {
+  it('may have one record per line', async () => {
     const text = '{"ioc":"bad.example.com"}\n\n{"ioc":\n[1]\n"x"\n{"ioc":"worse.example.com"}';
     const run = await runJson({ ndjson: true, values }, text);
     expect(shown(run)).toEqual([
@@ -171,18 +171,18 @@ describe('a mapped JSON', () => {
     ['data.items', { error: 'x', data: 7 }, 'no list at data.items; the root holds: error, data'],
     ['data', [record], 'no list at data; the root holds: nothing by name'],
     ['data', '', 'the file is empty'],
-    ['data', '<html>', 'HTML, not data: a web page stands where the file should be'],
+    ['data', '<html>', 'the file is an HTML page, not data'],
   ])('without a list at %s is unreadable', async (records, content, message) => {
     expect(await runJson({ records, values }, content)).toEqual({ records: [], unreadable: message });
   });
 
-  it('takes no inherited member for a field', async () => {
+  it('ignores inherited members', async () => {
     for (const path of ['constructor.name', '__proto__.x', 'toString'])
       expect(shown(await runJson({ values: [{ path }] }, [{}]))).toEqual(['no value']);
   });
 });
 
-describe('importerNamed', () => {
+describe('createImporter', () => {
   it.each([
     ['json', {}, 'map'],
     ['json', { map: { values: [] } }, 'map.values'],
@@ -190,7 +190,7 @@ describe('importerNamed', () => {
     ['csv', { map: { values: [{ column: 0 }] } }, 'map.values.0.column'],
     ['csv', { map: { values: [{ column: 'a' }], colour: 1 } }, 'map'],
     ['text', { type: 'HOST' }, 'options.type'],
-  ] as const)('refuses %s with %j, naming %s', (kind, options, name) => {
+  ] as const)('rejects %s with %j, naming %s', (kind, options, name) => {
     expect(() => createImporter(kind, options)).toThrow(name);
   });
 
@@ -206,7 +206,7 @@ describe('importerNamed', () => {
     'kev',
     'otx',
     'galaxy',
-  ] as const)('knows %s without options', (kind) =>
+  ] as const)('creates %s without options', (kind) =>
     expect(createImporter(kind, { days: 3 }).name).toBe(kind),
   );
 });

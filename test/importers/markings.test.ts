@@ -12,7 +12,7 @@ describe('TLP markings', () => {
     ['55d920b0-5e8b-4f79-9ee9-91f868d9b421', 'AMBER'],
     ['939a9414-2ddd-4d32-a0cd-375ea402b003', 'AMBER_STRICT'],
     ['e828b379-4e03-4974-9ac4-e53a884c97c1', 'RED'],
-  ])('knows the STIX marking %s as %s', (uuid, tlp) => {
+  ])('maps the STIX marking %s to %s', (uuid, tlp) => {
     expect(tlpOfStixId(`marking-definition--${uuid}`)).toBe(tlp);
   });
 
@@ -26,7 +26,7 @@ describe('TLP markings', () => {
     ['PURPLE', 'RED'],
     ['', 'RED'],
     ['__proto__', 'RED'],
-  ])('reads the word %j as %s', (word, tlp) => {
+  ])('maps the word %j to %s', (word, tlp) => {
     expect(tlpOfWord(word)).toBe(tlp);
   });
 
@@ -39,15 +39,15 @@ describe('TLP markings', () => {
     ['tlp:unclear', 'RED'],
     ['phishing', null],
     ['pap:red', null],
-  ])('reads the tag %j as %s', (tag, tlp) => {
+  ])('maps the tag %j to %s', (tag, tlp) => {
     expect(tlpOfTag(tag)).toBe(tlp);
   });
 
-  it('takes the narrowest of several', () => {
+  it('uses the most restrictive of several', () => {
     expect(mostRestrictive(['GREEN', null, 'AMBER_STRICT', 'AMBER'])).toBe('AMBER_STRICT');
   });
 
-  it('says nothing when none of them does', () => {
+  it('returns null without any marking', () => {
     expect(mostRestrictive([null])).toBeNull();
   });
 });

@@ -29,7 +29,7 @@ const recordsOf = async (attributes: unknown[], fields: object = {}) =>
 const indicatorsOf = async (attributes: unknown[], fields: object = {}) =>
   ofKind(await recordsOf(attributes, fields), 'indicator');
 
-describe('MISP attributes', () => {
+describe('a MISP attribute', () => {
   it.each([
     ['ip-src', '192.0.2.1', ['IPV4 192.0.2.1']],
     ['ip-dst', '2001:db8::1', ['IPV6 2001:db8::1']],
@@ -67,7 +67,7 @@ describe('MISP attributes', () => {
     expect(indicators.map((one) => `${one.type} ${one.value}`)).toEqual(expected);
   });
 
-  it('carry over what attribute and event state', async () => {
+  it('includes the fields of the attribute and its event', async () => {
     const fields = {
       to_ids: false,
       Tag: [{ name: 'C2' }, { name: 'tlp:amber' }],
@@ -95,7 +95,7 @@ describe('MISP attributes', () => {
     ]);
   });
 
-  it('take dates, TLP and severity from the event where they have none', async () => {
+  it('inherits dates, TLP and severity from the event', async () => {
     const [one] = await indicatorsOf([attribute('domain', 'bad.example.com')], {
       date: '2024-04-01',
       Tag: [{ name: 'tlp:green' }],
@@ -112,12 +112,12 @@ describe('MISP attributes', () => {
     ['2', 'MEDIUM'],
     [3, 'LOW'],
     ['4', null],
-  ])('have the severity of threat level %s', async (level, severity) => {
+  ])('has the severity of threat level %s', async (level, severity) => {
     const [one] = await indicatorsOf([attribute('domain', 'bad.example.com')], { threat_level_id: level });
     expect(one?.severity).toBe(severity);
   });
 
-  it('of objects count like those of the event', async () => {
+  it('of an object is read like one of the event', async () => {
     const objects = [{ name: 'file', Attribute: [attribute('md5', MD5), attribute('sha256', SHA256)] }];
     expect((await indicatorsOf([], { Object: objects })).map(({ type }) => type)).toEqual(['MD5', 'SHA256']);
   });
@@ -133,7 +133,7 @@ describe('MISP attributes', () => {
     'size-in-bytes',
     'float',
     'boolean',
-  ])('of type %s are ignored', async (type) => {
+  ])('of type %s is ignored', async (type) => {
     expect(countByOutcome(await recordsOf([attribute(type, 'x', { deleted: true })]))).toEqual({ report: 1 });
   });
 
@@ -151,13 +151,13 @@ describe('MISP attributes', () => {
     [attribute('domain', 'x', { value: 5 }), 'empty'],
     [{ value: 'x' }, 'no type'],
     ['x', 'not an object'],
-  ])('like %j are rejected with the reason and the place', async (broken, reason) => {
+  ])('like %j is rejected with the reason and the position', async (broken, reason) => {
     const rejected = ofKind(await recordsOf([broken]), 'rejected');
     const where = expect.stringContaining(`event 1 (${uuid(1)}), attribute 1`);
     expect(rejected).toEqual([{ kind: 'rejected', of: 'indicator', reason, where }]);
   });
 
-  it('of a deleted object are deleted too', async () => {
+  it('of a deleted object is rejected as deleted', async () => {
     const objects = [{ deleted: true, Attribute: [attribute('md5', MD5)] }];
     expect(countByOutcome(await recordsOf([], { Object: objects }))).toEqual({
       report: 1,
@@ -166,8 +166,8 @@ describe('MISP attributes', () => {
   });
 });
 
-describe('MISP events', () => {
-  it('become reports that refer to their indicators', async () => {
+describe('a MISP event', () => {
+  it('becomes a report that refers to its indicators', async () => {
     const own = attribute('domain', 'bad.example.com');
     const Tag = [
       { name: 'tlp:amber+strict' },
@@ -203,27 +203,27 @@ describe('MISP events', () => {
     ]);
   });
 
-  it('without a title lose the report, not the indicators', async () => {
+  it('without a title loses the report, not the indicators', async () => {
     expect(countByOutcome(await recordsOf([attribute('md5', MD5)], { info: '' }))).toEqual({
       'indicator MD5': 1,
       'rejected report: no info': 1,
     });
   });
 
-  it('whose tags cannot be read are not taken at all, for nobody knows who may see them', async () => {
+  it('with unreadable tags is rejected as a whole, because its TLP is unknown', async () => {
     expect(countByOutcome(await recordsOf([attribute('md5', MD5)], { Tag: 'tlp:red' }))).toEqual({
       'rejected report: Tag is not a list': 1,
     });
   });
 });
 
-describe('MISP galaxies', () => {
+describe('a MISP galaxy cluster', () => {
   const galaxy = (type: string, value: string, fields: object = {}) => ({
     type,
     GalaxyCluster: [{ type, value, uuid: uuid(50), tag_name: `misp-galaxy:${type}="${value}"`, ...fields }],
   });
 
-  it('name the actor that the indicators indicate', async () => {
+  it('creates the actor that the indicators indicate', async () => {
     const meta = { synonyms: ['Fancy', 'Sofacy'], country: ['RU'], external_id: ['G0007'] };
     const own = attribute('md5', MD5);
     const records = await recordsOf([own], { Galaxy: [galaxy('threat-actor', 'Sofacy', { meta })] });
@@ -252,7 +252,7 @@ describe('MISP galaxies', () => {
     { country: 'Russia' },
     { 'cfr-suspected-state-sponsor': ['Unknown'] },
     { 'cfr-suspected-state-sponsor': ['Russian Federation', 'China'] },
-  ])('give no country from %j', async (meta) => {
+  ])('yields no country from %j', async (meta) => {
     const records = await recordsOf([], { Galaxy: [galaxy('threat-actor', 'X', { meta })] });
     expect(ofKind(records, 'actor')[0]?.country).toBeNull();
   });
@@ -261,12 +261,12 @@ describe('MISP galaxies', () => {
     { uuid: '7cdff317-a673-4474-84ec-4f1754947823' },
     { uuid: uuid(60), collection_uuid: uuid(60) },
     { uuid: '' },
-  ])('identify an actor by its tag when %j is the uuid of the collection or none', async (fields) => {
+  ])("identifies an actor by its tag when %j is the collection's uuid or none", async (fields) => {
     const records = await recordsOf([], { Galaxy: [galaxy('threat-actor', 'X', fields)] });
     expect(ofKind(records, 'actor')[0]?.externalIds).toEqual(['misp-galaxy:threat-actor="X"']);
   });
 
-  it('name actors by tags alone', async () => {
+  it('creates actors from tags alone', async () => {
     const own = attribute('md5', MD5);
     const records = await recordsOf([own], { Tag: [{ name: 'misp-galaxy:threat-actor="X Y"' }] });
     expect(ofKind(records, 'actor')[0]).toMatchObject({
@@ -282,12 +282,12 @@ describe('MISP galaxies', () => {
     });
   });
 
-  it('count once when tag and galaxy say the same', async () => {
+  it('is read once when tag and galaxy repeat it', async () => {
     const both = { Galaxy: [galaxy('threat-actor', 'X')], Tag: [{ name: 'misp-galaxy:threat-actor="X"' }] };
     expect(ofKind(await recordsOf([], both), 'actor')).toHaveLength(1);
   });
 
-  it('name techniques by their ATT&CK id, which indicators do not indicate', async () => {
+  it('creates techniques by ATT&CK id, without indicates relationships', async () => {
     const records = await recordsOf([attribute('md5', MD5)], {
       Galaxy: [galaxy('mitre-attack-pattern', 'PowerShell - T1059.001')],
     });
@@ -300,7 +300,7 @@ describe('MISP galaxies', () => {
     ['ransomware', 'Locky', { softwareType: 'malware', name: 'Locky', attackId: null }],
     ['rat', 'njRAT', { softwareType: 'malware', name: 'njRAT', attackId: null }],
     ['mitre-tool', 'PsExec - S0029', { softwareType: 'tool', name: 'PsExec', attackId: 'S0029' }],
-  ])('of type %s name software', async (type, value, expected) => {
+  ])('of type %s creates software', async (type, value, expected) => {
     const records = await recordsOf([], { Galaxy: [galaxy(type, value)] });
     expect(ofKind(records, 'software')[0]).toMatchObject(expected);
   });
@@ -313,7 +313,7 @@ describe('MISP galaxies', () => {
     ['mitre-attack-pattern', 'X - T0001', ['misp-galaxy:mitre-attack-pattern="X - T0001"']],
     ['country', 'x', ['misp-galaxy:country="x"']],
     ['threat-actor', 'x'.repeat(201), [`misp-galaxy:threat-actor="${'x'.repeat(201)}"`]],
-  ])('%s %s stay tags where no link stands for them', async (type, value, tags) => {
+  ])('%s %s remains a tag unless a relationship replaces it', async (type, value, tags) => {
     const Tag = [{ name: `misp-galaxy:${type}="${value}"` }];
     const [own, inherited] = [
       await indicatorsOf([attribute('md5', MD5, { Tag })]),
@@ -322,7 +322,7 @@ describe('MISP galaxies', () => {
     expect([own[0]?.tags, inherited[0]?.tags]).toEqual([tags, tags]);
   });
 
-  it('name the campaign that the indicators indicate', async () => {
+  it('creates the campaign that the indicators indicate', async () => {
     const tag = 'misp-galaxy:mitre-campaign="Operation X - C0001"';
     const records = await recordsOf([attribute('md5', MD5)], { Tag: [{ name: tag }] });
     expect(ofKind(records, 'campaign')).toMatchObject([{ name: 'Operation X', externalIds: [tag] }]);
@@ -331,7 +331,7 @@ describe('MISP galaxies', () => {
     );
   });
 
-  it('of an attribute speak of that attribute alone', async () => {
+  it('of an attribute applies only to that attribute', async () => {
     const own = attribute('md5', MD5, { Galaxy: [galaxy('threat-actor', 'X')] });
     const records = await recordsOf([own, attribute('sha1', SHA1)]);
     const indicates = ofKind(records, 'relationship').filter(({ type }) => type === 'indicates');
@@ -339,7 +339,7 @@ describe('MISP galaxies', () => {
   });
 });
 
-describe('MISP files', () => {
+describe('a MISP file', () => {
   const one = event([attribute('md5', MD5)]);
 
   it.each([
@@ -357,22 +357,22 @@ describe('MISP files', () => {
     });
   });
 
-  it('with something else among the events lose that only', async () => {
+  it('skips only elements that are not events', async () => {
     const { records } = await run({ response: [{ Event: one }, { Organisation: {} }, 5] });
     expect(countByOutcome(records)).toMatchObject({ 'indicator MD5': 1, 'rejected report: not an event': 2 });
   });
 
-  it('that are other JSON are unreadable', async () => {
+  it('with other JSON is unreadable', async () => {
     expect((await run({ type: 'bundle' })).unreadable).toMatch('not MISP');
   });
 
-  it('that are cut within an event give nothing of that event', async () => {
+  it('truncated within an event yields nothing of that event', async () => {
     const content = JSON.stringify({ response: [{ Event: one }, { Event: one }] });
     const { records, unreadable } = await run(content.slice(0, -10));
     expect([ofKind(records, 'report').length, unreadable]).toEqual([1, expect.stringContaining('object 2')]);
   });
 
-  it('with an event over 64 MiB lose that event only', async () => {
+  it('with an event over 64 MiB skips only that event', async () => {
     const big = event([], { padding: 'x'.repeat(64 * 1024 * 1024) });
     const { records } = await run([{ Event: big }, { Event: one }]);
     expect(countByOutcome(records)).toMatchObject({ 'rejected report: larger than 64 MiB': 1, report: 1 });

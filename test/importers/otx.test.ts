@@ -24,7 +24,7 @@ const withIndicators = (...indicators: unknown[]) => run({ results: [{ ...PULSE,
 const REPORT_ID = 'otx-pulse--55b13b6ab45ff52d687ccc3c';
 
 describe('an OTX pulse', () => {
-  it('is a report', async () => {
+  it('becomes a report', async () => {
     const { records } = await run({ results: [PULSE], next: null });
     expect(ofKind(records, 'report')).toEqual([
       {
@@ -42,7 +42,7 @@ describe('an OTX pulse', () => {
     ]);
   });
 
-  it('is linked to what it is about, and its indicators to whom they indicate', async () => {
+  it('is related to its subjects, and its indicators indicate them', async () => {
     const { records } = await run({ results: [PULSE], next: null });
     const [indicator] = ofKind(records, 'indicator');
     const id = indicator?.externalIds[0] ?? '';
@@ -62,7 +62,7 @@ describe('an OTX pulse', () => {
     ]);
   });
 
-  it('with several families says of no indicator which it belongs to', async () => {
+  it('with several families creates no indicates relationships', async () => {
     const { records } = await run({
       results: [{ ...PULSE, adversary: '', malware_families: ['A', 'B', 'a'] }],
     });
@@ -90,11 +90,11 @@ describe('an OTX pulse', () => {
     ['YARA', 'x', 'rejected indicator: unknown type: yara'],
     ['JA3', 'a'.repeat(32), 'rejected indicator: unknown type: ja3'],
     ['SSLCertFingerprint', 'a'.repeat(40), 'rejected indicator: unknown type: sslcertfingerprint'],
-  ])('of type %s makes %s: %s', async (type, indicator, outcome) => {
+  ])('of type %s yields %s: %s', async (type, indicator, outcome) => {
     expect(countByOutcome((await withIndicators({ type, indicator })).records)).toHaveProperty([outcome], 1);
   });
 
-  it('keeps what OTX has switched off, not for detection, with its expiry', async () => {
+  it('keeps inactive indicators, not for detection, with their expiry', async () => {
     const off = { type: 'domain', indicator: 'example.com', is_active: 0, expiration: '2026-03-01T00:00:00' };
     const [one] = ofKind((await withIndicators(off)).records, 'indicator');
     expect(one).toMatchObject({
@@ -104,7 +104,7 @@ describe('an OTX pulse', () => {
     });
   });
 
-  it('rejects broken indicators one by one', async () => {
+  it('rejects invalid indicators individually', async () => {
     const broken = [
       null,
       7,
@@ -122,14 +122,14 @@ describe('an OTX pulse', () => {
     ]);
   });
 
-  it('is read alone, too', async () => {
+  it('can also be read alone', async () => {
     expect(ofKind((await run(PULSE)).records, 'indicator')).toHaveLength(1);
   });
 
   it.each([
     [{ detail: 'Authentication required' }, 'OTX refused: Authentication required'],
     [{}, 'not OTX: the root object has no list results'],
-  ])('is not %j', async (content, message) => {
+  ])('rejects %j', async (content, message) => {
     expect((await run(content)).unreadable).toBe(message);
   });
 });

@@ -34,14 +34,14 @@ describe.skipIf(!existsSync(REAL_DATA))('real files', () => {
   const files = existsSync(REAL_DATA) ? IMPORTED.flatMap(filesIn).filter((file) => !(file in REFUSED)) : [];
   const counts: Counts = {};
 
-  it.each(files)('%s is recognized and read to its end', async (file) => {
+  it.each(files)('%s is recognized and read completely', async (file) => {
     const { records, unreadable } = await runFile(file);
     counts[file] = countByOutcome(records);
     expect(unreadable).toBeNull();
     expect(ofKind(records, 'rejected').length).toBeLessThan(records.length / 2);
   });
 
-  it('become what they became', async () => {
+  it('yield the recorded counts', async () => {
     // A run of single tests has not read them all.
     const text = JSON.stringify(
       { ...(Object.keys(counts).length < files.length && readCounts()), ...counts },
@@ -51,26 +51,26 @@ describe.skipIf(!existsSync(REAL_DATA))('real files', () => {
     await expect(`${text}\n`).toMatchFileSnapshot(fileURLToPath(COUNTS_FILE));
   });
 
-  it.each(Object.entries(REFUSED))('%s is refused', async (file, message) => {
+  it.each(Object.entries(REFUSED))('%s is rejected', async (file, message) => {
     await expect(recognizeFormat(inputOf(file))).rejects.toThrow(message);
   });
 
   it.each(existsSync(REAL_DATA) ? [...filesIn('warninglists'), ...filesIn('taxonomies')] : [])(
-    '%s is refused by its name',
+    '%s is rejected as a warninglist or taxonomy',
     async (file) => {
       await expect(recognizeFormat(inputOf(file))).rejects.toThrow(/^a MISP (warninglist|taxonomy): /);
     },
   );
 
   it.each(existsSync(REAL_DATA) ? filesIn('providers') : [])(
-    '%s is of no format that is imported',
+    '%s is not recognized as an importable format',
     async (file) => {
       expect(await recognizeFormat(inputOf(file))).toBeNull();
     },
   );
 
   it.each(['attack/enterprise-attack-18.1.trimmed.json', 'attack/ics-attack-18.1.json'])(
-    '%s is read whole, nothing rejected',
+    '%s is read completely, with nothing rejected',
     async (file) => {
       expect(ofKind((await runFile(file)).records, 'rejected')).toEqual([]);
     },
@@ -79,7 +79,7 @@ describe.skipIf(!existsSync(REAL_DATA))('real files', () => {
   it.each([
     ['actors/misp-galaxy-threat-actor.json', 1041],
     ['actors/microsoft-threat-actor-naming.json', 166],
-  ])('%s gives each actor once, none rejected', async (file, number) => {
+  ])('%s yields each actor once, with nothing rejected', async (file, number) => {
     const { records } = await runFile(file);
     const ids = ofKind(records, 'actor').map(({ externalIds }) => externalIds[0]);
     expect([records.length, new Set(ids).size]).toEqual([number, number]);
@@ -93,7 +93,7 @@ describe.skipIf(!existsSync(REAL_DATA))('real files', () => {
     ['feeds/abusech/feodo-ipblocklist-2021-10-02.csv', ['firstSeen', 'lastSeen']],
     ['feeds/abusech/feodo-ipblocklist-2026.json', ['firstSeen', 'lastSeen']],
     ['vulnerabilities/cisa-kev.json', ['firstSeen', 'severity']],
-  ] as const)('%s states %s and tags of every indicator', async (file, stated) => {
+  ] as const)('%s has %s and tags for every indicator', async (file, stated) => {
     const indicators = ofKind((await runFile(file)).records, 'indicator');
     const lacking = indicators.filter(
       (one) => one.tags.length === 0 || stated.some((name) => one[name] === null),

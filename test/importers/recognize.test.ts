@@ -39,7 +39,7 @@ describe('recognizeFormat', () => {
     ['{"meta":{},"objects":[{"id":7}]}', null],
     ['{"request_info":{},"response":{"data":{}}}', null],
     ['', null],
-  ])('tells %s as %s', async (content, name) => {
+  ])('detects %s as %s', async (content, name) => {
     expect(await nameOf(content)).toBe(name);
   });
 
@@ -52,25 +52,25 @@ describe('recognizeFormat', () => {
       'a MISP warninglist',
     ],
     ['{"namespace":"tlp","predicates":[],"version":1}', 'a MISP taxonomy'],
-    ['<!DOCTYPE html><title>Sign in</title>', 'HTML, not data'],
-  ])('says what %s is, which is no intelligence', async (content, message) => {
+    ['<!DOCTYPE html><title>Sign in</title>', 'the file is an HTML page, not data'],
+  ])('rejects %s with the name of its format', async (content, message) => {
     await expect(nameOf(content)).rejects.toThrow(message);
   });
 
-  it('looks through a BOM and gzip', async () => {
+  it('handles a BOM and gzip', async () => {
     expect(await nameOf(gzipSync('\ufeff{"Event":{}}'))).toBe('misp');
   });
 
-  it('believes a file that calls itself CSV, so that reading it says what is wrong', async () => {
+  it('trusts the extension .csv, so that reading reports the error', async () => {
     expect(await nameOf('name,description', 'a.csv')).toBe('csv');
   });
 
-  it('says what to do with UTF-16', async () => {
+  it('explains how to handle UTF-16', async () => {
     const content = Buffer.from('\ufeffvalue,type\n', 'utf16le');
     await expect(nameOf(content, 'x.csv')).rejects.toThrow('the file is UTF-16; convert it to UTF-8');
   });
 
-  it('is not slowed by a head full of quotes and brackets', async () => {
+  it('stays fast on a head full of quotes and brackets', async () => {
     expect(await nameOf(`{${'"\\'.repeat(50_000)}`)).toBeNull();
   });
 });

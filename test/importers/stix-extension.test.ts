@@ -19,8 +19,8 @@ const recordsOf = async (fields: object, properties: object = {}) => {
 const indicatorOf = async (fields: object, properties?: object) =>
   ofKind(await recordsOf(fields, properties), 'indicator')[0];
 
-describe('an object with our STIX extension', () => {
-  it('states what STIX has no field for', async () => {
+describe("an object with Tipline's STIX extension", () => {
+  it('carries the fields that STIX lacks', async () => {
     const properties = {
       severity: 'critical',
       last_seen: '2026-05-20T00:00:00.000Z',
@@ -36,7 +36,7 @@ describe('an object with our STIX extension', () => {
     });
   });
 
-  it('is tagged with its labels alone', async () => {
+  it('is tagged only with its labels', async () => {
     const fields = { labels: ['phishing'], indicator_types: ['malicious-activity'] };
     expect((await indicatorOf(fields))?.tags).toEqual(['phishing']);
     expect((await indicatorOf({ ...fields, extensions: undefined }))?.tags).toEqual([
@@ -45,7 +45,7 @@ describe('an object with our STIX extension', () => {
     ]);
   });
 
-  it('is known by the ids that it had elsewhere', async () => {
+  it('keeps its external ids', async () => {
     const external_references = [
       { source_name: 'stix', external_id: `indicator--${uuid(2)}` },
       { source_name: 'cve', external_id: 'CVE-2021-44228' },
@@ -59,7 +59,7 @@ describe('an object with our STIX extension', () => {
     ]);
   });
 
-  it('can be a vulnerability', async () => {
+  it('may be a vulnerability', async () => {
     const fields = {
       type: 'vulnerability',
       id: `vulnerability--${uuid(1)}`,
@@ -74,13 +74,13 @@ describe('an object with our STIX extension', () => {
     });
   });
 
-  it('is rejected when a date in it cannot be read', async () => {
+  it('is rejected when a date in it cannot be parsed', async () => {
     expect(await recordsOf({}, { last_seen: 'yesterday' })).toMatchObject([
       { kind: 'rejected', reason: 'date not readable: last_seen' },
     ]);
   });
 
-  it('states nothing where the extension does not', async () => {
+  it('ignores invalid or absent extension values', async () => {
     expect(await indicatorOf({}, { severity: 'dreadful', for_detection: 'maybe' })).toMatchObject({
       severity: null,
       forDetection: true,

@@ -54,11 +54,11 @@ describe('observablesOf', () => {
     "[ipv4-addr:value = '192.0.2.1' OR ipv4-addr:value = '192.0.2.2']",
     "[ipv4-addr:value = '192.0.2.1'] OR [ipv4-addr:value = '192.0.2.2']",
     "[ipv4-addr:value IN ('192.0.2.1', '192.0.2.2')]",
-  ])('gives one observable for each alternative of %s', (pattern) => {
+  ])('yields one observable for each alternative of %s', (pattern) => {
     expect(found(pattern)).toEqual(['IPV4 192.0.2.1', 'IPV4 192.0.2.2']);
   });
 
-  it('rejects one alternative without the others', () => {
+  it('rejects an alternative without affecting the others', () => {
     expect(found("[process:name = 'a' OR ipv4-addr:value = '192.0.2.1']")).toEqual([
       '- unknown type: process:name',
       'IPV4 192.0.2.1',
@@ -108,15 +108,15 @@ describe('observablesOf', () => {
     `${'('.repeat(100_000)}`,
     `[${'('.repeat(40)}mutex:name = 'a'${')'.repeat(40)}]`,
     `[mutex:name = 'a']${' WITHIN 1 SECONDS'.repeat(50_000)}`,
-  ])('does not read %.40s', (pattern) => {
+  ])('cannot parse %.40s', (pattern) => {
     expect(found(pattern)).toEqual(['- pattern not readable']);
   });
 
-  it('rejects a network, which is no address', () => {
+  it('rejects a network, which is not an address', () => {
     expect(found("[ipv4-addr:value = '192.0.2.0/24']")).toEqual([expect.stringMatching(/^- /)]);
   });
 
-  it('never throws and always says something, whatever the text', () => {
+  it('never throws and always returns a result, for arbitrary text', () => {
     const piece = fc.constantFrom(
       '[',
       ']',
@@ -144,12 +144,12 @@ describe('observablesOf', () => {
     );
   });
 
-  it('takes time in proportion to the length of a hostile pattern', () => {
+  it('rejects a long hostile pattern', () => {
     const hostile = `[mutex:name = '${"\\'".repeat(500_000)}`;
     expect(parsePattern(hostile)).toBeNull();
   });
 
-  it('gives back the values of any pattern of equalities joined by OR', () => {
+  it('restores the values of any pattern of equalities joined by OR', () => {
     const quote = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
     const value = fc.stringMatching(/^[!-~]([ -~]{0,30}[!-~])?$/);
     fc.assert(

@@ -26,8 +26,8 @@ const recordsOf = async (...objects: unknown[]) => (await run(bundle(...objects)
 const firstIndicator = async (fields: object, ...others: unknown[]) =>
   ofKind(await recordsOf(indicator(fields), ...others), 'indicator')[0];
 
-describe('STIX indicators', () => {
-  it('carry over what the object states', async () => {
+describe('a STIX indicator', () => {
+  it('carries the fields of the object', async () => {
     const stated = {
       labels: ['phishing', ' phishing ', 'x'.repeat(257)],
       indicator_types: ['malicious-activity'],
@@ -54,7 +54,7 @@ describe('STIX indicators', () => {
     ]);
   });
 
-  it('of STIX 2.0 need no pattern_type', async () => {
+  it('of STIX 2.0 needs no pattern_type', async () => {
     const json = JSON.stringify({
       type: 'bundle',
       spec_version: '2.0',
@@ -63,16 +63,16 @@ describe('STIX indicators', () => {
     expect(countByOutcome((await run(json)).records)).toEqual({ 'indicator DOMAIN': 1 });
   });
 
-  it('begin when they were created if they do not say from when they are valid', async () => {
+  it('is first seen at its creation if valid_from is missing', async () => {
     expect((await firstIndicator({ valid_from: undefined }))?.firstSeen).toEqual(new Date(CREATED));
   });
 
-  it('were last seen no earlier than first', async () => {
+  it('has no last sighting before the first', async () => {
     const later = new Date('2024-06-01');
     expect((await firstIndicator({ valid_from: later.toISOString() }))?.lastSeen).toEqual(later);
   });
 
-  it('share their id when one pattern has alternatives', async () => {
+  it('with alternatives yields several records with the same id', async () => {
     const pattern = "[ipv4-addr:value = '192.0.2.1' OR ipv4-addr:value = '192.0.2.2']";
     const records = ofKind(await recordsOf(indicator({ pattern })), 'indicator');
     expect(records.map(({ externalIds }) => externalIds)).toEqual([
@@ -93,7 +93,7 @@ describe('STIX indicators', () => {
     [{ confidence: '80' }, 'confidence not an integer from 0 to 100'],
     [{ object_marking_refs: 'tlp' }, 'markings not readable'],
     [{ granular_markings: [{ marking_ref: 5 }] }, 'markings not readable'],
-  ])('with %j are rejected, and the rest goes on', async (fields, reason) => {
+  ])('with %j is rejected, and later objects are read', async (fields, reason) => {
     const records = await recordsOf(indicator(fields), indicator({ id: `indicator--${uuid(2)}` }));
     expect(records).toEqual([
       { kind: 'rejected', of: 'indicator', reason, where: `object 1 (indicator--${uuid(1)})` },
@@ -102,7 +102,7 @@ describe('STIX indicators', () => {
   });
 });
 
-describe('STIX markings', () => {
+describe('a STIX marking', () => {
   it.each([
     [
       'a fixed id',
@@ -154,7 +154,7 @@ describe('STIX markings', () => {
     ],
     [{ definition_type: 'statement', definition: { statement: '©' } }, null],
     [{ definition_type: 'iep', definition: {} }, 'RED'],
-  ])('defined as %j, whether before or after the objects', async (definition, tlp) => {
+  ])('defined as %j applies, whether it precedes or follows the objects', async (definition, tlp) => {
     const marking = { type: 'marking-definition', id: CUSTOM_MARKING, ...definition };
     const marked = indicator({ object_marking_refs: [CUSTOM_MARKING] });
     const after = ofKind(await recordsOf(marked, marking), 'indicator');
@@ -162,13 +162,13 @@ describe('STIX markings', () => {
     expect([after[0]?.tlp, before[0]?.tlp]).toEqual([tlp, tlp]);
   });
 
-  it('cannot be widened by a file that defines a fixed id again', async () => {
+  it('with a fixed id cannot be redefined by a file', async () => {
     const id = 'marking-definition--5e57c739-391a-4eb3-b6be-7d15ca92d5ed';
     const marking = { type: 'marking-definition', id, definition_type: 'tlp', definition: { tlp: 'white' } };
     expect((await firstIndicator({ object_marking_refs: [id] }, marking))?.tlp).toBe('RED');
   });
 
-  it('cost one more pass over the file at most', async () => {
+  it('costs at most one extra pass over the file', async () => {
     const content = bundle(
       ...[1, 2, 3].map((n) => indicator({ object_marking_refs: [`marking-definition--${uuid(n)}`] })),
     );
@@ -191,7 +191,7 @@ describe('STIX objects', () => {
     ...fields,
   });
 
-  it('intrusion sets and threat actors become actors', async () => {
+  it('intrusion sets become actors', async () => {
     const fields = {
       name: 'Group A',
       aliases: ['Group A', 'Alias B', 'Alias B'],
@@ -238,7 +238,7 @@ describe('STIX objects', () => {
     expect([campaign?.startDate, campaign?.endDate]).toEqual([new Date(CREATED), new Date(MODIFIED)]);
   });
 
-  it('attack patterns become techniques with the tactics of ATT&CK only', async () => {
+  it('attack patterns become techniques with ATT&CK tactics only', async () => {
     const technique = object('attack-pattern', {
       name: 'PowerShell',
       external_references: [{ source_name: 'mitre-attack', external_id: 'T1059.001' }],
@@ -302,7 +302,7 @@ describe('STIX objects', () => {
     },
   );
 
-  it('a vulnerability with a CVE id is an indicator', async () => {
+  it('a vulnerability with a CVE id becomes an indicator', async () => {
     const [record] = ofKind(
       await recordsOf(object('vulnerability', { name: 'cve-2021-44228' })),
       'indicator',
@@ -345,7 +345,7 @@ describe('STIX objects', () => {
   });
 });
 
-describe('STIX files', () => {
+describe('a STIX file', () => {
   it.each([
     ['a bundle', bundle(indicator())],
     ['a TAXII envelope', JSON.stringify({ more: true, next: '1', objects: [indicator()] })],
@@ -358,23 +358,23 @@ describe('STIX files', () => {
   });
 
   it.each(['{}', '{"more":false}', '{"type":"bundle","id":"bundle--x"}', bundle()])(
-    '%s is empty',
+    '%s is an empty file',
     async (content) => {
       expect(await run(content)).toEqual({ records: [], unreadable: null });
     },
   );
 
-  it('that are other JSON are unreadable', async () => {
+  it('with other JSON is unreadable', async () => {
     expect((await run('{"Event":{}}')).unreadable).toMatch('not STIX');
   });
 
-  it('that are cut give all that is complete, and nothing of the rest', async () => {
+  it('truncated yields only the complete objects', async () => {
     const content = bundle(indicator(), indicator({ id: `indicator--${uuid(2)}` }));
     const { records, unreadable } = await run(content.slice(0, -20));
     expect([records.length, unreadable]).toEqual([1, expect.stringContaining('at or after object 2')]);
   });
 
-  it('that are cut give their markings all the same', async () => {
+  it('truncated before its marking definitions treats unknown markings as RED', async () => {
     const content = bundle(indicator({ object_marking_refs: [CUSTOM_MARKING] }), indicator());
     const { records, unreadable } = await run(content.slice(0, -20));
     expect([ofKind(records, 'indicator')[0]?.tlp, unreadable]).toEqual([
@@ -383,7 +383,7 @@ describe('STIX files', () => {
     ]);
   });
 
-  it('with an object over 4 MiB lose that object only', async () => {
+  it('with an object over 4 MiB skips only that object', async () => {
     const records = await recordsOf(indicator({ description: 'x'.repeat(4 * 1024 * 1024) }), indicator());
     expect(countByOutcome(records)).toEqual({
       'indicator DOMAIN': 1,
@@ -391,7 +391,7 @@ describe('STIX files', () => {
     });
   });
 
-  it('with a __proto__ member change nothing', async () => {
+  it('is not affected by a __proto__ member', async () => {
     const content = bundle(indicator()).replace(
       '"type":"indicator"',
       '"__proto__":{"revoked":true},"type":"indicator"',

@@ -13,30 +13,30 @@ async function readAll(content: Buffer | string, chunkSize?: number): Promise<st
 }
 
 describe('openText', () => {
-  it.each([1, 2, 65_536])('takes the UTF-8 BOM off, in chunks of %i bytes', async (size) => {
+  it.each([1, 2, 65_536])('strips the UTF-8 BOM, in chunks of %i bytes', async (size) => {
     expect(await readAll('\ufeffvalue', size)).toBe('value');
   });
 
-  it.each([1, 65_536])('gunzips by the magic bytes, in chunks of %i bytes', async (size) => {
+  it.each([1, 65_536])('decompresses gzip by its magic bytes, in chunks of %i bytes', async (size) => {
     expect(await readAll(gzipSync('\ufeffvalue'), size)).toBe('value');
   });
 
-  it('gives an empty file as it is', async () => {
+  it('reads an empty file', async () => {
     expect(await readAll('')).toBe('');
   });
 
-  it('says when a file cannot be opened', async () => {
+  it('reports a file that cannot be opened', async () => {
     const reading = readHead({ fileName: 'f', open: () => createReadStream('/nonexistent/file') });
     await expect(reading).rejects.toThrow(
       new UnreadableInput('the file cannot be read: there is no such file or directory'),
     );
   });
 
-  it('refuses UTF-16', async () => {
+  it('rejects UTF-16', async () => {
     await expect(readAll(Buffer.from('\ufeffvalue', 'utf16le'))).rejects.toThrow('the file is UTF-16');
   });
 
-  it('says that a gzip file is cut, after what was in it', async () => {
+  it('reports truncated gzip data after reading what precedes it', async () => {
     const packed = gzipSync(Buffer.from(Array.from({ length: 50_000 }, (_, i) => String(i)).join('\n')));
     let size = 0;
     const reading = async () => {
@@ -47,7 +47,7 @@ describe('openText', () => {
     expect(size).toBeGreaterThan(0);
   });
 
-  it('stops a gzip file that grows out of proportion', async () => {
+  it('rejects a gzip bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     await expect(readAll(bomb)).rejects.toThrow('more than 200 times its size');
   });

@@ -17,7 +17,7 @@ async function linesOf(content: string | Buffer, type?: MappedType, chunkSize?: 
   );
 }
 
-describe('a line of a list', () => {
+describe('a line of a text list', () => {
   it.each([
     ['192.0.2.1', ['IPV4 192.0.2.1']],
     ['192.0.2.1\t10', ['IPV4 192.0.2.1']],
@@ -45,7 +45,7 @@ describe('a line of a list', () => {
     ['192.0.2.1 192.0.2.2', ['line 1: more than one value in the line']],
     ['what', ['line 1: type not recognized']],
     ['192.0.2.0/24', ['line 1: type not recognized']],
-  ])('%j gives %j', async (line, expected) => {
+  ])('%j yields %j', async (line, expected) => {
     const outcome = await linesOf(line);
     // The detector may say more of a value than that it knows no type.
     expect(outcome).toEqual(expected);
@@ -60,15 +60,15 @@ describe('a line of a list', () => {
     ['USER_AGENT', '# comment', []],
     ['MUTEX', '; not a comment', ['MUTEX ; not a comment']],
     ['FILENAME', '//server/share/a.exe', ['FILENAME //server/share/a.exe']],
-  ] as const)('that is stated to be %s: %j gives %j', async (type, line, expected) => {
+  ] as const)('of the declared type %s: %j yields %j', async (type, line, expected) => {
     expect(await linesOf(line, type)).toEqual(expected);
   });
 });
 
-describe('a list', () => {
+describe('a text list', () => {
   const TEXT = '\ufeff# names\r\n192.0.2.1\r\n\r\nwhat\nbad.example.com';
 
-  it.each([1, 2, 3, 7, 65_536])('comes in chunks of %i', async (size) => {
+  it.each([1, 2, 3, 7, 65_536])('is read in chunks of %i', async (size) => {
     expect(await linesOf(TEXT, undefined, size)).toEqual([
       'IPV4 192.0.2.1',
       'line 4: type not recognized',
@@ -76,7 +76,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('loses only the lines that are too long or not UTF-8', async () => {
+  it('rejects only the lines that are too long or not UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from(`${'a'.repeat(70_000)}\n192.0.2.1\n`),
       Buffer.from([0x61, 0xe9, 0x0a]),

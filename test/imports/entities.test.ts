@@ -65,7 +65,7 @@ onEveryEngine((engine) => {
       .json()
       .data.map((actor: { name: string }) => actor.name);
 
-  it('comes to the same groups whatever the order of records and files', async () => {
+  it('groups entities identically, whatever the order of records and files', async () => {
     const property = fc.asyncProperty(
       worlds.chain((all) =>
         fc.tuple(
@@ -120,7 +120,7 @@ onEveryEngine((engine) => {
     expect(full.shown.filter(({ row }) => row.tlp === 'CLEAR')).toEqual(shown);
   }
 
-  describe('a name that turns out to be shared', () => {
+  describe('a name that turns out to be ambiguous', () => {
     const a = () => actorRecord('A', { externalIds: ids(1), aliases: aliases('X'), description: 'of A' });
     const x = () => actorRecord('X', { externalIds: ['label:X'], description: 'of X', country: 'FR' });
     const b = () => actorRecord('B', { externalIds: ids(2), aliases: aliases('X') });
@@ -129,7 +129,7 @@ onEveryEngine((engine) => {
       indicatorRecord('DOMAIN', 'two.example.com', { externalIds: ['i2'] }),
     ];
 
-    it('joins nobody any more: what it joined parts again, with all that was said', async () => {
+    it('splits the entities that it merged, with all their statements', async () => {
       await harness.load([a(), ...joins, relationshipRecord('i1', 'indicates', ids(1)[0] ?? '')], 'First');
       await harness.load([x(), relationshipRecord('i2', 'indicates', 'label:X')], 'Second');
       expect(await names()).toEqual(['A']);
@@ -150,7 +150,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('comes to the same when it was shared from the start', async () => {
+    it('has the same result when it was ambiguous from the start', async () => {
       const orders = [
         [
           ['First', a()],
@@ -179,14 +179,14 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('objects that prove to be one', () => {
+  describe('merged objects', () => {
     const attack = actorRecord('ATT&CK name', {
       externalIds: ids(7),
       attackGroupId: 'G0007',
       aliases: aliases('Vendor name'),
     });
 
-    it('bring their relationships together, each under its marking', async () => {
+    it('combine their relationships, each under its TLP marking', async () => {
       await harness.load(
         [
           actorRecord('Vendor name', { externalIds: ['label'] }),
@@ -219,7 +219,7 @@ onEveryEngine((engine) => {
       expect(counts.kinds.get('relationship')).toMatchObject({ unchanged: 1 });
     });
 
-    it('keep the status that an analyst set', async () => {
+    it('keep the pinned status', async () => {
       await harness.load([campaignRecord('Honey', { externalIds: ['label'] })], 'Vendor');
       await harness.db.updateTable('campaign').set({ pinned_status: 'CONCLUDED' }).execute();
       await harness.load(
@@ -234,7 +234,7 @@ onEveryEngine((engine) => {
       expect(data).toMatchObject([{ status: 'CONCLUDED', description: 'more' }]);
     });
 
-    it('keep the status also where another id takes the place of theirs', async () => {
+    it('keep the pinned status when another id replaces theirs', async () => {
       await harness.load([campaignRecord('Honey', { externalIds: ['label'], tlp: 'AMBER' })], 'Vendor');
       await harness.db.updateTable('campaign').set({ pinned_status: 'CONCLUDED' }).execute();
       await harness.load([campaignRecord('Honey', { externalIds: [`campaign--${uuid(3)}`] })], 'Other');
@@ -243,7 +243,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('shows when ATT&CK stated an object, not when an event repeated it', async () => {
+  it("shows the date of ATT&CK's statement, not that of an event that repeats it", async () => {
     const at = (day: string) => new Date(`${day}T00:00:00.000Z`);
     const own = { externalIds: ids(7), attackGroupId: 'G0007' };
     const repeated = [...ids(7), 'misp-galaxy:mitre-intrusion-set="Bears - G0007"'];
@@ -268,7 +268,7 @@ onEveryEngine((engine) => {
     }
   });
 
-  it('takes back what a source has corrected', async () => {
+  it('replaces an earlier value that a source has corrected', async () => {
     const at = (day: string) => ({ externalIds: ids(1), statedAt: new Date(`${day}T00:00:00Z`) });
     await harness.load([actorRecord('Bear', { externalIds: ids(1), confidence: 90 })], 'First');
     await harness.load([actorRecord('Bear', { ...at('2026-01-01'), country: 'DE' })], 'Second');
@@ -276,7 +276,7 @@ onEveryEngine((engine) => {
     expect((await harness.get('/api/v1/actors')).json().data).toMatchObject([{ country: 'FR' }]);
   });
 
-  it('takes two techniques or programs of one ATT&CK number for one, whatever ids a producer mints', async () => {
+  it('merges software with the same ATT&CK id, whatever ids a producer generates', async () => {
     const counts = await harness.load([
       softwareRecord('PlugX', { externalIds: [`malware--${uuid(1)}`], attackId: 'S0013' }),
       softwareRecord('Korplug', { externalIds: [`malware--${uuid(2)}`], attackId: 'S0013' }),
@@ -285,7 +285,7 @@ onEveryEngine((engine) => {
     expect(counts.kinds.get('software')).toMatchObject({ new: 2, updated: 1 });
   });
 
-  it('holds a name for no sign that a crowd bears, and takes it for none of them', async () => {
+  it('ignores a name shared by very many actors as a match key', async () => {
     const crowd = Array.from({ length: 70 }, (_, i) =>
       actorRecord('Unknown', { externalIds: [`label:${i}`], description: `${i}` }),
     );

@@ -56,8 +56,8 @@ const said = (fields: Partial<EntityState>, columns: EntityState['columns'] = {}
   },
 });
 
-describe('what one source says of an object', () => {
-  it('is united whatever the order, the times and the audiences', () => {
+describe('merging statements of one source about an object', () => {
+  it('is commutative, associative and idempotent', () => {
     const expectSame = (a: EntityState, b: EntityState) =>
       expect(sameEntity(a, b), JSON.stringify([a, b])).toBe(true);
     const property = fc.property(state, state, state, (a, b, c) => {
@@ -68,7 +68,7 @@ describe('what one source says of an object', () => {
     fc.assert(property, runs(2_000));
   });
 
-  it('survives being stored as JSON', () => {
+  it('survives storage as JSON', () => {
     const property = fc.property(state, state, state, (a, b, c) => {
       const merged = mergeEntities(a, b);
       const stored = { ...JSON.parse(JSON.stringify(merged)), statedAt: merged.statedAt };
@@ -77,7 +77,7 @@ describe('what one source says of an object', () => {
     fc.assert(property, runs(500));
   });
 
-  it('is the later of two statements, its gaps filled from the earlier one', () => {
+  it('prefers the later statement, and fills its gaps from the earlier one', () => {
     const earlier = said({ statedAt: at('2025-01-01') }, { description: 'old', country: 'DE' });
     const later = said({ statedAt: at('2026-01-01'), confidence: 70 }, { description: 'new' });
     expect(mergeEntities(earlier, later)).toMatchObject({
@@ -87,7 +87,7 @@ describe('what one source says of an object', () => {
     });
   });
 
-  it('follows the audience of the latest, and says nothing that was for fewer', () => {
+  it('uses the TLP of the latest statement, and omits more restricted content', () => {
     const secret = said({ statedAt: at('2025-01-01'), tlp: 'RED' }, { description: 'secret' });
     const open = said({ statedAt: at('2026-01-01') });
     expect(mergeEntities(secret, open)).toMatchObject({ tlp: 'CLEAR', columns: { description: null } });
@@ -114,8 +114,8 @@ const statement = (
   state: said({ id: objectId, sourceId: sourceName, ...fields }, columns),
 });
 
-describe('what is shown of an entity', () => {
-  it('is decided by ATT&CK of its own objects, however sure others are', () => {
+describe('a resolved entity', () => {
+  it('prefers ATT&CK for its own objects, whatever the confidence of others', () => {
     const uuid = '00000000-0000-4000-8000-000000000001';
     const attack = [`intrusion-set--${uuid}`];
     const tagged = [...attack, 'misp-galaxy:mitre-intrusion-set="Bears - G0001"'];
@@ -152,7 +152,7 @@ describe('what is shown of an entity', () => {
     ['the earlier of equals', { statedAt: at('2020-01-01') }, { statedAt: at('2021-01-01') }],
     ['a dated one before an undated one', { statedAt: at('2020-01-01') }, {}],
     ['else the first by name', {}, {}],
-  ])('goes to %s', (_, deciding, other) => {
+  ])('prefers %s', (_, deciding, other) => {
     const all = [
       statement('x', 'A', deciding, { name: 'Right' }),
       statement('y', 'B', other, { name: 'Other' }),
@@ -162,7 +162,7 @@ describe('what is shown of an entity', () => {
     }
   });
 
-  it('is not decided by who has withdrawn an object that others still speak of', () => {
+  it('does not prefer a source that has withdrawn an object others still describe', () => {
     const [own, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
     const withdrawn = { name: 'Pencil', attack_group_id: 'G0086', retired: true };
     const attack = statement(own, 'ATT&CK', { confidence: 90 }, withdrawn, [`intrusion-set--${own}`]);
@@ -178,7 +178,7 @@ describe('what is shown of an entity', () => {
     expect(resolveEntity(own, [repeated, attack, label], rules).columns).toMatchObject({ retired: true });
   });
 
-  it('fills gaps from the others and says who gave a name, where one of them does', () => {
+  it('fills gaps from other statements, and credits who assigned a name', () => {
     const shown = resolveEntity(
       'x',
       [
@@ -196,7 +196,7 @@ describe('what is shown of an entity', () => {
     expect(shown.columns.aliases).toEqual([{ alias: 'pawn', namedBy: 'Maker' }]);
   });
 
-  it('is for the widest audience alone', () => {
+  it('uses only the statements of the widest audience', () => {
     const shown = resolveEntity(
       'x',
       [
@@ -213,7 +213,7 @@ describe('what is shown of an entity', () => {
     expect(shown.columns.aliases).toEqual([]);
   });
 
-  it('does not depend on the order of what is said', () => {
+  it('does not depend on the order of statements', () => {
     const one = fc.record({
       state,
       source: fc.constantFrom('A', 'B', 'C'),
@@ -243,7 +243,7 @@ describe('what is shown of an entity', () => {
   });
 });
 
-describe('who is who', () => {
+describe('entity matching', () => {
   const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
   const cluster = (n: number, name: string, aliases: string[] = [], attack: string | null = null) =>
     statement(uuid(n), 'Galaxy', {}, columns(name, aliases, attack), [
@@ -266,23 +266,23 @@ describe('who is who', () => {
     return [...entities.values()].sort();
   };
 
-  it('is told by a name that one alone bears, however it is written', () => {
+  it('uses an unambiguous name, however it is written', () => {
     expect(group(cluster(1, 'APT28', ['Fancy Bear']), label('v', 'Forest', ['apt-28']))).toEqual([
       [uuid(1), 'v'],
     ]);
   });
 
-  it('is not told by a name that two objects of one galaxy bear', () => {
+  it('ignores a name shared by two objects of one galaxy', () => {
     const [one, two] = [cluster(1, 'One', ['Shared']), cluster(2, 'Two', ['Shared'])];
     expect(group(one, two, label('v', 'Shared'))).toEqual([[uuid(1)], [uuid(2)], ['v']]);
   });
 
-  it('is not told to an object whose names are those of two', () => {
+  it('does not assign an object whose names belong to two others', () => {
     const [one, two] = [cluster(1, 'One'), cluster(2, 'Two')];
     expect(group(one, two, label('v', 'Both', ['One', 'Two']))).toEqual([[uuid(1)], [uuid(2)], ['v']]);
   });
 
-  it('is told by the ATT&CK id before names, and two ATT&CK ids are two', () => {
+  it('prefers the ATT&CK id over names, and never merges two ATT&CK ids', () => {
     const attack = (n: number, name: string, id: string) =>
       statement(uuid(n), 'ATT&CK', {}, columns(name, [], id), [`intrusion-set--${uuid(n)}`]);
     expect(group(cluster(1, 'Naikon', [], 'G0013'), attack(5, 'Naikon', 'G0019'))).toEqual([
@@ -300,7 +300,7 @@ describe('who is who', () => {
     expect(group(...claims)).toEqual([[uuid(1)], [uuid(2), uuid(5)]]);
   });
 
-  it('is told by what both are first called, before other names', () => {
+  it('prefers primary names over aliases', () => {
     const attack = (n: number, name: string, aliases: string[]) =>
       statement(uuid(n), 'ATT&CK', {}, columns(name, aliases, `G000${n}`), [`intrusion-set--${uuid(n)}`]);
     const broad = cluster(1, 'Lazarus', ['Zinc', 'Bluenoroff']);
@@ -311,7 +311,7 @@ describe('who is who', () => {
     expect(group(broad, cluster(2, 'Two', ['Lazarus']), alone)).toEqual([[uuid(1)], [uuid(2)], [uuid(5)]]);
   });
 
-  it('takes no name from what its source has withdrawn', () => {
+  it('ignores names withdrawn by their source', () => {
     const withdrawn = cluster(2, 'Dukes');
     withdrawn.state.columns.retired = true;
     expect(group(cluster(1, 'Cozy', ['Dukes']), withdrawn, label('v', 'Dukes'))).toEqual([
@@ -320,7 +320,7 @@ describe('who is who', () => {
     ]);
   });
 
-  it('is not settled for many by what is said to few', () => {
+  it('of public objects ignores more restricted statements', () => {
     const [one, two] = [label('v', 'One'), label('w', 'Two', [], 'CLEAR', 'Other')];
     const bridge = label('x', 'Own', ['One', 'Two'], 'RED', 'Partner');
     expect(group(one, two, bridge)).toEqual([['v'], ['w'], ['x']]);
@@ -329,7 +329,7 @@ describe('who is who', () => {
     expect(group(one, same, ...twice)).toEqual([['v', 'w'], ['x'], ['y']]);
   });
 
-  it('joins an event that carries a tag alone to the cluster', () => {
+  it("assigns an event with only a tag to the tag's cluster", () => {
     const tagged = statement('t', 'Events', {}, columns('Cluster 1'), [
       'misp-galaxy:threat-actor="Cluster 1"',
     ]);

@@ -5,7 +5,7 @@ import { onEveryEngine } from '../support/engines.ts';
 import { startHarness } from '../support/harness.ts';
 
 onEveryEngine((engine) => {
-  it('objects are found by index also where one external id stands for most of them', async () => {
+  it('objects are found by index even if one external id refers to most of them', async () => {
     const tipline = await startHarness(engine);
     const add = (id: string, count: number) =>
       sql`insert into external_id (external_id, entity_id, entity_kind)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nameKey } from '../../src/model/name-key.ts';
 
-describe('names are compared', () => {
+describe('name keys', () => {
   it.each([
     ['APT28', 'apt28'],
     ['APT 28', 'apt28'],
@@ -20,11 +20,11 @@ describe('names are compared', () => {
     ['Señor', 'señor'],
     ['BackdoorDiplomacy.2', 'backdoordiplomacy.2'],
     ['Turla Group', 'turlagroup'],
-  ])('%s as %s', (name, key) => expect(nameKey(name)).toBe(key));
+  ])('normalize %s to %s', (name, key) => expect(nameKey(name)).toBe(key));
 
-  it.each([[''], [' - '], ['x'.repeat(201)]])('and %j is none', (name) => expect(nameKey(name)).toBeNull());
+  it.each([[''], [' - '], ['x'.repeat(201)]])('reject %j', (name) => expect(nameKey(name)).toBeNull());
 
-  it('as their keys are', () => {
+  it('are idempotent', () => {
     for (const key of ['apt28', 'group7-2', 'storm1-2']) expect(nameKey(key)).toBe(key);
   });
 });

@@ -33,9 +33,9 @@ function countsOf({ kinds }: ImportCounts) {
 onEveryEngine((engine) => {
   // What they become does not depend on the engine; one of them takes minutes.
   describe.skipIf(!existsSync(REAL_DATA) || engine.name !== 'postgresql')(
-    'each real file, imported alone into an empty store',
+    'each real file, imported alone into an empty database',
     () => {
-      it('gives what it gave, with a reason for every rejection', async () => {
+      it('yields the recorded counts, with a reason for every rejection', async () => {
         const byFile: Record<string, ReturnType<typeof countsOf>> = {};
         for (const file of IMPORTED.flatMap(filesIn).filter((name) => !(name in REFUSED))) {
           const database = await engine.open();

@@ -70,7 +70,7 @@ onEveryEngine((engine) => {
   };
 
   describe.skipIf(!existsSync(REAL_DATA))('the real groups', () => {
-    it('stay as many as the galaxy has, and join those of others where a name is unambiguous', async () => {
+    it('stay as many as in the galaxy, and merge with other sources on unambiguous names', async () => {
       expect(await load('Galaxy')).toMatchObject({ read: 1041, new: 1041 });
       await load('ATT&CK');
       await load('Microsoft');
@@ -104,7 +104,7 @@ onEveryEngine((engine) => {
       });
     });
 
-    it('are the same whichever file comes first', async () => {
+    it('do not depend on the file order', async () => {
       for (const name of ['Galaxy', 'ATT&CK', 'Microsoft', 'ICS']) await load(name);
       const first = await state();
       await sql`truncate actor, external_id`.execute(harness.db);

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ImportRecord } from '../../src/importers/importer.ts';
-import { forgetOldChanges } from '../../src/imports/changes.queries.ts';
-import { carryOutUndos, previewUndo, startUndo, UndoError } from '../../src/imports/undo.service.ts';
+import { deleteOldUndoData } from '../../src/imports/changes.queries.ts';
+import { runPendingUndos, previewUndo, startUndo, UndoError } from '../../src/imports/undo.service.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import { carryOutRemovals, previewRemoval, startRemoval } from '../../src/sources/remove-source.ts';
+import { runPendingRemovals, previewRemoval, startRemoval } from '../../src/sources/remove-source.ts';
 import { requireSource } from '../../src/sources/sources.service.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -33,12 +33,12 @@ onEveryEngine((engine) => {
 
   async function undo(id: string): Promise<void> {
     await startUndo(tipline.db, id, { ...BY, now: tipline.clock.now });
-    await carryOutUndos(tipline.db, { now: () => tipline.clock.now });
+    await runPendingUndos(tipline.db, { now: () => tipline.clock.now });
   }
 
   async function remove(name: string): Promise<void> {
     await startRemoval(tipline.db, await requireSource(tipline.db, name), BY);
-    await carryOutRemovals(tipline.db, { now: () => tipline.clock.now });
+    await runPendingRemovals(tipline.db, { now: () => tipline.clock.now });
   }
 
   /** All that is said, and all that follows from it for those who ask; times of writing aside. */
@@ -79,7 +79,7 @@ onEveryEngine((engine) => {
   const rowsOf = (prefix: string, count = ROWS) =>
     Array.from({ length: count }, (_, i) => indicatorRecord('DOMAIN', `${prefix}${i}.test-feed.net`));
 
-  it('takes back an import of more rows than a batch, with its actors, campaigns and relationships', async () => {
+  it('undoes a multi-batch import with its actors, campaigns and relationships', async () => {
     await tipline.load(rowsOf('kept', 600), 'Other');
     const before = await state();
     const wrong = rowsOf('wrong').map((record, i) => ({ ...record, externalIds: [`indicator--${i}`] }));
@@ -106,7 +106,7 @@ onEveryEngine((engine) => {
   });
 
   it.runIf(engine.name === 'embedded')(
-    'tells the planner of the embedded database how many rows are left',
+    'updates the row estimates of the embedded database',
     async () => {
       await tipline.load(rowsOf('kept', 600), 'Other');
       const id = await tipline.loadRun(rowsOf('wrong', 300));
@@ -118,7 +118,7 @@ onEveryEngine((engine) => {
     },
   );
 
-  it('takes several revisions for many rows, so that others write between them', async () => {
+  it('uses several revisions for many rows, so that other writers can interleave', async () => {
     const id = await tipline.loadRun(rowsOf('wrong'));
     const revision = async () =>
       (await tipline.db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;
@@ -127,7 +127,7 @@ onEveryEngine((engine) => {
     expect((await revision()) - before).toBe(3);
   });
 
-  it('keeps ids, numbers and pins of what is hidden, and shows them when it is imported again', async () => {
+  it('keeps ids, numbers and pins of hidden objects, and restores them on re-import', async () => {
     const row = async () =>
       tipline.db
         .selectFrom('indicator')
@@ -151,7 +151,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('leaves what a later import has said again, until that one is undone, too', async () => {
+  it('keeps what a later import has repeated, until that one is undone too', async () => {
     const first = await tipline.loadRun(rowsOf('twice', 3));
     const second = await tipline.loadRun([...rowsOf('twice', 2), ...rowsOf('new', 1)]);
     expect((await previewUndo(tipline.db, first, NOW)).kinds).toEqual({
@@ -163,7 +163,7 @@ onEveryEngine((engine) => {
     expect(await totals()).toMatchObject({ indicators: 0 });
   });
 
-  it('takes back a change that follows a repetition without any change', async () => {
+  it('undoes a change that follows a repetition without any change', async () => {
     const record = (tag: string) => indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: [tag] });
     const link = relationshipRecord('indicator--a', 'indicates', 'campaign:One');
     const linked = [{ ...record('right'), externalIds: ['indicator--a'] }, campaignRecord('One'), link];
@@ -193,7 +193,7 @@ onEveryEngine((engine) => {
     }
   });
 
-  it('does not bring back what was undone when what said it again is undone', async () => {
+  it('does not restore an undone value when a later import is undone', async () => {
     await tipline.loadRun([indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: ['right'] })]);
     const wrong = await tipline.loadRun([indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: ['wrong'] })]);
     const last = await tipline.loadRun([indicatorRecord('DOMAIN', 'a.test-feed.net', { tags: ['last'] })]);
@@ -203,14 +203,14 @@ onEveryEngine((engine) => {
     expect(data).toMatchObject([{ tags: ['right'] }]);
   });
 
-  it('leaves what a feed has said again', async () => {
+  it('keeps what a feed has repeated', async () => {
     const id = await tipline.loadRun(rowsOf('twice', 3));
     await tipline.load(rowsOf('twice', 2));
     await undo(id);
     expect(await totals()).toMatchObject({ indicators: 2 });
   });
 
-  it('refuses what cannot be undone, with the reason', async () => {
+  it('rejects an impossible undo with the reason', async () => {
     const id = await tipline.loadRun(rowsOf('wrong', 1));
     const reason = async (run: string) =>
       previewUndo(tipline.db, run, tipline.clock.now).then(
@@ -219,7 +219,7 @@ onEveryEngine((engine) => {
       );
     expect(await reason(randomUUID())).toBe('There is no such import.');
     tipline.clock.now = new Date(NOW.getTime() + 30 * DAY_MS + 1);
-    expect(await reason(id)).toBe('It is older than 30 days: what it replaced is kept no longer.');
+    expect(await reason(id)).toBe('It is older than 30 days: its undo data has been deleted.');
     tipline.clock.now = new Date(NOW.getTime() + 30 * DAY_MS);
     await undo(id);
     expect(await reason(id)).toBe('It has been undone already.');
@@ -229,34 +229,34 @@ onEveryEngine((engine) => {
     expect(await reason(id)).toBe('It was a dry run: it changed nothing.');
   });
 
-  it('forgets after 30 days what imports have replaced', async () => {
+  it('deletes undo data after 30 days', async () => {
     await tipline.loadRun(rowsOf('wrong', 6_000));
     const kept = async () => (await sql`select from import_change`.execute(tipline.db)).rows.length;
-    await forgetOldChanges(tipline.db, new Date(NOW.getTime() + 30 * DAY_MS), () => false);
+    await deleteOldUndoData(tipline.db, new Date(NOW.getTime() + 30 * DAY_MS), () => false);
     expect(await kept()).toBe(6_000);
-    await forgetOldChanges(tipline.db, new Date(NOW.getTime() + 30 * DAY_MS + 1), () => false);
+    await deleteOldUndoData(tipline.db, new Date(NOW.getTime() + 30 * DAY_MS + 1), () => false);
     expect(await kept()).toBe(0);
   });
 
-  it('goes on where it was cut off', async () => {
+  it('resumes after an interruption', async () => {
     const before = await state();
     const id = await tipline.loadRun([...rowsOf('wrong'), actorRecord('Wrong Bear')]);
     await startUndo(tipline.db, id, BY);
     for (let cuts = 0; ; cuts++) {
       let batches = 0;
-      await carryOutUndos(tipline.db, { now: () => NOW, stopped: () => batches++ > 0 });
+      await runPendingUndos(tipline.db, { now: () => NOW, stopped: () => batches++ > 0 });
       const { undo: left } = await tipline.db
         .selectFrom('import_run')
         .select('undo')
         .executeTakeFirstOrThrow();
       if (left === 'done') break;
       expect(cuts).toBeLessThan(20);
-      if (cuts === 3) await carryOutUndos(tipline.db, { now: () => NOW });
+      if (cuts === 3) await runPendingUndos(tipline.db, { now: () => NOW });
     }
     expect({ ...(await state()), sums: [] }).toEqual({ ...before, sums: [] });
   });
 
-  it('removes a source with all that it said, and starts from scratch with one of its name', async () => {
+  it('removes a source with all its statements; a new source of that name starts empty', async () => {
     await tipline.load(rowsOf('shared', 600), 'Other', { confidence: 20 });
     await tipline.load([actorRecord('Bear', { description: 'of others' })], 'Other');
     const before = await state();
@@ -281,24 +281,24 @@ onEveryEngine((engine) => {
     expect({ total, data }).toMatchObject({ total: 700, data: [{ confidence: 90, tlp: 'GREEN' }] });
   });
 
-  it('cannot undo an import of a source that was removed', async () => {
+  it('rejects undoing an import of a removed source', async () => {
     const id = await tipline.loadRun(rowsOf('wrong', 1), 'Gone');
     await remove('Gone');
     await expect(previewUndo(tipline.db, id, NOW)).rejects.toThrow('its source was removed since');
   });
 
-  it('ends an undo whose source is removed meanwhile, and goes on with the next', async () => {
+  it('completes an undo whose source is removed meanwhile, and continues with the next', async () => {
     const first = await tipline.loadRun(rowsOf('wrong', 3), 'Gone');
     const second = await tipline.loadRun(rowsOf('other', 3), 'Other');
     for (const id of [first, second]) await startUndo(tipline.db, id, BY);
     await remove('Gone');
-    await carryOutUndos(tipline.db, { now: () => NOW });
+    await runPendingUndos(tipline.db, { now: () => NOW });
     expect(await totals()).toMatchObject({ indicators: 0 });
     const states = await tipline.db.selectFrom('import_run').select('undo').execute();
     expect(states).toEqual([{ undo: 'done' }, { undo: 'done' }]);
   });
 
-  it('comes to what was before, whatever an import said', async () => {
+  it('restores the previous state, for arbitrary imports', async () => {
     const property = fc.asyncProperty(
       worlds,
       fc.nat(11),
@@ -321,7 +321,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(25));
   });
 
-  it('comes to what the other imports alone would have come to, in whatever order they are undone', async () => {
+  it('equals importing only the other files, in whatever order imports are undone', async () => {
     const property = fc.asyncProperty(
       worlds.map((world) => [...new Map(world.map((said) => [objectOf(said), said])).values()]),
       fc.array(fc.array(fc.nat(40), { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 6 }),

@@ -90,8 +90,8 @@ onEveryEngine((engine) => {
   const askedFor = () =>
     server.asked.map(({ url }) => new URL(url, 'http://x').searchParams.get('ipAddress'));
 
-  describe('asking', () => {
-    it('ends at once while it waits for something to ask', async () => {
+  describe('the enrichment queue', () => {
+    it('stops at once while it waits for requests', async () => {
       const ending = new AbortController();
       let looks = 0;
       // Asked before each look: by the second time it has waited.
@@ -104,7 +104,7 @@ onEveryEngine((engine) => {
       expect(await Promise.race([ended, late])).toBeUndefined();
     });
 
-    it('keeps the answer, raises the confidence, and takes the request away', async () => {
+    it('stores the result, raises the confidence, and removes the request', async () => {
       await load(1);
       await setUp();
       await request([idOf(1)]);
@@ -118,7 +118,7 @@ onEveryEngine((engine) => {
       expect(await waiting()).toBe(0);
     });
 
-    it('asks nobody on a fresh install, whatever is imported or looked at', async () => {
+    it('queries no provider by default, whatever is imported or accessed', async () => {
       await load(3);
       const interest = createAccessTracker(tipline.db, () => {});
       interest.record(idOf(1), NOW);
@@ -128,7 +128,7 @@ onEveryEngine((engine) => {
       expect(server.asked).toEqual([]);
     });
 
-    it('asks by itself about new indicators only where that is switched on', async () => {
+    it('queries new indicators automatically only where that is enabled', async () => {
       await setUp();
       await load(1);
       expect(await waiting()).toBe(0);
@@ -139,7 +139,7 @@ onEveryEngine((engine) => {
       expect(await waiting()).toBe(2);
     });
 
-    it('goes by who wants it: a person, a playbook, the policy; and the latest first', async () => {
+    it('prioritizes user requests, then API access, then policy, newest first', async () => {
       await setUp({ automatic: true });
       await load(4);
       const interest = createAccessTracker(tipline.db, () => {});
@@ -150,7 +150,7 @@ onEveryEngine((engine) => {
       expect(claimed.map(({ normalized }) => normalized)).toEqual([address(2), address(3)]);
     });
 
-    it('does not ask again what is fresh, unless it is asked to', async () => {
+    it('does not repeat a fresh query unless forced', async () => {
       await load(1);
       await setUp();
       await request([idOf(1)]);
@@ -163,7 +163,7 @@ onEveryEngine((engine) => {
       expect(server.asked).toHaveLength(2);
     });
 
-    it('tells nobody what is whitelisted, expired, or more restricted than the provider may know', async () => {
+    it("never sends indicators that are whitelisted, expired or above the provider's TLP ceiling", async () => {
       await setUp({ automatic: true });
       await tipline.load([
         indicatorRecord('IPV4', address(1), { tlp: 'RED' }),
@@ -178,7 +178,7 @@ onEveryEngine((engine) => {
       expect(await waiting()).toBe(0);
     });
 
-    it('stops telling at once what is whitelisted or restricted while it asks, and when the provider is forgotten', async () => {
+    it('stops sending at once when indicators are whitelisted or restricted, or the provider is removed', async () => {
       const count = 40;
       for (const [round, change] of [
         () => addEntry(tipline.db, '198.51.100.0/24', undefined, { ...who, reason: 'ours' }, 'RED'),
@@ -209,7 +209,7 @@ onEveryEngine((engine) => {
       }
     });
 
-    it('forgets what nobody asked for when it is to ask by itself no longer', async () => {
+    it('drops automatic requests when automatic queries are disabled', async () => {
       await setUp({ automatic: true });
       await load(3);
       await request([idOf(1)]);
@@ -217,7 +217,7 @@ onEveryEngine((engine) => {
       expect(await waiting()).toBe(1);
     });
 
-    it('leaves what is being asked to whoever asks it, and asks again for a person what has failed', async () => {
+    it('leaves a leased request alone, and retries a failed one on user request', async () => {
       await setUp({ automatic: true });
       await load(1);
       await claimRequests(tipline.db, CLAIMING, 1, NOW, new Date(NOW.getTime() + 60_000));
@@ -234,7 +234,7 @@ onEveryEngine((engine) => {
       expect(await context(1)).toMatchObject({ confidence: 70 });
     });
 
-    it('gives a request to one worker only', async () => {
+    it('leases each request to a single worker', async () => {
       await setUp();
       await load(20);
       await request(Array.from({ length: 20 }, (_, i) => idOf(i + 1)));
@@ -243,7 +243,7 @@ onEveryEngine((engine) => {
       expect(await waiting()).toBe(0);
     });
 
-    it('takes over what a worker that was killed had, when its time is over', async () => {
+    it('takes over the requests of a killed worker when the lease expires', async () => {
       await setUp();
       await load(1);
       await request([idOf(1)]);
@@ -257,8 +257,8 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('a provider that does not answer well', () => {
-    it('is an error, apart from clean; the request rests, and is given up after five times', async () => {
+  describe('a failing provider', () => {
+    it('yields an error, not a clean verdict; the request retries with back-off, five times', async () => {
       server.answer({ status: 200, body: '<html>Sign in</html>' });
       await load(1);
       await setUp();
@@ -280,7 +280,7 @@ onEveryEngine((engine) => {
       expect(await waiting()).toBe(0);
     });
 
-    it('does not put out what it said before', async () => {
+    it('does not overwrite earlier results', async () => {
       await load(1);
       await setUp();
       await request([idOf(1)]);
@@ -294,7 +294,7 @@ onEveryEngine((engine) => {
       expect(stored?.failure).toMatch(/500/);
     });
 
-    it('is left alone until its own header says, and what waited is asked then', async () => {
+    it('is paused until Retry-After, then queried again', async () => {
       server.answer({ status: 429, headers: { 'retry-after': '600' } });
       await load(3);
       await setUp();
@@ -311,7 +311,7 @@ onEveryEngine((engine) => {
       expect((await context(3)).enrichmentSummary.maxScore).toBe(10);
     });
 
-    it('is asked no more than its quota allows', async () => {
+    it('is queried no more than its quota allows', async () => {
       await load(10);
       await setUp({ perMinute: 3 });
       await request(Array.from({ length: 10 }, (_, i) => idOf(i + 1)));
@@ -321,7 +321,7 @@ onEveryEngine((engine) => {
       expect(await waiting()).toBe(7);
     });
 
-    it('that says only now what it was asked before a pin does not change what is pinned', async () => {
+    it('does not change a confidence that was pinned during the query', async () => {
       await load(1);
       await setUp();
       await request([idOf(1)]);
@@ -345,8 +345,8 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('the settings of a provider', () => {
-    it('are audited without the keys, which are kept encrypted', async () => {
+  describe('provider settings', () => {
+    it('are audited without the keys, which are stored encrypted', async () => {
       await setUp();
       const stored = JSON.stringify([
         await tipline.db.selectFrom('provider').selectAll().execute(),
@@ -356,7 +356,7 @@ onEveryEngine((engine) => {
       expect(stored).not.toContain('key-of-test');
     });
 
-    it('stay where nothing else is said, and go with the provider', async () => {
+    it('keep omitted values, and are deleted with the provider', async () => {
       await setUp({ perDay: 5 });
       await saveProvider(tipline.db, SECRETS, 'abuseipdb', { automatic: true }, who);
       expect(await findProviders(tipline.db)).toMatchObject([
@@ -372,7 +372,7 @@ onEveryEngine((engine) => {
       ['nosuch', { keys: ['k'] }, /there are: virustotal/],
       ['shodan', {}, /needs a key/],
       ['shodan', { keys: ['k'], baseUrl: 'file:///etc' }, /http:/],
-    ])('are refused with what is wrong: %s %j', async (name, change, message) => {
+    ])('are rejected with the reason: %s %j', async (name, change, message) => {
       await expect(saveProvider(tipline.db, SECRETS, name, change, who)).rejects.toThrow(message);
       expect(await findProviders(tipline.db)).toEqual([]);
     });

@@ -17,8 +17,8 @@ onEveryEngine((engine) => {
   const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
   const sweep = () => sweepExpired(tipline.db, tipline.clock.now);
 
-  describe('the sweep', () => {
-    it('marks what has expired, with a revision, and nothing that anybody sees changes by it', async () => {
+  describe('the expiry sweep', () => {
+    it('marks expired indicators with a new revision, without changing any response', async () => {
       await tipline.load([
         indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) }),
         indicatorRecord('DOMAIN', 'two.example', { expiresAt: inDays(3) }),
@@ -36,7 +36,7 @@ onEveryEngine((engine) => {
       expect(after.statusCode).toBe(304);
     });
 
-    it('takes no revision when there is nothing to mark', async () => {
+    it('increments no revision when there is nothing to mark', async () => {
       await tipline.load([indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) })]);
       tipline.clock.now = inDays(2);
       await sweep();
@@ -45,7 +45,7 @@ onEveryEngine((engine) => {
       expect(await readRevision(tipline.db)).toBe(revision);
     });
 
-    it('gives each batch a revision of its own', async () => {
+    it('uses one revision per batch', async () => {
       const many = Array.from({ length: 2_500 }, (_, i) =>
         indicatorRecord('DOMAIN', `host-${i}.example`, { expiresAt: inDays(1) }),
       );
@@ -56,7 +56,7 @@ onEveryEngine((engine) => {
       expect(await readRevision(tipline.db)).toBe(revision + 2);
     });
 
-    it('has nothing to do for what was imported when it had expired already', async () => {
+    it('skips indicators that were already expired when imported', async () => {
       const expired = { expiresAt: inDays(-1) };
       await tipline.load([
         indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) }),
@@ -68,7 +68,7 @@ onEveryEngine((engine) => {
       expect(await sweep()).toBe(0);
     });
 
-    it('is undone by a later sighting, which shows it again and lets it expire again', async () => {
+    it('is reverted by a later sighting, after which the indicator can expire again', async () => {
       const seen = (at: Date, expiresAt: Date) =>
         indicatorRecord('DOMAIN', 'one.example', { statedAt: at, lastSeen: at, expiresAt });
       await tipline.load([seen(NOW, inDays(1))]);
@@ -81,7 +81,7 @@ onEveryEngine((engine) => {
       expect(await sweep()).toBe(1);
     });
 
-    it('stops between batches when it is told to', async () => {
+    it('stops between batches on request', async () => {
       await tipline.load([indicatorRecord('DOMAIN', 'one.example', { expiresAt: inDays(1) })]);
       expect(await sweepExpired(tipline.db, inDays(2), () => true)).toBe(0);
     });

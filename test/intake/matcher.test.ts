@@ -13,7 +13,7 @@ onEveryEngine((engine) => {
   });
   afterEach(() => tipline.close());
 
-  it('never lets a transaction wait for a matcher that waits for the transaction', async () => {
+  it('the whitelist matcher and concurrent transactions do not deadlock', async () => {
     await tipline.load(Array.from({ length: 40 }, (_, i) => indicatorRecord('IPV4', `45.61.49.${i + 1}`)));
     await sql`update whitelist_state set edition = gen_random_uuid()`.execute(tipline.db);
     const pins = Array.from({ length: 40 }, (_, i) =>

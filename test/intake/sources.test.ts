@@ -39,8 +39,8 @@ onEveryEngine((engine) => {
     tipline.clock.now = new Date(NOW.getTime() + count * DAY * 1000);
   };
 
-  describe('a run', () => {
-    it('imports what is there, counts it, and says when the next one is', async () => {
+  describe('a feed run', () => {
+    it('imports the feed, counts records, and schedules the next run', async () => {
       feeds.server.answer({ body: `${LIST}not a host!\n` });
       const id = await feeds.add({ kind: 'text' });
       const { error, counts } = await feeds.run(id);
@@ -56,7 +56,7 @@ onEveryEngine((engine) => {
       });
     });
 
-    it('asks with the validators of the last good copy, and writes nothing when it has not changed', async () => {
+    it('sends the validators of the last success, and writes nothing for a 304', async () => {
       feeds.server.answer(({ headers }) =>
         headers['if-none-match'] === '"v1"'
           ? { status: 304 }
@@ -73,7 +73,7 @@ onEveryEngine((engine) => {
       expect(await readRevision(tipline.db)).toBe(revision);
     });
 
-    it('writes nothing for the same bytes, nor for the same records in other bytes', async () => {
+    it('writes nothing for the same bytes, or for the same records in different bytes', async () => {
       feeds.server.answer({ body: LIST });
       const id = await feeds.add({ kind: 'text' });
       await feeds.run(id);
@@ -84,17 +84,17 @@ onEveryEngine((engine) => {
       expect(await readRevision(tipline.db)).toBe(revision);
     });
 
-    it('leaves no file behind', async () => {
+    it('leaves no files behind', async () => {
       feeds.server.answer({ body: LIST });
       await feeds.run(await feeds.add({ kind: 'text' }));
       expect(await readdir(feeds.deps.directory)).toEqual([]);
     });
   });
 
-  describe('a broken run', () => {
+  describe('a failed run', () => {
     const broken: [string, Parameters<Feeds['server']['answer']>[0], RegExp][] = [
       ['an error', { status: 500 }, /HTTP 500/],
-      ['a refusal', { status: 403, body: 'secret words' }, /refuses the credentials \(HTTP 403\)/],
+      ['a refusal', { status: 403, body: 'secret words' }, /rejects the credentials \(HTTP 403\)/],
       ['half an answer', { status: 206, body: LIST }, /HTTP 206/],
       ['nothing there', { status: 404 }, /nothing at the address/],
       ['an empty answer', { body: '' }, /empty/],
@@ -141,7 +141,7 @@ onEveryEngine((engine) => {
     ];
 
     it.each(broken)(
-      'changes nothing and is told: %s',
+      'changes nothing and reports the error: %s',
       async (_, reply, message) => {
         feeds.server.answer({ body: LIST });
         const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
@@ -165,7 +165,7 @@ onEveryEngine((engine) => {
       60_000,
     );
 
-    it('is one that leads to this machine when the operator has not allowed that', async () => {
+    it('includes one to a private address that the operator has not allowed', async () => {
       const id = await feeds.add({ kind: 'text' });
       const outbound = openOutbound({ allowedNetworks: [], userAgent: 'test' });
       feeds.deps.outbound = outbound;
@@ -174,7 +174,7 @@ onEveryEngine((engine) => {
       await outbound.close();
     });
 
-    it('leaves a source alone for as long as it asks to be', async () => {
+    it('honors Retry-After', async () => {
       const id = await feeds.add({ kind: 'text', intervalSeconds: 600 });
       feeds.server.answer({ status: 429, headers: { 'retry-after': '7200' } });
       expect((await feeds.run(id)).error).toMatch(/fewer requests/);
@@ -185,7 +185,7 @@ onEveryEngine((engine) => {
       expect((await health(id))?.nextRunAt).toEqual(new Date(NOW.getTime() + 600_000));
     });
 
-    it('survives a feed whose every line is hostile', async () => {
+    it('survives a feed of hostile lines', async () => {
       const lines = [
         '=cmd|calc',
         '../../etc/passwd',
@@ -216,7 +216,7 @@ onEveryEngine((engine) => {
       }));
     };
 
-    it('holds as it stands now: what it takes back is gone', async () => {
+    it('is authoritative: removed statements are withdrawn', async () => {
       const id = await feeds.add({ kind: 'csv' });
       feeds.server.answer(csv('bad-one.test-feed.net,90,"c2,botnet"'));
       await feeds.run(id);
@@ -227,7 +227,7 @@ onEveryEngine((engine) => {
       expect((await feeds.run(id)).counts).toMatchObject({ unchanged: 1, updated: 0 });
     });
 
-    it('says of an indicator what all its rows say together, and the same rows write nothing', async () => {
+    it('merges all rows of an indicator, and writes nothing for the same rows', async () => {
       const id = await feeds.add({ kind: 'csv' });
       const rows = ['bad-one.test-feed.net,20,c2', 'bad-one.test-feed.net,40,botnet'];
       feeds.server.answer(csv(...rows));
@@ -240,8 +240,8 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('a list without dates', () => {
-    it('keeps its members while they stand in it, and counts their lifetime from when they left', async () => {
+  describe('a snapshot list without dates', () => {
+    it('keeps its members while listed, and starts their TTL when they are delisted', async () => {
       const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: 2 * DAY } });
       feeds.server.answer({ body: LIST });
       await feeds.run(id);
@@ -259,7 +259,7 @@ onEveryEngine((engine) => {
       expect(await values()).toEqual(['bad-one.test-feed.net']);
     });
 
-    it('shows the last good copy that held it as the last sighting, and takes one back that returns', async () => {
+    it('uses the last successful fetch as last sighting, and restores a member that returns', async () => {
       const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
       feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
       await feeds.run(id);
@@ -280,8 +280,8 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('a run and what happens meanwhile', () => {
-    it('is alone: another one of the same source is told so, and changes nothing', async () => {
+  describe('concurrent changes during a run', () => {
+    it('a second run of the same source is rejected, and changes nothing', async () => {
       let answer = () => {};
       feeds.server.answer({
         handle: (_, response) => {
@@ -298,7 +298,7 @@ onEveryEngine((engine) => {
       expect((await feeds.run(id)).counts).toMatchObject({ new: 1 });
     });
 
-    it('ends when its settings are changed, and the next one goes by them', async () => {
+    it('a settings change aborts the run, and the next run uses the new settings', async () => {
       let answer = () => {};
       feeds.server.answer({
         handle: (_, response) => {
@@ -310,47 +310,47 @@ onEveryEngine((engine) => {
       await until(() => feeds.server.asked.length > 0);
       await feeds.add({ kind: 'text', defaults: { tlp: 'RED', confidence: 10, severity: 'LOW' } });
       answer();
-      expect((await first).error).toBe('its settings were changed meanwhile');
+      expect((await first).error).toBe('the settings of the source changed during the run');
       expect(await values()).toEqual([]);
       feeds.server.answer({ body: LIST });
       expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
       expect(await only()).toMatchObject({ tlp: 'RED', confidence: 10 });
     });
 
-    it('is as due as it was when it is called off', async () => {
+    it('an aborted run stays due', async () => {
       const stop = new AbortController();
       feeds.server.answer({ handle: () => stop.abort() });
       const id = await feeds.add({ kind: 'text' });
       const before = await health(id);
-      expect((await feeds.run(id, { signal: stop.signal })).error).toBe('it was called off');
+      expect((await feeds.run(id, { signal: stop.signal })).error).toBe('the run was stopped');
       expect(await health(id)).toEqual(before);
       feeds.server.answer({ body: LIST });
       expect((await feeds.run(id)).error).toBeNull();
     });
 
-    it('tells a fault of our own in health, and has the source fetched later', async () => {
+    it("an internal error is reported in the source's health", async () => {
       const id = await feeds.add({ kind: 'text' });
       feeds.deps.outbound = { ...feeds.outbound, download: () => Promise.reject(new Error('out of words')) };
       await expect(feeds.run(id)).rejects.toThrow('out of words');
       expect(await health(id)).toMatchObject({
         errorsInARow: 1,
-        lastError: 'Tipline itself failed; its log says how',
+        lastError: 'internal error; see the log',
       });
     });
   });
 
-  it('does not take a list that has lost most of its members for one, unless it is told to', async () => {
+  it('a list that lost most of its members is rejected, unless --allow-shrink is given', async () => {
     const many = Array.from({ length: 30 }, (_, i) => `bad-${i}.test-feed.net\n`).join('');
     const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: DAY } });
     feeds.server.answer({ body: many });
     await feeds.run(id);
     feeds.server.answer({ body: '# Back soon\nhttps://status.test-feed.net/\n' });
-    expect((await feeds.run(id)).error).toMatch(/of 30 members the list holds 1 now.*--allow-shrink/);
+    expect((await feeds.run(id)).error).toMatch(/the list shrank from 30 to 1 members.*--allow-shrink/);
     expect(await values()).toHaveLength(30);
     expect((await feeds.run(id, { allowShrink: true })).counts).toMatchObject({ new: 1, left: 30 });
   });
 
-  it('keeps text of which a half of a surrogate pair is part', async () => {
+  it('keeps text with unpaired surrogates', async () => {
     const indicator = {
       type: 'indicator',
       spec_version: '2.1',
@@ -383,7 +383,7 @@ onEveryEngine((engine) => {
     expect(await values()).toEqual(['odd.test-feed.net']);
   });
 
-  it('goes on when all that changed at an incremental feed is of kinds that are not kept', async () => {
+  it('advances an incremental feed when all changes are of unsupported kinds', async () => {
     const yara = {
       type: 'indicator',
       spec_version: '2.1',
@@ -404,8 +404,8 @@ onEveryEngine((engine) => {
     expect(feeds.server.asked.at(-1)?.url).toContain('added_after=');
   });
 
-  describe('settings', () => {
-    it('apply at once to what the source has said before', async () => {
+  describe('source settings', () => {
+    it('apply at once to earlier statements of the source', async () => {
       feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
       const id = await feeds.add({ kind: 'text' });
       await feeds.run(id);
@@ -422,7 +422,7 @@ onEveryEngine((engine) => {
       });
     });
 
-    it('keep credentials encrypted, send them, and never tell them', async () => {
+    it('store credentials encrypted, send them, and never reveal them', async () => {
       feeds.server.answer({ body: LIST });
       const id = await feeds.add({ kind: 'text' }, { authorization: 'Bearer quite-secret' });
       await feeds.run(id);
@@ -444,19 +444,19 @@ onEveryEngine((engine) => {
       [{ kind: 'json' as const }, /map/],
       [{ kind: 'urlhaus' as const }, /needs a key \(the header auth-key\)/],
       [{ kind: 'threatfox' as const, options: { days: 8 } }, /from 1 to 7/],
-    ])('are refused with what is wrong: %j', async (settings, message) => {
+    ])('are rejected with the reason: %j', async (settings, message) => {
       await expect(feeds.add(settings)).rejects.toThrow(message);
       expect(await tipline.db.selectFrom('source').select('id').execute()).toEqual([]);
     });
 
-    it('do not open under another secret, and say so', async () => {
+    it('report credentials encrypted under another secret', async () => {
       feeds.server.answer({ body: LIST });
       const id = await feeds.add({ kind: 'text' }, { authorization: 'Bearer x' });
       feeds.deps.secrets = secretBox('another secret of more than 32 characters', 'test');
       expect((await feeds.run(id)).error).toMatch(/TIPLINE_SECRET/);
     });
 
-    it('make the next run begin anew', async () => {
+    it('when changed make the next run unconditional', async () => {
       feeds.server.answer({ body: LIST, headers: { etag: '"v1"' } });
       const id = await feeds.add({ kind: 'text' });
       await feeds.run(id);
@@ -467,7 +467,7 @@ onEveryEngine((engine) => {
   });
 
   describe('abuse.ch', () => {
-    it('is asked as it documents, with its Auth-Key', async () => {
+    it('is queried as documented, with its Auth-Key', async () => {
       const answers: Record<string, unknown> = {
         threatfox: {
           query_status: 'ok',
@@ -535,7 +535,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('says when a key is wrong', async () => {
+    it('reports a wrong key', async () => {
       feeds.server.answer({ body: JSON.stringify({ query_status: 'unknown_auth_key' }) });
       const id = await feeds.add({ kind: 'threatfox' }, { 'auth-key': 'wrong' });
       expect((await feeds.run(id)).error).toMatch(/unknown_auth_key/);
@@ -556,7 +556,7 @@ onEveryEngine((engine) => {
     const page = (objects: unknown[], more: Record<string, unknown> = {}) =>
       JSON.stringify({ ...more, objects });
 
-    it('is read page by page, and the next time from where it ended', async () => {
+    it('is read page by page, and resumed from the last position', async () => {
       feeds.server.answer(({ url }: Asked) => {
         const headers = {
           'content-type': 'application/taxii+json;version=2.1',
@@ -577,7 +577,7 @@ onEveryEngine((engine) => {
       expect(third?.url).toContain('added_after=2026-05-20T00%3A00%3A00.000Z');
     });
 
-    it('changes nothing when a later page fails, and begins there again', async () => {
+    it('changes nothing when a later page fails, and is retried from the start', async () => {
       let fails = true;
       feeds.server.answer(({ url }: Asked) => {
         if (url.includes('next=two')) return fails ? { status: 500 } : { body: page([indicator(2)]) };
@@ -590,7 +590,7 @@ onEveryEngine((engine) => {
       expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
     });
 
-    it('is not followed for ever', async () => {
+    it('is not followed endlessly', async () => {
       feeds.server.answer({ body: page([indicator(1)], { more: true }) });
       const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/api/collections/1/` });
       expect((await feeds.run(id)).error).toMatch(/how to ask for it/);
@@ -619,7 +619,7 @@ onEveryEngine((engine) => {
       },
     });
 
-    it('is asked for changed events only', async () => {
+    it('fetches only changed events', async () => {
       const timestamps: Record<number, string> = { 1: '1780000000', 2: '1780000000' };
       feeds.server.answer(({ url }: Asked) => {
         if (url.endsWith('/manifest.json')) {
@@ -644,7 +644,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('goes on without an event that is not there, and asks for it again', async () => {
+    it('continues without a missing event, and requests it again', async () => {
       let there = false;
       feeds.server.answer(({ url }: Asked) => {
         if (url.endsWith('/manifest.json'))
@@ -661,7 +661,7 @@ onEveryEngine((engine) => {
   });
 
   describe('OTX', () => {
-    it('is asked for the pulses that changed since, page by page, on its own host only', async () => {
+    it('fetches pulses modified since the last run, page by page, only from its own host', async () => {
       const pulse = (n: number) => ({
         id: `${n}`.repeat(24),
         name: `Pulse ${n}`,
@@ -723,7 +723,7 @@ onEveryEngine((engine) => {
     expect((await tipline.get('/api/v1/indicators?type=DOMAIN')).json().data[0].confidence).toBe(90);
   });
 
-  it('unpacks gzip, as far as is allowed', async () => {
+  it('decompresses gzip up to the allowed size', async () => {
     feeds.server.answer({ body: gzipSync(LIST), headers: { 'content-type': 'application/gzip' } });
     const id = await feeds.add({ kind: 'text' });
     expect((await feeds.run(id)).counts).toMatchObject({ new: 2 });
@@ -732,7 +732,7 @@ onEveryEngine((engine) => {
     expect((await feeds.run(id)).error).toBe('unpacked it is larger than allowed');
   });
 
-  it('unpacks a zip', async () => {
+  it('extracts a zip archive', async () => {
     feeds.server.answer({ body: zipFile([{ name: 'list.txt', content: LIST }]) });
     await feeds.run(await feeds.add({ kind: 'text' }));
     expect(await values()).toHaveLength(2);

@@ -79,8 +79,8 @@ onEveryEngine((engine) => {
     expect(stored).toEqual(expected);
   }
 
-  describe('adding and removing an entry', () => {
-    it('hides exactly what the entries and lists match, whatever the entries', async () => {
+  describe('adding and removing a whitelist entry', () => {
+    it('hides exactly the matches of all entries and lists, for arbitrary entries', async () => {
       await loadList(tipline.db, LIST, why);
       const { id } = await tipline.db.selectFrom('whitelist').select('id').executeTakeFirstOrThrow();
       const loaded = [{ id, list: LIST }];
@@ -102,8 +102,8 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('the indexes', () => {
-    it('find every value that an entry hits', async () => {
+  describe('the candidate indexes', () => {
+    it('find every value that an entry matches', async () => {
       const all = await tipline.db.selectFrom('indicator').select(['id', 'type', 'normalized']).execute();
       await fc.assert(
         fc.asyncProperty(entry, async (text) => {
@@ -118,7 +118,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('find a host with port, user name, brackets and trailing dot, and no path that looks like one', async () => {
+    it('find hosts with port, user name, brackets and alternative notation, and no look-alike paths', async () => {
       const hits = [
         'http://user:secret@198.51.100.7:8080/a',
         'http://[::ffff:198.51.100.7]:81/',
@@ -148,7 +148,7 @@ onEveryEngine((engine) => {
       ['cdn.example', ['indicator_host']],
       ['*.cdn.example', ['indicator_host']],
       ['d41d8cd98f00b204e9800998ecf8427e', ['indicator_pkey']],
-    ])('serve the statement that looks for %s', async (text, indexes) => {
+    ])('are used by the query for %s', async (text, indexes) => {
       const plan = await tipline.db.transaction().execute(async (trx) => {
         // A table of few rows would be read through.
         await sql`set local enable_seqscan = off`.execute(trx);
@@ -161,7 +161,7 @@ onEveryEngine((engine) => {
       for (const index of indexes) expect(plan).toMatch(new RegExp(`${index}\\b`));
     });
 
-    it('give up on more than may be held in memory', async () => {
+    it('return null beyond the memory limit', async () => {
       expect(await findCandidates(tipline.db, rulesOf('a.example'), 2)).toBeNull();
     });
   });

@@ -50,8 +50,8 @@ onEveryEngine((engine) => {
       .orderBy('id')
       .execute();
 
-  describe('an entry of the operator', () => {
-    it('hides a name with all below it, its URLs and mail addresses, at once and everywhere', async () => {
+  describe('a whitelist entry', () => {
+    it('hides a domain, its subdomains, URLs and email addresses, at once and everywhere', async () => {
       await load();
       const { data } = (await tipline.get('/api/v1/indicators?q=img.cdn.example&type=DOMAIN')).json();
       const { changed } = await addEntry(tipline.db, 'cdn[.]example', undefined, why, 'RED');
@@ -70,13 +70,13 @@ onEveryEngine((engine) => {
       expect(await shown()).toEqual(without('198.51.100.7', 'http://198.51.100.7/a'));
     });
 
-    it('hides what matches a pattern', async () => {
+    it('hides matches of a regular expression', async () => {
       await load();
       await addEntry(tipline.db, '/^2001:db8:/', undefined, why, 'RED');
       expect(await shown()).toEqual(without('2001:db8::7'));
     });
 
-    it('shows again what it hid when it is taken away, but not what another one hides too', async () => {
+    it('restores hidden indicators on removal, except those matched by another entry', async () => {
       await load();
       await addEntry(tipline.db, 'cdn.example', undefined, why, 'RED');
       await addEntry(tipline.db, '=img.cdn.example', undefined, why, 'RED');
@@ -84,13 +84,13 @@ onEveryEngine((engine) => {
       expect(await shown()).toEqual(without('img.cdn.example', 'http://img.cdn.example/x.exe'));
     });
 
-    it('hides what is imported after it', async () => {
+    it('hides indicators imported later', async () => {
       await addEntry(tipline.db, 'cdn.example', undefined, why, 'RED');
       await load();
       expect(await shown()).toHaveLength(WORLD.length - 4);
     });
 
-    it('is remembered with which entry hides what', async () => {
+    it('records which entry hides which indicator', async () => {
       await load();
       const { entry } = await addEntry(tipline.db, '198.51.100.7', undefined, why, 'RED');
       const hits = await tipline.db.selectFrom('whitelist_hit').select(['list_id', 'entry']).execute();
@@ -100,12 +100,12 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it.each(['com', '0.0.0.0/0', 'not a value', '/(a/'])('is refused when it is none: %s', async (text) => {
+    it.each(['com', '0.0.0.0/0', 'not a value', '/(a/'])('is rejected when invalid: %s', async (text) => {
       await expect(addEntry(tipline.db, text, undefined, why, 'RED')).rejects.toThrow(/whitelist entry/);
       expect(await audit()).toEqual([]);
     });
 
-    it('is audited, once', async () => {
+    it('is audited once', async () => {
       await addEntry(tipline.db, 'cdn.example', undefined, why, 'RED');
       await expect(addEntry(tipline.db, 'cdn.example', undefined, why, 'RED')).rejects.toThrow(
         'is whitelisted already',
@@ -120,7 +120,7 @@ onEveryEngine((engine) => {
       ]);
     });
 
-    it('counts also for an import that is under way', async () => {
+    it('applies to a concurrent import', async () => {
       const records = Array.from({ length: 3_000 }, (_, i) => indicatorRecord('DOMAIN', `h${i}.cdn.example`));
       await Promise.all([tipline.load(records), addEntry(tipline.db, 'cdn.example', undefined, why, 'RED')]);
       expect(await shown()).toEqual([]);
@@ -138,7 +138,7 @@ onEveryEngine((engine) => {
       ...fields,
     });
 
-    it('is held against everything, and against it again when it is loaded again', async () => {
+    it('hides its matches, and is re-evaluated when loaded again', async () => {
       await load();
       await loadList(tipline.db, list(['cdn.example']), why);
       expect(await shown()).not.toContain('img.cdn.example');
@@ -147,7 +147,7 @@ onEveryEngine((engine) => {
       expect(await findLists(tipline.db)).toMatchObject([{ name: 'Content networks', version: '2' }]);
     });
 
-    it('can be switched off and on, and taken away', async () => {
+    it('can be disabled, enabled and removed', async () => {
       await load();
       await loadList(tipline.db, list(['notcdn.example']), why);
       await setListEnabled(tipline.db, 'Content networks', false, why);
@@ -158,13 +158,13 @@ onEveryEngine((engine) => {
       expect(await shown()).toEqual(all);
     });
 
-    it('is refused when it is none, and nothing changes', async () => {
+    it('is rejected when invalid, and nothing changes', async () => {
       const { edition } = await readEdition(tipline.db);
       await expect(loadList(tipline.db, { list: 'x' }, why)).rejects.toThrow(/not a MISP warninglist/);
       expect((await readEdition(tipline.db)).edition).toBe(edition);
     });
 
-    it('is taken up where a worker that was stopped left off', async () => {
+    it('resumes an interrupted re-evaluation', async () => {
       await load();
       await loadList(tipline.db, list(['notcdn.example']), why);
       await tipline.db.updateTable('whitelist_state').set({ applied: null }).execute();
@@ -177,13 +177,13 @@ onEveryEngine((engine) => {
     });
   });
 
-  describe('the lists that come with Tipline', () => {
+  describe('the built-in warninglists', () => {
     const folder = new URL('../../whitelist/', import.meta.url);
     const shipped = readdirSync(folder)
       .filter((file) => file.endsWith('.json'))
       .map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
 
-    it('hide special-use addresses, public resolvers, hashes of nothing and reserved names, and nothing else', async () => {
+    it('hide special-use addresses, public resolvers, empty-file hashes and reserved names, and nothing else', async () => {
       await ensureShippedLists(tipline.db, shipped, NOW);
       const harmless: [IndicatorType, string][] = [
         ['IPV4', '127.0.0.1'],
@@ -208,7 +208,7 @@ onEveryEngine((engine) => {
       expect(await shown()).toEqual(harmful.map(([, value]) => value).sort());
     });
 
-    it('are put in once, hide what was there before, and stay off when the operator switched them off', async () => {
+    it('are loaded once, apply to existing indicators, and stay disabled once disabled', async () => {
       await tipline.load([indicatorRecord('IPV4', '127.0.0.1')]);
       await ensureShippedLists(tipline.db, shipped, NOW);
       expect(await reevaluateMatches(tipline.db, { now: NOW })).toBe(1);

@@ -42,7 +42,7 @@ onEveryEngine((engine) => {
           ...feeds.deps,
           database: tipline,
           providerSecrets: SECRETS,
-          asker,
+          providerClient: asker,
           clock: () => tipline.clock.now,
           log,
           stats,
@@ -57,7 +57,7 @@ onEveryEngine((engine) => {
   }
   const total = async () => (await tipline.get('/api/v1/indicators')).json().total;
 
-  it('fetches what is due, marks what has expired, holds everything against the whitelist, and asks', async () => {
+  it('fetches due sources, sweeps expired indicators, re-evaluates the whitelist, and enriches', async () => {
     feeds.server.answer(({ url }) =>
       url.startsWith('/feed')
         ? { body: 'bad-one.test-feed.net\n' }
@@ -90,7 +90,7 @@ onEveryEngine((engine) => {
     await until(async () => (await tipline.get(`/api/v1/indicators/${asked}`)).json().data.confidence === 80);
   });
 
-  it('fetches a source once, however many workers there are', async () => {
+  it('fetches a source once, with several workers', async () => {
     feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
     await feeds.add({ kind: 'text' });
     await start(2);
@@ -103,7 +103,7 @@ onEveryEngine((engine) => {
     expect(feeds.server.asked).toHaveLength(1);
   });
 
-  it('fetches the others while a source is held by a run that was killed', async () => {
+  it('fetches other sources while one is leased by a killed run', async () => {
     feeds.server.answer(({ url }) => ({
       body: url.endsWith('held') ? 'held.test-feed.net\n' : 'other.test-feed.net\n',
     }));

@@ -16,4 +16,4 @@ it.each([
   ['MD5', 'd41d8cd98f00b204e9800998ecf8427e', 'd41d8cd98f00b204e9800998ecf8427e'],
   ['FILENAME', 'a.exe', 'a.exe'],
   ['REGISTRY_KEY', 'HKEY_USERS\\a.b', 'HKEY_USERS\\a.b'],
-] as const)('%s %s is shown as %s', (type, value, shown) => expect(defang(type, value)).toBe(shown));
+] as const)('%s %s is defanged as %s', (type, value, shown) => expect(defang(type, value)).toBe(shown));

@@ -44,4 +44,4 @@ it.each([
   'a'.repeat(128),
   '12:30',
   '[[[[[[[[[[1.2.3.4]]]]]]]]]]',
-])('%j is of no type that can be told', (raw) => expect(detectType(raw)).toBeNull());
+])('%j has no detectable type', (raw) => expect(detectType(raw)).toBeNull());

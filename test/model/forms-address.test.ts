@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { expectRejected, expectValue } from './cases.ts';
 
 /** How reports, tickets and logs write addresses. */
-describe('IPV4 as it is written', () => {
+describe('IPV4 notations', () => {
   it.each([
     '192[.]0[.]2[.]7',
     '192.0.2[.]7',
@@ -67,7 +67,7 @@ describe('IPV4 as it is written', () => {
   ])('%j is rejected: %s', (raw, reason) => expectRejected('IPV4', raw, reason));
 });
 
-describe('IPV6 as it is written', () => {
+describe('IPV6 notations', () => {
   it.each([
     '2001:DB8::7',
     '2001:0DB8:0:0:0:0:0:7',

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { expectRejected, expectValue } from './cases.ts';
 
-describe('REGISTRY_KEY as it is written', () => {
+describe('REGISTRY_KEY notations', () => {
   const run = 'HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\Run';
   const below = run.slice('HKEY_LOCAL_MACHINE'.length);
   it.each([
@@ -64,7 +64,7 @@ describe('REGISTRY_KEY as it is written', () => {
   ])('%j is rejected', (raw) => expectRejected('REGISTRY_KEY', raw, 'not a key of a known registry hive'));
 });
 
-describe('MUTEX as it is written', () => {
+describe('MUTEX notations', () => {
   it.each([
     'Global\\D3DAdapter_ServiceEvent',
     'Local\\ZonesCacheCounterMutex',
@@ -93,9 +93,9 @@ describe('MUTEX as it is written', () => {
     '\u202ex',
     '0',
     'a'.repeat(8192),
-  ])('%j is kept as it is', (raw) => expectValue('MUTEX', raw, raw));
+  ])('%j is kept unchanged', (raw) => expectValue('MUTEX', raw, raw));
 
-  it('loses the white space around it', () => expectValue('MUTEX', ' \tGlobal\\x\r\n', 'Global\\x'));
+  it('trims surrounding white space', () => expectValue('MUTEX', ' \tGlobal\\x\r\n', 'Global\\x'));
 
   it.each([
     ['a\u0000b', 'control characters'],
@@ -106,7 +106,7 @@ describe('MUTEX as it is written', () => {
   ])('%j is rejected: %s', (raw, reason) => expectRejected('MUTEX', raw, reason));
 });
 
-describe('FILENAME as it is written', () => {
+describe('FILENAME notations', () => {
   it.each([
     ['7z920.exe', '7z920.exe'],
     ['Invoice.PDF.exe', 'Invoice.PDF.exe'],
@@ -148,7 +148,7 @@ describe('FILENAME as it is written', () => {
   ])('%j is rejected: %s', (raw, reason) => expectRejected('FILENAME', raw, reason));
 });
 
-describe('USER_AGENT as it is written', () => {
+describe('USER_AGENT notations', () => {
   it.each([
     'Mozilla/5.0 (Windows NT 6.1; Win64; x64; rv:47.0) Gecko/20100101 Firefox/47.0',
     'Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; SV1)',
@@ -176,11 +176,11 @@ describe('USER_AGENT as it is written', () => {
     'Mozilla/5.0 \\r\\n',
     'Мозилла',
     'x\u200bx',
-  ])('%j is kept, and compared without case', (raw) =>
+  ])('%j is kept, and compared case-insensitively', (raw) =>
     expectValue('USER_AGENT', raw, raw, raw.toLowerCase()),
   );
 
-  it('loses the white space around it', () =>
+  it('trims surrounding white space', () =>
     expectValue('USER_AGENT', '\t Mozilla/4.0 \r\n', 'Mozilla/4.0', 'mozilla/4.0'));
 
   it.each([

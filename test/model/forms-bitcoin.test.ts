@@ -4,7 +4,7 @@ import { expectRejected, expectValue } from './cases.ts';
 const GENESIS = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa';
 const SEGWIT = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 
-describe('BTC_ADDRESS as it is written', () => {
+describe('BTC_ADDRESS notations', () => {
   it.each([
     [GENESIS, GENESIS],
     [` ${GENESIS} `, GENESIS],

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { expectRejected, expectValue } from './cases.ts';
 
-describe('DOMAIN as reports write it', () => {
+describe('DOMAIN notations', () => {
   it.each([
     'www[.]evil[.]example',
     'www.evil[.]example',

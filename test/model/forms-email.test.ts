@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { expectRejected, expectValue } from './cases.ts';
 
-describe('EMAIL as reports write it', () => {
+describe('EMAIL notations', () => {
   it.each([
     'bob[@]evil[.]example',
     'bob[at]evil[dot]example',

@@ -8,7 +8,7 @@ const HASHES = [
   ['SHA256', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'sha256', 'SHA-256'],
 ] as const;
 
-describe.each(HASHES)('%s as it is written', (type, digest, name, hyphened) => {
+describe.each(HASHES)('%s notations', (type, digest, name, hyphened) => {
   it.each([
     digest,
     digest.toUpperCase(),
@@ -30,7 +30,7 @@ describe.each(HASHES)('%s as it is written', (type, digest, name, hyphened) => {
     `${hyphened}: ${digest.toUpperCase()}`,
     `0x${digest}`,
     `0X${digest.toUpperCase()}`,
-  ])('%j is the digest in lower case', (raw) =>
+  ])('%j is normalized to the digest in lower case', (raw) =>
     expect(normalize(type, raw)).toEqual({ type, value: digest, normalized: digest }),
   );
 

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { expectRejected, expectValue } from './cases.ts';
 
-describe('CVE as it is written', () => {
+describe('CVE notations', () => {
   it.each([
     'CVE-2021-44228',
     'cve-2021-44228',
@@ -45,7 +45,7 @@ describe('CVE as it is written', () => {
   ])('%j is rejected', (raw) => expectRejected('CVE', raw, 'not a CVE id'));
 });
 
-describe('ASN as it is written', () => {
+describe('ASN notations', () => {
   it.each([
     ['AS64496', 'AS64496'],
     ['as64496', 'AS64496'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { normalize } from '../../src/model/normalize.ts';
 import { expectRejected, expectValue } from './cases.ts';
 
-it('URL: a name with letters of Latin-1 is read as well after very many without', () => {
+it('URL: a Latin-1 host name is still parsed after many plain ones', () => {
   const plain = Buffer.from('http://evil.example/a', 'latin1').toString('latin1');
   for (let i = 0; i < 30_000; i++) normalize('URL', plain);
   const international = Buffer.from('http://bücher.example/', 'latin1').toString('latin1');
@@ -12,7 +12,7 @@ it('URL: a name with letters of Latin-1 is read as well after very many without'
   expect(rejected).toEqual([]);
 });
 
-describe('URL as reports write it', () => {
+describe('URL notations', () => {
   it.each([
     'hxxp://evil[.]example/a',
     'hXXp://evil[.]example/a',

@@ -18,7 +18,7 @@ import { LONG, steepOnes } from '../support/growth.ts';
 /** Up to the longest value: a longer one is refused before it is looked at. */
 const VALUE_SIZES = [MAX_LENGTH / 64, MAX_LENGTH / 8, MAX_LENGTH - 64];
 
-describe('a value made of one thing again and again takes time proportional to its length', LONG, () => {
+describe('a repetitive value takes time linear in its length', LONG, () => {
   it.each(INDICATOR_TYPES)('normalized as %s', async (type) => {
     expect(await steepOnes((text) => normalize(type, text), VALUE_SIZES)).toEqual([]);
   });
@@ -27,12 +27,12 @@ describe('a value made of one thing again and again takes time proportional to i
     expect(await steepOnes((text) => defang(type, text), VALUE_SIZES)).toEqual([]);
   });
 
-  it('when its type is told', async () => {
+  it('when its type is detected', async () => {
     expect(await steepOnes(detectType, VALUE_SIZES)).toEqual([]);
   });
 });
 
-describe('a text of any length takes time proportional to it', LONG, () => {
+describe('a text takes time linear in its length', LONG, () => {
   it.each<[string, (text: string) => unknown]>([
     ['readText', readText],
     ['detectType', detectType],

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { INDICATOR_NAMESPACE, indicatorId, uuidv5 } from '../../src/model/identity.ts';
 
-it('is the UUIDv5 of RFC 9562, appendix A.4', () => {
+it('uuidv5 matches RFC 9562, appendix A.4', () => {
   expect(uuidv5('www.example.com', '6ba7b810-9dad-11d1-80b4-00c04fd430c8')).toBe(
     '2ed6657d-e927-568b-95e1-2665a8aea6a2',
   );
 });
 
-it('is of the name alone, whatever was asked for before, and of one of any length', () => {
+it('uuidv5 depends only on the name, also for names of any length', () => {
   const namespace = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
   const bytes = Buffer.from(namespace.replaceAll('-', ''), 'hex');
   for (const name of ['x'.repeat(5000), 'é'.repeat(1360), '€'.repeat(1360), '€'.repeat(1361), '', '🙂']) {
@@ -18,14 +18,14 @@ it('is of the name alone, whatever was asked for before, and of one of any lengt
   }
 });
 
-it('gives an indicator the id it has always had', () => {
+it('an indicator id never changes', () => {
   expect(indicatorId('DOMAIN', 'evil.example')).toBe('f791ab78-cc14-5e91-afc7-12967429bfde');
 });
 
-it('can be computed by others from the namespace, the type and the normalized value', () => {
+it('an indicator id can be computed from the namespace, the type and the normalized value', () => {
   expect(indicatorId('IPV4', '1.2.3.4')).toBe(uuidv5('IPV4:1.2.3.4', INDICATOR_NAMESPACE));
 });
 
-it('tells the same text of two types apart', () => {
+it('the same value with two types has two ids', () => {
   expect(indicatorId('MUTEX', 'a.example')).not.toBe(indicatorId('DOMAIN', 'a.example'));
 });

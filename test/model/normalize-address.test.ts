@@ -76,7 +76,7 @@ describe('IPV6', () => {
   ])('%j is rejected: %s', (raw, reason) => expectRejected('IPV6', raw, reason));
 
   it.each(['::ffff:1.2.3.4', '::FFFF:102:304', '[::ffff:1.2.3.4]:443', '::ffff:1.2.3.4/128'])(
-    'the IPv4-mapped %s is of type IPV4',
+    'the IPv4-mapped %s becomes IPV4',
     (raw) =>
       expect(normalize('IPV6', raw)).toEqual({ type: 'IPV4', value: '1.2.3.4', normalized: '1.2.3.4' }),
   );

@@ -35,7 +35,7 @@ describe('REGISTRY_KEY', () => {
 
 describe('MUTEX', () => {
   it.each(['Global\\BitStreamSvc', '{8761ABBD-7F85-42EE-B272-A76179687C63}', 'MSO~2', 'a[.]b', '"quoted"'])(
-    '%j is kept as it is',
+    '%j is kept unchanged',
     (raw) => expectValue('MUTEX', raw, raw),
   );
 });
@@ -57,12 +57,12 @@ describe('FILENAME', () => {
 });
 
 describe('USER_AGENT', () => {
-  it('keeps inner spaces and compares without case', () => {
+  it('keeps inner spaces and compares case-insensitively', () => {
     expectValue('USER_AGENT', ' Mozilla/4.0  (X) ', 'Mozilla/4.0  (X)', 'mozilla/4.0  (x)');
   });
 });
 
-describe.each(INDICATOR_TYPES)('%s, as every type,', (type) => {
+describe.each(INDICATOR_TYPES)('%s, like every type,', (type) => {
   it.each([
     ['', 'empty'],
     [' \t\r\n\ufeff', 'empty'],

@@ -92,7 +92,7 @@ function expectAnswer(type: IndicatorType, raw: string): void {
 }
 
 describe.each(INDICATOR_TYPES)('%s', (type) => {
-  it('gives a value or a fixed reason for any string', () => {
+  it('returns a value or a fixed reason for any string', () => {
     fc.assert(
       fc.property(anything, (raw) => expectAnswer(type, raw)),
       runs(2000),
@@ -110,13 +110,13 @@ describe.each(INDICATOR_TYPES)('%s', (type) => {
 });
 
 it.each(['a', ' ', '[', 'a[.]', '\u0000', '\ud800', IDEOGRAPHS])(
-  'no type is told of a megabyte of %j',
+  'detects no type for a megabyte of %j',
   (unit) => {
     expect(detectType(unit.repeat(MEGABYTE / unit.length))).toBeNull();
   },
 );
 
-it('detectType names a type or none for any string', () => {
+it('detectType returns a type or null for any string', () => {
   fc.assert(
     fc.property(anything, (raw) => {
       expect([...INDICATOR_TYPES, null]).toContain(detectType(raw));
@@ -125,7 +125,7 @@ it('detectType names a type or none for any string', () => {
   );
 });
 
-it('refangs to what refanging leaves alone', () => {
+it('refanging is idempotent', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -143,8 +143,8 @@ it('refangs to what refanging leaves alone', () => {
   );
 });
 
-describe.each(HEADS)('the longest value that begins with %j', (head) => {
-  it('takes milliseconds, whatever it repeats', () => {
+describe.each(HEADS)('the longest value that starts with %j', (head) => {
+  it('takes milliseconds, for any repeated unit', () => {
     const slow: string[] = [];
     for (const unit of UNITS) {
       for (const end of ['', 'x', '>', '.com']) {

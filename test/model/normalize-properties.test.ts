@@ -44,7 +44,7 @@ const plausible = fc.oneof(
 const anyType = fc.constantFrom<IndicatorType>(...INDICATOR_TYPES);
 
 describe('normalize', () => {
-  it('gives the same again for a value it returned, whatever it was given', () => {
+  it('is idempotent for any input', () => {
     fc.assert(
       fc.property(anyType, plausible, (type, raw) => {
         const first = normalize(type, raw);
@@ -54,7 +54,7 @@ describe('normalize', () => {
     );
   });
 
-  it('reads a URL of hostile parts to a stable value', () => {
+  it('is idempotent for URLs of hostile parts', () => {
     fc.assert(
       fc.property(hostile, hostile, (host, path) => {
         const first = normalize('URL', `http://a${host}/${path}`);
@@ -64,7 +64,7 @@ describe('normalize', () => {
     );
   });
 
-  it('accepts as IPv6 what the platform accepts, in the form of its URL parser', () => {
+  it('accepts the IPv6 addresses that Node.js accepts, in the form of its URL parser', () => {
     const address = fc.oneof(
       fc.ipV6(),
       fc
@@ -96,7 +96,7 @@ describe('normalize', () => {
 });
 
 describe('defang', () => {
-  it('is read back by normalize', () => {
+  it('is reversed by normalize', () => {
     fc.assert(
       fc.property(anyType, plausible, (type, raw) => {
         const result = normalize(type, raw);
@@ -109,7 +109,7 @@ describe('defang', () => {
 });
 
 describe('detectType', () => {
-  it('names only types that normalize accepts', () => {
+  it('returns only types that normalize accepts', () => {
     fc.assert(
       fc.property(plausible, (raw) => {
         const type = detectType(raw);

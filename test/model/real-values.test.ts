@@ -20,7 +20,7 @@ function countRejections(type: IndicatorType, values: string[]): Record<string, 
 }
 
 describe.skipIf(!existsSync(REAL_DATA))('the values of public feeds', () => {
-  it('accepts every address of ipsum', () => {
+  it('includes only valid addresses in ipsum', () => {
     expect(
       countRejections(
         'IPV4',
@@ -29,12 +29,12 @@ describe.skipIf(!existsSync(REAL_DATA))('the values of public feeds', () => {
     ).toEqual({});
   });
 
-  it('accepts every URL of URLhaus', () => {
+  it('includes only valid URLs in URLhaus', () => {
     const urls = lines('abusech/urlhaus-csv-online-2026-02-07.csv').map((line) => line.split('","')[2] ?? '');
     expect(countRejections('URL', urls)).toEqual({});
   });
 
-  it('rejects of the domains of TweetFeed only the two that are names run together', () => {
+  it('includes only two invalid domains in TweetFeed, each two names run together', () => {
     const rows = lines('tweetfeed/month.csv').map((line) => line.split(','));
     const domains = rows.filter((row) => row[2] === 'domain').map((row) => row[3] ?? '');
     expect(countRejections('DOMAIN', domains)).toEqual({ 'domain longer than 253 characters': 2 });

@@ -60,7 +60,7 @@ const asciiDots = fc.array(fc.constantFrom(...DOTS.slice(0, -1)), { minLength: 1
 const around = fc.constantFrom(...AROUND);
 
 describe.each(INDICATOR_TYPES)('%s', (type: IndicatorType) => {
-  it('is accepted, and its defanged form is read as the same', () => {
+  it('is accepted, and its defanged form normalizes to the same value', () => {
     let accepted = 0;
     fc.assert(
       fc.property(VALID[type], (raw) => {
@@ -77,8 +77,8 @@ describe.each(INDICATOR_TYPES)('%s', (type: IndicatorType) => {
   });
 });
 
-describe('a report’s own way of defanging', () => {
-  it('is undone in addresses', () => {
+describe('arbitrary defanging', () => {
+  it('is reversed in addresses', () => {
     fc.assert(
       fc.property(VALID.IPV4, asciiDots, around, (address, ways, [before, after]) => {
         expect(normalize('IPV4', before + disguised(address, ways) + after)).toEqual(
@@ -88,7 +88,7 @@ describe('a report’s own way of defanging', () => {
     );
   });
 
-  it('is undone in domains', () => {
+  it('is reversed in domains', () => {
     fc.assert(
       fc.property(VALID.DOMAIN, dots, around, (name, ways, [before, after]) => {
         expect(normalize('DOMAIN', before + disguised(name, ways) + after)).toEqual(
@@ -98,7 +98,7 @@ describe('a report’s own way of defanging', () => {
     );
   });
 
-  it('is undone in URLs', () => {
+  it('is reversed in URLs', () => {
     const scheme = fc.tuple(
       fc.constantFrom(...SCHEMES),
       fc.constantFrom('', 's'),
@@ -113,7 +113,7 @@ describe('a report’s own way of defanging', () => {
     );
   });
 
-  it('is undone in e-mail addresses', () => {
+  it('is reversed in email addresses', () => {
     fc.assert(
       fc.property(VALID.DOMAIN, dots, fc.constantFrom(...ATS), around, (name, ways, at, [before, after]) => {
         const raw = `${before}Bob.Smith+x${at}${disguised(name, ways)}${after}`;

@@ -29,8 +29,8 @@ const says = (name: string, fields: Partial<SourceStatement> = {}): SourceStatem
   ...fields,
 });
 
-describe('what is shown of an indicator', () => {
-  it('takes the source’s defaults where it says nothing', () => {
+describe("resolving an indicator's statements", () => {
+  it("uses the source's defaults for missing values", () => {
     expect(resolve('DOMAIN', [says('a')], [], null)).toEqual({
       confidence: 50,
       severity: 'MEDIUM',
@@ -44,7 +44,7 @@ describe('what is shown of an indicator', () => {
     });
   });
 
-  it('keeps it as long as its record says, else for the lifetime of its type after the last sighting, else for good', () => {
+  it("sets the expiry from the record, else from the type's TTL after the last sighting, else none", () => {
     const source = { ...says('a').source, lifetimes: { DOMAIN: 86_400 } };
     const seen = { source, lastSeen: at('2026-05-10') };
     expect(resolve('DOMAIN', [says('a', seen)], [], null).expiresAt).toEqual(at('2026-05-11'));
@@ -55,7 +55,7 @@ describe('what is shown of an indicator', () => {
     expect(resolve('DOMAIN', [says('a', { source })], [], null).expiresAt).toEqual(at('2026-05-02'));
   });
 
-  it('keeps a member of a list while it stands there, and counts its lifetime from when it left', () => {
+  it('keeps a listed member without expiry, and starts its TTL when it is delisted', () => {
     const source = { ...says('a').source, lifetimes: { DOMAIN: 86_400 }, isSnapshotList: true };
     expect(resolve('DOMAIN', [says('a', { source })], [], null).expiresAt).toBeNull();
     const left = { source, lastSeen: at('2026-05-10'), delistedAt: at('2026-05-11') };
@@ -65,14 +65,14 @@ describe('what is shown of an indicator', () => {
     ).toBeNull();
   });
 
-  it('lets the most confident source decide, of equals the one that saw it first, then by name', () => {
+  it('prefers the most confident source, then the earliest first sighting, then the name', () => {
     const early = { firstSeen: at('2020-01-01') };
     expect(resolve('DOMAIN', [says('a'), says('b', { confidence: 51 })], [], null).sourceId).toBe('b');
     expect(resolve('DOMAIN', [says('a'), says('b', early)], [], null).sourceId).toBe('b');
     expect(resolve('DOMAIN', [says('b'), says('a')], [], null).sourceId).toBe('a');
   });
 
-  it('puts a provider’s highest score before the sources, and a pin before both', () => {
+  it("prefers a provider's highest score to the sources, and a pin to both", () => {
     const sources = [says('a', { confidence: 90 })];
     expect(resolve('DOMAIN', sources, [], null).confidence).toBe(90);
     expect(resolve('DOMAIN', sources, [10, 30], null).confidence).toBe(30);
@@ -80,28 +80,28 @@ describe('what is shown of an indicator', () => {
     expect(resolve('DOMAIN', sources, [10, 30], 0).confidence).toBe(0);
   });
 
-  it('prefers a stated severity to a default, and the highest of those stated', () => {
+  it('prefers stated severities to defaults, and uses the highest stated', () => {
     expect(resolve('DOMAIN', [says('a'), says('b', { severity: 'LOW' })], [], null).severity).toBe('LOW');
     expect(
       resolve('DOMAIN', [says('a', { severity: 'HIGH' }), says('b', { severity: 'LOW' })], [], null).severity,
     ).toBe('HIGH');
   });
 
-  it('expires with the last source that lets it, and never while one sets no end', () => {
+  it('expires with the last source, and never while one source has no expiry', () => {
     const [a, b] = [says('a', { expiresAt: at('2027-01-01') }), says('b', { expiresAt: at('2028-01-01') })];
     expect(resolve('DOMAIN', [a, b], [], null).expiresAt).toEqual(at('2028-01-01'));
     expect(resolve('DOMAIN', [a, b, says('c')], [], null).expiresAt).toBeNull();
   });
 
-  it('holds the most restrictive marking', () => {
+  it('uses the most restrictive marking', () => {
     expect(
       resolve('DOMAIN', [says('a', { tlp: 'AMBER_STRICT' }), says('b', { tlp: 'AMBER' })], [], null).tlp,
     ).toBe('AMBER_STRICT');
   });
 });
 
-describe('two statements of one source', () => {
-  it('are decided by the later, and span both sightings', () => {
+describe('merging two statements of one source', () => {
+  it('prefers the later values, and spans both sightings', () => {
     const older = {
       ...silent,
       statedAt: at('2026-01-01'),

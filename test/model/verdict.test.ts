@@ -18,13 +18,13 @@ describe('verdictOf', () => {
     [29, 'BENIGN'],
     [0, 'BENIGN'],
     [null, 'UNKNOWN'],
-  ] as const)('calls a score of %s %s', (score, verdict) => {
+  ] as const)('maps a score of %s to %s', (score, verdict) => {
     expect(verdictOf(score)).toBe(verdict);
   });
 });
 
 describe('summarize', () => {
-  it('knows nothing without enrichments', () => {
+  it('returns UNKNOWN without enrichments', () => {
     expect(summarize([], now)).toEqual({
       verdict: 'UNKNOWN',
       maxScore: null,
@@ -33,12 +33,12 @@ describe('summarize', () => {
     });
   });
 
-  it('takes the verdict of the highest score', () => {
+  it('uses the verdict of the highest score', () => {
     const summary = summarize([enrichment({ score: 0 }), enrichment({ score: 85 })], now);
     expect(summary).toMatchObject({ verdict: 'MALICIOUS', maxScore: 85, providerCount: 2 });
   });
 
-  it('ignores what failed, its score and its expiry included', () => {
+  it('ignores failed enrichments, including their score and expiry', () => {
     const broken = enrichment({ score: 90, error: 'quota', expiresAt: earlier });
     expect(summarize([broken, enrichment({ score: 10 })], now)).toEqual({
       verdict: 'BENIGN',
@@ -48,12 +48,12 @@ describe('summarize', () => {
     });
   });
 
-  it('counts an answer without a judgement, and judges nothing from it', () => {
+  it('counts a result without a score, but derives no verdict from it', () => {
     const summary = summarize([enrichment({})], now);
     expect(summary).toEqual({ verdict: 'UNKNOWN', maxScore: null, providerCount: 1, fresh: true });
   });
 
-  it('is not fresh once one answer has expired, and keeps the verdict', () => {
+  it('is not fresh once one result has expired, but keeps the verdict', () => {
     const stale = enrichment({ score: 90, expiresAt: earlier });
     expect(summarize([stale, enrichment({ score: 1 })], now)).toMatchObject({
       verdict: 'MALICIOUS',
@@ -61,7 +61,7 @@ describe('summarize', () => {
     });
   });
 
-  it('counts the instant of expiry as expired', () => {
+  it('treats the instant of expiry as expired', () => {
     expect(summarize([enrichment({ expiresAt: now })], now).fresh).toBe(false);
   });
 });

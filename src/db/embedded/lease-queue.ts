@@ -19,7 +19,7 @@ export function leaseQueue(connection: Connection): OwnEngine {
         release();
         throw error;
       }
-      return lease(connection, release, () => committed());
+      return createLease(connection, release, () => committed());
     },
     onCommit(tell) {
       committed = tell;
@@ -31,7 +31,7 @@ export function leaseQueue(connection: Connection): OwnEngine {
   };
 }
 
-function lease(connection: Connection, free: () => void, committed: () => void): Lease {
+function createLease(connection: Connection, free: () => void, committed: () => void): Lease {
   let released = false;
   let readsOnly = false;
   return {

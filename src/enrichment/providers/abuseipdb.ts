@@ -18,7 +18,7 @@ export const abuseipdb: QueryableProvider = {
   name: 'abuseipdb',
   accepts: ['IPV4', 'IPV6'],
   defaultBaseUrl: 'https://api.abuseipdb.com/api/v2',
-  keyNeeded: true,
+  requiresKey: true,
   quota: { perMinute: null, perDay: 1_000 },
   resetHeader: 'x-ratelimit-reset',
   request: (_type, normalized, key) => ({

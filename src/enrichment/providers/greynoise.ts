@@ -20,7 +20,7 @@ export const greynoise: QueryableProvider = {
   name: 'greynoise',
   accepts: ['IPV4'],
   defaultBaseUrl: 'https://api.greynoise.io',
-  keyNeeded: true,
+  requiresKey: true,
   quota: { perMinute: null, perDay: 7 },
   request: (_type, normalized, key) => ({
     path: `/v3/community/${encodeURIComponent(normalized)}`,

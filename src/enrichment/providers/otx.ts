@@ -26,7 +26,7 @@ export const otx: QueryableProvider = {
   name: 'otx',
   accepts: ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'MD5', 'SHA1', 'SHA256', 'CVE'],
   defaultBaseUrl: 'https://otx.alienvault.com/api/v1',
-  keyNeeded: true,
+  requiresKey: true,
   quota: { perMinute: 166, perDay: null },
   request: (type, normalized, key) => ({
     path: `/indicators/${sectionOf(type, normalized)}/${encodeURIComponent(normalized)}/general`,

@@ -41,7 +41,7 @@ export interface QueryableProvider extends Provider {
   /** Without a trailing slash. */
   defaultBaseUrl: string;
   /** Also for APIs that work without a key: the anonymous quota is too small, and shared by address. */
-  keyNeeded: true;
+  requiresKey: true;
   /** Limits of the free tier, as documented. The operator may set others. */
   quota: Quota;
   /** Requests allowed within a second on every plan, where the provider documents it. */

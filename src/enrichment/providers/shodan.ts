@@ -23,7 +23,7 @@ export const shodan: QueryableProvider = {
   name: 'shodan',
   accepts: ['IPV4', 'IPV6'],
   defaultBaseUrl: 'https://api.shodan.io',
-  keyNeeded: true,
+  requiresKey: true,
   quota: { perMinute: 60, perDay: null },
   perSecond: 1,
   request: (_type, normalized, key) => ({

@@ -26,7 +26,7 @@ export const urlhaus: QueryableProvider = {
   name: 'urlhaus',
   accepts: ['URL', 'DOMAIN', 'IPV4', 'MD5', 'SHA256'],
   defaultBaseUrl: 'https://urlhaus-api.abuse.ch/v1',
-  keyNeeded: true,
+  requiresKey: true,
   quota: { perMinute: null, perDay: null },
   request: (type, normalized, key) => {
     const [path, field] = requestFor(type);

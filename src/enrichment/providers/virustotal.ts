@@ -23,7 +23,7 @@ export const virustotal: QueryableProvider = {
   name: 'virustotal',
   accepts: ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'MD5', 'SHA1', 'SHA256'],
   defaultBaseUrl: 'https://www.virustotal.com/api/v3',
-  keyNeeded: true,
+  requiresKey: true,
   quota: { perMinute: 4, perDay: 500 },
   request: (type, normalized, key) => ({
     path: pathOf(type, normalized),

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db, Read } from '../../db/database.ts';
-import { ACTOR_OF_SAMPLE } from '../../http/sample-ids.ts';
+import { SAMPLE_ACTOR_ID } from '../../http/sample-ids.ts';
 import { registerEntity, registerEntityPages } from '../entity-operations.ts';
 import * as pages from './actors.app.schema.ts';
 import { toActor, toActorDetail } from './actors.mappers.ts';
@@ -20,11 +20,11 @@ export async function actorRoutes(app: FastifyInstance, { read }: { read: Read }
   registerEntity(app, read, QUERIES, {
     scope: 'actors:read',
     tag: 'Actors',
-    example: ACTOR_OF_SAMPLE,
+    example: SAMPLE_ACTOR_ID,
     list: {
       id: 'listActors',
       summary: 'List threat actors',
-      description: 'By name.',
+      description: 'Sorted by name.',
       query: ActorQuery,
       schema: ActorList,
     },

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { ACTOR_OF_SAMPLE } from '../../http/sample-ids.ts';
+import { SAMPLE_ACTOR_ID } from '../../http/sample-ids.ts';
 import { dateTime, listOf, nullable, oneOf, pageParameters, score } from '../../http/schema.ts';
 import { motivation, sophistication, tlp } from '../../http/vocabularies.ts';
 
@@ -28,7 +28,7 @@ const actorFields = {
 };
 
 const EXAMPLE = {
-  id: ACTOR_OF_SAMPLE,
+  id: SAMPLE_ACTOR_ID,
   name: 'APT28',
   slug: 'apt28',
   attackGroupId: 'G0007',

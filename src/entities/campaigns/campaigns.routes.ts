@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db, Read } from '../../db/database.ts';
-import { CAMPAIGN_OF_SAMPLE } from '../../http/sample-ids.ts';
+import { SAMPLE_CAMPAIGN_ID } from '../../http/sample-ids.ts';
 import { registerEntity, registerEntityPages } from '../entity-operations.ts';
 import * as pages from './campaigns.app.schema.ts';
 import { toCampaign } from './campaigns.mappers.ts';
@@ -20,7 +20,7 @@ export async function campaignRoutes(app: FastifyInstance, { read }: { read: Rea
   registerEntity(app, read, QUERIES, {
     scope: 'campaigns:read',
     tag: 'Campaigns',
-    example: CAMPAIGN_OF_SAMPLE,
+    example: SAMPLE_CAMPAIGN_ID,
     list: {
       id: 'listCampaigns',
       summary: 'List campaigns',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CAMPAIGN_OF_SAMPLE } from '../../http/sample-ids.ts';
+import { SAMPLE_CAMPAIGN_ID } from '../../http/sample-ids.ts';
 import { dateTime, listOf, nullable, oneOf, pageParameters, score } from '../../http/schema.ts';
 import { campaignStatus, tlp } from '../../http/vocabularies.ts';
 
@@ -27,7 +27,7 @@ export const Campaign = Type.Object(
     description: 'A campaign.',
     examples: [
       {
-        id: CAMPAIGN_OF_SAMPLE,
+        id: SAMPLE_CAMPAIGN_ID,
         name: 'CVE-2023-23397',
         slug: 'cve-2023-23397',
         description: 'Exploitation of this vulnerability, attributed to threat actors from Russia.',

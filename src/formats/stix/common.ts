@@ -65,11 +65,11 @@ export function header({ type, id, createdAt, modifiedAt, isForeign = false }: C
     type,
     spec_version: '2.1',
     id,
-    ...stamps({ createdAt, modifiedAt, isForeign }),
+    ...creatorAndTimestamps({ createdAt, modifiedAt, isForeign }),
   };
 }
 
-export function stamps({
+export function creatorAndTimestamps({
   createdAt,
   modifiedAt,
   isForeign = false,
@@ -81,20 +81,20 @@ export function stamps({
   };
 }
 
-export function marked(tlp: Tlp) {
+export function objectMarkings(tlp: Tlp) {
   return { object_marking_refs: [markingOf(tlp).id] };
 }
 
-export function extended(properties: Record<string, unknown>) {
+export function withExtension(properties: Record<string, unknown>) {
   return { extensions: { [TIPLINE_EXTENSION]: { extension_type: 'property-extension', ...properties } } };
 }
 
-export function listOrNothing<T>(values: readonly T[]): readonly T[] | undefined {
+export function omitEmpty<T>(values: readonly T[]): readonly T[] | undefined {
   return values.length === 0 ? undefined : values;
 }
 
 /** Returns external ids as references; STIX requires each with the catalogue that it belongs to (§2.5). */
-export function referencesElsewhere(externalIds: readonly string[], ownId: string) {
+export function externalReferences(externalIds: readonly string[], ownId: string) {
   return externalIds
     .filter((id) => id !== ownId)
     .map((id) => ({ source_name: catalogueOf(id), external_id: id }));

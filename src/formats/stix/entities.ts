@@ -1,6 +1,13 @@
 import type { Motivation } from '../../model/vocabulary.ts';
 import type { ExportEntity } from '../format.ts';
-import { extended, header, listOrNothing, marked, referencesElsewhere, type StixObject } from './common.ts';
+import {
+  externalReferences,
+  header,
+  objectMarkings,
+  omitEmpty,
+  type StixObject,
+  withExtension,
+} from './common.ts';
 import { entityUuid, parseStixId } from './ids.ts';
 
 type Actor = Extract<ExportEntity, { kind: 'actor' }>;
@@ -73,18 +80,18 @@ export function entityObject(entity: ExportEntity, id: string): StixObject {
     description: entity.description ?? undefined,
     ...particulars(entity, type),
     confidence: entity.confidence,
-    external_references: listOrNothing([
+    external_references: omitEmpty([
       ...attackReference(entity),
-      ...referencesElsewhere(entity.externalIds, id),
+      ...externalReferences(entity.externalIds, id),
     ]),
-    ...marked(entity.tlp),
+    ...objectMarkings(entity.tlp),
     ...(entity.kind === 'actor' ? actorExtension(entity) : {}),
   };
 }
 
 function particulars(entity: ExportEntity, type: string): Record<string, unknown> {
-  if (entity.kind === 'technique') return { kill_chain_phases: listOrNothing(killChainPhases(entity)) };
-  const aliases = listOrNothing(entity.aliases.filter((alias) => alias !== entity.name));
+  if (entity.kind === 'technique') return { kill_chain_phases: omitEmpty(killChainPhases(entity)) };
+  const aliases = omitEmpty(entity.aliases.filter((alias) => alias !== entity.name));
   if (entity.kind === 'software') return { is_family: type === 'malware' ? true : undefined, aliases };
   const { firstSeen, lastSeen } = entity;
   const isSpan = firstSeen === null || lastSeen === null || lastSeen >= firstSeen;
@@ -106,7 +113,7 @@ function actorParticulars({ motivation, sophistication }: Actor, type: string) {
 
 function actorExtension({ country, motivation, sophistication }: Actor) {
   if (country === null && motivation === 'UNKNOWN' && sophistication === null) return {};
-  return extended({
+  return withExtension({
     country: country ?? undefined,
     motivation: motivation === 'UNKNOWN' ? undefined : motivation.toLowerCase().replace('_', '-'),
     sophistication: sophistication?.toLowerCase(),

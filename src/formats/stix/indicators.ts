@@ -1,6 +1,12 @@
 import { TIPLINE_EXTENSION } from '../../model/stix-extension.ts';
 import type { ExportIndicator } from '../format.ts';
-import { listOrNothing, marked, referencesElsewhere, type StixObject, stamps } from './common.ts';
+import {
+  creatorAndTimestamps,
+  externalReferences,
+  objectMarkings,
+  omitEmpty,
+  type StixObject,
+} from './common.ts';
 import { patternOf } from './patterns.ts';
 
 /** indicator-type-ov of STIX 2.1. */
@@ -22,7 +28,7 @@ export function indicatorObject(row: ExportIndicator): StixObject {
 function indicator(row: ExportIndicator, pattern: string): StixObject {
   const id = `indicator--${row.id}`;
   const expires = validUntil(row);
-  const { created_by_ref, created, modified } = stamps(row);
+  const { created_by_ref, created, modified } = creatorAndTimestamps(row);
   return {
     type: 'indicator',
     spec_version: '2.1',
@@ -39,9 +45,9 @@ function indicator(row: ExportIndicator, pattern: string): StixObject {
     valid_from: row.firstSeen.toISOString(),
     valid_until: expires,
     confidence: row.confidence,
-    labels: listOrNothing(row.tags),
-    external_references: listOrNothing(referencesElsewhere(row.externalIds, id)),
-    object_marking_refs: marked(row.tlp).object_marking_refs,
+    labels: omitEmpty(row.tags),
+    external_references: omitEmpty(externalReferences(row.externalIds, id)),
+    object_marking_refs: objectMarkings(row.tlp).object_marking_refs,
     extensions: properties(row, {
       first_seen: undefined,
       expires_at: expires === undefined ? row.expiresAt?.toISOString() : undefined,
@@ -52,7 +58,7 @@ function indicator(row: ExportIndicator, pattern: string): StixObject {
 /** A CVE is a weakness, not a trace: STIX has an object for it and no pattern (§4.19). */
 function vulnerability(row: ExportIndicator): StixObject {
   const id = `vulnerability--${row.id}`;
-  const { created_by_ref, created, modified } = stamps(row);
+  const { created_by_ref, created, modified } = creatorAndTimestamps(row);
   return {
     type: 'vulnerability',
     spec_version: '2.1',
@@ -63,12 +69,12 @@ function vulnerability(row: ExportIndicator): StixObject {
     name: row.value,
     description: describe(row),
     confidence: row.confidence,
-    labels: listOrNothing(row.tags),
+    labels: omitEmpty(row.tags),
     external_references: [
       { source_name: 'cve', external_id: row.value },
-      ...referencesElsewhere(row.externalIds, id),
+      ...externalReferences(row.externalIds, id),
     ],
-    object_marking_refs: marked(row.tlp).object_marking_refs,
+    object_marking_refs: objectMarkings(row.tlp).object_marking_refs,
     extensions: properties(row, {
       first_seen: row.firstSeen.toISOString(),
       expires_at: row.expiresAt?.toISOString(),

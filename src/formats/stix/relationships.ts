@@ -1,7 +1,7 @@
 import { mostRestrictive } from '../../model/statement.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { Instant } from '../format.ts';
-import { header, marked, type StixObject } from './common.ts';
+import { header, objectMarkings, type StixObject } from './common.ts';
 import { parseStixId, relationshipId } from './ids.ts';
 
 /** An end of a relationship; `id` is its STIX id. */
@@ -49,7 +49,7 @@ export function relationship(from: End, type: string, to: End, tlp: Tlp): StixOb
     relationship_type: allowed,
     source_ref: from.id,
     target_ref: to.id,
-    ...marked(mostRestrictive([tlp, from.tlp, to.tlp])),
+    ...objectMarkings(mostRestrictive([tlp, from.tlp, to.tlp])),
   };
 }
 
