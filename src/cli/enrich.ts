@@ -80,9 +80,9 @@ async function selectProviders(db: Db, names: readonly string[] | undefined): Pr
   const missing = names?.find((name) => !known.includes(name));
   if (missing !== undefined)
     throw new Error(
-      `The provider ${missing} is not set up; ${known.length > 0 ? `set up: ${known.join(', ')}` : 'none is'}.`,
+      `The provider ${missing} is not configured; ${known.length > 0 ? `configured: ${known.join(', ')}` : 'none is'}.`,
     );
-  if (ready.length === 0) throw new Error('No provider is set up: tipline providers set NAME --key -');
+  if (ready.length === 0) throw new Error('No provider is configured: tipline providers set NAME --key -');
   return names ? ready.filter(({ provider }) => names.includes(provider.name)) : ready;
 }
 

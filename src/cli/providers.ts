@@ -30,7 +30,7 @@ export function providersCommand(): Command {
     .addOption(
       new Option(
         '--automatic <on|off>',
-        'query automatically about new indicators and those that playbooks read',
+        'query automatically about new indicators and those recently read through the API',
       ).choices(['on', 'off']),
     )
     .option(
@@ -79,7 +79,7 @@ async function set(
     return saveProvider(db, providers, name, change, { who: osUser(), now: new Date() });
   });
   print(
-    `${name} is set up. ${saved.automatic ? 'It is queried automatically about new indicators' : 'It is asked when somebody asks'}, up to TLP:${saved.tlpCeiling}.`,
+    `${name} is configured. ${saved.automatic ? 'It is queried automatically about new indicators' : 'It is queried on request only'}, up to TLP:${saved.tlpCeiling}.`,
   );
 }
 
@@ -107,10 +107,10 @@ async function list({ json }: { json?: boolean }): Promise<void> {
   if (json) return print(JSON.stringify(all));
   for (const provider of all) {
     const own = stored.get(provider.name);
-    print(`${provider.name}  (${provider.accepts.join(' ')})  ${own ? 'set up' : 'not set up'}`);
+    print(`${provider.name}  (${provider.accepts.join(' ')})  ${own ? 'configured' : 'not configured'}`);
     if (!own) continue;
     print(
-      `  ${own.automatic ? 'automatic' : 'asked on demand'} · up to TLP:${own.tlpCeiling} · ${provider.waiting} waiting`,
+      `  ${own.automatic ? 'automatic' : 'on demand'} · up to TLP:${own.tlpCeiling} · ${provider.waiting} queued`,
     );
     if (own.lastQueriedAt)
       print(`  last queried ${own.lastQueriedAt.toISOString()}${own.lastError ? `: ${own.lastError}` : ''}`);

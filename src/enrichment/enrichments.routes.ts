@@ -41,7 +41,7 @@ export async function enrichmentRoutes(instance: FastifyInstance, { db, by }: De
       if (ready.length === 0)
         throw new ApiError(
           'conflict',
-          'No provider is set up: an operator does that with "tipline providers set".',
+          'No provider is configured: an operator does that with "tipline providers set".',
         );
       const who = by(request);
       const providers = await db.transaction().execute(async (trx) => {

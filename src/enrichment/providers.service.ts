@@ -93,7 +93,7 @@ export async function saveProvider(
 export async function removeProvider(db: Db, name: string, by: AuditActor): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const before = (await findProviders(trx)).find((provider) => provider.name === name);
-    if (!before) throw new ProviderError(`"${name}" is not set up`);
+    if (!before) throw new ProviderError(`"${name}" is not configured`);
     await deleteProvider(trx, name);
     await writeAudit(trx, by, {
       action: 'provider.change',

@@ -166,11 +166,11 @@ describe('the feed and enrichment commands, beside a running server', () => {
     feed.answer(abuse(77));
     const csv = inputFile('ip.csv', 'ioc,type\n45.61.49.78,ip\n');
     await ok('import', csv, '--source', 'Ours');
-    expect(await refused('enrich', '45.61.49.78')).toContain('No provider is set up');
+    expect(await refused('enrich', '45.61.49.78')).toContain('No provider is configured');
     await ok('providers', 'set', 'abuseipdb', '--key', 'quite-secret-key', '--address', feed.address);
     expect(await ok('enrich', '45.61.49[.]78')).toContain('abuseipdb: MALICIOUS, score 77');
     expect(feed.asked).toHaveLength(1);
-    expect(await ok('providers', 'list')).toContain('asked on demand');
+    expect(await ok('providers', 'list')).toContain('on demand');
     expect(service.stdout() + service.stderr()).not.toContain('quite-secret-key');
   });
 
