@@ -42,7 +42,7 @@ async function bench(values) {
   const imported = await importFile(await createDatabase(filled, 'imported'), files.csv);
   log(`import: ${imported.seconds.toFixed(1)} s ${JSON.stringify(imported.counts)}`);
   const again = await importFile(filled.replace(/[^/]*$/, 'imported'), files.csv);
-  log(`the same again: ${again.seconds.toFixed(1)} s`);
+  log(`second import of the same file: ${again.seconds.toFixed(1)} s`);
   const readers = await readDuringImport(filled, files.others);
   const ratio = copySeconds / imported.seconds;
   const results = { rows: Number(values.rows), copySeconds, imported, again, ratio, readers };
@@ -189,7 +189,7 @@ function table({ rows, copySeconds, imported, again, ratio, readers }) {
     '|---|--:|--:|--:|',
     `| COPY into \`indicator\` | ${copySeconds.toFixed(1)} | ${Math.round(rows / copySeconds)} | – |`,
     `| import | ${imported.seconds.toFixed(1)} | ${Math.round(rows / imported.seconds)} | ${(imported.peak / 1e6).toFixed(0)} |`,
-    `| the same again | ${again.seconds.toFixed(1)} | ${Math.round(rows / again.seconds)} | ${(again.peak / 1e6).toFixed(0)} |`,
+    `| second import of the same file | ${again.seconds.toFixed(1)} | ${Math.round(rows / again.seconds)} | ${(again.peak / 1e6).toFixed(0)} |`,
     '',
     `The ratio to COPY is ${ratio.toFixed(2)}.`,
     '',

@@ -1,4 +1,4 @@
-// npm run bench [-- --quick] [-- --only 1,4]: compares Tipline with an upper limit for the same work; see README.md.
+// npm run bench [-- --quick] [-- --only 1,4]: compares Tipline with a reference for the same work; see README.md.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -72,7 +72,7 @@ function addResult(row, work, tipline, limit, ratio, { minRatio, maxRatio }) {
   results.push({ row, work, tipline, limit, ratio, minRatio, maxRatio, met });
   const target = minRatio === undefined ? `≤ ${maxRatio}` : `≥ ${minRatio}`;
   log(
-    `  ${row} ${work}: Tipline ${tipline}, limit ${limit}, ratio ${ratio.toFixed(2)} (target ${target}, ${met ? 'met' : 'not met'})`,
+    `  ${row} ${work}: Tipline ${tipline}, reference ${limit}, ratio ${ratio.toFixed(2)} (target ${target}, ${met ? 'met' : 'not met'})`,
   );
 }
 
@@ -154,9 +154,9 @@ async function measureResponses({ databaseUrl, redisUrl, key }, { ids, contextId
     await measureRow(1, 'the same, counted in memory', list, 0.75, { redisUrl: undefined });
   }
   if (includesRow(2))
-    await measureRow(2, 'detail, each time another', details, 0.8, { limitKind: 'database' });
+    await measureRow(2, 'detail, a different one each time', details, 0.8, { limitKind: 'database' });
   if (includesRow(3))
-    await measureRow(3, 'context, each time another', contexts, 0.7, { limitKind: 'database' });
+    await measureRow(3, 'context, a different one each time', contexts, 0.7, { limitKind: 'database' });
   if (includesRow(5)) await measureRow(5, '304 of that list page', list, 0.6, { notModified: true });
 }
 
@@ -176,7 +176,7 @@ async function measureUncachedLists({ databaseUrl, redisUrl, key }) {
   await stop();
   const [tipline, limit] = ['tipline', 'limit'].map((side) => median(pairs.map((pair) => pair[side])));
   const ratio = median(pairs.map((pair) => pair.tipline / pair.limit));
-  addResult(4, 'list page of 100, each time another', perSecond(tipline), perSecond(limit), ratio, {
+  addResult(4, 'list page of 100, a different one each time', perSecond(tipline), perSecond(limit), ratio, {
     minRatio: 0.6,
   });
 }
@@ -210,7 +210,7 @@ async function measureProcesses({ databaseUrl, redisUrl, key }) {
   const costs = await processCosts(databaseUrl, redisUrl, key, path, turns, turnSeconds, setups);
   const micro = (cost) => `${(cost * 1e6).toFixed(0)} µs`;
   for (const [name, { cost, baseline, ratio, bareRatio }] of Object.entries(costs)) {
-    addResult(9, `CPU a request, ${name}`, micro(cost), micro(baseline), ratio, { maxRatio: 1.15 });
+    addResult(9, `CPU per request, ${name}`, micro(cost), micro(baseline), ratio, { maxRatio: 1.15 });
     addResult(
       9,
       `over what it is with node:http alone, ${name}`,
@@ -230,7 +230,7 @@ async function measureReadersDuringImport({ databaseUrl, redisUrl, key }) {
   const { url, stop } = await servers.startTiplineProcess(databaseUrl, redisUrl);
   const files = {
     'the same list page': pathsFile(['/api/v1/indicators?pageSize=100']),
-    'list pages, each another': pathsFile(distinctLists().map(({ path }) => path)),
+    'list pages, a different one each time': pathsFile(distinctLists().map(({ path }) => path)),
   };
   const [paces, starts] = [{}, {}];
   for (const [name, file] of Object.entries(files)) {
@@ -308,7 +308,7 @@ async function measureLarge({ redisUrl, databaseUrl }) {
     const key = servers.createKey(largeUrl);
     const times = [];
     for (let i = 0; i < rounds; i++) times.push(await startSeconds(largeUrl, redisUrl, key));
-    addResult(12, 'start to first answer', `${median(times).toFixed(2)} s`, '2.00 s', median(times) / 2, {
+    addResult(12, 'start to first response', `${median(times).toFixed(2)} s`, '2.00 s', median(times) / 2, {
       maxRatio: 1,
     });
   }
@@ -325,7 +325,7 @@ async function measureLarge({ redisUrl, databaseUrl }) {
   for (const length of includesRow(13) ? [1, 2] : []) {
     const { ms: times, limits } = measured.get(`q of ${length} character${length > 1 ? 's' : ''}`);
     const [tipline, limit] = [times.at(-1), limits.at(-1)];
-    addResult(13, `q of ${length}`, ms(tipline), ms(limit), limit / tipline, { minRatio: 0.8 });
+    addResult(13, `q, ${length} characters`, ms(tipline), ms(limit), limit / tipline, { minRatio: 0.8 });
   }
 }
 

@@ -8,7 +8,7 @@ export function resultsTable({ rows, large, rounds, seconds, machine, results })
   return [
     `${rows.toLocaleString('en')} indicators, ${large.toLocaleString('en')} in rows 6, 7, 12 and 13; ${cores} cores (${cpu}), Node ${node}, PostgreSQL ${postgresql}, Redis ${redis}, load from ${generator}; medians of ${rounds} × ${seconds} s.`,
     '',
-    '| # | work | Tipline | limit | ratio | target | met |',
+    '| # | work | Tipline | reference | ratio | target | met |',
     '|--:|---|--:|--:|--:|--:|---|',
     ...lines,
   ].join('\n');
