@@ -10,7 +10,7 @@ const by = (now: Date) => ({ who: 'cli:test', address: null, now });
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 
 onEveryEngine((engine) => {
-  describe('API keys', () => {
+  describe('API key authentication', () => {
     let tipline: Harness;
     beforeAll(async () => {
       tipline = await startHarness(engine);
@@ -140,7 +140,7 @@ onEveryEngine((engine) => {
       expect((await revoke(tipline.db, 'again', by(later(120)))).id).toBe(record.id);
     });
 
-    it('can be restricted to networks, and treats IPv4-mapped addresses as IPv4', async () => {
+    it('can restrict a key to networks, and treats IPv4-mapped addresses as IPv4', async () => {
       const key = await tipline.newKey({ networks: ['192.0.2.0/24', '2001:db8::/32'] });
       const from = async (remoteAddress: string, headers = {}) =>
         (await tipline.get(LIST, { key, remoteAddress, headers })).statusCode;
@@ -160,7 +160,7 @@ onEveryEngine((engine) => {
       expect((await tipline.get(LIST, { remoteAddress: '203.0.113.66' })).statusCode).toBe(200);
     });
 
-    it('are stored only as hashes', async () => {
+    it('stores keys only as hashes', async () => {
       const key = await tipline.newKey();
       const rows = JSON.stringify(await tipline.db.selectFrom('api_key').selectAll().execute());
       expect(rows).not.toContain(key.slice(10));

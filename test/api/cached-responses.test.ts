@@ -192,7 +192,7 @@ onEveryEngine((engine) => {
       expect((await ask(brief)).status).toBe(401);
     });
 
-    it("revocation, and the end of its owner's account, at once", async () => {
+    it("revocation, and changes to its owner's role or account, at once", async () => {
       const administrator = await signedIn(tipline, 'administrator');
       const analyst = await signedIn(tipline, 'analyst');
       const make = async () => {
@@ -269,7 +269,7 @@ onEveryEngine((engine) => {
       expect([known.status, known.body]).toEqual([304, '']);
     });
 
-    it('returns 404 once whitelisted, expired or above the TLP ceiling, and 400 for an invalid query', async () => {
+    it('returns 404 once whitelisted, expired or above the TLP ceiling, and accepts upper-case UUIDs', async () => {
       const of = await paths();
       const [one = '', two = '', soon = ''] = ['one', 'two', 'soon'].map((name) => of.get(name));
       const green = { authorization: `Bearer ${await tipline.newKey({ tlpCeiling: 'GREEN' })}` };

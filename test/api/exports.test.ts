@@ -171,7 +171,7 @@ onEveryEngine((engine) => {
     const allRise = (before: number[], after: number[]) =>
       after.every((value, i) => value > (before[i] ?? 0));
 
-    it('increase when a match is added, changed, expired or hidden, and stay the same otherwise', async () => {
+    it('increase when a match is added or expires, and stay the same otherwise', async () => {
       await harness.load([indicatorRecord('IPV4', '198.51.100.8', { expiresAt: day(-1) })]);
       const steps = [await ask(), await ask()];
       expect(steps[1]).toEqual(steps[0]);

@@ -133,13 +133,16 @@ onEveryEngine((engine) => {
       expect(JSON.parse(body).error).toContain(words);
     });
 
-    it.each(['limit=5', 'order=newest', 'collapse=off'])('is available only for format txt: %s', async (option) => {
-      const answer = await harness.get(`/api/v1/exports/csv?${option}`);
-      expect([answer.statusCode, answer.json().error]).toEqual([
-        400,
-        `${option.split('=')[0]} is for format txt only.`,
-      ]);
-    });
+    it.each(['limit=5', 'order=newest', 'collapse=off'])(
+      'is available only for format txt: %s',
+      async (option) => {
+        const answer = await harness.get(`/api/v1/exports/csv?${option}`);
+        expect([answer.statusCode, answer.json().error]).toEqual([
+          400,
+          `${option.split('=')[0]} is for format txt only.`,
+        ]);
+      },
+    );
 
     it('produces a Splunk lookup table as CSV', async () => {
       const { lines, headers } = await get('types=IPV4,IPV6&style=splunk&limit=2');

@@ -105,14 +105,11 @@ onEveryEngine((engine) => {
     [false, { type: 'URL', since: NOW.toISOString() }],
     [false, { tag: 'often' }],
     [false, { q: 'n12' }],
-  ])(
-    'uses a generic plan where no parameter affects the plan: %s for %o',
-    async (once, wanted) => {
-      const { db, sent } = recording(harness.db);
-      await listIndicators(db, { tlpCeiling: 'RED', now: NOW }, wanted, { page: 1, pageSize: 10 });
-      expect(sent.at(-1)?.preparation?.plan === 'generic').toBe(once);
-    },
-  );
+  ])('uses a generic plan where no parameter affects the plan: %s for %o', async (once, wanted) => {
+    const { db, sent } = recording(harness.db);
+    await listIndicators(db, { tlpCeiling: 'RED', now: NOW }, wanted, { page: 1, pageSize: 10 });
+    expect(sent.at(-1)?.preparation?.plan === 'generic').toBe(once);
+  });
 
   it('uses the same statements for every page size', async () => {
     const { db, sent } = recording(harness.db);

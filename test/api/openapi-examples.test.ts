@@ -174,26 +174,31 @@ onEveryEngine((engine) => {
       expect(repeated).toEqual([[expect.stringMatching('^/paths//api/v1/indicators/get/parameters/')]]);
     });
 
-    it.each(FORMAT_NAMES)('documents %s under its own address, which returns the same bytes', async (format) => {
-      const query = 'minConfidence=75&types=IPV4&types=DOMAIN';
-      const [own, before] = [
-        await tipline.get(`/api/v1/exports/${format}?${query}`),
-        await tipline.get(`/api/v1/indicators?format=${format}&${query}`),
-      ];
-      const operation = operations.find(({ operationId }) => operationId === 'exportIndicators') as Operation;
-      check(operation, format, own);
-      const parts = ({ statusCode, headers, body }: LightMyRequestResponse) => ({
-        ...{ statusCode, body, etag: headers.etag, type: headers['content-type'] },
-        ...{ total: headers['x-total-count'], skipped: headers['x-skipped'] },
-        file: headers['content-disposition'],
-      });
-      expect(parts(own)).toEqual(parts(before));
-      expect(own.body.length).toBeGreaterThan(200);
-      const known = { 'if-none-match': String(own.headers.etag) };
-      expect((await tipline.get(`/api/v1/exports/${format}?${query}`, { headers: known })).statusCode).toBe(
-        304,
-      );
-    });
+    it.each(FORMAT_NAMES)(
+      'documents %s under its own address, which returns the same bytes',
+      async (format) => {
+        const query = 'minConfidence=75&types=IPV4&types=DOMAIN';
+        const [own, before] = [
+          await tipline.get(`/api/v1/exports/${format}?${query}`),
+          await tipline.get(`/api/v1/indicators?format=${format}&${query}`),
+        ];
+        const operation = operations.find(
+          ({ operationId }) => operationId === 'exportIndicators',
+        ) as Operation;
+        check(operation, format, own);
+        const parts = ({ statusCode, headers, body }: LightMyRequestResponse) => ({
+          ...{ statusCode, body, etag: headers.etag, type: headers['content-type'] },
+          ...{ total: headers['x-total-count'], skipped: headers['x-skipped'] },
+          file: headers['content-disposition'],
+        });
+        expect(parts(own)).toEqual(parts(before));
+        expect(own.body.length).toBeGreaterThan(200);
+        const known = { 'if-none-match': String(own.headers.etag) };
+        expect((await tipline.get(`/api/v1/exports/${format}?${query}`, { headers: known })).statusCode).toBe(
+          304,
+        );
+      },
+    );
 
     it('describes partial content and a range beyond the end', async () => {
       const operation = operations.find(({ operationId }) => operationId === 'exportIndicators') as Operation;

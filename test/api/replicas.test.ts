@@ -105,7 +105,7 @@ describe.skipIf(!inject('postgresUrl'))('a node with a replica', () => {
     await onReplica.query('select pg_wal_replay_resume()');
   });
 
-  it('fails no request when it stops, and resumes reading when it is back', async () => {
+  it('fails no request when the replica stops, and reads from it again when it is back', async () => {
     const port = Number(new URL(replica.url).port);
     await untilReplicaIsRead();
     const stopped = stop(replica.process, 'SIGINT');

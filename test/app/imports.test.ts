@@ -116,13 +116,16 @@ onEveryEngine((engine) => {
     expect([response.statusCode, response.json().code]).toEqual([400, 'bad_request']);
   });
 
-  it.each(['true', 'false'])('the counts do not reveal indicators above the TLP ceiling (dry run: %s)', async (dryRun) => {
-    await tipline.load([indicatorRecord('DOMAIN', 'one.test-feed.net', { tlp: 'RED' })], 'Secret');
-    const { counts } = await run('type,value\nDOMAIN,one.test-feed.net\nDOMAIN,two.test-feed.net', {
-      dryRun,
-    });
-    expect(counts.indicator).toMatchObject({ new: 2, updated: 0, unchanged: 0 });
-  });
+  it.each(['true', 'false'])(
+    'the counts do not reveal indicators above the TLP ceiling (dry run: %s)',
+    async (dryRun) => {
+      await tipline.load([indicatorRecord('DOMAIN', 'one.test-feed.net', { tlp: 'RED' })], 'Secret');
+      const { counts } = await run('type,value\nDOMAIN,one.test-feed.net\nDOMAIN,two.test-feed.net', {
+        dryRun,
+      });
+      expect(counts.indicator).toMatchObject({ new: 2, updated: 0, unchanged: 0 });
+    },
+  );
 
   it.each(['true', 'false'])('nor actors above it (dry run: %s)', async (dryRun) => {
     const bundle = (...objects: object[]) =>

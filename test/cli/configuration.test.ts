@@ -72,7 +72,7 @@ describe('an invalid configuration', () => {
   });
 });
 
-describe('a variable that begins with TIPLINE_', () => {
+describe('an unknown TIPLINE_ variable', () => {
   const read = (env: Record<string, string>) => () => readConfig({ env, envFile: '' });
 
   it.each([
@@ -81,7 +81,7 @@ describe('a variable that begins with TIPLINE_', () => {
     ['TIPLINE_LOG_LEVEL', 'LOG_LEVEL'],
     ['TIPLINE_DATABASE_URL', 'DATABASE_URL'],
     ['TIPLINE_WORKER_PORT', 'WORKER_PORT'],
-  ])('is an error with a suggestion when it is %s', (name, meant) => {
+  ])('is an error with a suggestion: %s', (name, meant) => {
     expect(read({ [name]: '1' })).toThrow(`${name} is not a setting; did you mean ${meant}?`);
   });
 
@@ -106,7 +106,7 @@ describe('a variable that begins with TIPLINE_', () => {
     ['TIPLINE_DB_SERVICE_HOST', '10.0.0.8'],
     ['TIPLINE_WORKER_PORT', 'tcp://10.0.0.9:9090'],
     ['TIPLINE_KEY', 'tip_of_a_client'],
-  ])('is ignored when Kubernetes or a client set it: %s', (name, value) => {
+  ])('is ignored when set by Kubernetes or a client: %s', (name, value) => {
     expect(read({ [name]: value })).not.toThrow();
   });
 });
@@ -119,12 +119,15 @@ describe('an identity provider', () => {
     TIPLINE_PUBLIC_ADDRESS: 'https://tipline.example.org/',
   };
 
-  it.each(Object.keys(whole).slice(0, 4))('is invalid without %s, and the error reveals no secret', (name) => {
-    const { [name as keyof typeof whole]: _, ...env } = whole;
-    const read = () => readConfig({ env, envFile: '' });
-    expect(read).toThrow(name === 'TIPLINE_PUBLIC_ADDRESS' ? /TIPLINE_PUBLIC_ADDRESS/ : /OIDC_/);
-    expect(read).not.toThrow(PASSWORD);
-  });
+  it.each(Object.keys(whole).slice(0, 4))(
+    'is invalid without %s, and the error reveals no secret',
+    (name) => {
+      const { [name as keyof typeof whole]: _, ...env } = whole;
+      const read = () => readConfig({ env, envFile: '' });
+      expect(read).toThrow(name === 'TIPLINE_PUBLIC_ADDRESS' ? /TIPLINE_PUBLIC_ADDRESS/ : /OIDC_/);
+      expect(read).not.toThrow(PASSWORD);
+    },
+  );
 
   it('is read into its configuration, or null when unset', () => {
     expect(oidcConfig(readConfig({ env: whole, envFile: '' }))).toEqual({

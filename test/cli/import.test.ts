@@ -23,7 +23,7 @@ function summaryOf({ stdout }: Exit): Summary {
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Summary;
 }
 
-describe('tipline import, beside a running server on the embedded store', () => {
+describe('tipline import, beside a running server on the embedded database', () => {
   let service: Service;
   let key: string;
 
@@ -194,7 +194,8 @@ describe('tipline import, beside a running server on the embedded store', () => 
 
     it('exits with code 1', () => expect(exit.code).toBe(1));
 
-    it('reports the byte position of the truncation', () => expect(exit.stderr).toMatch(/cut\.json: .*byte \d+/));
+    it('reports the byte position of the truncation', () =>
+      expect(exit.stderr).toMatch(/cut\.json: .*byte \d+/));
 
     it('keeps the complete records', async () => {
       const { new: kept } = summaryOf(exit);

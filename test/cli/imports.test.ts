@@ -24,7 +24,7 @@ function historyRows() {
   }));
 }
 
-describe('tipline imports list, beside a running server on the embedded store', () => {
+describe('tipline imports list, beside a running server on the embedded database', () => {
   let service: Service;
   const newestFirst = historyRows();
 

@@ -16,7 +16,7 @@ interface KeyObject {
   lastUsedAt: string | null;
 }
 
-describe('tipline keys, beside a running server on the embedded store', () => {
+describe('tipline keys, beside a running server on the embedded database', () => {
   let service: Service;
 
   beforeAll(async () => {

@@ -79,15 +79,18 @@ describe('an unusable data directory', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(directory) });
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is left untouched for a user who does not own its database', async () => {
-    const directory = emptyStore();
-    const database = join(directory, 'pgdata');
-    const before = readdirSync(database, { recursive: true }).length;
-    chownSync(database, 65_534, 65_534);
-    const { code, stderr } = await run(['keys', 'list'], { env: { TIPLINE_DATA_DIR: directory } });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('user with id 65534') });
-    expect(readdirSync(database, { recursive: true })).toHaveLength(before);
-  });
+  it.skipIf(process.getuid?.() !== 0)(
+    'is left untouched for a user who does not own its database',
+    async () => {
+      const directory = emptyStore();
+      const database = join(directory, 'pgdata');
+      const before = readdirSync(database, { recursive: true }).length;
+      chownSync(database, 65_534, 65_534);
+      const { code, stderr } = await run(['keys', 'list'], { env: { TIPLINE_DATA_DIR: directory } });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('user with id 65534') });
+      expect(readdirSync(database, { recursive: true })).toHaveLength(before);
+    },
+  );
 });
 
 describe('an unwritable standard output', () => {

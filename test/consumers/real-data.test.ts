@@ -17,7 +17,7 @@ import { type Harness, indicatorRecord, NOW, startHarness } from '../support/har
 import { mispCategories, mispSchema, stixSchemas } from './schemas.ts';
 
 /** The sample of real intelligence and hostile values, imported, stored and exported through the API. */
-describe('what was imported, as its consumers read it', () => {
+describe('exports of imported real data', () => {
   let harness: Harness;
   let indicators: { id: string; type: string; value: string; tags: string[]; source: string }[];
 
@@ -41,19 +41,19 @@ describe('what was imported, as its consumers read it', () => {
     return answer.body;
   };
 
-  it('is many indicators of nearly every type', () => {
+  it('cover many indicators of nearly every type', () => {
     expect(indicators.length).toBeGreaterThan(2000);
     expect(new Set(indicators.map(({ type }) => type)).size).toBeGreaterThanOrEqual(14);
   });
 
-  it('ndjson: is the list, object for object', async () => {
+  it('ndjson: equals the list, object by object', async () => {
     for (const page of [1, 4]) {
       const list = (await harness.get(`/api/v1/indicators?pageSize=500&page=${page}`)).json();
       expect(indicators.slice((page - 1) * 500, page * 500)).toEqual(list.data);
     }
   });
 
-  it('csv: two readers find the same values in it', async () => {
+  it('csv: two parsers read the same values', async () => {
     const text = await exported('csv&csvGuard=off');
     const values = indicators.map(({ id, value, tags, source }) => [id, value, tags.join(';'), source]);
     const ours = new CsvSplitter(',');
@@ -63,7 +63,7 @@ describe('what was imported, as its consumers read it', () => {
     }
   });
 
-  it('stix: every object is valid by OASIS’ schemas, and the bundle stands alone', async () => {
+  it('stix: every object is valid by the OASIS schemas, and the bundle is self-contained', async () => {
     const text = await exported('stix&include=context');
     const schemas = stixSchemas();
     const { objects } = JSON.parse(text) as { objects: { type: string }[] };
@@ -72,7 +72,7 @@ describe('what was imported, as its consumers read it', () => {
     expect(bundleProblems(text)).toEqual([]);
   });
 
-  it('misp: the event is valid by MISP’s schema, its table of types and its rules', async () => {
+  it("misp: the event is valid by MISP's schema, type table and rules", async () => {
     const text = await exported('misp&include=context');
     const event = readEvent(text);
     const categories = mispCategories();
@@ -83,19 +83,19 @@ describe('what was imported, as its consumers read it', () => {
     expect(problemsOf(event)).toEqual([]);
   });
 
-  it.each(['snort', 'suricata'])('%s: a linter finds nothing', async (format) => {
+  it.each(['snort', 'suricata'])('%s: a linter finds no problems', async (format) => {
     const text = await exported(format);
     expect(text.split('\n').length).toBeGreaterThan(1000);
     expect(ruleProblems(text)).toEqual([]);
   });
 
-  it('zeek: its reader would take every line', async () => {
+  it('zeek: every line is acceptable to Zeek', async () => {
     const text = await exported('zeek');
     expect(text.split('\n').length).toBeGreaterThan(1000);
     expect(intelProblems(text)).toEqual([]);
   });
 
-  it('txt: every line is an indicator, or a network of some', async () => {
+  it('txt: every line is an indicator or an aggregated network', async () => {
     const lines = (await exported('txt&types=DOMAIN,URL,MD5,SHA1,SHA256')).trimEnd().split('\n');
     const values = new Set(indicators.map(({ value }) => value));
     expect(lines.filter((line) => !values.has(line))).toEqual([]);
@@ -108,7 +108,7 @@ describe('what was imported, as its consumers read it', () => {
     expect(strange).toEqual([]);
   });
 
-  it('ecs: every line is a document with an indicator in it', async () => {
+  it('ecs: every line is a document with an indicator', async () => {
     const lines = (await exported('ecs'))
       .trimEnd()
       .split('\n')
@@ -120,7 +120,7 @@ describe('what was imported, as its consumers read it', () => {
   const zoneChecker = ['/usr/bin/named-checkzone', '/usr/sbin/named-checkzone'].find(
     (path) => spawnSync(path, ['-v']).status === 0,
   );
-  it.skipIf(!zoneChecker)('rpz: named-checkzone, where it is installed, takes the zone', async () => {
+  it.skipIf(!zoneChecker)('rpz: named-checkzone accepts the zone', async () => {
     const file = join(temporaryDirectory(), 'zone');
     writeFileSync(file, await exported('rpz'));
     const { stdout, stderr, status } = spawnSync(zoneChecker ?? '', ['rpz.example', file], {

@@ -5,7 +5,7 @@ import { type Db, emptyDatabases, migrateTo } from '../support/migrations.ts';
 
 const ID = '00000000-0000-4000-8000-000000000001';
 
-describe.each(emptyDatabases())('migrating %s from an earlier version', (_, open) => {
+describe.each(emptyDatabases())('migration on %s from an earlier version', (_, open) => {
   /** @param fill what is in it before the later migrations */
   async function migrated<T>(last: string, fill: (db: Db) => Promise<unknown>, read: (db: Db) => Promise<T>) {
     const db = await open();

@@ -143,17 +143,20 @@ describe('opening the database', () => {
     await rm(dataDirectory, { recursive: true });
   });
 
-  it.skipIf(inject('postgresUrl') === null)('lets several nodes start simultaneously on an empty database', async () => {
-    const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
-    const open = () => openDatabase({ url, dataDirectory: randomUUID(), allowRemote: false, onIdleError });
-    const nodes = await Promise.all([open(), open(), open()]);
-    const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(
-      (nodes[0] as Database).db,
-    );
-    expect(new Set(applied.rows.map(({ name }) => name)).size).toBe(applied.rows.length);
-    await Promise.all(nodes.map((node) => node.close()));
-    await drop();
-  });
+  it.skipIf(inject('postgresUrl') === null)(
+    'lets several nodes start simultaneously on an empty database',
+    async () => {
+      const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');
+      const open = () => openDatabase({ url, dataDirectory: randomUUID(), allowRemote: false, onIdleError });
+      const nodes = await Promise.all([open(), open(), open()]);
+      const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(
+        (nodes[0] as Database).db,
+      );
+      expect(new Set(applied.rows.map(({ name }) => name)).size).toBe(applied.rows.length);
+      await Promise.all(nodes.map((node) => node.close()));
+      await drop();
+    },
+  );
 
   it.skipIf(inject('postgresUrl') === null)("uses UTC, regardless of the server's time zone", async () => {
     const { url, drop } = await freshPostgresUrl(inject('postgresUrl') ?? '');

@@ -65,8 +65,8 @@ async function times<T>(count: number, ask: () => Promise<T>): Promise<T[]> {
   return outcomes;
 }
 
-describe('a quota', () => {
-  it('is kept within the minute, and starts again after it', async () => {
+describe('a provider quota', () => {
+  it('is enforced per minute, and renewed afterwards', async () => {
     const { clock, ask, wait } = await otxAt(() => ({ body: known }), { perMinute: 2 });
     expect(kinds(await times(3, ask))).toEqual(['answered', 'answered', 'quota']);
     clock.pass(20 * SECOND);
@@ -75,21 +75,21 @@ describe('a quota', () => {
     expect((await ask()).kind).toBe('answered');
   });
 
-  it('is kept within the day', async () => {
+  it('is enforced per day', async () => {
     const { clock, ask, wait } = await otxAt(() => ({ body: known }), { perDay: 3 });
     await times(3, ask);
     clock.pass(HOUR);
     expect(await wait()).toEqual({ reason: 'quota', ms: 23 * HOUR });
   });
 
-  it('of the day is not touched while that of the minute is spent', async () => {
+  it('per day is not consumed while the one per minute is exhausted', async () => {
     const { store, ask } = await otxAt(() => ({ body: known }), { perMinute: 2, perDay: 10 });
     await times(50, ask);
     const day = [...store.windows].find(([name]) => name.endsWith(':day'));
     expect(day?.[1].consumed).toBe(2);
   });
 
-  it('is counted under names that do not tell the key', async () => {
+  it('is counted under names that do not reveal the key', async () => {
     const { store, ask } = await otxAt(() => ({ body: known }));
     await ask();
     const names = [...store.windows.keys()];
@@ -103,7 +103,7 @@ describe('a quota', () => {
   it.each([
     ['virustotal', virustotal, 4, { data: { attributes: { last_analysis_stats: {} } } }],
     ['greynoise', greynoise, 7, { noise: false, riot: true }],
-  ])('is by default that of the free tier of %s', async (_name, provider, expected, body) => {
+  ])('defaults to the free tier of %s', async (_name, provider, expected, body) => {
     const clock = testClock();
     const server = await providerServer(() => ({ body }));
     const asker = testAsker({ clock });
@@ -111,7 +111,7 @@ describe('a quota', () => {
     expect(server.asked).toHaveLength(expected);
   });
 
-  it('of Shodan is one request a second, whatever else is allowed', async () => {
+  it('for Shodan is one request per second, whatever else is allowed', async () => {
     const clock = testClock();
     const server = await providerServer(() => ({ body: { ip_str: '192.0.2.1' } }));
     const asker = testAsker({ clock });
@@ -121,7 +121,7 @@ describe('a quota', () => {
     expect((await ask()).kind).toBe('answered');
   });
 
-  it('of nothing lets nobody ask', async () => {
+  it('of zero sends no request', async () => {
     const { wait, asked } = await otxAt(() => ({ body: known }), { perDay: 0 });
     expect(await wait()).toEqual({ reason: 'quota', ms: DAY });
     expect(asked()).toEqual([]);
@@ -136,7 +136,7 @@ describe('a quota', () => {
     ],
   ];
   for (const [place, isThere, openStores] of stores) {
-    it.skipIf(!isThere)(`is shared exactly by two askers on one store ${place}`, async () => {
+    it.skipIf(!isThere)(`is shared exactly by two clients on one store ${place}`, async () => {
       const nodes = await openStores();
       const server = await providerServer(() => ({ body: known }));
       // A key of its own, as the store outlives the test.
@@ -154,7 +154,7 @@ describe('a quota', () => {
     });
   }
 
-  it('is never exceeded in any window, whatever comes between', async () => {
+  it('is never exceeded in any window, for arbitrary schedules', async () => {
     const step = fc.record({
       pass: fc.integer({ min: 0, max: 20 * SECOND }),
       asks: fc.integer({ min: 0, max: 6 }),
@@ -205,26 +205,26 @@ describe('a quota', () => {
   });
 });
 
-describe('several keys', () => {
-  it('take turns', async () => {
+describe('several API keys', () => {
+  it('are used round-robin', async () => {
     const { ask, asked } = await otxAt(() => ({ body: known }), { keys: [ONE, TWO, THREE] });
     await times(4, ask);
     expect(asked()).toEqual([ONE, TWO, THREE, ONE]);
   });
 
-  it('each have a quota: the next that has some left asks', async () => {
+  it('have separate quotas: the next one with quota left is used', async () => {
     const { ask, asked } = await otxAt(() => ({ body: known }), { keys: [ONE, TWO], perMinute: 2 });
     expect(kinds(await times(5, ask))).toEqual(['answered', 'answered', 'answered', 'answered', 'quota']);
     expect(asked().sort()).toEqual([ONE, ONE, TWO, TWO]);
   });
 
-  it('that are the same one have one quota', async () => {
+  it('with the same value share one quota', async () => {
     const { ask, asked } = await otxAt(() => ({ body: known }), { keys: [ONE, ONE, ''], perMinute: 1 });
     await times(3, ask);
     expect(asked()).toEqual([ONE]);
   });
 
-  it('go on while one is limited, in the same question', async () => {
+  it('fail over within a query when one is rate-limited', async () => {
     const { ask, asked } = await otxAt((question) => (keyOf(question) === ONE ? spent : { body: known }), {
       keys: [ONE, TWO],
     });
@@ -232,7 +232,7 @@ describe('several keys', () => {
     expect(asked()).toEqual([ONE, TWO, TWO, TWO]);
   });
 
-  it('go on while one is refused, and the refusal is told once', async () => {
+  it('continue when one is rejected, which is reported once', async () => {
     const { ask, asked, refused } = await otxAt(
       (question) => (keyOf(question) === TWO ? { status: 403, body: {} } : { body: known }),
       { keys: [ONE, TWO] },
@@ -242,7 +242,7 @@ describe('several keys', () => {
     expect(refused).toEqual([1]);
   });
 
-  it('wait for the one that may ask first', async () => {
+  it('report the earliest time at which one is usable', async () => {
     const { ask, wait } = await otxAt(
       (question) => ({ ...spent, headers: { 'retry-after': keyOf(question) === ONE ? '600' : '90' } }),
       { keys: [ONE, TWO] },
@@ -252,11 +252,11 @@ describe('several keys', () => {
   });
 });
 
-describe('a 429', () => {
+describe('a 429 response', () => {
   it.each([
     ['seconds', { 'retry-after': '300' }],
     ['a date', { 'retry-after': 'Mon, 01 Jun 2026 12:05:00 GMT' }],
-  ])('is heeded as its header says in %s, and nobody asks until then', async (_what, headers) => {
+  ])('is honored as its header says in %s, without requests until then', async (_what, headers) => {
     const { clock, ask, wait, asked } = await otxAt(() => ({ ...spent, headers }));
     expect(await wait()).toEqual({ reason: 'rate limited', ms: 5 * MINUTE });
     clock.pass(5 * MINUTE - 1);
@@ -267,7 +267,7 @@ describe('a 429', () => {
     expect(asked()).toHaveLength(2);
   });
 
-  it('without a header waits twice as long each time, up to an hour', async () => {
+  it('without a header doubles the delay each time, up to an hour', async () => {
     const { clock, wait } = await otxAt(() => spent);
     const waits = await times(8, async () => {
       const { ms } = await wait();
@@ -277,7 +277,7 @@ describe('a 429', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('without a header waits a minute again after an answer', async () => {
+  it('without a header starts at a minute again after a success', async () => {
     const answers = [spent, spent, { body: known }, spent];
     const { clock, ask, wait } = await otxAt(() => answers.shift() ?? spent);
     clock.pass((await wait()).ms);
@@ -286,7 +286,7 @@ describe('a 429', () => {
     expect((await wait()).ms).toBe(MINUTE);
   });
 
-  it('of several requests at once counts as one', async () => {
+  it('for several concurrent requests counts once', async () => {
     const { clock, ask, wait } = await otxAt(() => spent);
     await Promise.all(Array.from({ length: 6 }, ask));
     expect((await wait()).ms).toBe(MINUTE);
@@ -294,15 +294,15 @@ describe('a 429', () => {
     expect((await wait()).ms).toBe(2 * MINUTE);
   });
 
-  it('takes nothing from the quota while it is waited for', async () => {
+  it('consumes no quota during the delay', async () => {
     const { store, ask } = await otxAt(() => spent);
     await times(10, ask);
     expect([...store.windows.values()].map(({ consumed }) => consumed)).toEqual([1, 1]);
   });
 });
 
-describe('a key that is refused', () => {
-  it.each([401, 403])('by %i is a failure once, then nobody asks for an hour', async (status) => {
+describe('a rejected API key', () => {
+  it.each([401, 403])('with %i fails once, then is not used for an hour', async (status) => {
     const { clock, ask, wait, asked, refused } = await otxAt(() => ({ status, body: { detail: KEY } }));
     expect(await ask()).toMatchObject({ kind: 'failed', error: 'the provider refused the key', raw: null });
     expect(await wait()).toEqual({ reason: 'no key', ms: HOUR });
@@ -312,7 +312,7 @@ describe('a key that is refused', () => {
     expect((await ask()).kind).toBe('failed');
   });
 
-  it('does not hold up another that takes its place', async () => {
+  it('does not delay its replacement', async () => {
     const clock = testClock();
     const server = await providerServer((question) =>
       keyOf(question) === ONE ? { status: 401 } : { body: known },
@@ -325,15 +325,15 @@ describe('a key that is refused', () => {
 });
 
 describe('a provider without a key', () => {
-  it('is not asked', async () => {
+  it('is not queried', async () => {
     const { wait, asked } = await otxAt(() => ({ body: known }), { keys: [] });
     expect(await wait()).toEqual({ reason: 'no key', ms: HOUR });
     expect(asked()).toEqual([]);
   });
 });
 
-describe('the breaker', () => {
-  it('opens after five faults in a row, and asks nobody and takes no quota meanwhile', async () => {
+describe('the circuit breaker', () => {
+  it('opens after five consecutive failures, then sends no request and consumes no quota', async () => {
     const { store, ask, wait, asked } = await otxAt(() => ({ status: 503, body: 'down' }));
     expect(kinds(await times(5, ask))).toEqual(Array(5).fill('failed'));
     expect(await wait()).toEqual({ reason: 'breaker open', ms: MINUTE });
@@ -341,7 +341,7 @@ describe('the breaker', () => {
     expect([...store.windows.values()].map(({ consumed }) => consumed)).toEqual([5, 5]);
   });
 
-  it('closes by one trial that succeeds', async () => {
+  it('closes after one successful probe', async () => {
     let isUp = false;
     const { clock, ask, asked } = await otxAt(() => (isUp ? { body: known } : { status: 500, body: {} }));
     await times(5, ask);
@@ -353,14 +353,14 @@ describe('the breaker', () => {
     expect(asked()).toHaveLength(7);
   });
 
-  it('keeps the trial for a request that can be sent', async () => {
+  it('keeps the probe for a request that can be sent', async () => {
     const { clock, ask, wait } = await otxAt(() => ({ status: 500, body: {} }), { perDay: 5 });
     await times(5, ask);
     clock.pass(MINUTE);
     expect((await times(3, wait)).map(({ reason }) => reason)).toEqual(['quota', 'quota', 'quota']);
   });
 
-  it('opens for twice as long after a trial that fails', async () => {
+  it('opens for twice as long after a failed probe', async () => {
     const { clock, ask, wait } = await otxAt(() => ({ status: 500, body: {} }));
     await times(5, ask);
     clock.pass(MINUTE);
@@ -368,7 +368,7 @@ describe('the breaker', () => {
     expect(await wait()).toEqual({ reason: 'breaker open', ms: 2 * MINUTE });
   });
 
-  it('opens for a server that is gone', async () => {
+  it('opens for an unreachable server', async () => {
     const { ask } = await otxAt(() => null, { baseUrl: 'http://127.0.0.1:1' });
     expect(kinds(await times(6, ask))).toEqual([...Array(5).fill('failed'), 'breaker open']);
   });
@@ -376,12 +376,12 @@ describe('the breaker', () => {
   it.each([
     ['nonsense', { body: '<html>' }],
     ['a refusal', { status: 400, body: {} }],
-  ])('stays closed for %s: the provider is there', async (_what, answer) => {
+  ])('stays closed for %s, because the provider responds', async (_what, answer) => {
     const { ask } = await otxAt(() => answer);
     expect(kinds(await times(8, ask))).toEqual(Array(8).fill('failed'));
   });
 
-  it('of one provider leaves the others alone', async () => {
+  it('of one provider does not affect others', async () => {
     const clock = testClock();
     const down = await providerServer(() => ({ status: 500, body: {} }));
     const up = await providerServer(() => ({ body: { noise: false, riot: true } }));

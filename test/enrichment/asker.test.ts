@@ -48,7 +48,7 @@ function askAt(baseUrl: string, name: string, type: IndicatorType = 'IPV4', time
   return asker.ask(providerOf(name), settingsFor(baseUrl), indicator(type));
 }
 
-describe('a documented answer', () => {
+describe('a documented response', () => {
   it.each([
     ['virustotal-file', 'SHA256', 100],
     ['virustotal-domain', 'DOMAIN', 52],
@@ -60,7 +60,7 @@ describe('a documented answer', () => {
     ['urlhaus-url', 'URL', 95],
     ['urlhaus-host', 'DOMAIN', 80],
     ['urlhaus-payload', 'SHA256', 70],
-  ] as const)('%s, about a %s, is kept whole and scored %s', async (name, type, score) => {
+  ] as const)('%s for a %s is stored unchanged and scored %s', async (name, type, score) => {
     const body = providerAnswer(name);
     expect(await asked(name, { body }, type)).toMatchObject({
       kind: 'answered',
@@ -79,7 +79,7 @@ describe('a documented answer', () => {
     ['otx-url-general', 'URL'],
     ['greynoise-community', 'IPV4'],
     ['shodan-host', 'IPV4'],
-  ] as const)('%s, uncut, is understood', async (name, type) => {
+  ] as const)('%s in full is accepted', async (name, type) => {
     const body = readFileSync(`${REAL_DATA}/providers/${name}.json`, 'utf8');
     expect(await asked(name, { body }, type)).toMatchObject({ kind: 'answered', raw: JSON.parse(body) });
   });
@@ -90,7 +90,7 @@ describe('a documented answer', () => {
     ['greynoise-not-found', 'IPV4'],
     ['shodan-not-found', 'IPV4'],
     ['urlhaus-not-found', 'URL'],
-  ] as const)('%s is an answer without a judgement', async (name, type) => {
+  ] as const)('%s has no verdict', async (name, type) => {
     const { status, body } = documented[name] as Required<Answer>;
     const outcome = await asked(name, { status, body }, type);
     expect(outcome).toMatchObject({
@@ -105,7 +105,7 @@ describe('a documented answer', () => {
     ['greynoise-bad-request', 'Request is not a valid routable IPv4 address'],
     ['shodan-bad-request', 'Invalid IP'],
     ['urlhaus-bad-request', 'invalid_url'],
-  ])("%s is a failure in the provider's words", async (name, error) => {
+  ])("%s is a failure with the provider's message", async (name, error) => {
     const { status, body } = documented[name] as Required<Answer>;
     expect(await asked(name, { status, body })).toMatchObject({
       kind: 'failed',
@@ -120,7 +120,7 @@ describe('a documented answer', () => {
     ['otx-quota', 60],
     ['greynoise-quota', 60],
     ['shodan-quota', 60],
-  ])('%s is to be asked again after %i seconds', async (name, seconds) => {
+  ])('%s is retried after %i seconds', async (name, seconds) => {
     const retryAt = new Date(testClock()().getTime() + seconds * 1000);
     expect(await asked(name, documented[name] ?? {})).toEqual({
       kind: 'later',
@@ -129,7 +129,7 @@ describe('a documented answer', () => {
     });
   });
 
-  it("is to be asked again when AbuseIPDB's own header says, where that alone is sent", async () => {
+  it("is retried at the time in AbuseIPDB's own header when only that is sent", async () => {
     const { status, body } = documented['abuseipdb-quota'] as Required<Answer>;
     const retryAt = new Date('2026-06-02T00:00:00.000Z');
     const headers = { 'x-ratelimit-reset': String(retryAt.getTime() / 1000) };
@@ -137,14 +137,14 @@ describe('a documented answer', () => {
   });
 
   it.each(['virustotal-key', 'abuseipdb-key', 'otx-key', 'urlhaus-no-key', 'urlhaus-key'])(
-    '%s is a refusal of the key',
+    '%s is a rejection of the key',
     async (name) => {
       const refusal = { kind: 'failed', error: 'the provider refused the key', raw: null };
       expect(await asked(name, documented[name] ?? {})).toMatchObject(refusal);
     },
   );
 
-  it('is asked for as JSON, with the key in its header', async () => {
+  it('is requested as JSON, with the key in its header', async () => {
     const server = await providerServer(() => ({ body: providerAnswer('abuseipdb-check') }));
     await askAt(server.baseUrl, 'abuseipdb', 'IPV6');
     expect(server.asked).toMatchObject([
@@ -156,7 +156,7 @@ describe('a documented answer', () => {
     ]);
   });
 
-  it('is asked for by a form where the provider takes one', async () => {
+  it('is requested with a form where the provider expects one', async () => {
     const server = await providerServer(() => ({ body: providerAnswer('urlhaus-url') }));
     await askAt(`${server.baseUrl}/v1/`, 'urlhaus', 'URL');
     expect(server.asked).toMatchObject([
@@ -206,8 +206,8 @@ const nonsense: [string, Answer, string][] = [
   ],
 ];
 
-describe('nonsense', () => {
-  it.each(nonsense)('of the kind "%s" is a failure, in fixed words', async (_kind, answer, error) => {
+describe('an invalid response', () => {
+  it.each(nonsense)('of the kind "%s" is a failure with a fixed message', async (_kind, answer, error) => {
     const outcome = await asked('virustotal', answer);
     expect(outcome).toMatchObject({ kind: 'failed', error, assessment: { verdict: 'UNKNOWN', score: null } });
   });
@@ -216,19 +216,19 @@ describe('nonsense', () => {
     QUERYABLE_PROVIDERS.flatMap((provider) =>
       nonsense.map(([kind, answer]) => [provider.name, kind, answer] as const),
     ),
-  )('for %s, "%s", holds no judgement when it is read again', async (name, _kind, answer) => {
+  )('of %s, "%s", has no verdict when assessed again', async (name, _kind, answer) => {
     const provider = providerOf(name);
     const outcome = await asked(name, answer);
     expect(outcome.kind).toBe('failed');
     expect(provider.assess('raw' in outcome ? outcome.raw : null).error).not.toBeNull();
   });
 
-  it('of one who accepts and says nothing ends at the deadline', async () => {
+  it('that never comes fails at the timeout', async () => {
     const server = await providerServer(() => null);
     expect(await askAt(server.baseUrl, 'otx', 'IPV4', 300)).toMatchObject({ kind: 'failed', raw: null });
   });
 
-  it('of one who drips ends at the deadline', async () => {
+  it('that trickles in fails at the timeout', async () => {
     const drips = await byteServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n');
       const timer = setInterval(() => socket.write(' '), 20);
@@ -241,12 +241,12 @@ describe('nonsense', () => {
     ['breaks off', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"a":'],
     ['does not speak HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['hangs up', ''],
-  ])('of one who %s is a failure', async (_what, bytes) => {
+  ])('from a server that %s is a failure', async (_what, bytes) => {
     const server = await byteServer((socket) => socket.end(bytes));
     expect(await askAt(server, 'otx')).toMatchObject({ kind: 'failed', raw: null });
   });
 
-  it('is waited for 15 seconds, and read up to 4 MB', async () => {
+  it('is limited to 15 seconds and 4 MB', async () => {
     const wanted: object[] = [];
     const outbound: Parameters<typeof testAsker>[0]['outbound'] = {
       async request(request) {
@@ -260,9 +260,9 @@ describe('nonsense', () => {
   });
 });
 
-describe('a key', () => {
+describe('an API key', () => {
   it.each(QUERYABLE_PROVIDERS.map(({ name }) => name))(
-    'of %s that comes back in an answer is struck out',
+    'of %s echoed in a response is redacted',
     async (name) => {
       const echo = { error: `bad key ${KEY}`, message: KEY, detail: KEY, query_status: KEY, [KEY]: [KEY] };
       for (const status of [200, 400, 404, 500]) {
@@ -273,14 +273,17 @@ describe('a key', () => {
     },
   );
 
-  it.each(QUERYABLE_PROVIDERS.map(({ name }) => name))('of %s is in no failure to reach it', async (name) => {
-    const outcome = await askAt('http://127.0.0.1:1', name);
-    expect(outcome).toMatchObject({ kind: 'failed', raw: null });
-    expect(JSON.stringify(outcome)).not.toContain(KEY);
-  });
+  it.each(QUERYABLE_PROVIDERS.map(({ name }) => name))(
+    'of %s is not part of a connection error',
+    async (name) => {
+      const outcome = await askAt('http://127.0.0.1:1', name);
+      expect(outcome).toMatchObject({ kind: 'failed', raw: null });
+      expect(JSON.stringify(outcome)).not.toContain(KEY);
+    },
+  );
 
   it.each(['virustotal', 'abuseipdb', 'otx', 'greynoise', 'urlhaus', 'shodan'])(
-    'of %s does not go along to another origin',
+    'of %s is not sent to another origin',
     async (name) => {
       const elsewhere = await providerServer(() => ({ body: {} }));
       await asked(name, { status: 302, headers: { location: `${elsewhere.baseUrl}/` } });
@@ -289,7 +292,7 @@ describe('a key', () => {
     },
   );
 
-  it('that HTTP cannot carry is a failure', async () => {
+  it('with invalid header characters is a failure', async () => {
     const asker = testAsker({ clock: testClock() });
     const settings = settingsFor('http://127.0.0.1:1', { keys: ['line\nbreak'] });
     const outcome = await asker.ask(providerOf('otx'), settings, indicator('IPV4'));
@@ -298,11 +301,11 @@ describe('a key', () => {
 });
 
 describe('ask', () => {
-  it('refuses a type that the provider does not take', async () => {
+  it('rejects a type that the provider does not support', async () => {
     await expect(askAt('http://127.0.0.1:1', 'greynoise', 'IPV6')).rejects.toThrow(RangeError);
   });
 
-  it('tells of a way out that was closed: that is no failure of the provider', async () => {
+  it('throws when its outbound client is closed, which is not a provider failure', async () => {
     const server = await providerServer(() => null);
     const outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], userAgent: 'tipline-test' });
     const clock = testClock();

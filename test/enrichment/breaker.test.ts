@@ -32,14 +32,14 @@ const minutesShut = (breaker: Breaker): number | null => {
   return null;
 };
 
-describe('a breaker', () => {
+describe('a circuit breaker', () => {
   it('stays closed for four failures in a row', () => {
     const breaker = openBreaker();
     fail(breaker, 4);
     expect(minutesShut(breaker)).toBeNull();
   });
 
-  it('starts counting from zero after a success', () => {
+  it('resets its count after a success', () => {
     const breaker = openBreaker();
     fail(breaker, 4);
     succeed(breaker);
@@ -47,13 +47,13 @@ describe('a breaker', () => {
     expect(minutesShut(breaker)).toBeNull();
   });
 
-  it('opens for a minute at the fifth', () => {
+  it('opens for a minute at the fifth failure', () => {
     const breaker = openBreaker();
     fail(breaker, 5);
     expect(minutesShut(breaker)).toBe(1);
   });
 
-  it('lets one trial through when the time is over, and no second beside it', () => {
+  it('allows one probe after the timeout, and no second one', () => {
     const breaker = openBreaker();
     fail(breaker, 5);
     clock.pass(MINUTE);
@@ -61,7 +61,7 @@ describe('a breaker', () => {
     expect(minutesShut(breaker)).toBeGreaterThan(0);
   });
 
-  it('closes when the trial succeeds', () => {
+  it('closes when the probe succeeds', () => {
     const breaker = openBreaker();
     fail(breaker, 5);
     clock.pass(MINUTE);
@@ -70,7 +70,7 @@ describe('a breaker', () => {
     expect(minutesShut(breaker)).toBeNull();
   });
 
-  it('opens for twice as long when the trial fails, up to half an hour', () => {
+  it('opens for twice as long when the probe fails, up to half an hour', () => {
     const breaker = openBreaker();
     fail(breaker, 5);
     const shut = [];
@@ -82,7 +82,7 @@ describe('a breaker', () => {
     expect(shut).toEqual([1, 2, 4, 8, 16, 30, 30]);
   });
 
-  it('gives the trial to the next when one told nothing', () => {
+  it('allows the next probe when one was released without a result', () => {
     const breaker = openBreaker();
     fail(breaker, 5);
     clock.pass(MINUTE);
@@ -90,7 +90,7 @@ describe('a breaker', () => {
     expect(minutesShut(breaker)).toBeNull();
   });
 
-  it('does not wait longer for what was under way when it opened', () => {
+  it('does not extend its timeout for requests that were in flight when it opened', () => {
     const breaker = openBreaker();
     const underWay = Array.from({ length: 20 }, () => admitted(breaker));
     for (const permit of underWay) permit.down(clock());

@@ -18,22 +18,22 @@ const malformed: [string, unknown][] = [
 ];
 
 describe.each(PROVIDERS.map((provider) => [provider.name, provider] as const))('%s', (_, provider) => {
-  it.each(malformed)('gives an error and no judgement for %s', (_kind, raw) => {
+  it.each(malformed)('returns an error and no verdict for %s', (_kind, raw) => {
     const { lifetimeSeconds: _lifetime, ...assessment } = provider.assess(raw);
     expect(assessment).toEqual({ verdict: 'UNKNOWN', score: null, error: expect.stringMatching(/./) });
   });
 
-  it('asks again soon after a failure', () => {
+  it('retries soon after a failure', () => {
     expect(provider.assess(null).lifetimeSeconds).toBeLessThanOrEqual(3600);
   });
 
-  it('accepts something', () => {
+  it('supports at least one type', () => {
     expect(provider.accepts.length).toBeGreaterThan(0);
   });
 });
 
 describe('PROVIDERS', () => {
-  it('have names that are unique', () => {
+  it('have unique names', () => {
     const names = PROVIDERS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -52,7 +52,7 @@ describe('PROVIDERS', () => {
     ['tweetfeed-meta', 'tweetfeed-ipmeta-entry', null],
     ['tweetfeed-meta', 'tweetfeed-domainmeta-entry', null],
     ['maltrail', 'maltrail-trail', 80],
-  ])('%s reads its answer %s as a score of %s', (name, file, score) => {
+  ])('%s scores its response %s as %s', (name, file, score) => {
     const provider = PROVIDERS.find((candidate) => candidate.name === name);
     expect(provider?.assess(providerAnswer(file))).toMatchObject({
       score,

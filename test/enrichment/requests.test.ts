@@ -44,8 +44,8 @@ const gets: [string, IndicatorType, string, string][] = [
   ['shodan', 'IPV6', '2001:db8::1', `/shodan/host/2001%3Adb8%3A%3A1?minify=true&key=${KEY}`],
 ];
 
-describe('a request', () => {
-  it.each(gets)('to %s about a %s, %s, is GET %s', (name, type, normalized, path) => {
+describe('a provider request', () => {
+  it.each(gets)('to %s for a %s, %s, is GET %s', (name, type, normalized, path) => {
     const request = providerOf(name).request(type, normalized, KEY);
     expect(request).toMatchObject({ method: 'GET', path });
     expect(request.body).toBeUndefined();
@@ -57,7 +57,7 @@ describe('a request', () => {
     ['IPV4', '192.0.2.1', '/host/', 'host=192.0.2.1'],
     ['MD5', MD5, '/payload/', `md5_hash=${MD5}`],
     ['SHA256', SHA256, '/payload/', `sha256_hash=${SHA256}`],
-  ] as const)('to urlhaus about a %s, %s, is POST %s with %s', (type, normalized, path, body) => {
+  ] as const)('to urlhaus for a %s, %s, is POST %s with %s', (type, normalized, path, body) => {
     expect(providerOf('urlhaus').request(type, normalized, KEY)).toMatchObject({
       method: 'POST',
       path,
@@ -71,7 +71,7 @@ describe('a request', () => {
     ['otx', 'x-otx-api-key'],
     ['greynoise', 'key'],
     ['urlhaus', 'auth-key'],
-  ])('to %s carries the key as %s, and nowhere else', (name, header) => {
+  ])('to %s has the key in %s, and nowhere else', (name, header) => {
     const provider = providerOf(name);
     const { credentials, ...rest } = provider.request('IPV4', '192.0.2.1', KEY);
     expect(credentials).toEqual({ [header]: KEY });
@@ -81,7 +81,7 @@ describe('a request', () => {
   const everyType = QUERYABLE_PROVIDERS.flatMap((provider) =>
     provider.accepts.map((type) => [provider.name, type, provider] as const),
   );
-  it.each(everyType)('to %s about a %s stays below the base URL', (_name, type, provider) => {
+  it.each(everyType)('to %s for a %s stays below the base URL', (_name, type, provider) => {
     const { path } = provider.request(type, '../../admin?x=1#y', KEY);
     const { pathname } = new URL(`https://example.com/base${path}`);
     expect(pathname).toMatch(/^\/base\/./);
@@ -90,9 +90,9 @@ describe('a request', () => {
   });
 });
 
-describe('ASKABLE_PROVIDERS', () => {
+describe('QUERYABLE_PROVIDERS', () => {
   it.each(QUERYABLE_PROVIDERS.map((provider) => [provider.name, provider] as const))(
-    '%s is asked over TLS',
+    '%s uses HTTPS',
     (_name, { defaultBaseUrl }) => {
       expect(defaultBaseUrl).toMatch(/^https:\/\/[^?#]*[^/?#]$/);
     },

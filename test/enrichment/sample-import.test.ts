@@ -36,36 +36,36 @@ function kindsById(): Map<string, ImportRecord['kind']> {
   return new Map(entities.flatMap(({ externalIds, kind }) => externalIds.map((id) => [id, kind] as const)));
 }
 
-describe('importing the sample', () => {
-  it.each(manifest.map(({ file }) => file))('reads at least nine tenths of %s', (file) => {
+describe('importing the sample data', () => {
+  it.each(manifest.map(({ file }) => file))('accepts at least nine tenths of %s', (file) => {
     const read = records.get(file) ?? [];
     const rejected = read.filter(({ kind }) => kind === 'rejected');
     expect(read.length).toBeGreaterThan(0);
     expect(rejected.length).toBeLessThanOrEqual(read.length / 10);
   });
 
-  it('brings every kind of object', () => {
+  it('yields every kind of object', () => {
     const kinds = new Set(all().map(({ kind }) => kind));
     for (const kind of ['actor', 'campaign', 'technique', 'software', 'report'] as const) {
       expect(kinds).toContain(kind);
     }
   });
 
-  it('brings every indicator type but ASN, of which there is no honest public list in it', () => {
+  it('yields every indicator type except ASN', () => {
     const types = new Set(indicators().map(({ type }) => type));
     expect([...types].sort()).toEqual(INDICATOR_TYPES.filter((type) => type !== 'ASN').sort());
   });
 
-  it('brings nothing that expires', () => {
+  it('yields nothing that expires', () => {
     expect(indicators().filter(({ expiresAt }) => expiresAt !== null)).toEqual([]);
   });
 
-  it('brings each enriched value', () => {
+  it('yields each enriched value', () => {
     const brought = new Set(indicators().map(({ type, value }) => `${type} ${value}`));
     for (const { type, value } of enriched()) expect(brought).toContain(`${type} ${value}`);
   });
 
-  it('brings at least ten enriched indicators that an actor, a campaign and a report are linked with', () => {
+  it('yields at least ten enriched indicators linked to an actor, a campaign and a report', () => {
     const kindById = kindsById();
     const links = all().filter((record) => record.kind === 'relationship');
     const full = enriched().filter(({ type, value }) => {
@@ -78,7 +78,7 @@ describe('importing the sample', () => {
     expect(full.length).toBeGreaterThanOrEqual(10);
   });
 
-  it('links the hashes of a file with the malware and the actor of ATT&CK, and with a report', () => {
+  it("links a file's hashes to ATT&CK's malware and actor, and to a report", () => {
     const kindById = kindsById();
     const bundle = records.get('stix/kerrdown.json') ?? [];
     for (const hash of bundle.filter((record) => record.kind === 'indicator')) {

@@ -28,29 +28,29 @@ function verdictFor({ provider, raw }: StoredAnswer): Verdict | undefined {
   return PROVIDERS.find(({ name }) => name === provider)?.assess(raw).verdict;
 }
 
-describe('the sample', () => {
+describe('the sample data', () => {
   it('stays under 3,000,000 bytes', () => {
     const bytes = files.reduce((sum, name) => sum + statSync(path.join(sample, name)).size, 0);
     expect(bytes).toBeLessThan(3_000_000);
   });
 
-  it('lists in its manifest each file there is to import', () => {
+  it('lists each importable file in its manifest', () => {
     const importable = files.filter((name) => /^(?:attack|stix|misp|csv)\//.test(name));
     expect(manifest.map(({ file }) => file).sort()).toEqual(importable.sort());
   });
 
-  it.each(manifest.map(({ file }) => file))('says in ORIGINS.md where %s is from', (file) => {
+  it.each(manifest.map(({ file }) => file))('documents in ORIGINS.md where %s is from', (file) => {
     const [folder, name = ''] = file.split('/');
     const section = textOf('ORIGINS.md').split(`## ${folder}/`)[1];
     expect(section).toContain(name.startsWith('eset-') ? 'eset-' : name);
   });
 
-  it.each(manifest.map(({ file }) => file))('has nothing in %s that expires', (file) => {
+  it.each(manifest.map(({ file }) => file))('contains nothing that expires in %s', (file) => {
     expect(textOf(file)).not.toMatch(/valid_until|expir(?:es|ation)(?:_?at|date)?["',]/i);
   });
 
   it.each(answers.map((answer) => [answer.provider, answer.value, answer] as const))(
-    'has an answer of %s on %s that its mapper understands',
+    'has a response of %s for %s that its mapper accepts',
     (name, value, { type, fetchedAt, raw }) => {
       const provider = PROVIDERS.find((candidate) => candidate.name === name);
       expect(provider?.accepts).toContain(type);
@@ -60,13 +60,13 @@ describe('the sample', () => {
     },
   );
 
-  it.each(answers.map(({ value }) => value))('has the enriched %s in a file it imports', (value) => {
+  it.each(answers.map(({ value }) => value))('has the enriched %s in an imported file', (value) => {
     expect(manifest.some(({ file }) => textOf(file).includes(value))).toBe(true);
   });
 
   const fromLists = answers.filter(({ provider }) => provider === 'maltrail');
   it.each(fromLists.map(({ value, raw }) => [value, raw] as const))(
-    'quotes of Maltrail a line that names %s, and the references over it',
+    'quotes a Maltrail line that names %s, with its references',
     (value, raw) => {
       expect(raw).toEqual({
         trail: expect.stringContaining(value),
@@ -76,7 +76,7 @@ describe('the sample', () => {
     },
   );
 
-  it('shows malicious, suspicious and unjudged answers', () => {
+  it('has malicious, suspicious and unknown verdicts', () => {
     expect(new Set(answers.map(verdictFor))).toEqual(new Set(['MALICIOUS', 'SUSPICIOUS', 'UNKNOWN']));
   });
 });

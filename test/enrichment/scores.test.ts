@@ -24,7 +24,7 @@ describe('virustotal', () => {
     [10, 0, 80, 'MALICIOUS'],
     [90, 0, 0, 'MALICIOUS'],
   ])(
-    'calls %i malicious, %i suspicious and %i other engines %s',
+    'rates %i malicious, %i suspicious and %i other engines %s',
     (malicious, suspicious, others, verdict) => {
       expect(virustotal.assess(vtAnswer(malicious, suspicious, others)).verdict).toBe(verdict);
     },
@@ -35,21 +35,21 @@ describe('virustotal', () => {
     expect(two).toBe(virustotal.assess(vtAnswer(1, 0, 89)).score);
   });
 
-  it('has no judgement when no engine spoke', () => {
+  it('has no verdict without engine results', () => {
     expect(virustotal.assess(vtAnswer(0, 0, 0))).toMatchObject(noJudgement);
   });
 
-  it('has no judgement on what VirusTotal never saw', () => {
+  it('has no verdict for values unknown to VirusTotal', () => {
     const raw = { error: { code: 'NotFoundError', message: 'File "x" not found' } };
     expect(virustotal.assess(raw)).toMatchObject(noJudgement);
   });
 
-  it('reports a spent quota as an error', () => {
+  it('reports an exhausted quota as an error', () => {
     const raw = { error: { code: 'QuotaExceededError', message: 'Quota\nexceeded' } };
     expect(virustotal.assess(raw).error).toBe('QuotaExceededError: Quota exceeded');
   });
 
-  it('cuts a long error', () => {
+  it('truncates a long error', () => {
     const raw = { error: { code: 'x'.repeat(100_000) } };
     expect(virustotal.assess(raw).error).toHaveLength(200);
   });
@@ -58,24 +58,24 @@ describe('virustotal', () => {
 describe('abuseipdb', () => {
   const check = (part: object) => ({ data: { abuseConfidenceScore: 80, totalReports: 4, ...part } });
 
-  it('takes the confidence as the score', () => {
+  it('uses the confidence as the score', () => {
     expect(abuseipdb.assess(check({})).score).toBe(80);
   });
-  it('goes by the confidence for a whitelisted address, too', () => {
+  it('uses the confidence also for a whitelisted address', () => {
     expect(abuseipdb.assess(check({ isWhitelisted: true })).score).toBe(80);
   });
-  it('has no judgement on a whitelisted address nobody reported', () => {
+  it('has no verdict for a whitelisted address without reports', () => {
     const raw = check({ abuseConfidenceScore: 0, totalReports: 0, isWhitelisted: true });
     expect(abuseipdb.assess(raw)).toMatchObject(noJudgement);
   });
-  it('takes a zero despite reports as a judgement', () => {
+  it('treats zero confidence despite reports as a verdict', () => {
     expect(abuseipdb.assess(check({ abuseConfidenceScore: 0 })).verdict).toBe('BENIGN');
   });
-  it('has no judgement on an address nobody reported', () => {
+  it('has no verdict for an address without reports', () => {
     const raw = check({ abuseConfidenceScore: 0, totalReports: 0, isWhitelisted: null });
     expect(abuseipdb.assess(raw)).toMatchObject(noJudgement);
   });
-  it('reports an error in the words of AbuseIPDB', () => {
+  it("reports an error with AbuseIPDB's message", () => {
     const raw = { errors: [{ detail: 'Daily rate limit exceeded', status: 429 }] };
     expect(abuseipdb.assess(raw).error).toBe('Daily rate limit exceeded');
   });
@@ -88,19 +88,19 @@ describe('otx', () => {
     [1, 40],
     [4, 70],
     [1_000, 90],
-  ])('scores %i pulses %i', (count, score) => {
+  ])('scores %i pulses as %i', (count, score) => {
     expect(otx.assess(general(count)).score).toBe(score);
   });
-  it('has no judgement without a pulse', () => {
+  it('has no verdict without a pulse', () => {
     expect(otx.assess(general(0))).toMatchObject(noJudgement);
   });
-  it('clears what OTX whitelists', () => {
+  it('scores values whitelisted by OTX as 0', () => {
     expect(otx.assess(general(50, { validation: [{ source: 'whitelist' }] })).score).toBe(0);
   });
-  it('clears an accepted false positive', () => {
+  it('scores an accepted false positive as 0', () => {
     expect(otx.assess(general(2, { false_positive: [{ assessment: 'accepted' }] })).score).toBe(0);
   });
-  it('has no judgement on what is merely popular', () => {
+  it('has no verdict for merely popular values', () => {
     expect(otx.assess(general(5, { validation: [{ source: 'majestic' }] }))).toMatchObject(noJudgement);
   });
   it('reports an error', () => {
@@ -116,13 +116,13 @@ describe('greynoise', () => {
     ['suspicious', 'SUSPICIOUS'],
     ['benign', 'BENIGN'],
     ['unknown', 'UNKNOWN'],
-  ])('calls the classification %s %s', (classification, verdict) => {
+  ])('maps the classification %s to %s', (classification, verdict) => {
     expect(greynoise.assess(community({ classification })).verdict).toBe(verdict);
   });
-  it('clears a common business service', () => {
+  it('scores a common business service as 0', () => {
     expect(greynoise.assess(community({ riot: true })).score).toBe(0);
   });
-  it('has no judgement on an address it has not seen', () => {
+  it('has no verdict for an unseen address', () => {
     const raw = { ip: '192.0.2.1', noise: false, riot: false, message: 'IP not observed' };
     expect(greynoise.assess(raw)).toMatchObject(noJudgement);
   });
@@ -137,13 +137,13 @@ describe('shodan', () => {
     [['compromised'], 75],
     [['honeypot', 'vpn'], null],
     [['__proto__', 7, null], null],
-  ])('scores the tags %j %s', (tags, score) => {
+  ])('scores the tags %j as %s', (tags, score) => {
     expect(shodan.assess({ ip_str: '192.0.2.1', tags }).score).toBe(score);
   });
-  it('does not take being vulnerable for being hostile', () => {
+  it('has no verdict for a host that is merely vulnerable', () => {
     expect(shodan.assess({ ip_str: '192.0.2.1', vulns: ['CVE-2014-0160'] })).toMatchObject(noJudgement);
   });
-  it('has no judgement on a host it has not seen', () => {
+  it('has no verdict for an unseen host', () => {
     expect(shodan.assess({ error: 'No information available for that IP.' })).toMatchObject(noJudgement);
   });
   it('reports an error', () => {
@@ -158,18 +158,18 @@ describe('urlhaus', () => {
     ['online', 95],
     ['offline', 75],
     ['unknown', 75],
-  ])('scores a listed URL that is %s %i', (url_status, score) => {
+  ])('scores a listed URL that is %s as %i', (url_status, score) => {
     expect(urlhaus.assess(listed({ url_status })).score).toBe(score);
   });
-  it('calls a host that serves malware now malicious', () => {
+  it('rates a host that currently serves malware malicious', () => {
     const urls = [{ url_status: 'offline' }, { url_status: 'online' }];
     expect(urlhaus.assess(listed({ urls })).verdict).toBe('MALICIOUS');
   });
-  it('calls a host that served malware once suspicious', () => {
+  it('rates a host that formerly served malware suspicious', () => {
     expect(urlhaus.assess(listed({ urls: [{ url_status: 'offline' }, null] })).verdict).toBe('SUSPICIOUS');
   });
   it.each([{ query_status: 'no_results' }, { query_status: 'ok', urls: [] }])(
-    'has no judgement from %j',
+    'has no verdict for %j',
     (raw) => {
       expect(urlhaus.assess(raw)).toMatchObject(noJudgement);
     },
@@ -177,11 +177,11 @@ describe('urlhaus', () => {
   it.each([
     ['Heodo', 95],
     [null, 70],
-  ])('scores a file with the signature %s %i, whatever its URLs do', (signature, score) => {
+  ])('scores a file with the signature %s as %i, whatever the status of its URLs', (signature, score) => {
     const raw = listed({ sha256_hash: 'a', signature, urls: [{ url_status: 'offline' }] });
     expect(urlhaus.assess(raw).score).toBe(score);
   });
-  it('reads the documented slip in the answer for a host', () => {
+  it('accepts the documented typo in the response for a host', () => {
     const raw = { query_staus: 'ok', urls: [{ url_status: 'online' }] };
     expect(urlhaus.assess(raw).score).toBe(80);
   });
@@ -203,13 +203,13 @@ describe('maltrail', () => {
     ['trails/static/malware/apt_sofacy.txt', 80, 'MALICIOUS'],
     ['trails/static/suspicious/dns_tunneling_service.txt', 40, 'SUSPICIOUS'],
     ['trails/static/mass_scanner.txt', 30, 'SUSPICIOUS'],
-  ])('scores a line of %s %i, %s', (file, score, verdict) => {
+  ])('scores a line of %s as %i, %s', (file, score, verdict) => {
     expect(maltrail.assess(listed(file))).toMatchObject({ score, verdict, error: null });
   });
-  it('has no judgement on what no list names', () => {
+  it('has no verdict for values on no list', () => {
     expect(maltrail.assess({ trail: null })).toMatchObject(noJudgement);
   });
-  it('keeps an answer for seven days', () => {
+  it('keeps a result for seven days', () => {
     expect(maltrail.assess({ trail: null }).lifetimeSeconds).toBe(7 * 86_400);
   });
   it.each([
@@ -220,7 +220,7 @@ describe('maltrail', () => {
     ['an empty line', { ...listed('trails/static/malware/apt_sofacy.txt'), trail: '' }],
     ['a line that is no text', { ...listed('trails/static/malware/apt_sofacy.txt'), trail: 7 }],
     ['no line', { file: 'trails/static/malware/apt_sofacy.txt' }],
-  ])('gives an error for %s', (_what, raw) => {
+  ])('reports an error for %s', (_what, raw) => {
     expect(maltrail.assess(raw).error).toBe('unexpected answer');
   });
 });

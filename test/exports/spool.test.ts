@@ -51,7 +51,7 @@ async function whole(spool: Spool, content: string) {
 }
 
 describe('the spool', () => {
-  it('is read while it is written', async () => {
+  it('can be read while it is written', async () => {
     const spool = openSpool(temporaryDirectory(), MB);
     const { pieces, give } = source();
     const file = spool.fill(pieces, ignore).file('identity');
@@ -66,7 +66,7 @@ describe('the spool', () => {
     expect(file.state).toBe('complete');
   });
 
-  it('is written to its end whoever reads, slowly or not at all', async () => {
+  it('is written completely regardless of slow or missing readers', async () => {
     const spool = openSpool(temporaryDirectory(), 64 * MB);
     async function* many() {
       for (let i = 0; i < 100; i++) yield 'x'.repeat(100_000);
@@ -82,7 +82,7 @@ describe('the spool', () => {
     expect(file.readers).toBe(0);
   });
 
-  it('breaks off, for all who read, where the writing fails', async () => {
+  it('aborts all readers when writing fails', async () => {
     const spool = openSpool(temporaryDirectory(), MB);
     const { pieces, give } = source();
     const told: Error[] = [];
@@ -97,7 +97,7 @@ describe('the spool', () => {
     expect(told.map(({ message }) => message)).toContain('the database is gone');
   });
 
-  it('compresses once what was asked for twice', async () => {
+  it('compresses once for repeated requests', async () => {
     const spool = openSpool(temporaryDirectory(), MB);
     const spooled = await whole(spool, 'text '.repeat(1000));
     const [first, second] = [spooled.file('gzip'), spooled.file('gzip')];
@@ -105,7 +105,7 @@ describe('the spool', () => {
     expect(zlib.gunzipSync(await buffer(first.read())).toString()).toBe('text '.repeat(1000));
   });
 
-  it.skipIf(!ENCODINGS.includes('zstd'))('compresses by zstd where the runtime can', async () => {
+  it.skipIf(!ENCODINGS.includes('zstd'))('compresses with zstd where the runtime supports it', async () => {
     const spool = openSpool(temporaryDirectory(), MB);
     const spooled = await whole(spool, 'text '.repeat(1000));
     const bytes = await buffer(spooled.file('zstd').read());
@@ -113,14 +113,14 @@ describe('the spool', () => {
     expect(zstdDecompressSync(bytes).toString()).toBe('text '.repeat(1000));
   });
 
-  it('leaves no file behind', async () => {
+  it('leaves no files behind', async () => {
     const directory = temporaryDirectory();
     const spool = openSpool(directory, MB);
     await whole(spool, 'x');
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('gives up first what was not asked for the longest', async () => {
+  it('evicts the least recently used file', async () => {
     const spool = openSpool(temporaryDirectory(), 250_000);
     const [first, second] = [
       await whole(spool, 'a'.repeat(100_000)),
@@ -131,13 +131,13 @@ describe('the spool', () => {
     expect([first.failed, second.failed]).toEqual([false, true]);
   });
 
-  it('breaks off what is longer than all it may hold', async () => {
+  it('aborts a file larger than its capacity', async () => {
     const spool = openSpool(temporaryDirectory(), 100_000);
     const spooled = spool.fill(once('a'.repeat(300_000)), ignore);
     await expect(text(spooled.file('identity').read())).rejects.toThrow('The spool is full');
   });
 
-  it('stops writing what nobody reads any more', async () => {
+  it('stops writing a file that no longer has readers', async () => {
     const spool = openSpool(temporaryDirectory(), 64 * MB, 0);
     // More than is gathered before it is written.
     const LONG = 'x'.repeat(MB);
@@ -155,7 +155,7 @@ describe('the spool', () => {
     await vi.waitFor(() => expect(spooled.failed).toBe(true));
   });
 
-  it('says when it is full of what is being sent', async () => {
+  it('reports that it is full of files being sent', async () => {
     const spool = openSpool(temporaryDirectory(), 100_000);
     const reader = (await whole(spool, 'a'.repeat(100_000))).file('identity').read();
     reader.once('readable', ignore);
@@ -165,7 +165,7 @@ describe('the spool', () => {
     expect(spool.isFull()).toBe(false);
   });
 
-  it('keeps for a reader what is dropped under him', async () => {
+  it('keeps a dropped file for its current reader', async () => {
     const spool = openSpool(temporaryDirectory(), MB);
     const spooled = await whole(spool, 'kept');
     const reader = spooled.file('identity').read();

@@ -146,23 +146,23 @@ describe('stix with context', () => {
   });
 });
 
-describe('stix ids of entities', () => {
+describe('STIX objects of entities', () => {
   const idsOf = async (...only: ExportEntity[]) =>
     (await objects({ entities: only, relationships: [] }))
       .filter(({ type }) => ['intrusion-set', 'threat-actor', 'attack-pattern'].includes(type))
       .map(({ id }) => id);
 
-  it('are those of ATT&CK, even if the entity was first imported from elsewhere', async () => {
+  it("have ATT&CK's ids, even if the entity was first imported from elsewhere", async () => {
     const externalIds = [`intrusion-set--${uuid(8).replace('-4', '-5')}`, `intrusion-set--${ATTACK_UUID}`];
     expect(await idsOf({ ...group, id: uuid(9), externalIds })).toEqual([`intrusion-set--${ATTACK_UUID}`]);
   });
 
-  it('are unique', async () => {
+  it('have unique ids', async () => {
     const twin = { ...group, id: uuid(9), externalIds: [`intrusion-set--${ATTACK_UUID}`] };
     expect(await idsOf(twin, group)).toEqual([`intrusion-set--${uuid(9)}`, `intrusion-set--${ATTACK_UUID}`]);
   });
 
-  it('are valid where the source generated an invalid UUID', async () => {
+  it('have valid ids where the source generated an invalid UUID', async () => {
     const made = { ...technique, id: 'd4e5f6a7-b8c9-0d1e-2f3a-4b5c6d7e8f90' };
     const externalIds = [`attack-pattern--${made.id}`];
     const text = await written(stix, [], { entities: [{ ...made, externalIds }], tlps: ['GREEN'] });
@@ -199,7 +199,7 @@ describe('stix ids of entities', () => {
     expect(all.find(({ type }) => type === 'intrusion-set')).toMatchObject({ created, modified: created });
   });
 
-  it("of Tipline's own objects use Tipline's times", async () => {
+  it("of Tipline's own use Tipline's times", async () => {
     const statedAt = new Date('2025-10-01T00:00:00.000Z');
     const all = await objects({ entities: [{ ...technique, statedAt }], relationships: [] });
     expect(all.find(({ type }) => type === 'attack-pattern')).toMatchObject({

@@ -24,7 +24,7 @@ const ENGINE: string = 'suricata';
 const isInstalled = spawnSync(ENGINE, ['-V']).status === 0;
 
 /** With the configuration that Debian ships. */
-describe.skipIf(!isInstalled)('suricata rules in Suricata, where it is installed', () => {
+describe.skipIf(!isInstalled)('Suricata rules loaded by Suricata', () => {
   let directory: string;
   let rows: ExportIndicator[];
 

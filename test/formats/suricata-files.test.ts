@@ -42,7 +42,7 @@ async function alertsFor(hash: string): Promise<number> {
   return readFileSync(join(directory, 'eve.json'), 'utf8').split('"event_type":"alert"').length - 1;
 }
 
-describe.skipIf(!isInstalled)('file hashes in Suricata, where it is installed', () => {
+describe.skipIf(!isInstalled)('file hash lists loaded by Suricata', () => {
   it('match by the documented rule and a txt export, and no other file', async () => {
     expect(RULE).not.toBe('');
     expect(await alertsFor(sha256(BODY))).toBe(1);

@@ -90,13 +90,16 @@ describe('a list style for one kind of value', () => {
     return 'error' in options ? options.error : null;
   };
 
-  it.each(TXT_STYLES.filter((style) => LIST_STYLES[style].kinds))('accepts each kind of %s and requires a choice', (style) => {
-    for (const kind of LIST_STYLES[style].kinds ?? []) expect(wrong(style, kind)).toBeNull();
-    for (const types of [undefined, [], INDICATOR_TYPES, ['IPV4', 'DOMAIN'], ['DOMAIN', 'URL']] as const)
-      expect(wrong(style, types)).toMatch(
-        new RegExp(`^style=${style} is a list of one kind of value: choose it`),
-      );
-  });
+  it.each(TXT_STYLES.filter((style) => LIST_STYLES[style].kinds))(
+    'accepts each kind of %s and requires a choice',
+    (style) => {
+      for (const kind of LIST_STYLES[style].kinds ?? []) expect(wrong(style, kind)).toBeNull();
+      for (const types of [undefined, [], INDICATOR_TYPES, ['IPV4', 'DOMAIN'], ['DOMAIN', 'URL']] as const)
+        expect(wrong(style, types)).toMatch(
+          new RegExp(`^style=${style} is a list of one kind of value: choose it`),
+        );
+    },
+  );
 
   it.each([
     [

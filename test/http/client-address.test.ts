@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clientAddress, inNetworks } from '../../src/http/client-address.ts';
 import { isNetwork } from '../../src/model/network-text.ts';
 
-describe('the client’s address', () => {
+describe('the client address', () => {
   const proxies = ['10.0.0.0/8', '::1'];
 
   it.each([
@@ -26,7 +26,7 @@ describe('the client’s address', () => {
     expect(clientAddress(socket, header, trusted)).toBe(expected);
   });
 
-  it('is in a network of its own family only', () => {
+  it('matches only networks of its address family', () => {
     expect(inNetworks('192.0.2.1', ['::/0'])).toBe(false);
     expect(inNetworks('2001:db8::1', ['0.0.0.0/0'])).toBe(false);
     expect(inNetworks('::ffff:192.0.2.1', ['192.0.2.0/24'])).toBe(true);
@@ -37,14 +37,14 @@ describe('the client’s address', () => {
   });
 });
 
-describe('a network that somebody sets', () => {
+describe('isNetwork', () => {
   it.each(['10.0.0.0/8', '192.0.2.7', '0.0.0.0/0', '::1', '2001:db8::/32', '::ffff:10.0.0.0/104'])(
-    'may be %s',
+    'accepts %s',
     (text) => expect(isNetwork(text)).toBe(true),
   );
 
   it.each([
     ...['10.1', '10', '0x0a000001', '010.0.0.1', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/08', '10.1/16'],
     ...['::/129', 'fe80::1%eth0', '1.2.3.4/8/8', ' 10.0.0.1', '', 'localhost', '10.0.0.0/1e1', '256.0.0.1'],
-  ])('is not "%s"', (text) => expect(isNetwork(text)).toBe(false));
+  ])('rejects "%s"', (text) => expect(isNetwork(text)).toBe(false));
 });

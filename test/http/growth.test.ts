@@ -14,7 +14,7 @@ import { LONG, steepOnes } from '../support/growth.ts';
 const HEADER_SIZES = [256, 2_048, 16_384];
 const now = new Date('2026-06-01T12:00:00Z');
 
-describe('what a client sends takes time proportional to its length', LONG, () => {
+describe('parsing client input takes time linear in its length', LONG, () => {
   it.each<[string, (text: string) => unknown]>([
     ['query string', parseQuerystring],
     ['Range', (text) => parseRange(text, 1_000_000)],

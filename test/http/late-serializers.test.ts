@@ -23,8 +23,8 @@ function service() {
   return app;
 }
 
-describe('serializers compiled at their first answer', () => {
-  it.each(['/item', '/list'])('write what is declared, %s asked for first', async (first) => {
+describe('lazily compiled serializers', () => {
+  it.each(['/item', '/list'])('serialize by the schema, with %s requested first', async (first) => {
     const app = service();
     for (const path of [first, '/item', '/list']) {
       const { body } = await app.inject(path);
@@ -32,7 +32,7 @@ describe('serializers compiled at their first answer', () => {
     }
   });
 
-  it('are not compiled before', async () => {
+  it('are not compiled at startup', async () => {
     const app = Fastify({ schemaController: { compilersFactory: { buildSerializer: lazySerializers } } });
     app.get('/', { schema: { response: { 200: { $ref: 'Nobody#' } } } }, () => ({}));
     await app.ready();

@@ -32,8 +32,8 @@ async function readToEnd(client: Socket): Promise<string> {
   return answer;
 }
 
-describe('requests that a client sends without waiting for answers', () => {
-  it('are handled one after the other, in their order', async () => {
+describe('pipelined requests', () => {
+  it('are handled sequentially, in order', async () => {
     const under: number[] = [];
     let [handling, handled] = [0, 0];
     const client = await pipelined(50, (_, response) => {
@@ -63,7 +63,7 @@ describe('requests that a client sends without waiting for answers', () => {
     expect(responses).toHaveLength(1);
   });
 
-  it('are answered up to a number of them, and the connection is closed', async () => {
+  it('are answered up to a maximum, then the connection is closed', async () => {
     let handled = 0;
     const client = await pipelined(MAX_PIPELINED + 50, (_, response) => {
       handled++;
@@ -75,7 +75,7 @@ describe('requests that a client sends without waiting for answers', () => {
     expect(answer.match(/connection: close/gi)).toHaveLength(1);
   });
 
-  it('are forgotten with the connection', async () => {
+  it('are discarded with the connection', async () => {
     let handled = 0;
     const closed = new Promise<void>((done) => {
       void pipelined(10, (request) => {
@@ -88,7 +88,7 @@ describe('requests that a client sends without waiting for answers', () => {
     expect(handled).toBe(1);
   });
 
-  it('are answered on a connection that is used again', async () => {
+  it('are answered on a connection that is reused', async () => {
     const client = await pipelined(2, (_, response) => void response.end('<one>'));
     await new Promise<void>((done) => {
       let answers = '';

@@ -8,7 +8,7 @@ import {
 const NOW = new Date('2026-06-01T12:00:00Z');
 const at = (ms: number) => new Date(NOW.getTime() + ms);
 
-describe('kept answers', () => {
+describe('the response cache', () => {
   let latest: number;
   /** The oldest revision that may be given out still. */
   let oldest: number;
@@ -42,7 +42,7 @@ describe('kept answers', () => {
   /** What is cached, without computing anything; undefined: this request is to compute it. */
   const cached = (now = NOW, question = 'q') => answers.findCached(question, now.getTime())?.body.toString();
 
-  it('are computed once for as long as they hold', async () => {
+  it('computes a response once while it is fresh', async () => {
     expect([await find(), await find(), computed]).toEqual(['of 1', 'of 1', 1]);
     expect(cached()).toBe('of 1');
     [latest, oldest] = [2, 2];
@@ -50,12 +50,12 @@ describe('kept answers', () => {
     expect([await find(), computed]).toEqual(['of 2', 2]);
   });
 
-  it('are computed once for all who ask meanwhile', async () => {
+  it('computes a response once for concurrent requests', async () => {
     expect(await Promise.all([find(), find(), find()])).toEqual(['of 1', 'of 1', 'of 1']);
     expect(computed).toBe(1);
   });
 
-  it('from a replica are shared only while their revision holds', async () => {
+  it('shares a response from a replica only while its revision is current', async () => {
     const lagging = async () => {
       const answer = { payload: 'lagging', revision: 1, validUntil: null, mayLag: true };
       await null;
@@ -67,7 +67,7 @@ describe('kept answers', () => {
     expect(await Promise.all([find(NOW, lagging), find()])).toEqual(['lagging', 'of 2']);
   });
 
-  it('nobody joins what began before a commit of this process, or too long ago', async () => {
+  it('does not share a computation begun before a local commit or too long ago', async () => {
     let finish: (computed: Computed) => void = () => {};
     const slow = () => new Promise<Computed>((resolve) => (finish = resolve));
     const first = find(NOW, slow);
@@ -89,7 +89,7 @@ describe('kept answers', () => {
     await long;
   });
 
-  it('end with the instant at which time alone makes them others', async () => {
+  it('expires a response at the instant its content changes with time', async () => {
     await find(NOW, compute({ validUntil: at(10) }));
     expect(cached(at(9))).toBeDefined();
     expect(cached(at(10))).toBeUndefined();
@@ -98,7 +98,7 @@ describe('kept answers', () => {
     expect(computed).toBe(2);
   });
 
-  it('an answer of another instant is not given to who joined', async () => {
+  it('does not return a response for another instant to a waiting request', async () => {
     const both = await Promise.all([
       find(NOW, compute({ validUntil: at(10), payload: 'before' })),
       find(at(10), compute({ payload: 'after' })),
@@ -106,7 +106,7 @@ describe('kept answers', () => {
     expect(both).toEqual(['before', 'after']);
   });
 
-  it('who joined an answer of another instant computes one for all of them', async () => {
+  it('computes one response for all waiting requests of a later instant', async () => {
     const first = find(NOW, compute({ validUntil: at(10), payload: 'before' }));
     const joined = Array.from({ length: 100 }, (_, i) => find(at(10 + i), compute({ payload: 'after' })));
     expect(await first).toBe('before');
@@ -114,7 +114,7 @@ describe('kept answers', () => {
     expect(computed).toBe(2);
   });
 
-  it('who joined one that lagged computes one for all of them', async () => {
+  it('computes one response for all requests waiting on a lagging one', async () => {
     const lagging = async () => {
       await null;
       [latest, oldest] = [2, 2];
@@ -129,7 +129,7 @@ describe('kept answers', () => {
     ]);
   });
 
-  it('end with the epoch, whatever their revision', async () => {
+  it('drops responses of an earlier epoch, whatever their revision', async () => {
     let finish: (computed: Computed) => void = () => {};
     latest = 9;
     await find();
@@ -145,7 +145,7 @@ describe('kept answers', () => {
     expect([await find(), cached()]).toEqual(['of 5', 'of 5']);
   });
 
-  it('a failure is told to all who joined', async () => {
+  it('rejects all waiting requests on failure', async () => {
     let asked = 0;
     const fail = async () => {
       asked++;
@@ -157,7 +157,7 @@ describe('kept answers', () => {
     expect([asked, await find()]).toEqual([1, 'of 1']);
   });
 
-  it('one of those who ask renews what is no longer the latest, the others go on with it', async () => {
+  it('lets one request refresh an outdated response while others use the old one', async () => {
     await find();
     latest = 2;
     expect([cached(), cached(), cached()]).toEqual([undefined, 'of 1', 'of 1']);
@@ -165,7 +165,7 @@ describe('kept answers', () => {
     expect(cached()).toBe('of 2');
   });
 
-  it('sends another when the one who was to renew it does not', async () => {
+  it('lets another request refresh when the first did not', async () => {
     await find();
     latest = 2;
     expect([cached(), cached()]).toEqual([undefined, 'of 1']);
@@ -173,7 +173,7 @@ describe('kept answers', () => {
     expect([cached(), cached()]).toEqual([undefined, 'of 1']);
   });
 
-  it('a failure is told, and the next one asks again', async () => {
+  it('rejects on failure, and computes again for the next request', async () => {
     await expect(find(NOW, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
     expect(await find()).toBe('of 1');
   });

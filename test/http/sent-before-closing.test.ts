@@ -5,7 +5,7 @@ import { drainConnections } from '../../src/http/drain-connections.ts';
 
 const BODY = Buffer.alloc(20_000_000, 'x');
 
-it('an answer that has ended is sent whole to a slow reader before the server closes', async () => {
+it('a completed response is sent in full to a slow reader before the server closes', async () => {
   let ended = () => {};
   const answered = new Promise<void>((resolve) => (ended = resolve));
   const server = createServer((_, response) => {

@@ -135,7 +135,9 @@ describe.each(EVERY)('the importer %s', (_, importer) => {
   it.each(['<!DOCTYPE html><html><body>503</body></html>', '\ufeff\n <html lang="en">', '<!-- x --><HTML>'])(
     'reports %s as HTML',
     async (page) => {
-      expect((await runImporter(importer, inputOf(page))).unreadable).toMatch(/^the file is an HTML page, not data/);
+      expect((await runImporter(importer, inputOf(page))).unreadable).toMatch(
+        /^the file is an HTML page, not data/,
+      );
     },
   );
 

@@ -62,7 +62,7 @@ describe('a MISP attribute', () => {
     ['mutex', 'Global\\x', ['MUTEX Global\\x']],
     ['user-agent', 'Bot/1', ['USER_AGENT Bot/1']],
     ['AS', '64512', ['ASN AS64512']],
-  ])('%s %s', async (type, value, expected) => {
+  ])('of type %s: %s', async (type, value, expected) => {
     const indicators = await indicatorsOf([attribute(type, value)]);
     expect(indicators.map((one) => `${one.type} ${one.value}`)).toEqual(expected);
   });

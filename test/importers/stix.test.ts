@@ -135,7 +135,7 @@ describe('a STIX marking', () => {
       { object_marking_refs: ['marking-definition--fa42a846-8d90-4e51-bc29-71d5b4802168'] },
       null,
     ],
-  ])('from %s', async (_, fields, tlp) => {
+  ])('is read from %s', async (_, fields, tlp) => {
     expect((await firstIndicator(fields))?.tlp).toBe(tlp);
   });
 
@@ -287,7 +287,7 @@ describe('STIX objects', () => {
     ]);
   });
 
-  it.each(['indicates', 'attributed-to', 'uses'])('the relationship %s is kept', async (type) => {
+  it.each(['indicates', 'attributed-to', 'uses'])('the relationship %s is imported', async (type) => {
     const fields = { relationship_type: type, source_ref: 'a--1', target_ref: 'b--2' };
     expect(await recordsOf(object('relationship', fields))).toEqual([
       { kind: 'relationship', type, from: 'a--1', to: 'b--2', tlp: null },

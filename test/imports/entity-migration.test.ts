@@ -49,7 +49,7 @@ async function load(db: Db, source: string, records: ImportRecord[]) {
   return counts;
 }
 
-describe.each(engines)('migrating data on %s that was imported before per-source statements', (_, open) => {
+describe.each(engines)('migration on %s from before per-source statements', (_, open) => {
   const records = [
     actorRecord('APT 28', {
       externalIds: [`intrusion-set--${uuid(1)}`],
@@ -68,7 +68,7 @@ describe.each(engines)('migrating data on %s that was imported before per-source
     reportRecord('A report', { tags: ['a'], publishedAt: new Date('2020-01-01T00:00:00Z') }),
   ];
 
-  it('turns it into statements of its source, and repeating the import changes nothing', {
+  it('turns imported data into statements of its source, and repeating the import changes nothing', {
     timeout: 120_000,
   }, async () => {
     const db = await open();

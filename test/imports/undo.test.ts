@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ImportRecord } from '../../src/importers/importer.ts';
 import { deleteOldUndoData } from '../../src/imports/changes.queries.ts';
-import { runPendingUndos, previewUndo, startUndo, UndoError } from '../../src/imports/undo.service.ts';
+import { previewUndo, runPendingUndos, startUndo, UndoError } from '../../src/imports/undo.service.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import { runPendingRemovals, previewRemoval, startRemoval } from '../../src/sources/remove-source.ts';
+import { previewRemoval, runPendingRemovals, startRemoval } from '../../src/sources/remove-source.ts';
 import { requireSource } from '../../src/sources/sources.service.ts';
 import { runs } from '../properties/runs.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -105,18 +105,15 @@ onEveryEngine((engine) => {
     expect(await totals()).toEqual({ indicators: 600, actors: 0, campaigns: 0 });
   });
 
-  it.runIf(engine.name === 'embedded')(
-    'updates the row estimates of the embedded database',
-    async () => {
-      await tipline.load(rowsOf('kept', 600), 'Other');
-      const id = await tipline.loadRun(rowsOf('wrong', 300));
-      await undo(id);
-      const { rows } = await sql<{ count: number }>`
+  it.runIf(engine.name === 'embedded')('updates the row estimates of the embedded database', async () => {
+    await tipline.load(rowsOf('kept', 600), 'Other');
+    const id = await tipline.loadRun(rowsOf('wrong', 300));
+    await undo(id);
+    const { rows } = await sql<{ count: number }>`
       select reltuples::float8 as count from pg_class where oid = 'indicator_source'::regclass
     `.execute(tipline.db);
-      expect(rows).toEqual([{ count: 600 }]);
-    },
-  );
+    expect(rows).toEqual([{ count: 600 }]);
+  });
 
   it('uses several revisions for many rows, so that other writers can interleave', async () => {
     const id = await tipline.loadRun(rowsOf('wrong'));

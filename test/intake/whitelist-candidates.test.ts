@@ -118,7 +118,7 @@ onEveryEngine((engine) => {
       );
     });
 
-    it('find hosts with port, user name, brackets and alternative notation, and no look-alike paths', async () => {
+    it('find hosts with port, user name, brackets and integer notation, and no look-alike paths', async () => {
       const hits = [
         'http://user:secret@198.51.100.7:8080/a',
         'http://[::ffff:198.51.100.7]:81/',

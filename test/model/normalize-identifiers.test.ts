@@ -10,7 +10,9 @@ describe('hashes', () => {
     ['MD5', MD5],
     ['SHA1', SHA1],
     ['SHA256', SHA256],
-  ] as const)('%s is converted to lower case', (type, digest) => expectValue(type, ` '${digest.toUpperCase()}' `, digest));
+  ] as const)('%s is converted to lower case', (type, digest) =>
+    expectValue(type, ` '${digest.toUpperCase()}' `, digest),
+  );
 
   it.each([
     ['MD5', SHA1, 'not 32 hexadecimal digits'],

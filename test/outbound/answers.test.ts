@@ -8,13 +8,13 @@ import { codeOf, failureOf } from './test-outbound.ts';
 const HEAD = 'HTTP/1.1 200 OK\r\n';
 const GZIP = { 'content-encoding': 'gzip' };
 
-describe('an answer', () => {
-  it.each([200, 204, 304, 404, 429, 500, 503])('of any status is one: %s', async (status) => {
+describe('an outbound response', () => {
+  it.each([200, 204, 304, 404, 429, 500, 503])('is returned for any status: %s', async (status) => {
     const url = await serveHttp((_, response) => response.writeHead(status).end());
     expect((await outbound().get(url)).status).toBe(status);
   });
 
-  it('holds headers in lower case, repeated ones joined, without cookies', async () => {
+  it('has lower-case headers, joined when repeated, without cookies', async () => {
     const url = await serveHttp((_, response) =>
       response
         .writeHead(200, { ETag: '"a"', Link: ['<a>', '<b>'], 'Set-Cookie': 'session=hush' })
@@ -26,7 +26,7 @@ describe('an answer', () => {
     expect(body.toString()).toBe('body');
   });
 
-  it('may have headers named as properties of objects are', async () => {
+  it('may have headers named like object properties', async () => {
     const url = await serveBytes((socket) =>
       socket.end(`${HEAD}__proto__: a\r\nconstructor: b\r\nContent-Length: 0\r\n\r\n`),
     );
@@ -39,15 +39,15 @@ describe('an answer', () => {
     );
   });
 
-  it('comes whole where the server only closes the connection at its end', async () => {
+  it('is complete when the server ends it by closing the connection', async () => {
     const url = await serveBytes((socket) => socket.end(`${HEAD}\r\nall of it`));
     expect((await outbound().get(url)).body.toString()).toBe('all of it');
   });
 });
 
-describe('a packed answer', () => {
+describe('a compressed response', () => {
   it.each(['gzip', 'x-gzip', 'GZip'])(
-    'is unpacked, and its headers tell of what came out: %s',
+    'is decompressed, and its headers describe the result: %s',
     async (encoding) => {
       const packed = gzipSync('the list');
       const url = await serveHttp((_, response) =>
@@ -68,18 +68,18 @@ describe('a packed answer', () => {
     expect((await outbound().get(url)).body.toString()).toBe('one two');
   });
 
-  it.each([200, 304, 404])('may have no body at all: %s', async (status) => {
+  it.each([200, 304, 404])('may have no body: %s', async (status) => {
     const url = await serveHttp((_, response) => response.writeHead(status, GZIP).end());
     expect((await outbound().get(url)).body).toHaveLength(0);
   });
 
-  it('of a maximal size that does not shrink is taken', async () => {
+  it('of maximum size that does not shrink is accepted', async () => {
     const bytes = randomBytes(100_000);
     const url = await serveHttp((_, response) => response.writeHead(200, GZIP).end(gzipSync(bytes)));
     expect((await outbound().get(url, { maxBytes: bytes.length })).body.equals(bytes)).toBe(true);
   });
 
-  it('is asked for as gzip alone', async () => {
+  it('is requested as gzip only', async () => {
     const url = await serveHttp((request, response) => response.end(request.headers['accept-encoding']));
     expect((await outbound().get(url)).body.toString()).toBe('gzip');
   });
@@ -91,21 +91,21 @@ describe('a packed answer', () => {
     ['with a little behind it', 'gzip', Buffer.concat([gzipSync('x'), Buffer.alloc(1)])],
     ['with much behind it', 'gzip', Buffer.concat([gzipSync('x'), Buffer.alloc(200_000)])],
     ['with a wrong checksum', 'gzip', corrupted(gzipSync('some text, some text'))],
-  ])('%s is bad_encoding', async (_, encoding, packed) => {
+  ])('%s fails with bad_encoding', async (_, encoding, packed) => {
     const headers = { 'content-encoding': encoding };
     const url = await serveHttp((_request, response) => response.writeHead(200, headers).end(packed));
     expect(await codeOf(outbound().get(url))).toBe('bad_encoding');
   });
 });
 
-describe('an answer that is too large', () => {
-  it('is refused at one byte more than allowed', async () => {
+describe('an oversized response', () => {
+  it('is rejected at one byte more than allowed', async () => {
     const url = await serveHttp((_, response) => response.end('12345'));
     expect((await outbound().get(url, { maxBytes: 5 })).body).toHaveLength(5);
     expect(await codeOf(outbound().get(url, { maxBytes: 4 }))).toBe('too_large');
   });
 
-  it('is cut while the server still sends', async () => {
+  it('is aborted while the server still sends', async () => {
     const dropped = vi.fn();
     const url = await serveHttp((_, response) => {
       const more = () => response.write(Buffer.alloc(65_536));
@@ -116,7 +116,7 @@ describe('an answer that is too large', () => {
     await vi.waitFor(() => expect(dropped).toHaveBeenCalled());
   });
 
-  it('is cut early when it is a bomb', async () => {
+  it('is aborted early for a gzip bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(100_000_000));
     const url = await serveHttp((_, response) => response.writeHead(200, GZIP).end(bomb));
     const before = process.memoryUsage().arrayBuffers;
@@ -124,19 +124,19 @@ describe('an answer that is too large', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
   });
 
-  it('is cut when it unpacks to nothing for ever', async () => {
+  it('is aborted when it decompresses endlessly to nothing', async () => {
     const nothing = Buffer.concat(Array.from({ length: 5_000 }, () => gzipSync('')));
     const url = await serveHttp((_, response) => response.writeHead(200, GZIP).end(nothing));
     expect(await codeOf(outbound().get(url, { maxBytes: 10_000 }))).toBe('too_large');
   });
 
-  it('may be so by its headers', async () => {
+  it('may be oversized by its headers', async () => {
     const url = await serveBytes((socket) => socket.end(`${HEAD}X: ${'x'.repeat(100_000)}\r\n\r\n`));
     expect(await codeOf(outbound().get(url))).toBe('too_large');
   });
 });
 
-describe('an answer that ends early', () => {
+describe('a truncated response', () => {
   const half = gzipSync(randomBytes(5_000)).subarray(0, 2_500);
   it.each([
     ['before its headers', ''],
@@ -150,13 +150,13 @@ describe('an answer that ends early', () => {
       'between two gzip members',
       [`${HEAD}Content-Encoding: gzip\r\nContent-Length: 9999\r\n\r\n`, gzipSync('member')],
     ],
-  ])('is broken_transfer: %s', async (_, parts) => {
+  ])('fails with broken_transfer: %s', async (_, parts) => {
     const bytes = Buffer.concat([parts].flat().map((part) => Buffer.from(part)));
     const url = await serveBytes((socket) => socket.end(bytes));
     expect(await codeOf(outbound().get(url))).toBe('broken_transfer');
   });
 
-  it('by a reset is broken_transfer', async () => {
+  it('after a connection reset fails with broken_transfer', async () => {
     const url = await serveBytes((socket) =>
       socket.write(`${HEAD}Content-Length: 10\r\n\r\nhalf`, () => socket.resetAndDestroy()),
     );
@@ -167,7 +167,7 @@ describe('an answer that ends early', () => {
     'SSH-2.0-OpenSSH\r\n',
     'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
     '\u0000\u0001',
-  ])('or is not HTTP is broken_transfer, and is not quoted: %j', async (bytes) => {
+  ])('that is not HTTP fails with broken_transfer, and is not quoted: %j', async (bytes) => {
     const url = await serveBytes((socket) => socket.end(bytes));
     const failure = await failureOf(outbound().get(url));
     expect([failure.code, failure.cause, Object.keys(failure)]).toEqual([
@@ -178,7 +178,7 @@ describe('an answer that ends early', () => {
   });
 });
 
-describe('the time', () => {
+describe('the timeout', () => {
   const soon = { timeoutMs: 150 };
 
   it.each<[string, (socket: Socket) => void]>([
@@ -198,13 +198,13 @@ describe('the time', () => {
     ['sends interim answers for ever', (socket) => dripping(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n')],
     ['drips its headers', (socket) => dripping(socket, 'H', HEAD)],
     ['drips its body', (socket) => dripping(socket, '.', `${HEAD}\r\n`)],
-  ])('ends a server that %s', async (_, answer) => {
+  ])('aborts a server that %s', async (_, answer) => {
     const url = await serveBytes(answer);
     const { code, message } = await failureOf(outbound().get(url, soon));
     expect([code, message]).toEqual(['timeout', `${new URL(url).host}: no complete answer in time`]);
   });
 
-  it('is one for all redirects', async () => {
+  it('covers all redirects', async () => {
     let late = 0;
     const url = await serveHttp((_, response) => {
       setTimeout(() => response.writeHead(302, { location: `/${late++}` }).end(), 60);
@@ -212,7 +212,7 @@ describe('the time', () => {
     expect(await codeOf(outbound().get(url, soon))).toBe('timeout');
   });
 
-  it('may be ended by the caller, before or while it runs', async () => {
+  it("can be preempted by the caller's signal, before or during the request", async () => {
     const caller = new AbortController();
     const url = await serveBytes(() => caller.abort());
     const { get } = outbound();
@@ -220,7 +220,7 @@ describe('the time', () => {
     expect(await codeOf(get(url, { signal: caller.signal }))).toBe('aborted');
   });
 
-  it('is over for what runs when everything is closed, and for what comes later', async () => {
+  it('is preempted by close(), also for later requests', async () => {
     const opened = outbound();
     const url = await serveBytes(() => void opened.close());
     expect(await codeOf(opened.get(url))).toBe('aborted');

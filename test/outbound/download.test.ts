@@ -10,7 +10,7 @@ import { codeOf, failureOf } from './test-outbound.ts';
 const LIMITS = { maxBytes: 5_000_000, timeoutMs: 10_000 };
 
 describe('a download', () => {
-  it('is a file of the decoded body that only this user may read, until it is disposed of', async () => {
+  it('is a file of the decoded body with mode 0600, until it is disposed of', async () => {
     const bytes = randomBytes(3_000_000);
     const headers = { 'content-encoding': 'gzip', etag: '"1"' };
     const url = await serveHttp((_, response) => response.writeHead(200, headers).end(gzipSync(bytes)));
@@ -30,7 +30,7 @@ describe('a download', () => {
   });
 
   it.each([304, 403, 404, 500, 503])(
-    'of status %s has no file, and its body is not waited for',
+    'with status %s has no file, and does not wait for the body',
     async (status) => {
       const url = await serveHttp((_, response) => {
         response.writeHead(status).write('never ends');
@@ -44,7 +44,7 @@ describe('a download', () => {
     },
   );
 
-  it('of nothing is an empty file', async () => {
+  it('of an empty body is an empty file', async () => {
     const url = await serveHttp((_, response) => response.end());
     const download = await outbound().download({ url, ...LIMITS }, temporaryDirectory());
     expect(download.file?.bytes).toBe(0);
@@ -54,14 +54,14 @@ describe('a download', () => {
     ['too_large', `HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(200_000)}`, { maxBytes: 100_000 }],
     ['broken_transfer', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf', {}],
     ['bad_encoding', 'HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nx', {}],
-  ])('that fails leaves no file: %s', async (code, answer, limits) => {
+  ])('that fails leaves no file behind: %s', async (code, answer, limits) => {
     const url = await serveBytes((socket) => socket.end(answer));
     const directory = temporaryDirectory();
     expect(await codeOf(outbound().download({ url, ...LIMITS, ...limits }, directory))).toBe(code);
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('that stalls leaves no file', async () => {
+  it('that stalls leaves no file behind', async () => {
     const url = await serveBytes((socket) =>
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'),
     );
@@ -70,7 +70,7 @@ describe('a download', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('into a place that cannot be written is said without the path', async () => {
+  it('to an unwritable directory fails without naming the path', async () => {
     const url = await serveHttp((_, response) => response.end('x'));
     const directory = join(temporaryDirectory(), 'missing');
     const failure = await failureOf(outbound().download({ url, ...LIMITS }, directory));

@@ -28,7 +28,7 @@ const NOT_PUBLIC = {
 
 describe('an address', () => {
   it.each(Object.entries(NOT_PUBLIC).flatMap(([kind, all]) => all.map((address) => [kind, address])))(
-    'of the kind «%s» is refused: %s',
+    'of the kind «%s» is rejected: %s',
     (_, address) => {
       expect(mayConnect(address, [])).toBe(false);
     },
@@ -59,11 +59,11 @@ describe('an address', () => {
     ['::127.0.0.1', '127.0.0.0/8', false],
     ['2002:7f00:1::', '127.0.0.0/8', false],
     ['0.0.0.0', '127.0.0.0/8', false],
-  ])('%s with %s allowed: %s', (address, network, expected) => {
+  ])('%s with %s: allowed is %s', (address, network, expected) => {
     expect(mayConnect(address, parseNetworks([network]))).toBe(expected);
   });
 
-  it('that leads to an IPv4 address is judged as that one', () => {
+  it('that embeds an IPv4 address is judged like that address', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const expected = mayConnect(address, []);
@@ -73,7 +73,7 @@ describe('an address', () => {
     );
   });
 
-  it('of any shape is judged without throwing', () => {
+  it('of any form never throws', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4Extended(), fc.ipV6(), fc.string()), (address) => {
         expect(typeof mayConnect(address, [])).toBe('boolean');
@@ -82,7 +82,7 @@ describe('an address', () => {
   });
 });
 
-describe('an allowed network', () => {
+describe('parseNetworks', () => {
   it.each([
     '',
     'localhost',
@@ -93,7 +93,7 @@ describe('an allowed network', () => {
     '10.0.0.0/8 ',
     '::ffff:10.0.0.0/104',
     '/8',
-  ])('that is none is named: %j', (text) => {
+  ])('names an invalid network: %j', (text) => {
     expect(() => parseNetworks(['127.0.0.0/8', text])).toThrow(`not a network in CIDR notation: ${text}`);
   });
 });

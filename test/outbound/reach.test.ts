@@ -15,7 +15,7 @@ async function target() {
   return { reached, url, port: new URL(url).port };
 }
 
-describe('where nothing is allowed', () => {
+describe('without allowed networks', () => {
   it.each([
     '127.0.0.1',
     '127.1',
@@ -46,7 +46,7 @@ describe('where nothing is allowed', () => {
     '[fe80::1]',
     '[fd00:ec2::254]',
     '[ff02::1]',
-  ])('an address in the URL is refused: %s', async (host) => {
+  ])('a URL with the address %s is rejected', async (host) => {
     const { reached, port } = await target();
     expect(await codeOf(outbound({ allowedNetworks: [] }).get(`http://${host}:${port}/`))).toBe(
       'not_allowed',
@@ -57,7 +57,7 @@ describe('where nothing is allowed', () => {
     expect(reached).not.toHaveBeenCalled();
   });
 
-  it('the name of this machine is refused', async () => {
+  it('localhost is rejected', async () => {
     const { reached, port } = await target();
     expect(await codeOf(outbound({ allowedNetworks: [] }).get(`http://localhost:${port}/`))).toBe(
       'not_allowed',
@@ -73,20 +73,20 @@ describe('where nothing is allowed', () => {
     '::ffff:127.0.0.1',
     '64:ff9b::7f00:1',
     'fe80::1%lo',
-  ])('a name that resolves to %s is refused', async (address) => {
+  ])('a name that resolves to %s is rejected', async (address) => {
     const resolve = async () => [{ address, family: address.includes(':') ? 6 : 4 }];
     const { get } = outbound({ allowedNetworks: [], resolve });
     expect(await codeOf(get('http://feed.example.com/'))).toBe('not_allowed');
   });
 
-  it('what it refuses is said with the host, not with the path', async () => {
+  it('the error names the host, not the path', async () => {
     const failure = await failureOf(outbound({ allowedNetworks: [] }).get('http://127.0.0.1/a?key=hush'));
     expect(failure.message).toBe('127.0.0.1: its address is neither public nor in an allowed network');
   });
 });
 
-describe('a name', () => {
-  it('is resolved once for a connection, so that a second answer cannot lead elsewhere', async () => {
+describe('a host name', () => {
+  it('is resolved once per connection, which prevents DNS rebinding', async () => {
     const { port } = await target();
     const resolve = vi.fn(async () => [LOOPBACK]);
     const answer = await outbound({ resolve }).get(`http://feed.example.com:${port}/`);
@@ -94,7 +94,7 @@ describe('a name', () => {
     expect(resolve).toHaveBeenCalledTimes(1);
   });
 
-  it('that changes its address between two connections is judged again', async () => {
+  it('is checked again for each connection', async () => {
     const url = await serveHttp((_, response) => response.setHeader('connection', 'close').end());
     const resolve = vi.fn(async () => [{ address: '10.0.0.1', family: 4 }]).mockResolvedValueOnce([LOOPBACK]);
     const { get } = outbound({ resolve });
@@ -103,7 +103,7 @@ describe('a name', () => {
     expect(await codeOf(get(named))).toBe('not_allowed');
   });
 
-  it('with an address of each kind is reached at the allowed one', async () => {
+  it('with several addresses is reached at an allowed one', async () => {
     const { port } = await target();
     const resolve = async () => [{ address: '10.0.0.1', family: 4 }, { address: '::1', family: 6 }, LOOPBACK];
     expect((await outbound({ resolve }).get(`http://feed.example.com:${port}/`)).status).toBe(200);
@@ -120,7 +120,7 @@ describe('a name', () => {
     ]);
   });
 
-  it('that a name server never answers ends with the time', async () => {
+  it('whose resolution hangs times out', async () => {
     const { get } = outbound({ resolve: () => new Promise(() => {}) });
     expect(await codeOf(get('http://feed.example.com/', { timeoutMs: 50 }))).toBe('timeout');
   });
@@ -128,14 +128,14 @@ describe('a name', () => {
 
 describe('a redirect', () => {
   it.each(['http://0x7f.2/', 'http://[::1]/', 'http://169.254.169.254/latest/meta-data/', '//10.0.0.1/'])(
-    'from an allowed address to %s is refused',
+    'from an allowed address to %s is rejected',
     async (location) => {
       const url = await serveHttp((_, response) => response.writeHead(302, { location }).end());
       expect(await codeOf(outbound({ allowedNetworks: ['127.0.0.1'] }).get(url))).toBe('not_allowed');
     },
   );
 
-  it('to a name that resolves to a private address is refused, and names the host', async () => {
+  it('to a name that resolves to a private address is rejected, naming the host', async () => {
     const location = 'http://inside.example.com/';
     const url = await serveHttp((_, response) => response.writeHead(302, { location }).end());
     const failure = await failureOf(
@@ -145,7 +145,7 @@ describe('a redirect', () => {
   });
 
   it.each(['file:///etc/passwd', 'ftp://example.com/', 'data:text/plain,x', 'javascript:1'])(
-    'to %s is refused',
+    'to %s is rejected',
     async (location) => {
       const url = await serveHttp((_, response) => response.writeHead(302, { location }).end());
       expect(await codeOf(outbound().get(url))).toBe('not_allowed');
@@ -153,11 +153,11 @@ describe('a redirect', () => {
   );
 });
 
-describe('an https server', () => {
+describe('an HTTPS server', () => {
   const identity = selfSigned('feed.example.com');
   const resolve = async () => [LOOPBACK];
 
-  it('with a certificate of a trusted authority answers', async () => {
+  it('with a trusted certificate is accepted', async () => {
     const port = await serveHttps(identity, (_, response) => response.end('safe'));
     const { get } = outbound({ resolve, certificateAuthorities: identity.cert });
     expect((await get(`https://feed.example.com:${port}/`)).body.toString()).toBe('safe');
@@ -166,7 +166,7 @@ describe('an https server', () => {
   it.each([
     ['of nobody we trust', 'feed.example.com', undefined],
     ['for another name', 'other.example.com', identity.cert],
-  ])('with a certificate %s is not asked', async (_, name, certificateAuthorities) => {
+  ])('with a certificate %s receives no request', async (_, name, certificateAuthorities) => {
     const asked = vi.fn();
     const port = await serveHttps(identity, asked);
     const { get } = outbound({ resolve, ...(certificateAuthorities && { certificateAuthorities }) });
@@ -175,8 +175,8 @@ describe('an https server', () => {
   });
 });
 
-describe('nobody', () => {
-  it('who listens is unreachable', async () => {
+describe('a closed port', () => {
+  it('is reported as a refused connection', async () => {
     const { get } = outbound();
     const url = await serveHttp((_, response) => response.end());
     const closed = `http://127.0.0.2:${new URL(url).port}/`;

@@ -41,7 +41,7 @@ describe('a redirect', () => {
     [301, 'GET', 'GET', ''],
     [303, 'GET', 'GET', ''],
     [307, 'GET', 'GET', ''],
-  ] as const)('by %s turns %s into %s', async (status, method, then, body) => {
+  ] as const)('with status %s turns %s into %s', async (status, method, then, body) => {
     const { url, seen } = await redirecting(status, '/there');
     const question =
       method === 'POST' ? { body: 'a question', headers: { 'Content-Type': 'text/plain' } } : {};
@@ -51,7 +51,7 @@ describe('a redirect', () => {
     expect(seen[1]?.headers['content-type']).toBe(body === '' ? undefined : 'text/plain');
   });
 
-  it('leads on from where the last one led', async () => {
+  it('is resolved relative to the previous location', async () => {
     const { url, seen } = await redirecting(302, '/a/b/c?x=1', '../d', '?y=2');
     expect((await outbound().get(url)).url).toBe(`${url}/a/d?y=2`);
     expect(seen.map(({ path }) => path)).toEqual(['/', '/a/b/c?x=1', '/a/d', '/a/d?y=2']);
@@ -64,31 +64,31 @@ describe('a redirect', () => {
     expect(await codeOf(outbound().get(endless))).toBe('too_many_redirects');
   });
 
-  it.each([[300], [304], [305], [306]])('is none by %s', async (status) => {
+  it.each([[300], [304], [305], [306]])('is not followed for status %s', async (status) => {
     const { url } = await redirecting(status, '/there');
     expect((await outbound().get(url)).status).toBe(status);
   });
 
-  it('without a Location is an answer', async () => {
+  it('without a Location is returned as the response', async () => {
     const url = await serveHttp((_, response) => response.writeHead(302).end('text'));
     expect(await outbound().get(url)).toMatchObject({ status: 302, body: Buffer.from('text') });
   });
 
   it.each([['http://['], ['http://a b/'], ['http://1.2.3.256/'], ['//']])(
-    'to %j is none to follow',
+    'to the invalid location %j is an error',
     async (location) => {
       const url = await serveHttp((_, response) => response.writeHead(302, { location }).end());
       expect(await codeOf(outbound().get(url))).toBe('bad_redirect');
     },
   );
 
-  it('to an address with a password is not followed', async () => {
+  it('to a URL with a password is rejected', async () => {
     const { url } = await redirecting(302, 'http://user:hush@example.com/');
     const failure = await failureOf(outbound().get(url));
     expect([failure.code, failure.message.includes('hush')]).toEqual(['bad_url', false]);
   });
 
-  it('does not wait for the body that comes with it', async () => {
+  it('does not wait for its body', async () => {
     const url = await serveHttp((request, response) => {
       if (request.url === '/there') return response.end('there');
       return response.writeHead(302, { location: '/there' }).write('never ends');
@@ -102,7 +102,7 @@ const NAMES = ['auth-key', 'authorization', 'cookie', 'x-apikey'];
 const credentialsIn = (seen: Seen | undefined) => NAMES.filter((name) => seen?.headers[name] !== undefined);
 
 describe('credentials', () => {
-  it('go to the origin of the address, also along a redirect', async () => {
+  it("are sent to the URL's origin, also along redirects", async () => {
     const { url, seen } = await redirecting(302, '/there');
     await outbound().get(url, { credentials: CREDENTIALS, headers: { Accept: 'text/csv' } });
     expect(seen.map(credentialsIn)).toEqual([NAMES, NAMES]);
@@ -112,7 +112,7 @@ describe('credentials', () => {
   it.each([
     ['another port', (url: string) => url],
     ['another host', (url: string) => url.replace('127.0.0.1', 'localhost')],
-  ])('do not go to %s', async (_, at) => {
+  ])('are not sent to %s', async (_, at) => {
     const there = await redirecting(200);
     const { url } = await redirecting(302, at(there.url));
     const { get } = outbound({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
@@ -120,7 +120,7 @@ describe('credentials', () => {
     expect(there.seen.map(credentialsIn)).toEqual([[]]);
   });
 
-  it('do not come back after a redirect that left the origin', async () => {
+  it('are not sent again after a redirect left the origin', async () => {
     const back = await serveHttp((_, response) => response.writeHead(302, { location: `${url}/back` }).end());
     const { url, seen } = await redirecting(302, back);
     await outbound().get(url, { credentials: CREDENTIALS });
@@ -128,7 +128,7 @@ describe('credentials', () => {
     expect(seen.map(credentialsIn)).toEqual([NAMES, []]);
   });
 
-  it('do not go from https to http of the same name', async () => {
+  it('are not sent from HTTPS to HTTP on the same host', async () => {
     const identity = selfSigned('feed.example.com');
     const { url, seen } = await redirecting(200);
     const plain = `http://feed.example.com:${new URL(url).port}/`;
@@ -141,7 +141,7 @@ describe('credentials', () => {
     expect(seen.map(credentialsIn)).toEqual([[]]);
   });
 
-  it('are known as such among the headers where their names say so', async () => {
+  it('in ordinary headers are recognized by name', async () => {
     const there = await redirecting(200);
     const { url, seen } = await redirecting(302, there.url);
     await outbound().get(url, { headers: { AUTHORIZATION: 'Basic hush', cookie: 'a=hush' } });
@@ -149,7 +149,7 @@ describe('credentials', () => {
     expect(credentialsIn(there.seen[0])).toEqual([]);
   });
 
-  it('never leave the origin, whatever the chain of redirects', () => {
+  it('never leave the origin, for any chain of redirects', () => {
     const origin = fc.constantFrom(
       'http://a.example',
       'https://a.example',
@@ -176,14 +176,14 @@ describe('credentials', () => {
 
 describe('a request', () => {
   it.each(['', 'feed', '/feed', 'http://', 'http://[', 'http://user@127.0.0.1/', 'http://u:p@127.0.0.1/'])(
-    'to what is no plain address is refused: %j',
+    'to the invalid or credentialed URL %j is rejected',
     async (url) => {
       expect(await codeOf(outbound().get(url))).toBe('bad_url');
     },
   );
 
   it.each(['ftp://example.com/', 'file:///etc/passwd', 'data:,x', 'ws://example.com/'])(
-    'other than by http is refused: %s',
+    'with a scheme other than HTTP or HTTPS is rejected: %s',
     async (url) => {
       expect(await codeOf(outbound().get(url))).toBe('not_allowed');
     },
@@ -197,13 +197,13 @@ describe('a request', () => {
     ['a length of its own', { headers: { 'Content-Length': '1' } }],
     ['a coding of its own', { headers: { 'Accept-Encoding': 'br' } }],
     ['a body of a GET', { body: 'hush' }],
-  ])('with %s is refused, and not quoted', async (_, wanted) => {
+  ])('with %s is rejected, and not quoted', async (_, wanted) => {
     const { url, seen } = await redirecting(200);
     const failure = await failureOf(outbound().get(url, wanted));
     expect([failure.code, failure.message.includes('hush'), seen]).toEqual(['bad_request', false, []]);
   });
 
-  it('uses no proxy that the environment names', async () => {
+  it('ignores proxies from the environment', async () => {
     const { url } = await redirecting(200);
     const before = { ...process.env };
     process.env.HTTP_PROXY = process.env.http_proxy = 'http://127.0.0.1:1';

@@ -14,12 +14,12 @@ describe('retryAfter', () => {
     ['no time at all', '0', second(1)],
     ['more than a day', '31536000', second(86_400)],
     ['more than there are dates', '999999999999999', second(86_400)],
-  ])('reads %s', (_what, header, expected) => {
+  ])('parses %s', (_what, header, expected) => {
     expect(retryAfter({ 'retry-after': header }, undefined, now)).toEqual(expected);
   });
 
   it.each(['', 'soon', '-5', '1e3', '12.5', 'Mon, 99 Foo 2026 12:02:00 GMT', '9'.repeat(400)])(
-    'does not read %j',
+    'returns null for %j',
     (header) => {
       expect(retryAfter({ 'retry-after': header }, undefined, now)).toBeNull();
     },
@@ -30,12 +30,12 @@ describe('retryAfter', () => {
     expect(retryAfter(headers, 'x-ratelimit-reset', now)).toEqual(second(600));
   });
 
-  it('goes by Retry-After when there are both', () => {
+  it('prefers Retry-After', () => {
     const headers = { 'retry-after': '60', 'x-ratelimit-reset': unix(second(600)) };
     expect(retryAfter(headers, 'x-ratelimit-reset', now)).toEqual(second(60));
   });
 
-  it('leaves a header alone that the provider does not document', () => {
+  it('ignores a header that the provider does not document', () => {
     expect(retryAfter({ 'x-ratelimit-reset': unix(second(600)) }, undefined, now)).toBeNull();
   });
 });

@@ -12,16 +12,13 @@ function withoutWaiting(more: Partial<RetryOptions> = {}) {
   return { pauses, options: { attempts: 3, pause, ...more } };
 }
 
-describe('retrying', () => {
-  it.each<OutboundCode>(['unreachable', 'timeout', 'broken_transfer'])(
-    'tries again after %s',
-    async (code) => {
-      const { options } = withoutWaiting();
-      const attempt = vi.fn(async () => ({ status: 200, headers: {} })).mockRejectedValueOnce(failing(code));
-      expect(await withRetry(attempt, options)).toEqual({ status: 200, headers: {} });
-      expect(attempt).toHaveBeenCalledTimes(2);
-    },
-  );
+describe('withRetry', () => {
+  it.each<OutboundCode>(['unreachable', 'timeout', 'broken_transfer'])('retries after %s', async (code) => {
+    const { options } = withoutWaiting();
+    const attempt = vi.fn(async () => ({ status: 200, headers: {} })).mockRejectedValueOnce(failing(code));
+    expect(await withRetry(attempt, options)).toEqual({ status: 200, headers: {} });
+    expect(attempt).toHaveBeenCalledTimes(2);
+  });
 
   it.each<OutboundCode>([
     'not_allowed',
@@ -30,20 +27,20 @@ describe('retrying', () => {
     'too_large',
     'bad_encoding',
     'aborted',
-  ])('gives up at once after %s', async (code) => {
+  ])('fails immediately after %s', async (code) => {
     const { options } = withoutWaiting();
     const attempt = vi.fn(async () => Promise.reject(failing(code)));
     expect(await codeOf(withRetry(attempt, options))).toBe(code);
     expect(attempt).toHaveBeenCalledTimes(1);
   });
 
-  it('gives up at once after a failure that is not of a request', async () => {
+  it('fails immediately after an error that is not an OutboundError', async () => {
     const attempt = vi.fn(async () => Promise.reject(new TypeError('a bug')));
     await expect(withRetry(attempt, withoutWaiting().options)).rejects.toThrow('a bug');
     expect(attempt).toHaveBeenCalledTimes(1);
   });
 
-  it('ends with the last failure when all attempts are used up', async () => {
+  it('throws the last error when all attempts are used up', async () => {
     const { options } = withoutWaiting();
     const attempt = vi.fn(async () => Promise.reject(failing('timeout')));
     expect(await codeOf(withRetry(attempt, options))).toBe('timeout');
@@ -51,7 +48,7 @@ describe('retrying', () => {
   });
 
   it.each([502, 503, 504])(
-    'tries %s again only where asked for, and hands over the last answer',
+    'retries %s only with busyStatuses, and returns the last response',
     async (status) => {
       const attempt = vi.fn(async () => ({ status, headers: {} }));
       expect(await withRetry(attempt, withoutWaiting().options)).toEqual({ status, headers: {} });
@@ -64,7 +61,7 @@ describe('retrying', () => {
     },
   );
 
-  it.each([200, 304, 404, 429, 500])('takes %s for an answer', async (status) => {
+  it.each([200, 304, 404, 429, 500])('returns %s without a retry', async (status) => {
     const attempt = vi.fn(async () => ({ status, headers: {} }));
     await withRetry(attempt, withoutWaiting({ busyStatuses: true }).options);
     expect(attempt).toHaveBeenCalledTimes(1);
@@ -74,7 +71,7 @@ describe('retrying', () => {
     ['503', '7', 7_000],
     ['429', '7', 7_000],
     ['429', 'Mon, 01 Jun 2026 12:00:09 GMT', 9_000],
-  ])('waits as long as %s asks with Retry-After: %s', async (status, header, expected) => {
+  ])('after %s honors Retry-After: %s', async (status, header, expected) => {
     const now = () => new Date('2026-06-01T12:00:00.000Z');
     const { options, pauses } = withoutWaiting({ busyStatuses: true, firstDelayMs: 10, now });
     const busy = { status: Number(status), headers: { 'retry-after': header } };
@@ -84,7 +81,7 @@ describe('retrying', () => {
   });
 
   it.each([429, 503])(
-    'takes %s for an answer when the server wants a longer pause than is made',
+    'returns %s when the server asks for a longer delay than the maximum',
     async (status) => {
       const { options } = withoutWaiting({ busyStatuses: true, maxDelayMs: 5_000 });
       const attempt = vi.fn(async () => ({ status, headers: { 'retry-after': '6' } }));
@@ -93,7 +90,7 @@ describe('retrying', () => {
     },
   );
 
-  it('pauses before each further attempt, within its bound and not always alike', async () => {
+  it('delays each retry, within the maximum and with jitter', async () => {
     const { options, pauses } = withoutWaiting({ attempts: 20, firstDelayMs: 100, maxDelayMs: 5_000 });
     await codeOf(withRetry(async () => Promise.reject(failing('unreachable')), options));
     expect(pauses).toHaveLength(19);
@@ -102,7 +99,7 @@ describe('retrying', () => {
     expect(new Set(pauses).size).toBeGreaterThan(3);
   });
 
-  it('ends a pause with the signal', async () => {
+  it('aborts a delay on the signal', async () => {
     const caller = new AbortController();
     const attempt = vi.fn(async () => {
       setImmediate(() => caller.abort());

@@ -29,7 +29,7 @@ async function refused(bytes: Buffer, limits?: Partial<UnzipLimits>): Promise<st
 }
 
 describe('a zip file', () => {
-  it.each([true, false])('with one file is that file, stored: %s', async (stored) => {
+  it.each([true, false])('with one file yields that file, stored: %s', async (stored) => {
     const content = randomBytes(300_000);
     const { directory, done } = unzipped(zipFile([{ name: 'list.csv', content, stored }]));
     const file = await done;
@@ -40,7 +40,7 @@ describe('a zip file', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('gives the only file with the wanted ending', async () => {
+  it('yields the only file with the requested extension', async () => {
     const members = [
       { name: 'data/', content: '', stored: true, mode: 0o040755 },
       { name: 'data/README.txt', content: 'no', mode: 0o100644 },
@@ -50,14 +50,14 @@ describe('a zip file', () => {
     expect(readFileSync(path, 'utf8')).toBe('yes');
   });
 
-  it('never gives a path of its own', async () => {
+  it('never determines the output path', async () => {
     const { directory, done } = unzipped(zipFile([{ name: 'a/b/list.csv', content: 'x' }]));
     const { path } = await done;
     expect(path.startsWith(join(directory, 'outbound-'))).toBe(true);
     expect(readdirSync(directory)).toHaveLength(1);
   });
 
-  it('may be of any size up to the limit', async () => {
+  it('may have any size up to the limit', async () => {
     const zip = zipFile([{ name: 'a', content: '12345' }]);
     expect((await unzipped(zip, { maxBytes: 5 }).done).bytes).toBe(5);
     expect(await refused(zip, { maxBytes: 4 })).toMatch(/^too_large/);
@@ -66,7 +66,7 @@ describe('a zip file', () => {
 
 const A: ZipMember = { name: 'a.csv', content: 'some text' };
 
-describe('a zip file is refused', () => {
+describe('a zip file is rejected', () => {
   it.each<[string, ZipMember[], string]>([
     ['without a file', [], 'it holds no file of the kind that is wanted'],
     [
@@ -113,7 +113,7 @@ describe('a zip file is refused', () => {
     expect(await refused(zipFile(members))).toBe(`bad_archive: ${reason}`);
   });
 
-  it('when it is cut anywhere', async () => {
+  it('when truncated anywhere', async () => {
     const zip = zipFile([{ name: 'a.csv', content: randomBytes(200) }]);
     for (let length = 0; length < zip.length; length += 7)
       expect(await refused(zip.subarray(0, length))).toBe('bad_archive: not a whole zip file');
@@ -123,23 +123,23 @@ describe('a zip file is refused', () => {
     expect(await refused(Buffer.from('<html>Sign in</html>'))).toBe('bad_archive: not a whole zip file');
   });
 
-  it('when it is a bomb that tells its size', async () => {
+  it('when it is a zip bomb with its true size', async () => {
     const zip = zipFile([{ name: 'a', content: Buffer.alloc(20 * MEGABYTE) }]);
     expect(await refused(zip)).toBe('too_large: the file in the zip file is larger than allowed');
     expect(await refused(zip, { maxBytes: 1_000 * MEGABYTE })).toMatch(/^too_large/);
   });
 
-  it('when it is a bomb that lies about its size', async () => {
+  it('when it is a zip bomb with a false size', async () => {
     const zip = zipFile([{ name: 'a', content: Buffer.alloc(20 * MEGABYTE), size: 100 }]);
     expect(await refused(zip)).toBe('bad_archive: not a whole zip file');
   });
 
-  it('when it is not there', async () => {
+  it('when it does not exist', async () => {
     const missing = unzipSingle(join(temporaryDirectory(), 'none.zip'), temporaryDirectory(), LIMITS);
     expect((await failureOf(missing)).code).toBe('not_stored');
   });
 
-  it('or read, whatever bytes are changed in it, and in no other way', async () => {
+  it('or extracted, for arbitrary corrupted bytes, without leftovers on failure', async () => {
     const zip = zipFile([
       { name: 'a.csv', content: 'some text, some text' },
       { name: 'b', content: 'x' },
@@ -158,7 +158,7 @@ describe('a zip file is refused', () => {
   });
 });
 
-describe('a zip file takes time proportional to its size', LONG, () => {
+describe('reading a zip file takes time linear in its size', LONG, () => {
   it.each<[string, (n: number) => Buffer]>([
     ['many files', (n) => zipFile(Array.from({ length: n }, (_, i) => ({ name: `${i}.txt`, content: 'x' })))],
     [

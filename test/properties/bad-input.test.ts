@@ -234,7 +234,7 @@ onEveryEngine((engine) => {
     headers: { ...asked.headers, authorization: `Bearer ${key}` },
   });
 
-  it('answers any request with a key, never with a 5xx, and alike when asked again', async () => {
+  it('never returns 5xx for any authenticated request, and repeats the same status', async () => {
     const property = fc.asyncProperty(request, async (asked) => {
       const first = await client.send(withKey(asked));
       expectOrderly(asked, asked.method, first);
@@ -244,7 +244,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(400));
   });
 
-  it('answers any request without a key, under /api/v1 with 401', async () => {
+  it('returns 401 under /api/v1 for any request without a key', async () => {
     const property = fc.asyncProperty(request, async (asked) => {
       const answer = await client.send(asked);
       expectOrderly(asked, asked.method, answer);
@@ -255,7 +255,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(250));
   });
 
-  it('answers any kind of credentials with 401, or 429 in the end', async () => {
+  it('returns 401 or eventually 429 for any credentials', async () => {
     const credentials = fc.oneof(
       headerText,
       headerText.map((text) => `Bearer ${text}`),
@@ -285,7 +285,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(120));
   });
 
-  it('answers broken HTTP with an error of its own kind', async () => {
+  it('responds to malformed HTTP with an error in the standard format', async () => {
     const piece = fc.oneof(
       fc.constantFrom(
         'GET',
@@ -345,14 +345,14 @@ onEveryEngine((engine) => {
       'GET /x HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n',
       [404, 417],
     ],
-  ])('answers %s in the form of every error', async (_what, text, statuses) => {
+  ])('responds to %s with an error in the standard format', async (_what, text, statuses) => {
     const answer = await exchange(port, Buffer.from(text));
     expect(statuses).toContain(answer?.status);
     if (answer) expectOrderly(text.slice(0, 60), 'GET', answer);
   });
 
   it.each(['0000-01-01', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00'])(
-    'refuses the date %s, which the database has no room for',
+    "rejects the date %s, which is outside the database's range",
     async (since) => {
       const response = await harness.get(`/api/v1/indicators?since=${encodeURIComponent(since)}`);
       expect([response.statusCode, response.json().code]).toEqual([400, 'invalid_parameter']);
@@ -360,7 +360,7 @@ onEveryEngine((engine) => {
   );
 
   it.each(['/api/v1#x', '/api/%761/nothing', 'http://x/api/v1/nothing', '/api/v%31'])(
-    'wants a key for %s, which is under /api/v1 however it is written',
+    'requires a key for %s, an alternative spelling of /api/v1',
     async (written) => {
       const text = `GET ${written} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
       expect((await exchange(port, Buffer.from(text)))?.status).toBe(401);
@@ -368,7 +368,7 @@ onEveryEngine((engine) => {
   );
 });
 
-it('reads a name repeated thousands of times as quickly as as many names', () => {
+it('parses a parameter repeated thousands of times fast', () => {
   const query = 'a&'.repeat(8_000);
   expect(parseQuerystring(query).a).toHaveLength(8_000);
   expect(cpuTime(() => parseQuerystring(query))).toBeLessThan(250);

@@ -97,7 +97,7 @@ onEveryEngine((engine) => {
   }
   const first: Step = { do: 'import', source: 'a', confidence: null };
 
-  it('follows the lock table after any sequence of imports, enrichments, pins, changes and unpins', async () => {
+  it('the confidence follows the precedence rules after any sequence of operations', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const { apply, shown } = await world();
       const expected = model();
@@ -110,7 +110,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(10));
   });
 
-  it('never lets what lands meanwhile win over a pin', async () => {
+  it('concurrent imports and enrichments never override a pin', async () => {
     const automatic = fc.array(
       step.filter(({ do: what }) => what === 'import' || what === 'enrich'),
       { minLength: 1, maxLength: 4 },
@@ -124,7 +124,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(10));
   });
 
-  it('audits each pin, change and unpin with before and after, and nothing else', async () => {
+  it('audits exactly the pins, changes and unpins, with before and after', async () => {
     const { id, apply } = await world();
     for (const one of [
       first,

@@ -43,7 +43,7 @@ const unlessRefused = (error: unknown) => {
 };
 type Change = Parameters<Parameters<typeof step.map>[0]>[0]['change'];
 
-describe.skipIf(!url)('two nodes on one PostgreSQL, whatever is done', () => {
+describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () => {
   let fresh: Awaited<ReturnType<typeof freshPostgresUrl>>;
   let nodes: [Harness, Harness];
   /** Keeps nothing. */
@@ -110,7 +110,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, whatever is done', () => {
     }
   };
 
-  it('the one that wrote answers as if nothing were kept, the other within its bound', async () => {
+  it('the writer reflects a change at once, the other node within the staleness bound', async () => {
     await fc.assert(
       fc
         .asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {

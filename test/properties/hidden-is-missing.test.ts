@@ -59,7 +59,7 @@ onEveryEngine((engine) => {
   });
   afterAll(() => harness.close());
 
-  it('answers for what is hidden as for what never existed', async () => {
+  it('responds identically for hidden and nonexistent objects', async () => {
     const property = fc.asyncProperty(
       worlds,
       fc.uuid(),

@@ -199,7 +199,7 @@ onEveryEngine((engine) => {
   beforeAll(async () => void (harness = await startHarness(engine)));
   afterAll(() => harness.close());
 
-  it('comes to the same whatever the order, and imports nothing twice', async () => {
+  it('imports yield the same state in any order, and a repeated import changes nothing', async () => {
     const property = fc.asyncProperty(
       objects,
       joins,
@@ -220,7 +220,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(6));
   });
 
-  it('does not go to and fro between two statements of one time', async () => {
+  it('does not alternate between two statements of the same time', async () => {
     await clear();
     const records = [
       actorRecord('Bear', { description: null, country: 'DE' }),
@@ -231,7 +231,7 @@ onEveryEngine((engine) => {
     expect(kinds.get('actor')).toMatchObject({ unchanged: 2, updated: 0 });
   });
 
-  it('takes objects of one name whose ids begin alike', async () => {
+  it('keeps apart objects of one name whose ids share a prefix', async () => {
     await clear();
     const [one, two, three, four] = [1, 2, 3, 4].map(
       (n) => `report--00000000-0000-4000-8000-00000000000${n}`,
@@ -246,7 +246,7 @@ onEveryEngine((engine) => {
     expect(kinds.get('report')).toMatchObject({ new: 5 });
   });
 
-  it('keeps an actor as it is whose names stand in no order', async () => {
+  it('a repeated import does not change an actor with unordered names', async () => {
     await clear();
     const aliases = ['x', 'Pawn', 'PAWN', 'bear'].map((alias) => ({ alias, namedBy: null }));
     await harness.load([actorRecord('Bear', { aliases })]);
@@ -254,7 +254,7 @@ onEveryEngine((engine) => {
     expect(kinds.get('actor')).toMatchObject({ unchanged: 1, updated: 0 });
   });
 
-  it('does not tell many what a source said to few and left out when it spoke to many', async () => {
+  it('does not reveal a restricted value that a later public statement omits', async () => {
     await clear();
     const at = (day: string) => ({
       externalIds: ['actor--1'],
@@ -270,7 +270,7 @@ onEveryEngine((engine) => {
     });
   });
 
-  it('does not keep in the address a name that was for few', async () => {
+  it('does not keep a restricted name in the slug', async () => {
     await clear();
     await harness.load([actorRecord('Secret Op', { externalIds: ['actor--1'], tlp: 'RED' })], 'First');
     await harness.load([actorRecord('Bear', { externalIds: ['actor--1'], tlp: 'CLEAR' })], 'Second');
@@ -328,7 +328,7 @@ onEveryEngine((engine) => {
   }
 });
 
-describe('merging', () => {
+describe('merging statements', () => {
   const statement: fc.Arbitrary<Statement> = fc.record({
     ...statedFields,
     tlp,
@@ -337,7 +337,7 @@ describe('merging', () => {
     delistedAt: fc.option(date),
   });
 
-  it('unites statements of one source whatever their order and how often they come', () => {
+  it('of one source is commutative, associative and idempotent', () => {
     const property = fc.property(statement, statement, statement, (a, b, c) => {
       expect(mergeStatements(a, b)).toEqual(mergeStatements(b, a));
       expect(mergeStatements(mergeStatements(a, b), c)).toEqual(mergeStatements(a, mergeStatements(b, c)));
@@ -365,7 +365,7 @@ describe('merging', () => {
     }),
   });
 
-  it('unites what one source says of an object as of one time, whatever the order', () => {
+  it('of entities with equal times is commutative, associative and idempotent', () => {
     const expectSame = (a: EntityState, b: EntityState) =>
       expect(sameEntity(a, b), JSON.stringify([a, b])).toBe(true);
     const property = fc.property(state, state, state, (a, b, c) => {

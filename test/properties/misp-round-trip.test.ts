@@ -151,8 +151,8 @@ function found({ Attribute }: WrittenEvent): Map<string, object> {
 
 const exported = ({ rows, entities }: State) => written(mispFormat({ context: true }), rows, { entities });
 
-describe('from MISP and back to MISP', () => {
-  it('no indicator, tag, TLP or time is lost, and none is invented', async () => {
+describe('a MISP round trip', () => {
+  it('neither loses nor adds indicators, tags, TLP or times', async () => {
     await fc.assert(
       fc.asyncProperty(event, async (sample) => {
         const back = readEvent(await exported(await importMisp(asMisp(sample))));
@@ -163,7 +163,7 @@ describe('from MISP and back to MISP', () => {
     );
   });
 
-  it('the way can be gone again and again', async () => {
+  it('is stable when repeated', async () => {
     // What attributes of several markings name is for the fewest of them; then it stays off those for more.
     const ofOneTlp = event.map(({ attributes, ...rest }) => ({
       ...rest,

@@ -43,7 +43,7 @@ onEveryEngine((engine) => {
   beforeAll(async () => void (harness = await startHarness(engine)));
   afterAll(() => harness.close());
 
-  it('gives each thing exactly once, in the order, on pages of any size', async () => {
+  it('returns each object exactly once, in order, for any page size', async () => {
     const property = fc.asyncProperty(data, fc.integer({ min: 1, max: 80 }), async (stored, pageSize) => {
       await replace(stored);
       for (const list of ['indicators', 'actors', 'campaigns'] as const) {

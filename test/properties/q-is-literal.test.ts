@@ -81,7 +81,7 @@ onEveryEngine((engine) => {
     return response.json().data.map(({ value }: { value: string }) => value);
   }
 
-  it('finds exactly what contains it, literally or refanged, whatever its case', async () => {
+  it('q matches exactly the values that contain it, literally or refanged, ignoring case', async () => {
     const property = fc.asyncProperty(
       fc.array(record, { minLength: 1, maxLength: 25, size: 'max' }),
       fc.array(wanted, { minLength: 15, maxLength: 30, size: 'max' }),
@@ -104,7 +104,7 @@ onEveryEngine((engine) => {
     await fc.assert(property, runs(8));
   });
 
-  it('takes a sigma in the middle of a word for the one at its end', async () => {
+  it('q treats final and medial sigma as equal', async () => {
     await sql`truncate indicator, indicator_source, enrichment, external_id, whitelist_hit,
       enrichment_request`.execute(harness.db);
     await harness.load([indicatorRecord('MUTEX', 'ΟΔΟΣ')]);

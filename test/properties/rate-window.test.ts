@@ -34,11 +34,11 @@ function countedWindow(windowSeconds: number) {
   };
 }
 
-describe('rate windows in memory', () => {
+describe('rate-limit windows in memory', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: START }));
   afterEach(() => void vi.useRealTimers());
 
-  it('are counted as by hand, each key for itself', async () => {
+  it('match a simple model, separately for each key', async () => {
     const property = fc.asyncProperty(limits, bursts, fc.nat(3), async (limit, schedule, others) => {
       const store = memoryStore();
       const expected = countedWindow(limit.windowSeconds);
@@ -57,7 +57,7 @@ describe('rate windows in memory', () => {
 });
 
 onEveryEngine((engine) => {
-  describe('rate headers', () => {
+  describe('rate-limit headers', () => {
     const clock = { now: new Date(START), slow: 0 };
     const store = memoryStore();
     const points = 5;
@@ -87,7 +87,7 @@ onEveryEngine((engine) => {
     });
     afterEach(() => void vi.useRealTimers());
 
-    it('stand on every answer to a known key and agree with the window', async () => {
+    it('are on every authenticated response and agree with the window', async () => {
       const url = fc.constantFrom(
         '/api/v1/actors',
         '/api/v1/actors?page=0',
@@ -118,7 +118,7 @@ onEveryEngine((engine) => {
       await fc.assert(property, runs(30));
     });
 
-    it('name no time before the window’s end when the store is slow', async () => {
+    it("report no reset before the window's end when the store is slow", async () => {
       clock.slow = 400;
       const { headers } = await harness.get('/api/v1/actors', { key: await harness.newKey() });
       expect(Number(headers['x-ratelimit-reset']) * 1000).toBeGreaterThanOrEqual(
@@ -128,7 +128,7 @@ onEveryEngine((engine) => {
   });
 });
 
-describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share', () => {
+describe.skipIf(inject('redisUrl') === null)('rate-limit windows shared by two nodes', () => {
   const stores: RateLimitStore[] = [];
   const errors: Error[] = [];
   beforeAll(async () => {
@@ -143,7 +143,7 @@ describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share'
     return store.consume(key, limit);
   };
 
-  it('count every request once, whichever node it came to', async () => {
+  it('count every request once, on either node', async () => {
     const nodes = fc.array(fc.nat(1), { minLength: 1, maxLength: 60, size: 'max' });
     const property = fc.asyncProperty(limits, nodes, async (limit, all) => {
       const key = randomUUID();
@@ -158,7 +158,7 @@ describe.skipIf(inject('redisUrl') === null)('rate windows that two nodes share'
     expect(errors).toEqual([]);
   });
 
-  it('begin anew after their end, and never give more than the limit', async () => {
+  it('restart after their end, and never exceed the limit', async () => {
     const limit = { limit: 7, windowSeconds: 1 };
     const key = randomUUID();
     const times = new Map<number, number>();

@@ -71,8 +71,8 @@ function kept({ type, value, normalized, ...row }: ExportIndicator) {
   return { type, value, normalized, ...times, tlp, tags, severity, confidence, forDetection };
 }
 
-describe('STIX', () => {
-  it('from Tipline and back to it loses nothing', async () => {
+describe('a STIX round trip', () => {
+  it('from an export loses nothing', async () => {
     await fc.assert(
       fc.asyncProperty(row, async (given) => {
         const bundle = await written(stix, [given]);
@@ -91,7 +91,7 @@ describe('STIX', () => {
     );
   });
 
-  it('through Tipline loses no indicator, tag, TLP or time', async () => {
+  it('of a foreign bundle loses no indicator, tag, TLP or time', async () => {
     await fc.assert(
       fc.asyncProperty(foreignBundle, async (bundle) => {
         const rows = exportRows(ofKind(await read(JSON.stringify(bundle)), 'indicator'));
@@ -140,8 +140,8 @@ const foreignBundle = fc
   )
   .map((objects) => ({ type: 'bundle', id: 'bundle--1', objects }));
 
-describe('the round trips', () => {
-  it('are made with every type', () => {
+describe('the round-trip data', () => {
+  it('covers every indicator type', () => {
     const tried = new Set([...GOLDEN, ...HOSTILE].map(({ type }) => type));
     expect(INDICATOR_TYPES.filter((type) => !tried.has(type))).toEqual([]);
   });

@@ -31,7 +31,7 @@ onEveryEngine((engine) => {
   });
   afterAll(() => harness.close());
 
-  it('shows what the design says, and nothing of what it hides, in every endpoint', async () => {
+  it('shows exactly what the visibility rules allow, on every endpoint', async () => {
     await fc.assert(
       fc.asyncProperty(
         worlds,

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { batchedCounter } from '../../src/rate-limit/batched-counter.ts';
 import { runs } from '../properties/runs.ts';
 
-describe('counting together', () => {
-  it('tells each its own place, whatever comes while the store is asked', async () => {
+describe('the batched counter', () => {
+  it('returns each call its own count, under any interleaving', async () => {
     const property = fc.asyncProperty(
       fc.array(fc.record({ key: fc.constantFrom('a', 'b'), afterTurns: fc.nat(4) }), { maxLength: 40 }),
       fc.nat(5),
@@ -31,7 +31,7 @@ describe('counting together', () => {
     await fc.assert(property, runs(300));
   });
 
-  it('asks once for all that come while it is being asked', async () => {
+  it('batches all calls during a pending request', async () => {
     const asked: number[] = [];
     const { count } = batchedCounter(async (_, points) => {
       asked.push(points);
@@ -42,7 +42,7 @@ describe('counting together', () => {
     expect(asked).toEqual([1, 9]);
   });
 
-  it('a failure is told to those it befell alone', async () => {
+  it('rejects only the calls of a failed batch', async () => {
     let asked = 0;
     const { count } = batchedCounter(async (_, points) => {
       asked++;
@@ -56,7 +56,7 @@ describe('counting together', () => {
   });
 });
 
-describe('counting batchedCounter with leases', () => {
+describe('the batched counter with leases', () => {
   /** A store that nodes share, whose window ends at a time. */
   const sharedStore = (windowMs: number) => {
     const state = { now: 0, end: windowMs, count: 0, asked: 0, wayBackMs: 0 };
@@ -75,7 +75,7 @@ describe('counting batchedCounter with leases', () => {
     return { state, node };
   };
 
-  it('lets nobody go beyond the limit, and refuses only once all of it is given out', async () => {
+  it('never exceeds the limit, and rejects only once it is used up', async () => {
     const bursts = fc.array(
       fc.record({ node: fc.nat(2), requests: fc.integer({ min: 1, max: 90 }), afterMs: fc.nat(400) }),
       { maxLength: 60 },
@@ -99,14 +99,14 @@ describe('counting batchedCounter with leases', () => {
     await fc.assert(property, runs(300));
   });
 
-  it('tells no fewer than were counted, and asks for a thousand at a time far from the limit', async () => {
+  it('never reports too few, and leases in batches far from the limit', async () => {
     const { state, node } = sharedStore(1000);
     const count = node(1_000_000);
     for (let i = 1; i <= 20_000; i++) expect((await count('key')).consumed).toBeGreaterThanOrEqual(i);
     expect(state.asked).toBeLessThan(30);
   });
 
-  it('asks for the next lease before one is used up, and loses nothing of either', async () => {
+  it('renews a lease before it is used up, without losing counts', async () => {
     const windowMs = 60_000;
     let [now, asked, counted] = [0.9, 0, 0];
     const countMany = async (_: string, points: number) => {
@@ -134,7 +134,7 @@ describe('counting batchedCounter with leases', () => {
     expect(asked).toBeLessThan(15);
   });
 
-  it('gives out nothing of a lease in the next window, however long its answer was under way', async () => {
+  it('uses no lease in the next window, however late its response arrived', async () => {
     const { state, node } = sharedStore(1000);
     const count = node(100_000);
     await count('key');
@@ -147,7 +147,7 @@ describe('counting batchedCounter with leases', () => {
     expect([(await count('key')).consumed, state.count]).toEqual([1, 1]);
   });
 
-  it('tells what others have counted a second ago, and loses nothing for that', async () => {
+  it('includes counts of other nodes after a second, without losing its lease', async () => {
     const { state, node } = sharedStore(60_000);
     const [a, b] = [node(100_000), node(100_000)];
     for (let i = 0; i < 20; i++) await a('key');
@@ -162,7 +162,7 @@ describe('counting batchedCounter with leases', () => {
     expect(state.count - others).toBe(41);
   });
 
-  it('lets through what was leased, though others have come to the limit since', async () => {
+  it('honors its lease even if other nodes have reached the limit since', async () => {
     const { state, node } = sharedStore(60_000);
     const [a, b] = [node(3_000), node(3_000)];
     for (let i = 0; i < 4; i++) await a('key');
@@ -174,14 +174,14 @@ describe('counting batchedCounter with leases', () => {
     expect(new Set(told)).toEqual(new Set([3_000]));
   });
 
-  it('counts each by itself near the limit', async () => {
+  it('counts one by one near the limit', async () => {
     const { state, node } = sharedStore(1000);
     const count = node(200);
     for (let i = 1; i <= 200; i++) expect((await count('key')).consumed).toBe(i);
     expect(state.asked).toBe(200);
   });
 
-  it('forgets what was leased when the window ends', async () => {
+  it('discards a lease when the window ends', async () => {
     const { state, node } = sharedStore(1000);
     const count = node(100_000);
     await count('key');

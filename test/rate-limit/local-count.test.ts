@@ -35,11 +35,11 @@ const nodesOf = (store: ReturnType<typeof fallibleStore>, many: number) =>
 const isAllowed = async (node: ReturnType<typeof withLocalFallback>, key: string) =>
   (await node.consume(key, 1).catch((result: RateLimiterRes) => result)).consumedPoints <= POINTS;
 
-describe('what a node has counted itself, beside a store that several share', () => {
+describe('the local count beside a shared store', () => {
   beforeEach(() => void vi.useFakeTimers({ now: START }));
   afterEach(() => void vi.useRealTimers());
 
-  it('bounds a window to the limit of each node, however often the store goes away or loses its counts', async () => {
+  it('bounds each node to the limit per window, however often the store fails or loses counts', async () => {
     const steps = fc.array(
       fc.oneof(
         { weight: 6, arbitrary: fc.record({ do: fc.constant('ask' as const), node: fc.nat(2) }) },
@@ -66,7 +66,7 @@ describe('what a node has counted itself, beside a store that several share', ()
     await fc.assert(property, runs(100));
   });
 
-  it('ends with the window of the store, which another node began', async () => {
+  it("ends with the store's window, started by another node", async () => {
     const store = fallibleStore();
     const [first, second] = nodesOf(store, 2);
     if (!first || !second) throw new Error('two');
@@ -79,7 +79,7 @@ describe('what a node has counted itself, beside a store that several share', ()
     expect(await isAllowed(second, 'key')).toBe(false);
   });
 
-  it('ends with it also where the clock of the store is some milliseconds late', async () => {
+  it("ends with the window even if the store's clock is some milliseconds late", async () => {
     const store = fallibleStore();
     const late: typeof store.limiter = {
       ...store.limiter,
@@ -94,7 +94,7 @@ describe('what a node has counted itself, beside a store that several share', ()
     for (let n = 1; n <= POINTS; n++) expect((await node.consume('key', 1)).consumedPoints).toBe(n);
   });
 
-  it('is given back with what the store is given back, and may be used elsewhere', async () => {
+  it('is refunded together with the store', async () => {
     const store = fallibleStore();
     const [first, second] = nodesOf(store, 2);
     if (!first || !second) throw new Error('two');
@@ -110,8 +110,8 @@ describe('what a node has counted itself, beside a store that several share', ()
   });
 });
 
-describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is flushed and killed', () => {
-  it('let no more than their limit through each, in one window', async () => {
+describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is killed and restarts empty', () => {
+  it('each allow no more than the limit per window', async () => {
     const port = await freePort();
     let redis = await startRedis(port);
     onTestFinished(() => stop(redis?.process, 'SIGKILL'));

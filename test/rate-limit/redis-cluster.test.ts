@@ -22,7 +22,7 @@ async function startCluster(port: number, directory: string) {
 }
 
 describe.skipIf(inject('redisUrl') === null)('a Redis cluster', () => {
-  it('is found out also when it comes up after us, and then counts for all nodes', async () => {
+  it('is detected even if it starts later, and then counts for all nodes', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'tipline-test-'));
     const port = await freePort();
     const url = `redis://127.0.0.1:${port}`;

@@ -29,8 +29,8 @@ async function reading(files: Record<string, string | Buffer>) {
 
 const T1071 = ['attack.command-and-control', 'attack.t1071.004'];
 
-describe('community rules', () => {
-  it('come as they were written, after a comment that names file, authors and licence', async () => {
+describe('community Sigma rules', () => {
+  it('are returned verbatim, after a comment that names file, authors and licence', async () => {
     const text = rule(T1071, 'author: Ann Example, Bob Example\nlicense: MIT\n');
     const rules = await reading({ 'rules/dns/a.yml': text });
     expect(rules.rulesFor(['T1071.004'])).toEqual([
@@ -38,7 +38,7 @@ describe('community rules', () => {
     ]);
   });
 
-  it('say so where authors and licence are not named', async () => {
+  it('state when authors and licence are not named', async () => {
     const rules = await reading({ 'a.yaml': rule(T1071) });
     expect(rules.rulesFor(['T1071.004'])[0]).toMatch(
       /^# a\.yaml, by its authors: not named; licence: that of its collection\n/,
@@ -55,19 +55,19 @@ describe('community rules', () => {
     expect(rules.rulesFor([id])).toHaveLength(found);
   });
 
-  it('of a parent technique are not given for its sub-technique', async () => {
+  it('of a parent technique are not returned for its sub-technique', async () => {
     const rules = await reading({ 'a.yml': rule(['attack.t1071']) });
     expect(rules.rulesFor(['T1071.004'])).toEqual([]);
   });
 
-  it('come once and in the order of their files, whatever is asked', async () => {
+  it('are returned once and in file order, for any query', async () => {
     const both = rule(['attack.t1071.004', 'attack.t1105']);
     const rules = await reading({ 'b/z.yml': both, 'b.yml': both, 'a/z.yml': both });
     const names = rules.rulesFor(['T1105', 'T1071', 'T1105']).map((text) => /# (\S+),/.exec(text)?.[1]);
     expect(names).toEqual(['b.yml', 'a/z.yml', 'b/z.yml']);
   });
 
-  it('bring all documents of a file where one is tagged, and no marker between them', async () => {
+  it('include all documents of a file with one matching document, without markers', async () => {
     const base = rule(['attack.persistence'], 'name: base\n');
     const correlation =
       'title: Many\ncorrelation:\n    type: event_count\n    rules: [base]\n    group-by: [a]\n    timespan: 1h\n' +
@@ -77,7 +77,7 @@ describe('community rules', () => {
     expect(documents.map((text) => text.replace(/^.*\n/, ''))).toEqual([`# Ours.\n${base}`, correlation]);
   });
 
-  it('make a stream of whole documents when joined', async () => {
+  it('form a valid YAML stream when joined', async () => {
     const rules = await reading({
       'a.yml': `---\r\n${rule(T1071).trimEnd()}`,
       'b.yml': `\uFEFF${rule(T1071)}`,
@@ -89,12 +89,12 @@ describe('community rules', () => {
     ]);
   });
 
-  it.each(['deprecated', 'unsupported'])('that are %s are left out', async (status) => {
+  it.each(['deprecated', 'unsupported'])('with the status %s are excluded', async (status) => {
     const rules = await reading({ 'a.yml': rule(T1071, `status: ${status}\n`) });
     expect([rules.rulesFor(['T1071']), rules.skipped]).toEqual([[], 0]);
   });
 
-  it('are told from other YAML, which is passed over', async () => {
+  it('are distinguished from other YAML, which is ignored', async () => {
     const rules = await reading({
       'data.yml': 'tags: [attack.t1071]\n',
       'list.yml': '- attack.t1071\n',
@@ -113,12 +113,12 @@ describe('community rules', () => {
     ['that would change the rules after them', `action: global\n${rule(T1071)}---\n${rule(T1071)}`],
     ['that grow without end', `a: &a [x, x]\nb: &b [${'*a,'.repeat(99)}]\nc: [${'*b,'.repeat(99)}]\n`],
     ['nested without end', '['.repeat(100_000)],
-  ])('%s are skipped and counted, the others read', async (_, content) => {
+  ])('that are %s are skipped and counted, and others are read', async (_, content) => {
     const rules = await reading({ 'a.yml': content, 'b.yml': rule(T1071) });
     expect([rules.rulesFor(['T1071']).length, rules.skipped]).toEqual([1, 1]);
   });
 
-  it('behind symbolic links are not read', async () => {
+  it('behind symbolic links are ignored', async () => {
     await mkdir(join(directory, 'outside'));
     await writeFile(join(directory, 'outside/a.yml'), rule(T1071));
     await mkdir(join(directory, 'checkout'));
@@ -128,7 +128,7 @@ describe('community rules', () => {
     expect([rules.rulesFor(['T1071']), rules.skipped]).toEqual([[], 0]);
   });
 
-  it('cannot leave their comment by a file name or an author', async () => {
+  it('cannot break out of their comment by a file name or author', async () => {
     const author = JSON.stringify('Ann\n---\r\u2028\u0085title: other \u202e');
     const rules = await reading({ 'a\n---\nb.yml': rule(T1071, `author: ${author}\n`) });
     expect(rules.rulesFor(['T1071'])[0]?.split('\n').slice(0, 2)).toEqual([
@@ -137,18 +137,18 @@ describe('community rules', () => {
     ]);
   });
 
-  it('that begin with long comments are read as fast as others', async () => {
+  it('that start with long comments are read', async () => {
     const rules = await reading({ 'a.yml': `${'#'.repeat(10_000)}\n${rule(T1071)}` });
     expect(rules.rulesFor(['T1071'])).toHaveLength(1);
   });
 
-  it('are seen as they were at the start', async () => {
+  it('are read once at startup', async () => {
     const rules = await reading({ 'a.yml': rule(T1071) });
     await rm(join(directory, 'a.yml'));
     expect(rules.rulesFor(['T1071'])).toHaveLength(1);
   });
 
-  it('are an error where there is no such directory', async () => {
+  it('throw an error when the directory is missing', async () => {
     await expect(communityRules(join(directory, 'none'))).rejects.toThrow('ENOENT');
   });
 });

@@ -261,11 +261,11 @@ const CASES: Record<string, { fires: LogEvent[]; silent: LogEvent[] }> = {
 describe.each(Object.entries(CASES))('the rule for %s', (id, { fires, silent }) => {
   const { detection } = parse(techniqueRules().get(id) ?? '') as { detection: Detection };
 
-  it.each(fires)('fires on %j', (event) => {
+  it.each(fires)('matches %j', (event) => {
     expect(matches(detection, event)).toBe(true);
   });
 
-  it.each(silent)('is silent on %j', (event) => {
+  it.each(silent)('does not match %j', (event) => {
     expect(matches(detection, event)).toBe(false);
   });
 });

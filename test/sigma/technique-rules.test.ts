@@ -83,11 +83,11 @@ const isEmpty = (value: unknown) =>
   value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
 describe('technique rules', () => {
-  it('are there for the techniques most used', () => {
+  it('exist for the most used techniques', () => {
     expect([...techniqueRules().keys()]).toEqual(MOST_USED.toSorted());
   });
 
-  it.each(['id', 'title'] as const)('have each its own %s', (key) => {
+  it.each(['id', 'title'] as const)('have a unique %s', (key) => {
     expect(new Set(rules.map(({ rule }) => rule[key])).size).toBe(rules.length);
   });
 });
@@ -95,13 +95,13 @@ describe('technique rules', () => {
 describe.each(rules)('the rule for $id', ({ id, text, rule }) => {
   const names = Object.keys(rule.detection).filter((name) => name !== 'condition');
 
-  it('is one document, its keys in their usual order', () => {
+  it('is one document with its keys in conventional order', () => {
     expect(text).not.toMatch(/^(---|\.\.\.)/m);
     expect(text.endsWith('\n')).toBe(true);
     expect(Object.keys(rule)).toEqual(KEYS);
   });
 
-  it('says what it is, by whom and since when', () => {
+  it('has title, id, status, description, author, date and level', () => {
     expect(rule).toMatchObject({
       title: expect.stringMatching(/^(?!Detect).{10,119}[^.]$/),
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[45][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
@@ -113,23 +113,23 @@ describe.each(rules)('the rule for $id', ({ id, text, rule }) => {
     });
   });
 
-  it('is valid by the schema of Sigma', () => {
+  it('is valid by the Sigma schema', () => {
     expect(isValid(rule)).toEqual([]);
   });
 
-  it('refers to a page that explains it, and to its technique by its tag alone', () => {
+  it('references an explanatory page, and its technique only by tag', () => {
     expect(rule.references.length).toBeGreaterThan(0);
     for (const link of rule.references)
       expect(link).toMatch(/^https:\/\/(?!attack\.mitre\.org)[^\s/]+\/\S*$/);
   });
 
-  it('is tagged with its technique and tactics, with hyphens', () => {
+  it('is tagged with its technique and tactics, in hyphenated form', () => {
     const tactics = rule.tags.filter((tag) => TACTICS.includes(tag.replace(/^attack\./, '')));
     expect(tactics.length).toBeGreaterThan(0);
     expect(rule.tags).toEqual([...tactics, `attack.${id.toLowerCase()}`]);
   });
 
-  it('reads one log', () => {
+  it('has one log source', () => {
     expect(Object.keys(rule.logsource)).toSatisfy((keys: string[]) =>
       keys.every((key) => ['category', 'product', 'service', 'definition'].includes(key)),
     );
@@ -137,7 +137,7 @@ describe.each(rules)('the rule for $id', ({ id, text, rule }) => {
   });
 
   // An empty list or null means "the field is absent" to a backend: selecting that would match nearly everything.
-  it('has no empty list, and asks for absent fields in filters only', () => {
+  it('has no empty list, and null values only in filters', () => {
     const empty = names.filter((name) =>
       [...inside(rule.detection[name])].some((value) =>
         value === null ? name.startsWith('selection') : isEmpty(value),
@@ -146,19 +146,19 @@ describe.each(rules)('the rule for $id', ({ id, text, rule }) => {
     expect(empty).toEqual([]);
   });
 
-  it('has selections, and filters that are taken away', () => {
+  it('has selections and excluding filters', () => {
     expect(names.filter((name) => name.startsWith('selection'))).not.toEqual([]);
     expect(names.filter((name) => name.startsWith('filter_main_'))).not.toEqual([]);
     expect(rule.detection.condition).toMatch(/ and not 1 of filter_main_\*/);
   });
 
-  it('has a condition over exactly what is defined', () => {
+  it('has a condition that uses exactly the defined names', () => {
     const asked = namesIn(rule.detection.condition);
     expect(asked.filter((pattern) => !names.some((name) => covers(pattern, name)))).toEqual([]);
     expect(names.filter((name) => !asked.some((pattern) => covers(pattern, name)))).toEqual([]);
   });
 
-  it('tells its false positives', () => {
+  it('lists its false positives', () => {
     expect(rule.falsepositives.length).toBeGreaterThan(0);
     for (const text of rule.falsepositives) expect(text).toMatch(/^[A-Z].{8,}[^.]$/);
   });
@@ -167,21 +167,21 @@ describe.each(rules)('the rule for $id', ({ id, text, rule }) => {
 describe('rules for techniques', () => {
   const document = (id: string) => techniqueRules().get(id);
 
-  it('come in order of the ids, each once', () => {
+  it('are in id order, each once', () => {
     expect(rulesFor(['T1105', 'T1057', 'T1105'])).toEqual([document('T1057'), document('T1105')]);
   });
 
-  it('are those of all sub-techniques where a technique is named without any', () => {
+  it('include all sub-techniques for a technique named without any', () => {
     const all = [document('T1059.001'), document('T1059.003'), document('T1059.005')];
     expect(rulesFor(['T1059'])).toEqual(all);
     expect(rulesFor(['T1059', 'T1059.003'])).toEqual([document('T1059.003')]);
   });
 
-  it('are its own alone where a sub-technique is named', () => {
+  it('include only its own for a sub-technique', () => {
     expect(rulesFor(['T1059.003'])).toEqual([document('T1059.003')]);
   });
 
-  it('are none for a technique that has none', () => {
+  it('are empty for a technique without rules', () => {
     expect(rulesFor(['T1595', 'T9999.001', ''])).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ const executed = (url: string, sql: string) =>
   );
 const LIST = '/api/v1/indicators';
 
-describe('the check of executed statements', () => {
+describe('the executed-statement check', () => {
   it.each([
     ['without a condition', 'select id from indicator'],
     ['with the ceiling alone', 'select id from indicator where "indicator"."tlp" <= $1::tlp'],
@@ -17,7 +17,7 @@ describe('the check of executed statements', () => {
       'select 1 from relationship as r join actor on "actor"."tlp" <= $1::tlp',
     ],
     ['in a subquery', 'select 1 where exists (select from report where id = $1)'],
-  ])('finds a marked table %s', (_, sql) => {
+  ])('detects a protected table %s', (_, sql) => {
     executed(LIST, sql);
     expect(requireConditions).toThrow('without its condition');
     expect(requireConditions).not.toThrow();
@@ -35,7 +35,7 @@ describe('the check of executed statements', () => {
     expect(requireConditions).not.toThrow();
   });
 
-  it('leaves out statements of no request', () => {
+  it('ignores statements outside requests', () => {
     checkStatement({
       level: 'query',
       query: CompiledQuery.raw('select id from indicator'),

@@ -7,12 +7,12 @@ function work(steps: number): number {
   return sum;
 }
 
-describe('the growth of work', () => {
+describe('growth measurement', () => {
   it.each<[string, (n: number) => number]>([
     ['constant', () => 1_000],
     ['linear', (n) => n * 20],
     ['n log n', (n) => n * Math.log2(n)],
-  ])('is not steep when it is %s', async (_, steps) => {
+  ])('is not steep for %s work', async (_, steps) => {
     expect(await steepGrowth((n) => () => work(steps(n)))).toBeNull();
   });
 
@@ -21,7 +21,7 @@ describe('the growth of work', () => {
     ['quadratic up to a limit', (n) => Math.min(n, 16_384) ** 2],
     ['quadratic with a small factor', (n) => (n * n) / 50],
     ['cubic', (n) => (n / 16) ** 3],
-  ])('is steep when it is %s', { retry: 3 }, async (_, steps) => {
+  ])('is steep for %s work', { retry: 3 }, async (_, steps) => {
     // A disturbed doubling hides the others: several measurements find steep work, as several texts do in the suites.
     expect(await steepGrowth((n) => () => work(steps(n)))).not.toBeNull();
   });
@@ -35,7 +35,7 @@ describe('the growth of work', () => {
     ['n^1.5', (n) => n ** 1.5, true],
     ['n^1.5 with a disturbance', (n) => (n === 4 ? 1.15 : 1) * n ** 1.5, true],
     ['quadratic', (n) => n * n, true],
-  ])('judges by its times that work is %s', (_, time, isSteep) => {
+  ])('judges by timings that work is %s', (_, time, isSteep) => {
     expect(areSteep(SIZES_OF_TIMES.map(time))).toBe(isSteep);
   });
 
@@ -45,7 +45,7 @@ describe('the growth of work', () => {
     ['n log n', (n) => n * 6 * Math.log2(n), false],
     ['n^1.5', (n) => n ** 1.5 / 2, true],
     ['quadratic', (n) => n ** 2 / 400, true],
-  ])('in memory is %s', async (_, objects, isSteep) => {
+  ])('in memory: %s', async (_, objects, isSteep) => {
     const allocate = (n: number) => () => {
       for (let i = 0; i < objects(n); i++) kept = { i };
       return kept;

@@ -21,7 +21,7 @@ function script(name: string): URL {
   return pathToFileURL(join(dirname(main), name));
 }
 
-describe('the embedded store on a thread of its own', () => {
+describe('the embedded database in a worker thread', () => {
   let engine: ReturnType<typeof leaseQueue>;
   beforeAll(async () => {
     engine = leaseQueue(await connectThread(script('store-thread.js'), join(temporaryDirectory(), 'pgdata')));
@@ -37,13 +37,13 @@ describe('the embedded store on a thread of its own', () => {
     }
   };
 
-  it('gives rows with their types', async () => {
+  it('returns typed rows', async () => {
     const at = new Date('2026-01-02T03:04:05.678Z');
     const { rows } = await run('select 1::int8 as big, $1::timestamptz as at, array[1, 2] as list', [at]);
     expect(rows).toEqual([{ big: 1, at, list: [1, 2] }]);
   });
 
-  it('gives an error with its code, and goes on', async () => {
+  it('returns an error with its code, and continues', async () => {
     await expect(run('select 1 / 0')).rejects.toMatchObject({ code: '22012', message: 'division by zero' });
     expect((await run('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
@@ -57,7 +57,7 @@ describe('the embedded store on a thread of its own', () => {
     expect((await run('select word from note')).rows).toEqual([]);
   });
 
-  it('leaves the event loop free while a statement runs', async () => {
+  it('does not block the event loop during a statement', async () => {
     let turns = 0;
     const counting = setInterval(() => turns++, 1);
     await run('select count(*) from generate_series(1, 1000000)');
@@ -65,7 +65,7 @@ describe('the embedded store on a thread of its own', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it('tells that it is closed, rather than wait', async () => {
+  it('reports that it is closed instead of waiting', async () => {
     const connection = await connectThread(script('store-thread.js'), join(temporaryDirectory(), 'pgdata'));
     await connection.close();
     await expect(connection.query('select 1', [])).rejects.toThrow('is closed');
@@ -73,7 +73,7 @@ describe('the embedded store on a thread of its own', () => {
   });
 });
 
-describe('an importer on a thread of its own', () => {
+describe('an importer in a worker thread', () => {
   const open = importersInThreads(script('parser-thread.js'));
   const fileOf = (name: string, content: string) => {
     const path = join(temporaryDirectory(), name);
@@ -92,7 +92,7 @@ describe('an importer on a thread of its own', () => {
   };
   const list = Array.from({ length: 3_333 }, (_, i) => `host-${i}.example.com\n`).join('');
 
-  it('gives the event loop a turn between batches, however slowly records are taken', async () => {
+  it('yields to the event loop between batches, however slow the consumer', async () => {
     const lines = Array.from({ length: 20 * BATCH }, (_, i) => `n${i}.test-feed.net\n`).join('');
     const path = fileOf('many.txt', lines);
     let turn = 0;
@@ -110,7 +110,7 @@ describe('an importer on a thread of its own', () => {
     expect(turns.size).toBe(20);
   });
 
-  it('reads what it reads on the calling thread, in that order', async () => {
+  it('reads the same records as on the main thread, in the same order', async () => {
     const path = fileOf('list.txt', list);
     const { records, progress } = await read(open('text'), path);
     expect(records).toEqual((await read(createImporter('text'), path)).records);
@@ -118,13 +118,13 @@ describe('an importer on a thread of its own', () => {
     expect(progress).toBe(list.length);
   });
 
-  it('takes the options of a source', async () => {
+  it('applies the options of a source', async () => {
     const path = fileOf('hashes.txt', 'bad.exe\n');
     const { records } = await read(open('text', { type: 'FILENAME' }), path);
     expect(records).toMatchObject([{ kind: 'indicator', type: 'FILENAME', value: 'bad.exe' }]);
   });
 
-  it('gives what stands before the place where a file cannot be read further', async () => {
+  it('yields the records before an unreadable position', async () => {
     const path = fileOf('broken.csv', `domain\nbad.example.com\n"never closed`);
     const seen: string[] = [];
     const reading = async () => {
@@ -135,7 +135,7 @@ describe('an importer on a thread of its own', () => {
     expect(seen).toEqual(['indicator']);
   });
 
-  it('reads several files at once, and one after the other', async () => {
+  it('reads several files concurrently and sequentially', async () => {
     const paths = [1, 2, 3].map((i) => fileOf(`list-${i}.txt`, list.replaceAll('host', `host${i}`)));
     const importer = open('text');
     const at = async (path: string) => (await read(importer, path)).records.length;
@@ -143,7 +143,7 @@ describe('an importer on a thread of its own', () => {
     for (const path of paths) expect(await at(path)).toBe(3_333);
   });
 
-  it('stops reading when its reader does', async () => {
+  it('stops reading when its consumer does', async () => {
     const path = fileOf('list.txt', list);
     for await (const record of open('text').read(fileInput({ path, fileName: path }))) {
       expect(record.kind).toBe('indicator');

@@ -19,7 +19,7 @@ function firstLoad(): string[] {
   return [...found];
 }
 
-it('loads less than 300 kB of script at first, gzipped', () => {
+it('the initial scripts are smaller than 300 kB gzipped', () => {
   const files = firstLoad();
   const bytes = files.reduce(
     (sum, name) => sum + gzipSync(readFileSync(join(web(), 'assets', name))).length,
@@ -29,7 +29,7 @@ it('loads less than 300 kB of script at first, gzipped', () => {
   expect(bytes).toBeLessThan(300_000);
 });
 
-it('is split by page', () => {
+it('the scripts are split by page', () => {
   const names = readdirSync(join(web(), 'assets'));
   for (const page of [
     'indicators',
@@ -48,7 +48,7 @@ it('is split by page', () => {
   expect(firstLoad().some((name) => name.startsWith('settings'))).toBe(false);
 });
 
-it('has no script inside the document', () => {
+it('the document has no inline script', () => {
   const document = readFileSync(join(web(), 'index.html'), 'utf8');
   expect(document.match(/<script(?![^>]*\ssrc=)/g)).toBeNull();
   expect(document).not.toMatch(/\son\w+=|javascript:/);

@@ -61,7 +61,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     ((await (await api(`/api/v1/indicators/${id}`)).json()) as { data: { confidence: number } }).data
       .confidence;
 
-  it('first start: the link made the administrator, and is used up', async () => {
+  it('the initial setup link is invalid after use', async () => {
     opened = await openPage();
     const { page } = opened;
     await page.goto(link);
@@ -77,7 +77,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect([status, code]).toEqual([409, 'conflict']);
   });
 
-  it('signs in, comes back to where it was, and signs out', async () => {
+  it('signs in, returns to the requested page, and signs out', async () => {
     opened = await openPage();
     const { page } = opened;
     await page.goto(`${service.address}/actors?q=APT29`);
@@ -99,7 +99,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     '/\t/elsewhere.example/',
     '/\n/elsewhere.example/',
     '/\\elsewhere.example/',
-  ])('does not lead elsewhere after signing in: %j', async (to) => {
+  ])('does not redirect to another site after sign-in: %j', async (to) => {
     opened = await openPage();
     const { page } = opened;
     await page.goto(`${service.address}/sign-in?to=${encodeURIComponent(to)}`);
@@ -110,7 +110,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(page.url()).toBe(`${service.address}/`);
   });
 
-  it('tells a wrong password, and locks the account out that is guessed at', async () => {
+  it('reports a wrong password, and blocks an account after too many attempts', async () => {
     const email = await addUser(service, 'viewer', 'guessed');
     opened = await openPage();
     const { page } = opened;
@@ -127,7 +127,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await expectText(page.getByRole('alert'), /Too many attempts/);
   });
 
-  it('a key is created, used with the curl line that is shown, seen in use, and revoked', async () => {
+  it('creates a key, uses it with the displayed curl command, shows its use, and revokes it', async () => {
     opened = await asAnalyst('/settings');
     const { page } = opened;
     await page.getByRole('button', { name: 'Create API key' }).click();
@@ -154,7 +154,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect((await api('/api/v1/indicators', made)).status).toBe(401);
   });
 
-  it('a key is rotated, both are good for a while', async () => {
+  it('rotates a key, with both valid during the overlap', async () => {
     opened = await asAnalyst('/settings/keys');
     const { page } = opened;
     await page.getByRole('button', { name: 'Create API key' }).click();
@@ -169,7 +169,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     for (const each of [old, rotated]) expect((await api('/api/v1/indicators', each)).status).toBe(200);
   });
 
-  it('a pin holds against an enrichment; unpinned, what providers say decides at once', async () => {
+  it('a pin overrides enrichment; after unpinning, the provider score applies', async () => {
     const { id } = await firstOf('type=IPV4&pageSize=1');
     opened = await asAnalyst(`/indicators/${id}`);
     const { page } = opened;
@@ -190,7 +190,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
       await history.getByText(action, { exact: true }).waitFor();
   });
 
-  it('what is whitelisted is gone from the API at once, and comes back at once', async () => {
+  it('whitelisting hides an indicator from the API at once, and removing the entry restores it', async () => {
     const { id, value } = await firstOf('type=DOMAIN&pageSize=1');
     opened = await asAnalyst(`/indicators/${id}`);
     const { page } = opened;
@@ -207,7 +207,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect((await api(`/api/v1/indicators/${id}`)).status).toBe(200);
   });
 
-  it('a file is looked at, imported, and what was rejected can be read', async () => {
+  it('previews and imports a file, and shows rejected records', async () => {
     opened = await asAnalyst('/imports');
     const { page } = opened;
     const content = 'type,value\nDOMAIN,fresh.test-feed.net\nIPV4,999.9.9.9\n';
@@ -234,7 +234,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('row', { name: /ours\.csv Our own Done 1 0 0 1/ }).waitFor();
   });
 
-  it('an administrator undoes an import, and removes a source, once told what that changes', async () => {
+  it('an administrator previews and undoes an import, and removes a source', async () => {
     const imported = async (source: string, value: string) => {
       const csv = `type,value\nDOMAIN,${value}\n`;
       const done = await run(['import', '-', '--source', source], { env: service.env, input: csv });
@@ -274,7 +274,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await until('it is given out no more', async () => !(await isGivenOut('gone.test-feed.net')));
   });
 
-  it('filters live in the address, and the export is of what is shown', async () => {
+  it('filters are in the URL, and the export uses them', async () => {
     opened = await asViewer('/indicators?type=CVE&sort=confidence');
     const { page } = opened;
     const shown = (await (await api('/api/v1/indicators?type=CVE&pageSize=1')).json()) as { total: number };
@@ -299,7 +299,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await page.getByRole('textbox', { name: 'Value' }).inputValue()).toBe('2021');
   });
 
-  it('another indicator is another page: nothing typed for the one is left on the other', async () => {
+  it('navigating to another indicator resets the forms', async () => {
     const [a, b] = [await firstOf('type=MD5&pageSize=1'), await firstOf('type=SHA256&pageSize=1')];
     opened = await asAnalyst(`/indicators/${a.id}`);
     const { page } = opened;
@@ -330,7 +330,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await dialog.getByLabel('Confidence').inputValue()).toBe(String(b.confidence));
   });
 
-  it('what is typed is not overtaken by what comes back, and is one step to go back', async () => {
+  it('typing is not overwritten by late responses, and is one history entry', async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;
     await page.route('**/app/**', async (route) => {
@@ -347,7 +347,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await box.inputValue()).toBe('');
   });
 
-  it('is used with the keyboard: / searches, the palette finds everything', async () => {
+  it('supports the keyboard: / focuses search, the palette finds objects', async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;
     await page.keyboard.press('/');
@@ -368,7 +368,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect((await textOf(download)).match(/^title: /gm)?.length).toBeGreaterThan(5);
   });
 
-  it('finds who uses a technique, and what a report speaks of', async () => {
+  it("finds the actors that use a technique, and a report's indicators", async () => {
     opened = await asViewer('/');
     const { page } = opened;
     await page.keyboard.press('Control+k');
@@ -385,7 +385,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('table').getByRole('link').first().waitFor();
   });
 
-  it('actors and campaigns are filtered, and the filter taken back', async () => {
+  it('filters actors and campaigns, and clears the filter', async () => {
     opened = await asViewer('/actors');
     const { page } = opened;
     const all = await page.getByText(/\d+ known/).innerText();
@@ -403,7 +403,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  it('the search box follows the address', async () => {
+  it('the search box follows the URL', async () => {
     opened = await asViewer('/indicators?q=1.1');
     const { page } = opened;
     const box = page.getByRole('textbox', { name: 'Value' });
@@ -421,7 +421,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await box.inputValue()).toBe('yyyy');
   });
 
-  it('Enter in the palette opens the first hit, or all that hold what was typed', async () => {
+  it('Enter in the palette opens the first result or all matches', async () => {
     opened = await asViewer('/');
     const { page } = opened;
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -441,7 +441,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.waitForURL(/\/indicators\?q=never/);
   });
 
-  it('copies also where the browser gives the page no clipboard, and says so', async () => {
+  it('copies without the Clipboard API, and confirms it', async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;
     await page.evaluate(() => {
@@ -461,7 +461,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('link', { name: 'Download' }).click();
   };
 
-  it('a viewer is offered no change, and gets none by calling the operations', async () => {
+  it('a viewer has no write actions, in the UI or by direct calls', async () => {
     const { id } = await firstOf('type=URL&pageSize=1');
     opened = await asViewer(`/indicators/${id}`);
     const { page } = opened;
@@ -492,7 +492,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('Requires the role administrator; your role is viewer.').waitFor();
   });
 
-  it('the audit tells an administrator each of these things, and gives them as CSV', async () => {
+  it('the audit log shows the actions of these tests, and exports them as CSV', async () => {
     opened = await asAdministrator('/audit');
     const { page } = opened;
     const actions = [
@@ -531,7 +531,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  it('an administrator adds a user, changes the role, and switches the account off', async () => {
+  it('an administrator adds a user, changes the role, and disables the account', async () => {
     opened = await asAdministrator('/settings/users');
     const { page } = opened;
     await page.getByRole('button', { name: 'Add user' }).click();
@@ -565,7 +565,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await theirs.page.waitForURL(/sign-in/);
   });
 
-  it('an unknown address says so, as does what is not there', async () => {
+  it('reports unknown pages and missing objects', async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;
     await page.goto(`${service.address}/indicators/00000000-0000-4000-8000-000000000000`);

@@ -142,7 +142,7 @@ describeInBrowser('what others wrote', () => {
     ['actor', '/actors'],
     ['campaign', '/campaigns'],
     ['import', '/imports'],
-  ])('is text on the page of an %s, and on its list', async (name, list) => {
+  ])('hostile text is escaped on the page of an %s, and in its list', async (name, list) => {
     const { page, complaints } = await follow(list, name);
     expect(await page.evaluate(() => (window as { hit?: number }).hit)).toBeUndefined();
     expect(await page.locator('img[src="x"], main script').count()).toBe(0);
@@ -154,7 +154,7 @@ describeInBrowser('what others wrote', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is text in the answer of a provider', async () => {
+  it("hostile text is escaped in a provider's response", async () => {
     const { page, complaints } = await open('/indicators?type=IPV4');
     await page.locator('tbody a').first().click();
     await page.getByRole('button', { name: 'Enrich now' }).click();
@@ -170,7 +170,7 @@ describeInBrowser('what others wrote', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is text in the overview, the palette, sources and the audit', async () => {
+  it('hostile text is escaped in the overview, the palette, sources and the audit log', async () => {
     const { page, complaints } = await open('/');
     for (const path of ['/', '/sources', '/audit', '/imports']) {
       await page.goto(service.address + path);

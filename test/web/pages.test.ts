@@ -42,7 +42,7 @@ describeInBrowser('every page', () => {
     await service?.stop();
   });
 
-  it.each(PAGES)('%s is accessible in light and dark colours, and breaks no policy', async (name, path) => {
+  it.each(PAGES)('%s is accessible in light and dark mode, without policy violations', async (name, path) => {
     const { page, complaints } = await open(path.replace(/[A-Z]{4,}$/, (word) => ids[word] ?? ''));
     await page.waitForLoadState('networkidle');
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -52,7 +52,7 @@ describeInBrowser('every page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('signing in is accessible without a session', async () => {
+  it('the sign-in page is accessible without a session', async () => {
     const { page, complaints } = await openPage();
     await page.goto(`${service.address}/sign-in`);
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -60,7 +60,7 @@ describeInBrowser('every page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('dialogs are accessible: a new key, a pin, the palette', async () => {
+  it('dialogs are accessible: new key, pin, palette', async () => {
     const { page, complaints } = await open('/settings/keys');
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').waitFor();

@@ -7,7 +7,7 @@ const network = (text: string) => ({ by: 'network', network: expect.objectContai
 const value = (type: IndicatorType, text: string) => ({ by: 'value', type, value: text });
 const itself = (name: string) => ({ by: 'name', name, reach: 'itself' });
 
-describe('the candidates of an entry', () => {
+describe('candidatesOf', () => {
   it.each<[ListKind, string, unknown, IndicatorType[]?]>([
     ['hostname', 'Example.com.', [{ by: 'name', name: 'example.com', reach: 'itself and below' }]],
     ['hostname', '*.example.com', [{ by: 'name', name: 'example.com', reach: 'below' }]],
@@ -18,7 +18,7 @@ describe('the candidates of an entry', () => {
     ['string', 'bücher.example', [itself('xn--bcher-kva.example')], ['DOMAIN', 'URL']],
     ['string', '192.0.2.1', [network('192.0.2.1/32')], ['IPV4', 'URL']],
     ['string', 'a.example', [itself('a.example'), value('FILENAME', 'a.example')], ['DOMAIN', 'FILENAME']],
-  ])('%s %s are found by index', (kind, entry, found, types = [...INDICATOR_TYPES]) => {
+  ])('finds candidates of %s %s by index', (kind, entry, found, types = [...INDICATOR_TYPES]) => {
     expect(candidatesOf(kind, entry, types)).toEqual(found);
   });
 
@@ -26,7 +26,7 @@ describe('the candidates of an entry', () => {
     ['substring', 'Example'],
     ['regex', '/example/'],
     ['hostname', 'com'],
-  ])('%s %s are found by no index', (kind, entry) => {
+  ])('returns null for %s %s, which no index covers', (kind, entry) => {
     expect(candidatesOf(kind, entry)).toBeNull();
   });
 });

@@ -30,7 +30,7 @@ const list = (kind: ListKind, size: number, entry = ENTRIES[kind]) => ({
   list: Array.from({ length: size }, (_, n) => entry(n)),
 });
 
-describe('one entry takes time proportional to its length', LONG, () => {
+describe('parsing an entry takes time linear in its length', LONG, () => {
   it.each<[string, (text: string) => unknown]>([
     ['of an operator', parseOperatorEntry],
     ['a name', (text) => readName(text, 'itself and below')],
@@ -44,8 +44,8 @@ describe('one entry takes time proportional to its length', LONG, () => {
   });
 });
 
-describe('lists take time proportional to their entries', LONG, () => {
-  it.each(LIST_KINDS)('when a list of kind %s is parsed and made a matcher', async (kind) => {
+describe('processing lists takes time linear in their entries', LONG, () => {
+  it.each(LIST_KINDS)('when a list of kind %s is parsed and compiled', async (kind) => {
     // An expression is a program of its own.
     const sizes = kind === 'regex' ? upTo(256) : LIST_SIZES;
     const growth = await steepGrowth((size) => {
@@ -70,7 +70,7 @@ describe('lists take time proportional to their entries', LONG, () => {
   });
 });
 
-describe('matching a value takes time proportional to its length', LONG, () => {
+describe('matching a value takes time linear in its length', LONG, () => {
   const lists = LIST_KINDS.map((kind) => ({
     id: kind,
     list: listOf(kind, [...Array(kind === 'regex' ? 5 : 500).keys()].map(ENTRIES[kind])),

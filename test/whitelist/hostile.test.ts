@@ -27,7 +27,7 @@ function words(length: number): string[] {
 }
 
 describe('a hostile list', () => {
-  it('of very many names is read and asked', () => {
+  it('of very many names is compiled and matched fast', () => {
     const matcher = matcherOf(
       'hostname',
       Array.from({ length: 200_000 }, (_, n) => `host-${n}.example`),
@@ -36,7 +36,7 @@ describe('a hostile list', () => {
     expect(timeOf(matcher, 'DOMAIN', `${'a.'.repeat(120)}example`, 1000)).toBeLessThan(BOUND_MS);
   });
 
-  it('of a hundred thousand parts that all begin alike costs a value little', () => {
+  it('of a hundred thousand substrings with a common prefix is matched fast', () => {
     const matcher = matcherOf(
       'substring',
       words(16).map((word) => `${word}c`),
@@ -47,7 +47,7 @@ describe('a hostile list', () => {
     );
   });
 
-  it('of parts within each other costs a value little', () => {
+  it('of nested substrings is matched fast', () => {
     const matcher = matcherOf(
       'substring',
       Array.from({ length: 250 }, (_, n) => 'a'.repeat(n + 4)),
@@ -55,12 +55,12 @@ describe('a hostile list', () => {
     expect(timeOf(matcher, 'USER_AGENT', 'a'.repeat(8192), 1)).toBeLessThan(BOUND_MS);
   });
 
-  it('of networks within each other costs an address little', () => {
+  it('of nested networks is matched fast', () => {
     const networks = Array.from({ length: 25 }, (_, n) => `10.0.0.0/${n + 8}`);
     expect(timeOf(matcherOf('cidr', networks), 'IPV4', '10.0.0.0', 10_000)).toBeLessThan(BOUND_MS);
   });
 
-  it('of expressions that would make a backtracking engine hang costs a value little', () => {
+  it('of expressions that make a backtracking engine hang is matched fast', () => {
     const expressions = ['/^(a+)+$/', '/^(a|aa)+$/', '/(x+x+)+y/', '/^(?:a?){30}a{30}b$/', '/\\b(a*)*\\bq/'];
     const matcher = matcherOf('regex', expressions);
     expect(timeOf(matcher, 'MUTEX', `${'a'.repeat(8000)}!`, 1)).toBeLessThan(BOUND_MS);

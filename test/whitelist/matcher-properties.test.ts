@@ -50,8 +50,8 @@ const lists = fc
   .array(list, { maxLength: 5 })
   .map((all) => all.map((one, index) => ({ id: `list ${index}`, list: one })));
 
-describe('whatever the lists and the value', () => {
-  it('the matcher finds what going through every entry finds', () => {
+describe('for arbitrary lists and values', () => {
+  it('the matcher finds the same as a linear scan', () => {
     fc.assert(
       fc.property(lists, fc.array(value, { maxLength: 20 }), (all, values) => {
         const matcher = buildMatcher(all);
@@ -67,8 +67,8 @@ describe('whatever the lists and the value', () => {
   });
 });
 
-describe('whatever the JSON', () => {
-  it('nothing throws', () => {
+describe('for arbitrary JSON', () => {
+  it('parsing and matching never throw', () => {
     const loose = fc.record(
       {
         name: fc.oneof(fc.string(), fc.jsonValue()),

@@ -84,19 +84,19 @@ const MISSES: Case[] = [
 ];
 
 describe('the matcher', () => {
-  it.each(HITS)('%s %s hits %s %s', (kind, entry, type, value) => {
+  it.each(HITS)('with %s %s matches %s %s', (kind, entry, type, value) => {
     expect(hitIn(kind, [entry], type, value)).toEqual({ listId: 'list', entry });
   });
 
-  it.each(MISSES)('%s %s leaves %s %s alone', (kind, entry, type, value) => {
+  it.each(MISSES)('with %s %s does not match %s %s', (kind, entry, type, value) => {
     expect(hitIn(kind, [entry], type, value)).toBeNull();
   });
 
-  it('leaves types alone that the list does not apply to', () => {
+  it('ignores types that the list does not cover', () => {
     expect(hitIn('hostname', ['example.com'], 'EMAIL', 'a@example.com', ['DOMAIN', 'URL'])).toBeNull();
   });
 
-  it('names the first list that hits, whatever its kind', () => {
+  it('returns the first matching list, whatever its kind', () => {
     const matcher = buildMatcher([
       { id: 'none', list: listOf('string', []) },
       { id: 'other', list: listOf('hostname', ['a.test']) },
@@ -106,7 +106,7 @@ describe('the matcher', () => {
     expect(matcher.match('DOMAIN', 'www.example.com')?.listId).toBe('first');
   });
 
-  it('passes over an equal entry of an earlier list for other types', () => {
+  it('skips an equal entry of an earlier list for other types', () => {
     const matcher = buildMatcher([
       { id: 'domains', list: listOf('hostname', ['example.com'], ['DOMAIN']) },
       { id: 'mail', list: listOf('hostname', ['example.com'], ['EMAIL']) },
@@ -114,13 +114,13 @@ describe('the matcher', () => {
     expect(matcher.match('EMAIL', 'a@example.com')?.listId).toBe('mail');
   });
 
-  it('names the first of several entries of a list', () => {
+  it('returns the first matching entry of a list', () => {
     expect(hitIn('cidr', ['192.0.2.0/25', '192.0.2.0/24', '192.0.2.1'], 'IPV4', '192.0.2.1')?.entry).toBe(
       '192.0.2.0/25',
     );
   });
 
-  it('finds nothing without lists', () => {
+  it('matches nothing without lists', () => {
     expect(buildMatcher([]).match('DOMAIN', 'example.com')).toBeNull();
   });
 

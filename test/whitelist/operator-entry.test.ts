@@ -5,7 +5,7 @@ import { parseOperatorEntry } from '../../src/whitelist/matching/operator-entry.
 const NAMES = ['DOMAIN', 'URL', 'EMAIL'];
 const NETWORKS = ['IPV4', 'IPV6', 'URL'];
 
-describe('what an operator types', () => {
+describe('parseOperatorEntry', () => {
   it.each([
     ['8.8.8.8', 'cidr', '8.8.8.8/32', NETWORKS],
     ['8[.]8[.]8[.]8', 'cidr', '8.8.8.8/32', NETWORKS],
@@ -24,11 +24,11 @@ describe('what an operator types', () => {
     ['cve-2021-44228', 'string', 'CVE-2021-44228', ['CVE']],
     ['AS 64496', 'string', 'AS64496', ['ASN']],
     ['HKLM\\Software\\Ours', 'string', 'hkey_local_machine\\software\\ours', ['REGISTRY_KEY']],
-  ])('%s is %s %s', (text, kind, entry, types) => {
+  ])('parses %s as %s %s', (text, kind, entry, types) => {
     expect(parseOperatorEntry(text)).toEqual({ kind, entry, types });
   });
 
-  it('is an expression over all types in slashes', () => {
+  it('parses text in slashes as a regular expression', () => {
     expect(parseOperatorEntry('/^(noc|soc)@/i')).toMatchObject({ kind: 'regex', entry: '/^(noc|soc)@/i' });
   });
 
@@ -38,7 +38,7 @@ describe('what an operator types', () => {
     ['/opt/ours/run', 'FILENAME', { kind: 'string', entry: '/opt/ours/run', types: ['FILENAME'] }],
     ['intranet.corp', 'DOMAIN', { kind: 'hostname', entry: 'intranet.corp', types: NAMES }],
     ['::ffff:192.0.2.1', 'IPV6', { kind: 'cidr', entry: '192.0.2.1/32', types: NETWORKS }],
-  ])('%s is a %s when it is said to be', (text, type, entry) => {
+  ])('parses %s as a %s when the type is given', (text, type, entry) => {
     expect(parseOperatorEntry(text, type)).toEqual(entry);
   });
 
@@ -58,11 +58,11 @@ describe('what an operator types', () => {
     ['/.*/', 'an expression that matches everything'],
     ['/(?=a)b/', 'an expression that RE2 cannot run'],
     ['=com', 'a single label, not a domain'],
-  ])('%j is no entry: %s', (text, rejected) => {
+  ])('rejects %j: %s', (text, rejected) => {
     expect(parseOperatorEntry(text)).toEqual({ rejected });
   });
 
-  it('reads what it returned as the same again', () => {
+  it('is idempotent', () => {
     for (const text of [
       '8.8.8.8',
       '2001:DB8::/32',

@@ -14,9 +14,9 @@ function listHiding(type: IndicatorType, raw: string): string | undefined {
   return matcher.match(result.type, result.normalized)?.listId;
 }
 
-describe('the lists that come with Tipline', () => {
+describe('the built-in warninglists', () => {
   it.each(lists.map(({ id, list }) => [id, list] as const))(
-    '%s says what it is, each entry once',
+    '%s has a description and unique, valid entries',
     (_, list) => {
       expect(list.rejectedEntries).toEqual([]);
       expect(list.description).not.toBe('');
@@ -39,7 +39,7 @@ describe('the lists that come with Tipline', () => {
     ['IPV4', '255.255.255.255'],
     ['URL', 'http://127.0.0.1:8080/a'],
     ['URL', 'http://[::1]/'],
-  ])('hide %s %s', (type, value) => {
+  ])('cover %s %s', (type, value) => {
     expect(listHiding(type, value)).toMatch(/^special-use-ipv[46]\.json$/);
   });
 
@@ -59,11 +59,11 @@ describe('the lists that come with Tipline', () => {
     ['IPV6', '2620:fe::fe', 'public-resolvers.json'],
     ['URL', 'https://1.1.1.1/dns-query', 'public-resolvers.json'],
     ['URL', 'https://dns.google/resolve?name=a.example', 'public-resolver-names.json'],
-  ])('hide %s %s by %s', (type, value, id) => {
+  ])('cover %s %s by %s', (type, value, id) => {
     expect(listHiding(type, value)).toBe(id);
   });
 
-  it.each(['md5', 'sha1', 'sha256'] as const)('hide the %s of nothing', (algorithm) => {
+  it.each(['md5', 'sha1', 'sha256'] as const)('cover the %s of an empty file', (algorithm) => {
     const digest = createHash(algorithm).update('').digest('hex');
     expect(listHiding(algorithm.toUpperCase() as IndicatorType, digest)).toBe('empty-files.json');
   });
@@ -88,7 +88,7 @@ describe('the lists that come with Tipline', () => {
     ['DOMAIN', 'example.com.co'],
     ['DOMAIN', 'tunnel.dns.google'],
     ['EMAIL', 'user@google.com'],
-  ])('leave %s %s alone', (type, value) => {
+  ])('do not cover %s %s', (type, value) => {
     expect(listHiding(type, value)).toBeUndefined();
   });
 });

@@ -11,8 +11,8 @@ function reasonAgainst(type: ListKind, entry: unknown, attributes?: string[]): s
   return parsed({ ...LIST, type, matching_attributes: attributes, list: [entry] }).rejectedEntries[0]?.reason;
 }
 
-describe('a list of MISP', () => {
-  it('is read with its entries as they are written', () => {
+describe('a MISP warninglist', () => {
+  it('is parsed with its trimmed entries', () => {
     const json = {
       ...LIST,
       matching_attributes: ['domain', 'hostname'],
@@ -29,7 +29,7 @@ describe('a list of MISP', () => {
     });
   });
 
-  it('is one of strings, of version 1 and for all types when it says nothing else', () => {
+  it('defaults to strings, version 1 and all types', () => {
     const list = parsed({ name: 'A list', list: ['d41d8cd98f00b204e9800998ecf8427e'] });
     expect(list).toMatchObject({ kind: 'string', version: '1', description: '' });
     expect(list.types).toHaveLength(15);
@@ -61,12 +61,12 @@ describe('a list of MISP', () => {
       'no matching attribute that can be compared',
     ],
     [{ ...LIST, list: 'example.com' }, 'no list of entries'],
-  ])('%j is none', (json, rejected) => {
+  ])('rejects %j', (json, rejected) => {
     expect(parseWarninglist(json)).toEqual({ rejected });
   });
 });
 
-describe('the types of a list', () => {
+describe('the types of a warninglist', () => {
   it.each<[ListKind, string[], string[]]>([
     ['hostname', ['hostname', 'domain|ip'], ['DOMAIN', 'URL']],
     ['cidr', ['ip-src', 'ip-dst|port', 'domain|ip'], ['IPV4', 'IPV6', 'URL']],
@@ -76,12 +76,12 @@ describe('the types of a list', () => {
     ['string', ['domain|ip'], ['IPV4', 'IPV6', 'DOMAIN', 'URL']],
     ['regex', ['domain'], ['DOMAIN']],
     ['hostname', ['ALL'], ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'EMAIL']],
-  ])('of %s for %j are %j', (type, attributes, types) => {
+  ])('of kind %s for %j are %j', (type, attributes, types) => {
     expect(parsed({ ...LIST, type, matching_attributes: attributes, list: [] }).types).toEqual(types);
   });
 });
 
-describe('an entry', () => {
+describe('a warninglist entry', () => {
   it.each<[ListKind, unknown, string]>([
     ['string', 5, 'not text'],
     ['string', '', 'empty'],
@@ -130,7 +130,7 @@ describe('an entry', () => {
     ['regex', '/./', 'an expression that matches everything'],
     ['regex', '/^[0-9a-f]{32}$/', 'an expression that matches everything'],
     ['regex', '/@/', 'an expression that matches everything'],
-  ])('of %s cannot be %j: %s', (kind, entry, reason) => {
+  ])('of kind %s cannot be %j: %s', (kind, entry, reason) => {
     expect(reasonAgainst(kind, entry)).toBe(reason);
   });
 
@@ -141,16 +141,16 @@ describe('an entry', () => {
     ['cidr', '10.0.0.0/8'],
     ['cidr', 'fc00::/7'],
     ['regex', '/(a+)+$/'],
-  ])('of %s can be %j', (kind, entry) => {
+  ])('of kind %s can be %j', (kind, entry) => {
     expect(reasonAgainst(kind, entry)).toBeUndefined();
   });
 
-  it('must be a value of a type of its list', () => {
+  it("must be a value of one of its list's types", () => {
     const sha512 = 'a'.repeat(128);
     expect(reasonAgainst('string', sha512, ['md5', 'sha512'])).toBe('no value of a type of the list');
   });
 
-  it('is named by its place when it is rejected', () => {
+  it('is identified by its index when rejected', () => {
     const list = parsed({ ...LIST, list: ['example.com', 'com', 'example.net', 7] });
     expect(list.entries).toEqual(['example.com', 'example.net']);
     expect(list.rejectedEntries).toEqual([
@@ -159,7 +159,7 @@ describe('an entry', () => {
     ]);
   });
 
-  it('is not compiled when there are too many expressions', () => {
+  it('beyond the maximum number of expressions is rejected', () => {
     const list = parsed({
       ...LIST,
       type: 'regex',
@@ -170,8 +170,8 @@ describe('an entry', () => {
   });
 });
 
-describe.skipIf(!existsSync(REAL_DATA))('the public lists', () => {
-  it('are read but for hashes of other lengths', () => {
+describe.skipIf(!existsSync(REAL_DATA))('the public warninglists', () => {
+  it('are accepted except hashes of other lengths', () => {
     const rejected = listsIn(`${REAL_DATA}/warninglists`).flatMap(({ id, json }) =>
       parsed(json).rejectedEntries.map(({ reason }) => `${id}: ${reason}`),
     );
