@@ -19,6 +19,17 @@ export async function findLinkedUser(db: Db, { issuer, subject }: IdentityKey): 
   return row?.user_id;
 }
 
+/** Returns whether an account of this issuer is linked to the user. */
+export async function hasIdentityOf(db: Db, userId: string, issuer: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('app_identity')
+    .select('subject')
+    .where('user_id', '=', userId)
+    .where('issuer', '=', issuer)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export async function linkIdentity(
   trx: Transaction<Tables>,
   userId: string,

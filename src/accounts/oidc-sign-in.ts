@@ -5,7 +5,7 @@ import type { SecretBox } from '../secrets/secret-box.ts';
 import { findUser, lockEnabled, type User } from './accounts.queries.ts';
 import { audit } from './accounts.service.ts';
 import type { Client } from './cookies.ts';
-import { findLinkedUser, linkIdentity } from './identities.queries.ts';
+import { findLinkedUser, hasIdentityOf, linkIdentity } from './identities.queries.ts';
 import { type Identity, type OidcChecks, OidcError, type OidcProvider } from './oidc.ts';
 import { by, enter, type SignInDeps } from './sign-in.ts';
 
@@ -59,8 +59,11 @@ export async function finishOidc(
     if (!user) return { outcome: 'refused' as const, why: 'no account with this verified e-mail address' };
     if (!(await lockEnabled(trx, user.id)))
       return { outcome: 'refused' as const, why: 'the account is disabled' };
-    // Another sign-in of the same user may have linked it before the account was locked.
+    // Another sign-in may have linked it before the account was locked.
     if (linked === undefined && (await findLinkedUser(trx, identity)) === undefined) {
+      // The address may have passed to another person since.
+      if (await hasIdentityOf(trx, user.id, identity.issuer))
+        return { outcome: 'refused' as const, why: 'the account is linked to another identity' };
       await linkIdentity(trx, user.id, identity);
       await audit(trx, 'user.change', user.id, null, { identity: 'linked' }, by(user, client, clock()));
     }

@@ -125,6 +125,15 @@ onEveryEngine((engine) => {
     ]);
   });
 
+  it('refuses another subject with the address of a linked account', async () => {
+    await comeBack((await goThere()).state);
+    claims.sub = 'person-2';
+    browser = openBrowser(tipline);
+    const back = await comeBack((await goThere()).state);
+    expect(back.headers.location).toBe('/sign-in?error=refused');
+    expect(await account()).toBeNull();
+  });
+
   it('recognizes a linked person after their email address changes', async () => {
     await comeBack((await goThere()).state);
     claims.email = 'married@example.org';
