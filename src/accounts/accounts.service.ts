@@ -17,6 +17,7 @@ import {
   writePassword,
 } from './accounts.queries.ts';
 import { deleteFirstStarts, findFirstStart, writeFirstStart } from './first-start.queries.ts';
+import { unlinkIdentities } from './identities.queries.ts';
 import { hashPassword } from './password.ts';
 import { deleteSessions } from './sessions.queries.ts';
 import { hashToken, newToken } from './tokens.ts';
@@ -82,6 +83,8 @@ export interface UserChange {
   password?: string;
   /** Removes the second factor. */
   withoutTwoFactor?: boolean;
+  /** Removes the link to an account at the OpenID provider; the next sign-in there links again. */
+  withoutIdentity?: boolean;
 }
 
 /**
@@ -118,6 +121,7 @@ export async function changeUser(
     await updateUser(trx, after);
     if (hash !== null) await writePassword(trx, id, hash, 'another');
     if (change.withoutTwoFactor) await deleteTwoFactor(trx, id);
+    if (change.withoutIdentity) await unlinkIdentities(trx, id);
     const isAnother = after.role !== before.role || after.disabledAt !== null || before.disabledAt !== null;
     if (hash !== null || isAnother) await deleteSessions(trx, id);
     await audit(
@@ -125,7 +129,11 @@ export async function changeUser(
       'user.change',
       id,
       shown(before),
-      { ...shown(after), ...(hash && { password: 'changed' }) },
+      {
+        ...shown(after),
+        ...(hash && { password: 'changed' }),
+        ...(change.withoutIdentity && { identity: 'unlinked' }),
+      },
       by,
     );
     return after;

@@ -37,3 +37,7 @@ export async function linkIdentity(
 ): Promise<void> {
   await trx.insertInto('app_identity').values({ issuer, subject, user_id: userId }).execute();
 }
+
+export async function unlinkIdentities(trx: Transaction<Tables>, userId: string): Promise<void> {
+  await trx.deleteFrom('app_identity').where('user_id', '=', userId).execute();
+}

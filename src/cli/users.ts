@@ -19,6 +19,7 @@ interface SetOptions {
   role?: Role;
   password?: string;
   withoutTwoFactor?: true;
+  withoutIdentity?: true;
 }
 
 export function usersCommand(): Command {
@@ -42,6 +43,7 @@ export function usersCommand(): Command {
     .addOption(new Option('--role <role>', roles).choices(ROLES))
     .option('--name <name>', 'the name of the person', label)
     .option('--without-two-factor', 'remove its two-factor authentication')
+    .option('--without-identity', 'remove its link to an account at the OpenID provider')
     .action((email: string, options: SetOptions) => set(email, options));
   for (const disabled of [true, false]) {
     users

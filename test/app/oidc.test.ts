@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { changeUser } from '../../src/accounts/accounts.service.ts';
 import { openOidc } from '../../src/accounts/oidc.ts';
 import { openOutbound } from '../../src/outbound/outbound.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -125,13 +126,18 @@ onEveryEngine((engine) => {
     ]);
   });
 
-  it('refuses another subject with the address of a linked account', async () => {
+  it('refuses another subject with the address of a linked account, until the link is removed', async () => {
     await comeBack((await goThere()).state);
     claims.sub = 'person-2';
     browser = openBrowser(tipline);
     const back = await comeBack((await goThere()).state);
     expect(back.headers.location).toBe('/sign-in?error=refused');
     expect(await account()).toBeNull();
+
+    const by = { who: 'cli:test', now: NOW };
+    await changeUser(tipline.db, 'analyst@example.org', { withoutIdentity: true }, by);
+    await comeBack((await goThere()).state);
+    expect((await account()).email).toBe('analyst@example.org');
   });
 
   it('recognizes a linked person after their email address changes', async () => {
