@@ -75,7 +75,7 @@ describe('tipline users, beside a running server', () => {
     ],
     ['no password', ['create', 'b@example.org', '--role', 'viewer'], 2, /--password/],
     ['no address', ['create', 'nobody', '--role', 'viewer', '--password', PASSWORD], 2, /no e-mail address/],
-    ['nothing to change', ['set', 'admin@example.org'], 2, /nothing to change/],
+    ['nothing to change', ['set', 'admin@example.org'], 2, /No changes given/],
     ['the last administrator’s end', ['disable', 'admin@example.org'], 1, /last administrator/],
     ['an account that is none', ['disable', 'c@example.org'], 1, /no account/],
   ])('rejects %s', async (_, args, expected, message) => {
