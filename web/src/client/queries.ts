@@ -9,6 +9,7 @@ import {
   useQueryClient,
   useSuspenseQuery,
 } from '@tanstack/react-query';
+import { hasRole, type Role } from '../../../src/model/account.ts';
 import { ApiError, callApi } from './api.ts';
 import type { ApiRequest, ApiResponse, OperationKey } from './operations.ts';
 
@@ -91,6 +92,9 @@ export function useAccount() {
   if (!account) throw new ApiError(401, 'not_signed_in', 'Sign in first.');
   return account;
 }
+
+/** Returns whether the signed-in account has a role or a higher one. */
+export const useHasRole = (role: Role) => hasRole(useAccount().role, role);
 
 /** Returns the session from the cache if it is there, and refreshes it in the background. */
 export const readSession = () => queryClient.ensureQueryData({ ...session, revalidateIfStale: true });

@@ -1,58 +1,46 @@
 import { Table, Text } from '@mantine/core';
 import type { ApiItem } from '../client/operations.ts';
+import { DataTable } from './data-table.tsx';
 import { formatTime, visibleText } from './format.ts';
 import { PageLink } from './links.tsx';
-import { ScrollTable } from './scroll-table.tsx';
+import { SecondLine } from './text.tsx';
 
 type Entry = ApiItem<'GET /app/audit'>;
 
 /** A table of audit entries. */
 export function AuditTable({ entries, withObject = false }: { entries: Entry[]; withObject?: boolean }) {
   return (
-    <ScrollTable label={withObject ? 'Audit' : 'History'} minWidth={withObject ? 900 : 640}>
-      <Table verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Time</Table.Th>
-            <Table.Th>User</Table.Th>
-            <Table.Th>Action</Table.Th>
-            {withObject && <Table.Th>Object</Table.Th>}
-            <Table.Th>Changes</Table.Th>
-            <Table.Th>Reason</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {entries.map((entry) => (
-            <Table.Tr key={entry.id}>
-              <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatTime(entry.at)}</Table.Td>
-              <Table.Td>
-                <Text size="sm">{visibleText(entry.who)}</Text>
-                <Text size="xs" c="dimmed">
-                  {entry.address ? `from ${entry.address}` : 'via CLI'}
-                </Text>
-              </Table.Td>
-              <Table.Td>{entry.action}</Table.Td>
-              {withObject && (
-                <Table.Td>
-                  <Text size="sm">
-                    {entry.objectKind} <ObjectName entry={entry} />
-                  </Text>
-                  <Text size="xs" c="dimmed" className="value">
-                    {visibleText(entry.objectId)}
-                  </Text>
-                </Table.Td>
-              )}
-              <Table.Td maw={360}>
-                <ChangedFields before={entry.before} after={entry.after} />
-              </Table.Td>
-              <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>
-                {visibleText(entry.reason ?? '')}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollTable>
+    <DataTable
+      label={withObject ? 'Audit' : 'History'}
+      minWidth={withObject ? 900 : 640}
+      verticalSpacing="xs"
+      columns={['Time', 'User', 'Action', withObject && 'Object', 'Changes', 'Reason']}
+    >
+      {entries.map((entry) => (
+        <Table.Tr key={entry.id}>
+          <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatTime(entry.at)}</Table.Td>
+          <Table.Td>
+            <Text size="sm">{visibleText(entry.who)}</Text>
+            <SecondLine>{entry.address ? `from ${entry.address}` : 'via CLI'}</SecondLine>
+          </Table.Td>
+          <Table.Td>{entry.action}</Table.Td>
+          {withObject && (
+            <Table.Td>
+              <Text size="sm">
+                {entry.objectKind} <ObjectName entry={entry} />
+              </Text>
+              <SecondLine className="value">{visibleText(entry.objectId)}</SecondLine>
+            </Table.Td>
+          )}
+          <Table.Td maw={360}>
+            <ChangedFields before={entry.before} after={entry.after} />
+          </Table.Td>
+          <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>
+            {visibleText(entry.reason ?? '')}
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
   );
 }
 
@@ -63,15 +51,9 @@ function ObjectName({ entry: { objectKind, objectId, before, after } }: { entry:
     (field) => typeof field === 'string',
   );
   const text = name === undefined ? 'open' : visibleText(String(name));
-  if (objectKind === 'indicator')
+  if (objectKind === 'indicator' || objectKind === 'import')
     return (
-      <PageLink to="/indicators/$id" params={{ id: objectId }} inherit underline="always">
-        {text}
-      </PageLink>
-    );
-  if (objectKind === 'import')
-    return (
-      <PageLink to="/imports/$id" params={{ id: objectId }} inherit underline="always">
+      <PageLink to={`/${objectKind}s/$id`} params={{ id: objectId }} inherit underline="always">
         {text}
       </PageLink>
     );

@@ -72,3 +72,12 @@ export function CampaignStatusBadge({ status }: { status: CampaignStatus }) {
     </Badge>
   );
 }
+
+/** Whether an actor is active. */
+export function ActivityBadge({ active }: { active: boolean }) {
+  return (
+    <Badge color={active ? 'red.9' : 'gray.7'} size="sm">
+      {active ? 'Active' : 'Inactive'}
+    </Badge>
+  );
+}

@@ -2,7 +2,7 @@ import { Group, Progress, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { formatNumber } from './format.ts';
 
-interface Bar {
+export interface Bar {
   label: ReactNode;
   name: string;
   count: number;
@@ -24,7 +24,7 @@ export function BarList({ bars }: { bars: Bar[] }) {
               {formatNumber(count)}
             </Text>
           </Group>
-          <Progress value={(count / highest) * 100} {...(color && { color })} size="sm" aria-hidden />
+          <Progress value={(count / highest) * 100} color={color} size="sm" aria-hidden />
         </li>
       ))}
     </Stack>

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, Textarea } from '@mantine/core';
+import { Button, Group, Modal, Textarea } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { Form } from './form.tsx';
 
-interface ConfirmModalProps {
+export interface ConfirmModalProps {
   title: string;
   opened: boolean;
   onClose(): void;
@@ -30,36 +31,29 @@ function ConfirmForm(props: Omit<ConfirmModalProps, 'title' | 'opened'>) {
   const [reason, setReason] = useState('');
   const isReady = withoutReason || reason.trim() !== '';
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isReady) onConfirm(reason.trim());
-      }}
-    >
-      <Stack>
-        {children}
-        {!withoutReason && (
-          <Textarea
-            label="Reason"
-            description="Recorded in the audit log."
-            required
-            autosize
-            minRows={2}
-            maxLength={1000}
-            value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
-            data-autofocus
-          />
-        )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" {...(color && { color })} disabled={!isReady} loading={busy}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <Form onSubmit={() => isReady && onConfirm(reason.trim())}>
+      {children}
+      {!withoutReason && (
+        <Textarea
+          label="Reason"
+          description="Recorded in the audit log."
+          required
+          autosize
+          minRows={2}
+          maxLength={1000}
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+          data-autofocus
+        />
+      )}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" color={color} disabled={!isReady} loading={busy}>
+          {action}
+        </Button>
+      </Group>
+    </Form>
   );
 }

@@ -2,7 +2,7 @@ import { Group, EmptyState as MantineEmptyState } from '@mantine/core';
 import { IconMoodEmpty } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
-interface EmptyStateProps {
+export interface EmptyStateProps {
   title: string;
   /** How to continue. */
   hint?: ReactNode;

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 interface FilterTextProps {
   label: string;
   placeholder: string;
-  value: string;
+  value: string | undefined;
   onChange(value: string): void;
 }
 
@@ -15,8 +15,7 @@ const DEBOUNCE_MS = 250;
 /** A text field that applies its filter after a pause in typing. */
 export function FilterText({
   label,
-  placeholder,
-  value,
+  value = '',
   onChange,
   ...others
 }: FilterTextProps & Record<string, unknown>) {
@@ -44,7 +43,6 @@ export function FilterText({
   return (
     <TextInput
       label={label}
-      placeholder={placeholder}
       value={text}
       onChange={(event) => {
         setText(event.currentTarget.value);

@@ -79,3 +79,7 @@ export function visibleLines(text: string): string {
     .map((line) => visibleText(line.replaceAll('\t', '  ')))
     .join('\n');
 }
+
+/** Returns the options of a select, labelled by a function. */
+export const toOptions = <T extends string>(values: readonly T[], label: (value: T) => string) =>
+  values.map((value) => ({ value, label: label(value) }));

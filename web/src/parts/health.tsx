@@ -1,6 +1,7 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { ApiItem } from '../client/operations.ts';
 import { plural, visibleText } from './format.ts';
+import { Note } from './text.tsx';
 import { Time } from './time.tsx';
 
 export function SourceHealth({
@@ -56,3 +57,10 @@ export function ProviderHealth({ provider }: { provider: ApiItem<'GET /app/provi
     </Group>
   );
 }
+
+/** Takes the place of an empty list of enrichment providers. */
+export const NoProviders = () => (
+  <Note>
+    No enrichment providers configured. Add one with <code>tipline providers set</code>.
+  </Note>
+);

@@ -1,7 +1,7 @@
 import { Alert, Progress, Stack, Table, Text } from '@mantine/core';
 import type { ApiItem } from '../client/operations.ts';
+import { DataTable, numericColumns } from './data-table.tsx';
 import { formatBytes, formatNumber, plural, sentenceCase, visibleText } from './format.ts';
-import { ScrollTable } from './scroll-table.tsx';
 
 type Run = ApiItem<'GET /app/imports'>;
 
@@ -46,32 +46,22 @@ export function ImportSummary({ run }: { run: Run }) {
         </Alert>
       )}
       {kinds.length > 0 && (
-        <ScrollTable label="Counts" minWidth={480}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Kind</Table.Th>
-                {['Read', 'New', 'Updated', 'Unchanged', 'Rejected'].map((name) => (
-                  <Table.Th key={name} ta="right">
-                    {name}
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {kinds.map(([kind, counts]) => (
-                <Table.Tr key={kind}>
-                  <Table.Td>{sentenceCase(kind)}</Table.Td>
-                  {(['read', 'new', 'updated', 'unchanged', 'rejected'] as const).map((name) => (
-                    <Table.Td key={name} ta="right">
-                      {formatNumber(counts[name])}
-                    </Table.Td>
-                  ))}
-                </Table.Tr>
+        <DataTable
+          label="Counts"
+          minWidth={480}
+          columns={['Kind', ...numericColumns('Read', 'New', 'Updated', 'Unchanged', 'Rejected')]}
+        >
+          {kinds.map(([kind, counts]) => (
+            <Table.Tr key={kind}>
+              <Table.Td>{sentenceCase(kind)}</Table.Td>
+              {(['read', 'new', 'updated', 'unchanged', 'rejected'] as const).map((name) => (
+                <Table.Td key={name} ta="right">
+                  {formatNumber(counts[name])}
+                </Table.Td>
               ))}
-            </Table.Tbody>
-          </Table>
-        </ScrollTable>
+            </Table.Tr>
+          ))}
+        </DataTable>
       )}
       {run.hidden > 0 && (
         <Text size="sm">

@@ -1,10 +1,11 @@
-import { Table, Text } from '@mantine/core';
+import { Table } from '@mantine/core';
 import { useApiQuery } from '../client/queries.ts';
 import { SeverityBadge } from './badges.tsx';
 import { formatNumber, typeName, visibleText } from './format.ts';
-import { PageLink } from './links.tsx';
-import { QueryResult } from './query-result.tsx';
+import { IndicatorLink, PageLink } from './links.tsx';
+import { QueryList } from './query-result.tsx';
 import { Section } from './section.tsx';
+import { Note } from './text.tsx';
 import { Time } from './time.tsx';
 
 const MAX_ROWS = 10;
@@ -29,36 +30,28 @@ export function LinkedIndicators({
         )
       }
     >
-      <QueryResult query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              No linked indicators
-            </Text>
-          ) : (
-            <Table>
-              <Table.Tbody>
-                {data.map(({ id, defanged, type, severity, lastSeen }) => (
-                  <Table.Tr key={id}>
-                    <Table.Td>
-                      <PageLink to="/indicators/$id" params={{ id }} className="value" fz="sm">
-                        {visibleText(defanged)}
-                      </PageLink>
-                    </Table.Td>
-                    <Table.Td visibleFrom="xs">{typeName(type)}</Table.Td>
-                    <Table.Td>
-                      <SeverityBadge severity={severity} />
-                    </Table.Td>
-                    <Table.Td visibleFrom="xs">
-                      <Time at={lastSeen} />
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          )
-        }
-      </QueryResult>
+      <QueryList query={query} empty={<Note>No linked indicators</Note>}>
+        {({ data }) => (
+          <Table>
+            <Table.Tbody>
+              {data.map(({ id, defanged, type, severity, lastSeen }) => (
+                <Table.Tr key={id}>
+                  <Table.Td>
+                    <IndicatorLink id={id}>{visibleText(defanged)}</IndicatorLink>
+                  </Table.Td>
+                  <Table.Td visibleFrom="xs">{typeName(type)}</Table.Td>
+                  <Table.Td>
+                    <SeverityBadge severity={severity} />
+                  </Table.Td>
+                  <Table.Td visibleFrom="xs">
+                    <Time at={lastSeen} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </QueryList>
     </Section>
   );
 }

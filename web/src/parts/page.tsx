@@ -1,5 +1,7 @@
-import { Group, Stack, Text, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import { Group, Stack, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { Note } from './text.tsx';
 
 interface PageProps {
   title: string;
@@ -11,9 +13,7 @@ interface PageProps {
 }
 
 export function Page({ title, about, actions, children }: PageProps) {
-  useEffect(() => {
-    document.title = `${title} · Tipline`;
-  }, [title]);
+  useDocumentTitle(`${title} · Tipline`);
   return (
     <Stack gap="md">
       <Group justify="space-between" align="flex-start" gap="sm">
@@ -21,11 +21,7 @@ export function Page({ title, about, actions, children }: PageProps) {
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
             {title}
           </Title>
-          {about && (
-            <Text c="dimmed" size="sm" component="div">
-              {about}
-            </Text>
-          )}
+          {about && <Note component="div">{about}</Note>}
         </div>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>

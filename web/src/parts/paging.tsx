@@ -1,5 +1,6 @@
-import { Group, Pagination, Text } from '@mantine/core';
+import { Group, Pagination } from '@mantine/core';
 import { formatNumber } from './format.ts';
+import { Note } from './text.tsx';
 
 interface PagingProps {
   page: number;
@@ -15,13 +16,13 @@ export function Paging({ page, pageSize, total, onChange }: PagingProps) {
   const pages = Math.ceil(total / pageSize);
   return (
     <Group justify="space-between" gap="xs">
-      <Text size="sm" c="dimmed" aria-live="polite">
+      <Note aria-live="polite">
         {total === 0
           ? 'None'
           : first > total
             ? `Past the end of ${formatNumber(total)}`
             : `${formatNumber(first)} to ${formatNumber(last)} of ${formatNumber(total)}`}
-      </Text>
+      </Note>
       {(pages > 1 || page > pages) && (
         <Pagination
           total={pages}

@@ -13,18 +13,31 @@ interface QueryResultProps<T> {
 
 /** The result of a query, a loading indicator or an error. */
 export function QueryResult<T>({ query, page, children }: QueryResultProps<T>) {
+  const error = query.isError && (
+    <ErrorAlert message={query.error.message} retry={() => void query.refetch()} />
+  );
   if (query.data === undefined) {
-    const state = query.isPending ? (
-      <Loading />
-    ) : (
-      <ErrorAlert message={query.error?.message ?? ''} retry={() => void query.refetch()} />
-    );
+    const state = error || <Loading />;
     return page === undefined ? state : <Page title={page}>{state}</Page>;
   }
   return (
     <>
-      {query.isError && <ErrorAlert message={query.error.message} retry={() => void query.refetch()} />}
+      {error}
       {children(query.data)}
     </>
+  );
+}
+
+interface QueryListProps<T> extends QueryResultProps<T> {
+  /** Shown when the list has no elements. */
+  empty: ReactNode;
+}
+
+/** The result of a query for a list. */
+export function QueryList<T extends { data: unknown[] }>({ empty, children, ...result }: QueryListProps<T>) {
+  return (
+    <QueryResult {...result}>
+      {(response) => (response.data.length === 0 ? empty : children(response))}
+    </QueryResult>
   );
 }

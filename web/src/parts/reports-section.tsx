@@ -1,8 +1,9 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { visibleText } from './format.ts';
-import { PageLink } from './links.tsx';
+import { ReportLink } from './links.tsx';
 import { Section } from './section.tsx';
+import { Dimmed } from './text.tsx';
 import { Day } from './time.tsx';
 
 interface Report {
@@ -21,18 +22,10 @@ export function ReportsSection({ reports }: { reports: Report[] }) {
         {reports.map(({ id, title, url, publishedAt }) => (
           <Group key={id} gap="xs">
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              <PageLink
-                to="/indicators"
-                search={{ reportId: id }}
-                inherit
-                underline="always"
-                title="Indicators in this report"
-              >
-                {visibleText(title)}
-              </PageLink>{' '}
-              <Text span inherit c="dimmed">
+              <ReportLink report={{ id, title }} inherit />{' '}
+              <Dimmed>
                 <Day at={publishedAt} fallback="" />
-              </Text>
+              </Dimmed>
             </Text>
             {url && /^https?:\/\//i.test(url) && (
               <Anchor

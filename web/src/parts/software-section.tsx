@@ -1,8 +1,9 @@
 import { Stack, Text } from '@mantine/core';
 import { Fragment } from 'react';
 import { visibleText } from './format.ts';
-import { PageLink } from './links.tsx';
+import { UsedByLink } from './links.tsx';
 import { Section } from './section.tsx';
+import { Note } from './text.tsx';
 
 interface SoftwareItem {
   id: string;
@@ -18,19 +19,11 @@ export function SoftwareSection({ malware, tools }: { malware: SoftwareItem[]; t
           {title}
         </Text>
         <Text size="sm">
-          {items.map(({ id, name, attackId }, index) => (
-            <Fragment key={id}>
+          {items.map((item, index) => (
+            <Fragment key={item.id}>
               {index > 0 && ', '}
-              <PageLink
-                to="/actors"
-                search={{ uses: attackId ?? name }}
-                inherit
-                underline="always"
-                title="Actors using this"
-              >
-                {visibleText(name)}
-              </PageLink>
-              {attackId && ` (${visibleText(attackId)})`}
+              <UsedByLink used={item} inherit underline="always" />
+              {item.attackId && ` (${visibleText(item.attackId)})`}
             </Fragment>
           ))}
         </Text>
@@ -39,11 +32,7 @@ export function SoftwareSection({ malware, tools }: { malware: SoftwareItem[]; t
   return (
     <Section title="Software">
       <Stack gap="xs">
-        {malware.length + tools.length === 0 && (
-          <Text size="sm" c="dimmed">
-            None known
-          </Text>
-        )}
+        {malware.length + tools.length === 0 && <Note>None known</Note>}
         {list('Malware', malware)}
         {list('Tools', tools)}
       </Stack>

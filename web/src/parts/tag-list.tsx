@@ -1,6 +1,7 @@
-import { Group, Text } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { visibleText } from './format.ts';
 import { BadgeLink } from './links.tsx';
+import { SecondLine } from './text.tsx';
 
 /** Tags, each linked to the indicators that have it. */
 export function TagList({ tags, max = Number.POSITIVE_INFINITY }: { tags: string[]; max?: number }) {
@@ -24,9 +25,9 @@ export function TagList({ tags, max = Number.POSITIVE_INFINITY }: { tags: string
         </BadgeLink>
       ))}
       {tags.length > shown.length && (
-        <Text size="xs" c="dimmed" title={tags.slice(max).map(visibleText).join(', ')}>
+        <SecondLine title={tags.slice(max).map(visibleText).join(', ')}>
           +{tags.length - shown.length}
-        </Text>
+        </SecondLine>
       )}
     </Group>
   );

@@ -1,6 +1,7 @@
 import { Anchor, Paper, Stack, Text } from '@mantine/core';
 import { sentenceCase, visibleText } from './format.ts';
-import { PageLink } from './links.tsx';
+import { UsedByLink } from './links.tsx';
+import { Note } from './text.tsx';
 
 /** The tactics of ATT&CK Enterprise in its order (https://attack.mitre.org/tactics/enterprise/); others follow. */
 const TACTICS = [
@@ -42,12 +43,7 @@ function groupByTactic(techniques: Technique[]): [string, Technique[]][] {
 
 /** Techniques in columns by tactic, as in the ATT&CK matrix. */
 export function TechniqueMatrix({ techniques }: { techniques: Technique[] }) {
-  if (techniques.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        None known
-      </Text>
-    );
+  if (techniques.length === 0) return <Note>None known</Note>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard (WCAG 2.1.1).
     <section className="matrix" aria-label="Techniques by tactic" tabIndex={0}>
@@ -56,21 +52,12 @@ export function TechniqueMatrix({ techniques }: { techniques: Technique[] }) {
           <Text size="xs" fw={700}>
             {sentenceCase(visibleText(tactic).replaceAll('-', ' '))} ({members.length})
           </Text>
-          {members.map(({ id, attackId, name }) => (
-            <Paper key={id} withBorder p={6} radius="sm">
+          {members.map((technique) => (
+            <Paper key={technique.id} withBorder p={6} radius="sm">
               <Text size="xs" fw={600}>
-                <AttackLink attackId={attackId} />
+                <AttackLink attackId={technique.attackId} />
               </Text>
-              <PageLink
-                to="/actors"
-                search={{ uses: attackId ?? name }}
-                fz="xs"
-                display="block"
-                lh="xs"
-                title="Actors using this"
-              >
-                {visibleText(name)}
-              </PageLink>
+              <UsedByLink used={technique} fz="xs" display="block" lh="xs" />
             </Paper>
           ))}
         </Stack>

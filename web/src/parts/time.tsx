@@ -1,6 +1,7 @@
-import { Text, Tooltip } from '@mantine/core';
+import { Tooltip } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 import { formatTime, relativeTime } from './format.ts';
+import { Dimmed } from './text.tsx';
 
 const TICK_MS = 30_000;
 
@@ -12,12 +13,7 @@ function subscribeToTick(notify: () => void): () => void {
 /** A relative time that stays up to date, with the full time as a tooltip. */
 export function Time({ at, fallback = 'never' }: { at: string | null | undefined; fallback?: string }) {
   useSyncExternalStore(subscribeToTick, () => Math.floor(Date.now() / TICK_MS));
-  if (!at)
-    return (
-      <Text span inherit c="dimmed">
-        {fallback}
-      </Text>
-    );
+  if (!at) return <Dimmed>{fallback}</Dimmed>;
   return (
     <Tooltip label={formatTime(at)}>
       <time dateTime={at} title={formatTime(at)} style={{ whiteSpace: 'nowrap' }}>

@@ -11,83 +11,62 @@ export interface Hit {
 
 export type HitGroup = [title: string, hits: Hit[]];
 
-type SearchResults = ApiResponse<'GET /app/search'>;
+type Navigate = ReturnType<typeof useNavigate>;
+
+type Target =
+  | { to: '/indicators/$id' | '/actors/$id' | '/campaigns/$id'; params: { id: string } }
+  | { to: '/indicators' | '/actors'; search: Record<string, string> };
 
 /** Converts search results to groups of hits that open a page. */
-export function searchHits(
-  results: Partial<SearchResults>,
-  navigate: ReturnType<typeof useNavigate>,
-): HitGroup[] {
-  const {
-    indicators = [],
-    actors = [],
-    campaigns = [],
-    techniques = [],
-    software = [],
-    reports = [],
-    sources = [],
-    tags = [],
-  } = results;
+export function searchHits(results: Partial<ApiResponse<'GET /app/search'>>, navigate: Navigate): HitGroup[] {
+  const { indicators = [], actors = [], campaigns = [], techniques = [], software = [] } = results;
+  const { reports = [], sources = [], tags = [] } = results;
+  const hit = (id: string, label: string, target: Target, description?: string | null) => ({
+    id,
+    label: visibleText(label),
+    ...(description && { description: visibleText(description) }),
+    onClick: () => void navigate(target),
+  });
   return [
     [
       'Indicators',
-      indicators.map(({ id, type, defanged, hidden }) => ({
-        id,
-        label: visibleText(defanged),
-        description: hidden ? `${type}, hidden` : type,
-        onClick: () => void navigate({ to: '/indicators/$id', params: { id } }),
-      })),
+      indicators.map(({ id, type, defanged, hidden }) =>
+        hit(id, defanged, { to: '/indicators/$id', params: { id } }, hidden ? `${type}, hidden` : type),
+      ),
     ],
     [
       'Actors',
-      actors.map(({ id, name, attackGroupId }) => ({
-        id,
-        label: visibleText(name),
-        ...(attackGroupId && { description: attackGroupId }),
-        onClick: () => void navigate({ to: '/actors/$id', params: { id } }),
-      })),
+      actors.map(({ id, name, attackGroupId }) =>
+        hit(id, name, { to: '/actors/$id', params: { id } }, attackGroupId),
+      ),
     ],
     [
       'Campaigns',
-      campaigns.map(({ id, name, status }) => ({
-        id,
-        label: visibleText(name),
-        description: sentenceCase(status),
-        onClick: () => void navigate({ to: '/campaigns/$id', params: { id } }),
-      })),
+      campaigns.map(({ id, name, status }) =>
+        hit(id, name, { to: '/campaigns/$id', params: { id } }, sentenceCase(status)),
+      ),
     ],
     [
       'Actors using this',
-      [...techniques, ...software].map(({ id, name, attackId }) => ({
-        id: `uses:${id}`,
-        label: visibleText(name),
-        ...(attackId && { description: visibleText(attackId) }),
-        onClick: () => void navigate({ to: '/actors', search: { uses: attackId ?? name } }),
-      })),
+      [...techniques, ...software].map(({ id, name, attackId }) =>
+        hit(`uses:${id}`, name, { to: '/actors', search: { uses: attackId ?? name } }, attackId),
+      ),
     ],
     [
       'Indicators in this report',
-      reports.map(({ id, title }) => ({
-        id: `report:${id}`,
-        label: visibleText(title),
-        onClick: () => void navigate({ to: '/indicators', search: { reportId: id } }),
-      })),
+      reports.map(({ id, title }) =>
+        hit(`report:${id}`, title, { to: '/indicators', search: { reportId: id } }),
+      ),
     ],
     [
       'Indicators from this source',
-      sources.map(({ id, name }) => ({
-        id: `source:${id}`,
-        label: visibleText(name),
-        onClick: () => void navigate({ to: '/indicators', search: { sourceId: id } }),
-      })),
+      sources.map(({ id, name }) =>
+        hit(`source:${id}`, name, { to: '/indicators', search: { sourceId: id } }),
+      ),
     ],
     [
       'Indicators with this tag',
-      tags.map((tag) => ({
-        id: `tag:${tag}`,
-        label: visibleText(tag),
-        onClick: () => void navigate({ to: '/indicators', search: { tag } }),
-      })),
+      tags.map((tag) => hit(`tag:${tag}`, tag, { to: '/indicators', search: { tag } })),
     ],
   ];
 }

@@ -1,68 +1,35 @@
-import { Select } from '@mantine/core';
-import type { ApiQueryParams } from '../../client/operations.ts';
-import { useApiQuery } from '../../client/queries.ts';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { FilterBar } from '../../parts/filter-bar.tsx';
 import { FilterPills } from '../../parts/filter-pills.tsx';
+import { FilterSelect } from '../../parts/filter-select.tsx';
 import { SearchBox } from '../../parts/filter-text.tsx';
 import { formatNumber } from '../../parts/format.ts';
-import { Page } from '../../parts/page.tsx';
-import { PaginatedList } from '../../parts/paginated-list.tsx';
-import { QueryResult } from '../../parts/query-result.tsx';
-import { useListSearch } from '../../parts/use-list-search.ts';
+import { ListPage, useListPage } from '../../parts/list-page.tsx';
 import { ActorTable } from './actor-table.tsx';
 
+const ACTIVITY = [
+  { value: 'true', label: 'Active' },
+  { value: 'false', label: 'Inactive' },
+];
+
 export function Actors() {
-  const { search, filter, goToPage } = useListSearch('/actors');
-  const query = useApiQuery('GET /app/actors', {
-    query: { ...search, page: Number(search.page ?? 1), pageSize: 50 } as ApiQueryParams<'GET /app/actors'>,
-  });
+  const list = useListPage('/actors');
+  const { filters, filter, field } = list;
   return (
-    <Page title="Actors" about={query.data && `${formatNumber(query.data.total)} known`}>
-      <FilterBar
-        search={
-          <SearchBox
-            label="Name"
-            placeholder="Any name or ATT&CK ID"
-            value={search.q ?? ''}
-            onChange={(q) => filter({ q }, true)}
-          />
-        }
-        isFiltered={search.active !== undefined}
-      >
-        <Select
-          label="Activity"
-          placeholder="Any"
-          data={[
-            { value: 'true', label: 'Active' },
-            { value: 'false', label: 'Inactive' },
-          ]}
-          value={search.active ?? null}
-          onChange={(active) => filter({ active: active ?? undefined })}
-          clearable
-          w={130}
+    <ListPage
+      title="Actors"
+      list={list}
+      describeTotal={(total) => `${formatNumber(total)} known`}
+      search={<SearchBox label="Name" placeholder="Any name or ATT&CK ID" {...field('q', true)} />}
+      isFiltered={filters.active !== undefined}
+      filters={<FilterSelect label="Activity" data={ACTIVITY} {...field('active')} w={130} />}
+      pills={
+        <FilterPills
+          filters={filters.uses ? [{ name: 'uses', text: `Uses ${filters.uses}` }] : []}
+          onRemove={() => filter({ uses: undefined })}
         />
-      </FilterBar>
-      <FilterPills
-        filters={search.uses ? [{ name: 'uses', text: `Uses ${search.uses}` }] : []}
-        onRemove={() => filter({ uses: undefined })}
-      />
-      <QueryResult query={query}>
-        {(response) => (
-          <PaginatedList
-            response={response}
-            onPage={goToPage}
-            empty={
-              <EmptyState
-                title="No actors"
-                hint="Import ATT&CK, MISP galaxies or STIX bundles to add actors."
-              />
-            }
-          >
-            {(rows) => <ActorTable actors={rows} />}
-          </PaginatedList>
-        )}
-      </QueryResult>
-    </Page>
+      }
+      empty={{ title: 'No actors', hint: 'Import ATT&CK, MISP galaxies or STIX bundles to add actors.' }}
+    >
+      {(actors) => <ActorTable actors={actors} />}
+    </ListPage>
   );
 }

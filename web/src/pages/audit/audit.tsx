@@ -1,17 +1,12 @@
-import { Button, Select } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { apiUrl } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
-import { useApiQuery } from '../../client/queries.ts';
 import { AuditTable } from '../../parts/audit-table.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
-import { FilterBar } from '../../parts/filter-bar.tsx';
+import { FilterSelect } from '../../parts/filter-select.tsx';
 import { FilterText, SearchBox } from '../../parts/filter-text.tsx';
-import { plural, sentenceCase } from '../../parts/format.ts';
-import { Page } from '../../parts/page.tsx';
-import { PaginatedList } from '../../parts/paginated-list.tsx';
-import { QueryResult } from '../../parts/query-result.tsx';
-import { useListSearch } from '../../parts/use-list-search.ts';
+import { plural, sentenceCase, toOptions } from '../../parts/format.ts';
+import { ListPage, useListPage } from '../../parts/list-page.tsx';
 import { DayInput } from './day-input.tsx';
 
 const ACTION_KINDS = [
@@ -29,15 +24,13 @@ const ACTION_KINDS = [
 ];
 
 export function Audit() {
-  const { search, filter, goToPage } = useListSearch('/audit');
-  const { page = '1', ...filters } = search;
-  const query = useApiQuery('GET /app/audit', {
-    query: { ...filters, page: Number(page), pageSize: 50 } as ApiQueryParams<'GET /app/audit'>,
-  });
+  const list = useListPage('/audit');
+  const { filters, field } = list;
   return (
-    <Page
+    <ListPage
       title="Audit"
-      about={query.data && plural(query.data.total, 'entry', 'entries')}
+      list={list}
+      describeTotal={(total) => plural(total, 'entry', 'entries')}
       actions={
         <Button
           component="a"
@@ -49,48 +42,30 @@ export function Audit() {
           CSV
         </Button>
       }
-    >
-      <FilterBar
-        search={
-          <SearchBox
-            label="User"
-            placeholder="Part of an e-mail address, or cli:name"
-            value={search.who ?? ''}
-            onChange={(who) => filter({ who }, true)}
+      search={
+        <SearchBox
+          label="User"
+          placeholder="Part of an e-mail address, or cli:name"
+          {...field('who', true)}
+        />
+      }
+      isFiltered={Object.keys(filters).some((name) => name !== 'who')}
+      filters={
+        <>
+          <FilterSelect
+            label="Action"
+            data={toOptions(ACTION_KINDS, sentenceCase)}
+            {...field('action')}
+            w={150}
           />
-        }
-        isFiltered={Object.keys(filters).some((name) => name !== 'who')}
-      >
-        <Select
-          label="Action"
-          placeholder="Any"
-          data={ACTION_KINDS.map((value) => ({ value, label: sentenceCase(value) }))}
-          value={search.action ?? null}
-          onChange={(action) => filter({ action: action ?? undefined })}
-          clearable
-          w={150}
-        />
-        <FilterText
-          label="Object"
-          placeholder="ID"
-          value={search.objectId ?? ''}
-          onChange={(objectId) => filter({ objectId }, true)}
-          w={200}
-        />
-        <DayInput label="From" value={search.since} onChange={(since) => filter({ since }, true)} />
-        <DayInput label="Before" value={search.until} onChange={(until) => filter({ until }, true)} />
-      </FilterBar>
-      <QueryResult query={query}>
-        {(response) => (
-          <PaginatedList
-            response={response}
-            onPage={goToPage}
-            empty={<EmptyState title="No matching entries" />}
-          >
-            {(entries) => <AuditTable entries={entries} withObject />}
-          </PaginatedList>
-        )}
-      </QueryResult>
-    </Page>
+          <FilterText label="Object" placeholder="ID" {...field('objectId', true)} w={200} />
+          <DayInput label="From" {...field('since', true)} />
+          <DayInput label="Before" {...field('until', true)} />
+        </>
+      }
+      empty={{ title: 'No matching entries' }}
+    >
+      {(entries) => <AuditTable entries={entries} withObject />}
+    </ListPage>
   );
 }

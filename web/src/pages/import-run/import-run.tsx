@@ -1,8 +1,7 @@
 import { Group } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
-import { hasRole } from '../../../../src/model/account.ts';
 import type { ApiResponse } from '../../client/operations.ts';
-import { useAccount, useApiQuery } from '../../client/queries.ts';
+import { useApiQuery, useHasRole } from '../../client/queries.ts';
 import { formatBytes, formatTime, visibleText } from '../../parts/format.ts';
 import { ImportStateBadge } from '../../parts/import-state-badge.tsx';
 import { ImportSummary } from '../../parts/import-summary.tsx';
@@ -17,7 +16,8 @@ const POLL_MS = 500;
 
 export function ImportRun() {
   const { id } = useParams({ from: '/shell/imports/$id' });
-  const account = useAccount();
+  const isAnalyst = useHasRole('analyst');
+  const isAdministrator = useHasRole('administrator');
   const query = useApiQuery('GET /app/imports/:id', { params: { id } }, (response) =>
     response?.data.state === 'running' || response?.data.undo === 'running' ? POLL_MS : false,
   );
@@ -29,18 +29,17 @@ export function ImportRun() {
             title={data.dryRun ? 'Preview' : 'Result'}
             actions={
               <Group gap="xs">
-                {data.state === 'running' && hasRole(account.role, 'analyst') && <StopButton id={data.id} />}
-                {data.state !== 'running' &&
-                  !data.dryRun &&
-                  data.undo === null &&
-                  hasRole(account.role, 'administrator') && <UndoButton id={data.id} />}
+                {data.state === 'running' && isAnalyst && <StopButton id={data.id} />}
+                {data.state !== 'running' && !data.dryRun && data.undo === null && isAdministrator && (
+                  <UndoButton id={data.id} />
+                )}
                 <ImportStateBadge run={data} />
               </Group>
             }
           >
             <ImportSummary run={data} />
           </Section>
-          {data.storedRejections > 0 && hasRole(account.role, 'analyst') && <RejectedRecords run={data} />}
+          {data.storedRejections > 0 && isAnalyst && <RejectedRecords run={data} />}
         </Page>
       )}
     </QueryResult>

@@ -1,17 +1,15 @@
-import { Stack, Table, Text } from '@mantine/core';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Table } from '@mantine/core';
 import type { ApiResponse } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { formatNumber, visibleText } from '../../parts/format.ts';
-import { Paging } from '../../parts/paging.tsx';
-import { QueryResult } from '../../parts/query-result.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { PaginatedList } from '../../parts/paginated-list.tsx';
 import { Section } from '../../parts/section.tsx';
-import type { SearchParams } from '../../router.tsx';
+import { Note } from '../../parts/text.tsx';
+import { useListSearch } from '../../parts/use-list-search.ts';
 
 export function RejectedRecords({ run }: { run: ApiResponse<'GET /app/imports/:id'>['data'] }) {
-  const search: SearchParams = useSearch({ from: '/shell/imports/$id' });
-  const navigate = useNavigate({ from: '/imports/$id' });
+  const { search, goToPage } = useListSearch('/imports/$id');
   const query = useApiQuery('GET /app/imports/:id/rejected', {
     params: { id: run.id },
     query: { page: Number(search.page ?? 1), pageSize: 50 },
@@ -20,41 +18,23 @@ export function RejectedRecords({ run }: { run: ApiResponse<'GET /app/imports/:i
   return (
     <Section title="Rejected records">
       {rejectedCount > run.storedRejections && (
-        <Text size="sm" c="dimmed">
+        <Note>
           The first {formatNumber(run.storedRejections)} of {formatNumber(rejectedCount)}.
-        </Text>
+        </Note>
       )}
-      <QueryResult query={query}>
-        {({ data, page, pageSize, total }) => (
-          <Stack gap="sm">
-            <ScrollTable label="Rejected records" minWidth={480}>
-              <Table>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Where</Table.Th>
-                    <Table.Th>Reason</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {data.map(({ where, reason }, index) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: rows may be equal, and their order never changes.
-                    <Table.Tr key={index}>
-                      <Table.Td className="value">{visibleText(where)}</Table.Td>
-                      <Table.Td>{visibleText(reason)}</Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </ScrollTable>
-            <Paging
-              page={page}
-              pageSize={pageSize}
-              total={total}
-              onChange={(to) => void navigate({ search: { page: String(to) } })}
-            />
-          </Stack>
+      <PaginatedList query={query} onPage={goToPage} empty={null}>
+        {(records) => (
+          <DataTable label="Rejected records" minWidth={480} columns={['Where', 'Reason']}>
+            {records.map(({ where, reason }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows may be equal, and their order never changes.
+              <Table.Tr key={index}>
+                <Table.Td className="value">{visibleText(where)}</Table.Td>
+                <Table.Td>{visibleText(reason)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
         )}
-      </QueryResult>
+      </PaginatedList>
     </Section>
   );
 }

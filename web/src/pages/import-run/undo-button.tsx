@@ -1,37 +1,21 @@
-import { Button, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { useApiMutation, useApiQuery } from '../../client/queries.ts';
-import { ConfirmModal } from '../../parts/confirm-modal.tsx';
+import { Text } from '@mantine/core';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { RestorePreview } from '../../parts/restore-preview.tsx';
 
 export function UndoButton({ id }: { id: string }) {
-  const [opened, { open, close }] = useDisclosure(false);
-  const undo = useApiMutation('POST /app/imports/:id/undo', () => {
-    close();
-    return 'Undo started.';
-  });
   return (
-    <>
-      <Button size="xs" variant="default" onClick={open}>
-        Undo
-      </Button>
-      <ConfirmModal
-        title="Undo this import"
-        action="Undo the import"
-        color="red.9"
-        withoutReason
-        opened={opened}
-        onClose={close}
-        busy={undo.isPending}
-        onConfirm={() => undo.mutate({ params: { id } })}
-      >
-        <Text size="sm">Reverts this import. What its source reported before applies again.</Text>
-        <UndoPreview id={id} />
-      </ConfirmModal>
-    </>
+    <ConfirmButton
+      button={{ size: 'xs', children: 'Undo' }}
+      title="Undo this import"
+      action="Undo the import"
+      color="red.9"
+      withoutReason
+      operation="POST /app/imports/:id/undo"
+      request={() => ({ params: { id } })}
+      onSuccess={() => 'Undo started.'}
+    >
+      <Text size="sm">Reverts this import. What its source reported before applies again.</Text>
+      <RestorePreview operation="GET /app/imports/:id/undo" id={id} />
+    </ConfirmButton>
   );
-}
-
-function UndoPreview({ id }: { id: string }) {
-  return <RestorePreview query={useApiQuery('GET /app/imports/:id/undo', { params: { id } })} />;
 }

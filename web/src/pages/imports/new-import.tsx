@@ -1,39 +1,40 @@
-import { Alert, Button, Fieldset, Group, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Fieldset, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useApiQuery } from '../../client/queries.ts';
+import { FormError } from '../../parts/form.tsx';
 import { Section } from '../../parts/section.tsx';
+import { useFields } from '../../parts/use-fields.ts';
 import { FileDrop } from './file-drop.tsx';
 import { ImportPreview } from './import-preview.tsx';
-import { NewSourceDefaults, type SourceDefaults } from './new-source-defaults.tsx';
-import { useStartImport } from './use-start-import.ts';
+import { NewSourceDefaults } from './new-source-defaults.tsx';
+import { type ImportFields, useStartImport } from './use-start-import.ts';
+
+const INITIAL: ImportFields = {
+  file: null,
+  source: '',
+  format: 'auto',
+  tlp: 'AMBER',
+  confidence: 50,
+  severity: 'MEDIUM',
+};
 
 /** The import form: a preview first, then the import itself. */
 export function NewImport() {
-  const [file, setFile] = useState<File | null>(null);
   const [previewId, setPreviewId] = useState<string | null>(null);
-  const [source, setSource] = useState('');
-  const [format, setFormat] = useState('auto');
-  const [defaults, setDefaults] = useState<SourceDefaults>({
-    tlp: 'AMBER',
-    confidence: 50,
-    severity: 'MEDIUM',
+  // A change discards the preview, which no longer matches.
+  const { values, set, text, choice } = useFields(INITIAL, () => {
+    setPreviewId(null);
+    start.reset();
   });
+  const { file } = values;
   const sources = useApiQuery('GET /app/sources').data?.data ?? [];
   const formats = (useApiQuery('GET /app/catalogues').data?.importFormats ?? []).map(({ name, label }) => ({
     value: name,
     label,
   }));
-  const isNew = source.trim() !== '' && !sources.some(({ name }) => name === source.trim());
-  const start = useStartImport({ file, source, format, defaults }, setPreviewId);
-  /** Wraps a setter so that a change discards the preview, which no longer matches. */
-  const resetPreview =
-    <T,>(set: (value: T) => void) =>
-    (value: T) => {
-      setPreviewId(null);
-      start.reset();
-      set(value);
-    };
-  const chooseFile = resetPreview(setFile);
+  const source = values.source.trim();
+  const isNew = source !== '' && !sources.some(({ name }) => name === source);
+  const start = useStartImport(values, setPreviewId);
   return (
     <Section title="Import a file">
       <form
@@ -44,7 +45,7 @@ export function NewImport() {
       >
         <Fieldset variant="unstyled" disabled={start.isPending}>
           <Stack>
-            <FileDrop onFile={start.isPending ? () => {} : chooseFile} file={file} />
+            <FileDrop onFile={(chosen) => start.isPending || set({ file: chosen })} file={file} />
             <Group align="flex-end" gap="sm">
               <TextInput
                 label="Source"
@@ -52,8 +53,7 @@ export function NewImport() {
                 placeholder="A name"
                 required
                 maxLength={200}
-                value={source}
-                onChange={(event) => resetPreview(setSource)(event.currentTarget.value)}
+                {...text('source')}
                 list="known-sources"
                 flex="1 1 200px"
               />
@@ -65,21 +65,16 @@ export function NewImport() {
               <Select
                 label="Format"
                 data={[{ value: 'auto', label: 'Auto-detect' }, ...formats]}
-                value={format}
-                onChange={(value) => resetPreview(setFormat)(value ?? 'auto')}
+                {...choice('format')}
                 allowDeselect={false}
               />
             </Group>
-            {isNew && <NewSourceDefaults defaults={defaults} onChange={resetPreview(setDefaults)} />}
-            {start.error && (
-              <Alert color="red" role="alert" title="Import failed">
-                {start.error.message}
-              </Alert>
-            )}
+            {isNew && <NewSourceDefaults choice={choice} />}
+            <FormError error={start.error} title="Import failed" />
             <Group>
               <Button
                 type="submit"
-                disabled={!file || source.trim() === ''}
+                disabled={!file || source === ''}
                 loading={start.isPending && start.variables}
               >
                 Preview import

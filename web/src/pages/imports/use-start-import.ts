@@ -1,16 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import type { Severity, Tlp } from '../../../../src/model/vocabulary.ts';
 import { callApi } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { formatBytes } from '../../parts/format.ts';
-import type { SourceDefaults } from './new-source-defaults.tsx';
 
-interface ImportFields {
+export interface ImportFields {
   file: File | null;
   source: string;
   format: string;
-  defaults: SourceDefaults;
+  tlp: Tlp;
+  confidence: number | string;
+  severity: Severity;
 }
 
 /**
@@ -18,7 +20,7 @@ interface ImportFields {
  * @param onPreview gets the id of a started dry run
  */
 export function useStartImport(
-  { file, source, format, defaults }: ImportFields,
+  { file, source, confidence, ...fields }: ImportFields,
   onPreview: (id: string) => void,
 ) {
   const navigate = useNavigate();
@@ -35,11 +37,9 @@ export function useStartImport(
       const query = {
         fileName: file.name,
         source: source.trim(),
-        format,
         dryRun,
-        tlp: defaults.tlp,
-        confidence: Number(defaults.confidence),
-        severity: defaults.severity,
+        confidence: Number(confidence),
+        ...fields,
       };
       return (
         await callApi('POST /app/imports', { query: query as ApiQueryParams<'POST /app/imports'>, file })

@@ -1,6 +1,7 @@
 import { Text, Timeline } from '@mantine/core';
 import { formatTime, relativeTime, sentenceCase, visibleText } from '../../parts/format.ts';
 import { Section } from '../../parts/section.tsx';
+import { SecondLine } from '../../parts/text.tsx';
 import type { IndicatorDetail } from './indicator-detail.ts';
 
 /** Returns the events of an indicator, latest first. */
@@ -31,9 +32,9 @@ export function ActivityTimeline({ indicator }: { indicator: IndicatorDetail }) 
       <Timeline bulletSize={12} lineWidth={2}>
         {eventsOf(indicator).map(({ at, label }) => (
           <Timeline.Item key={`${at} ${label}`} title={<Text size="sm">{label}</Text>}>
-            <Text size="xs" c="dimmed">
+            <SecondLine>
               {formatTime(at)} · {relativeTime(at)}
-            </Text>
+            </SecondLine>
           </Timeline.Item>
         ))}
       </Timeline>

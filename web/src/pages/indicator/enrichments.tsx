@@ -4,6 +4,7 @@ import { useApiMutation } from '../../client/queries.ts';
 import { VerdictBadge } from '../../parts/badges.tsx';
 import { plural, visibleLines, visibleText } from '../../parts/format.ts';
 import { Section } from '../../parts/section.tsx';
+import { Note } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';
 import type { IndicatorDetail } from './indicator-detail.ts';
 
@@ -44,15 +45,11 @@ export function Enrichments({ indicator, canEnrich }: { indicator: IndicatorDeta
             : `Highest score ${maxScore} (${plural(providerCount, 'provider')} responded)`}
         </Text>
         {indicator.pendingProviders.length > 0 && (
-          <Text size="sm" c="dimmed" role="status">
-            Queued: {indicator.pendingProviders.join(', ')}…
-          </Text>
+          <Note role="status">Queued: {indicator.pendingProviders.join(', ')}…</Note>
         )}
       </Group>
       {indicator.enrichments.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          Not enriched yet
-        </Text>
+        <Note>Not enriched yet</Note>
       ) : (
         <Stack gap="sm">
           {indicator.enrichments.map((enrichment) => (
@@ -63,9 +60,9 @@ export function Enrichments({ indicator, canEnrich }: { indicator: IndicatorDeta
                 </Text>
                 <VerdictBadge verdict={enrichment.verdict} />
                 {enrichment.score !== null && <Text size="sm">score {enrichment.score}</Text>}
-                <Text size="sm" c="dimmed">
+                <Note>
                   queried <Time at={enrichment.fetchedAt} />, {enrichment.fresh ? 'fresh' : 'stale'}
-                </Text>
+                </Note>
               </Group>
               {enrichment.error ? (
                 <Text size="sm" c="red">

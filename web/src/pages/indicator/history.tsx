@@ -1,22 +1,14 @@
-import { Text } from '@mantine/core';
 import { useApiQuery } from '../../client/queries.ts';
 import { AuditTable } from '../../parts/audit-table.tsx';
-import { QueryResult } from '../../parts/query-result.tsx';
+import { QueryList } from '../../parts/query-result.tsx';
+import { Note } from '../../parts/text.tsx';
 
 /** The audit entries of an indicator, latest first. */
 export function IndicatorHistory({ indicatorId }: { indicatorId: string }) {
   const query = useApiQuery('GET /app/indicators/:id/history', { params: { id: indicatorId } });
   return (
-    <QueryResult query={query}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            No changes
-          </Text>
-        ) : (
-          <AuditTable entries={data} />
-        )
-      }
-    </QueryResult>
+    <QueryList query={query} empty={<Note>No changes</Note>}>
+      {({ data }) => <AuditTable entries={data} />}
+    </QueryList>
   );
 }

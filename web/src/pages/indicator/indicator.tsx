@@ -1,7 +1,6 @@
 import { Badge, Group, SimpleGrid, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
-import { hasRole } from '../../../../src/model/account.ts';
-import { useAccount, useApiQuery } from '../../client/queries.ts';
+import { useApiQuery, useHasRole } from '../../client/queries.ts';
 import { SeverityBadge, TlpBadge } from '../../parts/badges.tsx';
 import { CopyValueButtons } from '../../parts/copy-buttons.tsx';
 import { typeName, visibleText } from '../../parts/format.ts';
@@ -35,8 +34,7 @@ export function Indicator() {
 }
 
 function IndicatorDetails({ indicator }: { indicator: IndicatorDetail }) {
-  const account = useAccount();
-  const isAnalyst = hasRole(account.role, 'analyst');
+  const isAnalyst = useHasRole('analyst');
   return (
     <Page
       title={visibleText(indicator.defanged)}

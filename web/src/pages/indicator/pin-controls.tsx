@@ -1,9 +1,7 @@
-import { Button, Group, NumberInput, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Group, NumberInput, Text } from '@mantine/core';
 import { IconLock, IconLockOpen } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useApiMutation } from '../../client/queries.ts';
-import { ConfirmModal } from '../../parts/confirm-modal.tsx';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { visibleText } from '../../parts/format.ts';
 import type { IndicatorDetail } from './indicator-detail.ts';
 
@@ -13,44 +11,23 @@ export function PinControls({
 }: {
   indicator: IndicatorDetail;
 }) {
-  const [pinning, pinModal] = useDisclosure(false);
-  const [unpinning, unpinModal] = useDisclosure(false);
-  const [value, setValue] = useState<number | string>(confidenceOrigin.pinned ?? confidence);
-  const pin = useApiMutation('POST /app/indicators/:id/pin', ({ after }) => {
-    pinModal.close();
-    return `Pinned at ${after.confidence}.`;
-  });
-  const unpin = useApiMutation('POST /app/indicators/:id/unpin', ({ after }) => {
-    unpinModal.close();
-    return `Unpinned: it is ${after.confidence} now.`;
-  });
-  const isPinned = confidenceOrigin.pinned !== null;
-  const openPin = () => {
-    setValue(confidenceOrigin.pinned ?? confidence);
-    pinModal.open();
-  };
+  const { pinned, unpinned, unpinnedBy, unpinnedName } = confidenceOrigin;
+  const [value, setValue] = useState<number | string>(pinned ?? confidence);
+  const isPinned = pinned !== null;
   return (
     <Group gap="xs">
-      <Button size="xs" variant="default" leftSection={<IconLock size={14} />} onClick={openPin}>
-        {isPinned ? 'Edit pin' : 'Pin'}
-      </Button>
-      {isPinned && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconLockOpen size={14} />}
-          onClick={unpinModal.open}
-        >
-          Unpin
-        </Button>
-      )}
-      <ConfirmModal
+      <ConfirmButton
+        button={{
+          size: 'xs',
+          leftSection: <IconLock size={14} />,
+          children: isPinned ? 'Edit pin' : 'Pin',
+          onClick: () => setValue(pinned ?? confidence),
+        }}
         title={isPinned ? 'Edit pinned confidence' : 'Pin confidence'}
         action="Pin"
-        opened={pinning}
-        onClose={pinModal.close}
-        busy={pin.isPending}
-        onConfirm={(reason) => pin.mutate({ params: { id }, body: { confidence: Number(value), reason } })}
+        operation="POST /app/indicators/:id/pin"
+        request={(reason) => ({ params: { id }, body: { confidence: Number(value), reason } })}
+        onSuccess={({ after }) => `Pinned at ${after.confidence}.`}
       >
         <NumberInput
           label="Confidence"
@@ -63,20 +40,21 @@ export function PinControls({
           value={value}
           onChange={setValue}
         />
-      </ConfirmModal>
-      <ConfirmModal
-        title="Unpin confidence"
-        action="Unpin"
-        opened={unpinning}
-        onClose={unpinModal.close}
-        busy={unpin.isPending}
-        onConfirm={(reason) => unpin.mutate({ params: { id }, body: { reason } })}
-      >
-        <Text size="sm">
-          It becomes {confidenceOrigin.unpinned} at once, as the {confidenceOrigin.unpinnedBy}{' '}
-          {visibleText(confidenceOrigin.unpinnedName)} says.
-        </Text>
-      </ConfirmModal>
+      </ConfirmButton>
+      {isPinned && (
+        <ConfirmButton
+          button={{ size: 'xs', leftSection: <IconLockOpen size={14} />, children: 'Unpin' }}
+          title="Unpin confidence"
+          action="Unpin"
+          operation="POST /app/indicators/:id/unpin"
+          request={(reason) => ({ params: { id }, body: { reason } })}
+          onSuccess={({ after }) => `Unpinned: it is ${after.confidence} now.`}
+        >
+          <Text size="sm">
+            It becomes {unpinned} at once, as the {unpinnedBy} {visibleText(unpinnedName)} says.
+          </Text>
+        </ConfirmButton>
+      )}
     </Group>
   );
 }

@@ -1,8 +1,9 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { TlpBadge } from '../../parts/badges.tsx';
-import { sentenceCase, visibleText } from '../../parts/format.ts';
-import { PageLink } from '../../parts/links.tsx';
+import { sentenceCase } from '../../parts/format.ts';
+import { EntityLine, ReportLink } from '../../parts/links.tsx';
 import { Section } from '../../parts/section.tsx';
+import { Dimmed, Note } from '../../parts/text.tsx';
 import { Day } from '../../parts/time.tsx';
 import type { IndicatorDetail } from './indicator-detail.ts';
 
@@ -15,44 +16,24 @@ export function RelatedEntities({
   const isEmpty = actors.length + campaigns.length + reports.length === 0;
   return (
     <Section title="Related">
-      {isEmpty && (
-        <Text size="sm" c="dimmed">
-          No related actors, campaigns or reports
-        </Text>
-      )}
+      {isEmpty && <Note>No related actors, campaigns or reports</Note>}
       <Stack gap="xs">
-        {actors.map(({ id, name, attackGroupId, country, motivation }) => (
-          <Text key={id} size="sm">
-            <PageLink to="/actors/$id" params={{ id }}>
-              {visibleText(name)}
-            </PageLink>{' '}
-            <Text span inherit c="dimmed">
-              actor · {[attackGroupId, country, sentenceCase(motivation)].filter(Boolean).join(' · ')}
-            </Text>
-          </Text>
+        {actors.map((actor) => (
+          <EntityLine key={actor.id} to="/actors/$id" entity={actor}>
+            actor ·{' '}
+            {[actor.attackGroupId, actor.country, sentenceCase(actor.motivation)].filter(Boolean).join(' · ')}
+          </EntityLine>
         ))}
-        {campaigns.map(({ id, name, status }) => (
-          <Text key={id} size="sm">
-            <PageLink to="/campaigns/$id" params={{ id }}>
-              {visibleText(name)}
-            </PageLink>{' '}
-            <Text span inherit c="dimmed">
-              campaign · {sentenceCase(status)}
-            </Text>
-          </Text>
+        {campaigns.map((campaign) => (
+          <EntityLine key={campaign.id} to="/campaigns/$id" entity={campaign}>
+            campaign · {sentenceCase(campaign.status)}
+          </EntityLine>
         ))}
         {reports.map(({ id, title, publishedAt, tlp }) => (
           <Group key={id} gap="xs">
             <Text size="sm">
-              <PageLink
-                to="/indicators"
-                search={{ reportId: id }}
-                underline="always"
-                title="Indicators in this report"
-              >
-                {visibleText(title)}
-              </PageLink>{' '}
-              <Text span inherit c="dimmed">
+              <ReportLink report={{ id, title }} />{' '}
+              <Dimmed>
                 report
                 {publishedAt && (
                   <>
@@ -60,7 +41,7 @@ export function RelatedEntities({
                     · <Day at={publishedAt} />
                   </>
                 )}
-              </Text>
+              </Dimmed>
             </Text>
             <TlpBadge tlp={tlp} />
           </Group>

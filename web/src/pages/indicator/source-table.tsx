@@ -1,9 +1,9 @@
 import { Table } from '@mantine/core';
 import { SeverityBadge, TlpBadge } from '../../parts/badges.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { visibleText } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { TagList } from '../../parts/tag-list.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -16,54 +16,42 @@ export function SourceTable({ indicator: { sources } }: { indicator: IndicatorDe
       {sources.length === 0 ? (
         <EmptyState title="No visible source reports this indicator" />
       ) : (
-        <ScrollTable label="Sources" minWidth={700}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Source</Table.Th>
-                <Table.Th>Confidence</Table.Th>
-                <Table.Th>Severity</Table.Th>
-                <Table.Th>TLP</Table.Th>
-                <Table.Th>Tags</Table.Th>
-                <Table.Th>First seen</Table.Th>
-                <Table.Th>Last seen</Table.Th>
-                <Table.Th>Reported</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {sources.map((statement) => (
-                <Table.Tr key={statement.sourceId}>
-                  <Table.Td>
-                    <PageLink to="/indicators" search={{ sourceId: statement.sourceId }} fz="sm">
-                      {visibleText(statement.source)}
-                    </PageLink>
-                  </Table.Td>
-                  <Table.Td>
-                    {statement.confidence ?? <>{statement.defaultConfidence} (source default)</>}
-                  </Table.Td>
-                  <Table.Td>
-                    {statement.severity ? <SeverityBadge severity={statement.severity} /> : '–'}
-                  </Table.Td>
-                  <Table.Td>
-                    <TlpBadge tlp={statement.tlp} />
-                  </Table.Td>
-                  <Table.Td>
-                    <TagList tags={statement.tags} max={5} />
-                  </Table.Td>
-                  <Table.Td>
-                    <Time at={statement.firstSeen} fallback="–" />
-                  </Table.Td>
-                  <Table.Td>
-                    <Time at={statement.lastSeen} fallback="–" />
-                  </Table.Td>
-                  <Table.Td>
-                    <Time at={statement.statedAt ?? statement.importedAt} />
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </ScrollTable>
+        <DataTable
+          label="Sources"
+          minWidth={700}
+          columns={['Source', 'Confidence', 'Severity', 'TLP', 'Tags', 'First seen', 'Last seen', 'Reported']}
+        >
+          {sources.map((statement) => (
+            <Table.Tr key={statement.sourceId}>
+              <Table.Td>
+                <PageLink to="/indicators" search={{ sourceId: statement.sourceId }} fz="sm">
+                  {visibleText(statement.source)}
+                </PageLink>
+              </Table.Td>
+              <Table.Td>
+                {statement.confidence ?? <>{statement.defaultConfidence} (source default)</>}
+              </Table.Td>
+              <Table.Td>
+                {statement.severity ? <SeverityBadge severity={statement.severity} /> : '–'}
+              </Table.Td>
+              <Table.Td>
+                <TlpBadge tlp={statement.tlp} />
+              </Table.Td>
+              <Table.Td>
+                <TagList tags={statement.tags} max={5} />
+              </Table.Td>
+              <Table.Td>
+                <Time at={statement.firstSeen} fallback="–" />
+              </Table.Td>
+              <Table.Td>
+                <Time at={statement.lastSeen} fallback="–" />
+              </Table.Td>
+              <Table.Td>
+                <Time at={statement.statedAt ?? statement.importedAt} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </DataTable>
       )}
     </Section>
   );

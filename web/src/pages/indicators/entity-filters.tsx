@@ -1,7 +1,7 @@
-import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useApiQuery } from '../../client/queries.ts';
+import { FilterSelect } from '../../parts/filter-select.tsx';
 import { visibleText } from '../../parts/format.ts';
 
 interface EntityFilterProps {
@@ -21,20 +21,17 @@ interface EntitySelectProps extends EntityFilterProps {
   onSearch?(text: string): void;
 }
 
-function EntitySelect({ label, value, onChange, choices, onSearch }: EntitySelectProps) {
+function EntitySelect({ choices, onSearch, ...select }: EntitySelectProps) {
+  const { value } = select;
   const data = choices.map(({ id, name }) => ({ value: id, label: visibleText(name) }));
   // The id of an entity above the TLP ceiling has no name; as a filter it matches nothing.
   if (value && !choices.some(({ id }) => id === value)) data.push({ value, label: value });
   return (
-    <Select
-      label={label}
-      placeholder="Any"
+    <FilterSelect
+      {...select}
       data={data}
-      value={value ?? null}
-      onChange={(id) => onChange(id ?? undefined)}
       {...(onSearch && { onSearchChange: onSearch, filter: ({ options }) => options })}
       searchable
-      clearable
       nothingFoundMessage="None"
       w={150}
     />
@@ -46,56 +43,38 @@ export function SourceFilter(props: EntityFilterProps) {
   return <EntitySelect {...props} label="Source" choices={data?.data ?? []} />;
 }
 
+export const ActorFilter = (props: EntityFilterProps) => (
+  <SearchedFilter {...props} label="Actor" operation="GET /app/actors" />
+);
+
+export const CampaignFilter = (props: EntityFilterProps) => (
+  <SearchedFilter {...props} label="Campaign" operation="GET /app/campaigns" />
+);
+
 const MAX_CHOICES = 20;
-
-/** Returns the text to search for: nothing while the input shows the name of the selected entity. */
-function useSearchText(selected: Entity | undefined) {
-  const [text, setText] = useState('');
-  const [q] = useDebouncedValue(selected && text === visibleText(selected.name) ? '' : text.trim(), 200);
-  return [q, setText] as const;
-}
-
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Searches on the server, because there may be thousands of actors. */
-export function ActorFilter(props: EntityFilterProps) {
-  const selected = useApiQuery(
-    'GET /app/actors/:id',
-    { params: { id: props.value ?? NO_ID } },
-    undefined,
-    props.value !== undefined,
-  ).data?.data;
-  const [q, setText] = useSearchText(props.value ? selected : undefined);
-  const { data } = useApiQuery('GET /app/actors', { query: { pageSize: MAX_CHOICES, ...(q && { q }) } });
-  return (
-    <EntitySelect
-      {...props}
-      label="Actor"
-      choices={includeSelected(data?.data, props.value ? selected : undefined)}
-      onSearch={setText}
-    />
-  );
+interface SearchedFilterProps extends EntityFilterProps {
+  label: string;
+  operation: 'GET /app/actors' | 'GET /app/campaigns';
 }
 
-export function CampaignFilter(props: EntityFilterProps) {
-  const selected = useApiQuery(
-    'GET /app/campaigns/:id',
-    { params: { id: props.value ?? NO_ID } },
+/** A filter that searches on the server, because there may be thousands of entities. */
+function SearchedFilter({ operation, ...props }: SearchedFilterProps) {
+  const { value } = props;
+  const { data: response } = useApiQuery(
+    `${operation}/:id`,
+    { params: { id: value ?? NO_ID } },
     undefined,
-    props.value !== undefined,
-  ).data?.data;
-  const [q, setText] = useSearchText(props.value ? selected : undefined);
-  const { data } = useApiQuery('GET /app/campaigns', { query: { pageSize: MAX_CHOICES, ...(q && { q }) } });
-  return (
-    <EntitySelect
-      {...props}
-      label="Campaign"
-      choices={includeSelected(data?.data, props.value ? selected : undefined)}
-      onSearch={setText}
-    />
+    value !== undefined,
   );
-}
-
-function includeSelected(found: Entity[] = [], selected?: Entity): Entity[] {
-  return selected && !found.some(({ id }) => id === selected.id) ? [selected, ...found] : found;
+  const selected: Entity | undefined = value ? response?.data : undefined;
+  const [text, setText] = useState('');
+  // The input shows the name of the selected entity until another text is typed.
+  const isName = selected !== undefined && text === visibleText(selected.name);
+  const [q] = useDebouncedValue(isName ? '' : text.trim(), 200);
+  const { data } = useApiQuery(operation, { query: { pageSize: MAX_CHOICES, ...(q && { q }) } });
+  const found: Entity[] = data?.data ?? [];
+  const isFound = !selected || found.some(({ id }) => id === selected.id);
+  return <EntitySelect {...props} choices={isFound ? found : [selected, ...found]} onSearch={setText} />;
 }

@@ -1,10 +1,11 @@
-import { Button, Menu, SegmentedControl, Text } from '@mantine/core';
+import { Button, Menu, SegmentedControl } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { apiUrl } from '../../client/api.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { formatNumber } from '../../parts/format.ts';
+import { Note } from '../../parts/text.tsx';
 import type { SearchParams } from '../../router.tsx';
 
 type ExportQuery = ApiQueryParams<'GET /app/indicators/export'>;
@@ -15,11 +16,7 @@ export function ExportMenu({ search, total }: { search: SearchParams; total: num
   const formats = useApiQuery('GET /app/catalogues').data?.exportFormats ?? [];
   const [scope, setScope] = useState<'all' | 'page'>('all');
   if (search.state === 'whitelisted' || search.state === 'expired')
-    return (
-      <Text size="sm" c="dimmed">
-        Only active indicators can be exported.
-      </Text>
-    );
+    return <Note>Only active indicators can be exported.</Note>;
   const link = (format: string) =>
     apiUrl('GET /app/indicators/export', {
       query: {

@@ -1,13 +1,14 @@
 import { Button, Select } from '@mantine/core';
-import { hasRole } from '../../../../src/model/account.ts';
 import { INDICATOR_TYPES, SEVERITIES } from '../../../../src/model/vocabulary.ts';
 import type { ApiQueryParams } from '../../client/operations.ts';
-import { useAccount } from '../../client/queries.ts';
+import { useHasRole } from '../../client/queries.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
+import { FilterSelect } from '../../parts/filter-select.tsx';
 import { FilterText, SearchBox } from '../../parts/filter-text.tsx';
-import { sentenceCase, typeName } from '../../parts/format.ts';
+import { sentenceCase, toOptions, typeName } from '../../parts/format.ts';
+import { useListSearch } from '../../parts/use-list-search.ts';
 import { ActorFilter, CampaignFilter, SourceFilter } from './entity-filters.tsx';
-import { activeFilters, type IndicatorFilterProps } from './search.ts';
+import { activeFilters } from './search.ts';
 
 const STATES: { value: NonNullable<ApiQueryParams<'GET /app/indicators'>['state']>; label: string }[] = [
   { value: 'visible', label: 'Active' },
@@ -16,50 +17,31 @@ const STATES: { value: NonNullable<ApiQueryParams<'GET /app/indicators'>['state'
   { value: 'expired', label: 'Expired' },
 ];
 
-export function Filters({ search, filter }: IndicatorFilterProps) {
-  const account = useAccount();
-  const states = hasRole(account.role, 'analyst') ? STATES : STATES.slice(0, 2);
+export function Filters() {
+  const { search, filter, field } = useListSearch('/indicators');
+  const states = useHasRole('analyst') ? STATES : STATES.slice(0, 2);
   return (
     <FilterBar
-      search={
-        <SearchBox
-          label="Value"
-          placeholder="evil[.]example, 198.51.100"
-          value={search.q ?? ''}
-          onChange={(q) => filter({ q }, true)}
-        />
-      }
+      search={<SearchBox label="Value" placeholder="evil[.]example, 198.51.100" {...field('q', true)} />}
       isFiltered={activeFilters(search).some((name) => name !== 'q')}
     >
-      <Select
+      <FilterSelect
         label="Type"
-        placeholder="Any"
-        data={INDICATOR_TYPES.map((value) => ({ value, label: typeName(value) }))}
-        value={search.type ?? null}
-        onChange={(type) => filter({ type: type ?? undefined })}
-        clearable
+        data={toOptions(INDICATOR_TYPES, typeName)}
+        {...field('type')}
         searchable
         w={140}
       />
-      <Select
+      <FilterSelect
         label="Severity"
-        placeholder="Any"
-        data={SEVERITIES.map((value) => ({ value, label: sentenceCase(value) })).reverse()}
-        value={search.severity ?? null}
-        onChange={(severity) => filter({ severity: severity ?? undefined })}
-        clearable
+        data={toOptions(SEVERITIES, sentenceCase).reverse()}
+        {...field('severity')}
         w={120}
       />
-      <FilterText
-        label="Tag"
-        placeholder="Exact tag"
-        value={search.tag ?? ''}
-        onChange={(tag) => filter({ tag }, true)}
-        w={130}
-      />
-      <SourceFilter value={search.sourceId} onChange={(sourceId) => filter({ sourceId })} />
-      <ActorFilter value={search.actorId} onChange={(actorId) => filter({ actorId })} />
-      <CampaignFilter value={search.campaignId} onChange={(campaignId) => filter({ campaignId })} />
+      <FilterText label="Tag" placeholder="Exact tag" {...field('tag', true)} w={130} />
+      <SourceFilter {...field('sourceId')} />
+      <ActorFilter {...field('actorId')} />
+      <CampaignFilter {...field('campaignId')} />
       <Select
         label="Status"
         data={states}

@@ -28,8 +28,8 @@ export function Indicators() {
       about={total === undefined ? list.isPending && 'Loading…' : indicatorCount(total)}
       actions={<ExportMenu search={search} total={total ?? 0} />}
     >
-      <Filters search={search} filter={filter} />
-      <LinkFilters search={search} filter={filter} />
+      <Filters />
+      <LinkFilters />
       <QueryResult query={list}>
         {({ data, page, pageSize, total: count }) => (
           <Stack
@@ -37,11 +37,7 @@ export function Indicators() {
             aria-busy={list.isPlaceholderData}
             style={{ opacity: list.isPlaceholderData ? 0.6 : 1 }}
           >
-            {data.length > 0 ? (
-              <IndicatorTable rows={data} search={search} filter={filter} />
-            ) : (
-              <NoResults search={search} filter={filter} />
-            )}
+            {data.length > 0 ? <IndicatorTable rows={data} /> : <NoResults />}
             <Group justify="space-between">
               <div style={{ flex: 1 }}>
                 <Paging page={page} pageSize={pageSize} total={count} onChange={goToPage} />

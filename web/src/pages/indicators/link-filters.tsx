@@ -2,7 +2,7 @@ import type { ApiQueryParams } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { FilterPills } from '../../parts/filter-pills.tsx';
 import { formatTime } from '../../parts/format.ts';
-import type { IndicatorFilterProps } from './search.ts';
+import { useListSearch } from '../../parts/use-list-search.ts';
 
 /** The descriptions of filters without an input, which links of other pages set. */
 const DESCRIPTIONS: Partial<Record<keyof ApiQueryParams<'GET /app/indicators'>, (value: string) => string>> =
@@ -15,7 +15,8 @@ const DESCRIPTIONS: Partial<Record<keyof ApiQueryParams<'GET /app/indicators'>, 
   };
 
 /** Pills for the active filters that links of other pages set. */
-export function LinkFilters({ search, filter }: IndicatorFilterProps) {
+export function LinkFilters() {
+  const { search, filter } = useListSearch('/indicators');
   const report = useApiQuery(
     'GET /app/reports/:id',
     { params: { id: search.reportId ?? '' } },

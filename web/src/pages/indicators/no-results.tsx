@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core';
-import { hasRole } from '../../../../src/model/account.ts';
-import { useAccount } from '../../client/queries.ts';
+import { useHasRole } from '../../client/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageLink } from '../../parts/links.tsx';
-import { activeFilters, type IndicatorFilterProps } from './search.ts';
+import { useListSearch } from '../../parts/use-list-search.ts';
+import { activeFilters } from './search.ts';
 
-export function NoResults({ search, filter }: IndicatorFilterProps) {
-  const canSeeHidden = hasRole(useAccount().role, 'analyst');
+export function NoResults() {
+  const { search, filter } = useListSearch('/indicators');
+  const canSeeHidden = useHasRole('analyst');
   const isFiltered = activeFilters(search).length > 0;
   if (search.page && Number(search.page) > 1)
     return (

@@ -3,12 +3,6 @@ import type { SearchParams } from '../../router.tsx';
 
 type ListQuery = ApiQueryParams<'GET /app/indicators'>;
 
-export interface IndicatorFilterProps {
-  search: SearchParams;
-  /** @param replace replaces the history entry, as for each typed letter */
-  filter(change: SearchParams, replace?: boolean): void;
-}
-
 const NOT_FILTERS = ['page', 'pageSize', 'sort', 'order'];
 
 /** Returns the names of the filters that are set. */

@@ -1,25 +1,21 @@
-import { Table, UnstyledButton } from '@mantine/core';
+import { Table, type TableThProps, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import type { IndicatorFilterProps } from './search.ts';
+import { useListSearch } from '../../parts/use-list-search.ts';
 
-interface SortableHeaderProps extends IndicatorFilterProps {
+interface SortableHeaderProps extends Pick<TableThProps, 'visibleFrom'> {
   name: string;
-  /** Narrower screens omit the column. */
-  visibleFrom?: 'xs' | 'md';
   children: ReactNode;
 }
 
 /** A column header that sorts the list by its column. */
-export function SortableHeader({ name, visibleFrom, search, filter, children }: SortableHeaderProps) {
+export function SortableHeader({ name, children, ...cell }: SortableHeaderProps) {
+  const { search, filter } = useListSearch('/indicators');
   const isCurrent = (search.sort ?? 'lastSeen') === name;
   const isAscending = search.order === 'asc';
   const nextOrder = isCurrent && !isAscending ? 'asc' : undefined;
   return (
-    <Table.Th
-      {...(visibleFrom && { visibleFrom })}
-      aria-sort={isCurrent ? (isAscending ? 'ascending' : 'descending') : 'none'}
-    >
+    <Table.Th {...cell} aria-sort={isCurrent ? (isAscending ? 'ascending' : 'descending') : 'none'}>
       <UnstyledButton
         fz="sm"
         fw={700}

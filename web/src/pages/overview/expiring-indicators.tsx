@@ -1,8 +1,9 @@
-import { Table, Text } from '@mantine/core';
+import { Table } from '@mantine/core';
 import type { ApiResponse } from '../../client/operations.ts';
 import { formatNumber, typeName, visibleText } from '../../parts/format.ts';
-import { PageLink } from '../../parts/links.tsx';
+import { IndicatorLink, PageLink } from '../../parts/links.tsx';
 import { Section } from '../../parts/section.tsx';
+import { Note } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';
 
 type Expiring = ApiResponse<'GET /app/overview'>['expiring'];
@@ -21,18 +22,14 @@ export function ExpiringIndicators({ expiring }: { expiring: Expiring }) {
       }
     >
       {expiring.first.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          None.
-        </Text>
+        <Note>None.</Note>
       ) : (
         <Table>
           <Table.Tbody>
             {expiring.first.map(({ id, type, defanged, expiresAt }) => (
               <Table.Tr key={id}>
                 <Table.Td>
-                  <PageLink to="/indicators/$id" params={{ id }} className="value" fz="sm">
-                    {visibleText(defanged)}
-                  </PageLink>
+                  <IndicatorLink id={id}>{visibleText(defanged)}</IndicatorLink>
                 </Table.Td>
                 <Table.Td>{typeName(type)}</Table.Td>
                 <Table.Td>

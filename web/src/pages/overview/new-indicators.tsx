@@ -1,78 +1,51 @@
-import { SimpleGrid, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { SimpleGrid } from '@mantine/core';
+import type { CSSProperties } from 'react';
 import type { ApiResponse } from '../../client/operations.ts';
 import { SEVERITY_BAR_COLORS } from '../../parts/badges.tsx';
-import { BarList } from '../../parts/bar-list.tsx';
+import { type Bar, BarList } from '../../parts/bar-list.tsx';
 import { sentenceCase, typeName, visibleText } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
 import { Section } from '../../parts/section.tsx';
+import { Note } from '../../parts/text.tsx';
 
 type Created = ApiResponse<'GET /app/overview'>['created'];
 
 /** Charts of the indicators that were added in the last 24 hours. */
 export function NewIndicators({ created }: { created: Created }) {
+  const link = (filter: Record<string, string>, text: string, style?: CSSProperties) => (
+    <PageLink to="/indicators" search={{ ...filter, createdSince: created.since }} inherit style={style}>
+      {text}
+    </PageLink>
+  );
+  const types = created.byType.map(({ type, count }) => ({
+    name: type,
+    count,
+    label: link({ type }, typeName(type)),
+  }));
+  const severities = created.bySeverity.map(({ severity, count }) => ({
+    name: severity,
+    count,
+    color: SEVERITY_BAR_COLORS[severity],
+    label: link({ severity }, sentenceCase(severity)),
+  }));
+  const tags = created.tags.map(({ tag, count }) => ({
+    name: tag,
+    count,
+    label: link({ tag }, visibleText(tag), { overflowWrap: 'anywhere' }),
+  }));
   return (
     <SimpleGrid cols={{ base: 1, md: 3 }}>
-      <Section title="New by type">
-        <ChartOrNote count={created.total}>
-          <BarList
-            bars={created.byType.map(({ type, count }) => ({
-              name: type,
-              count,
-              label: (
-                <PageLink to="/indicators" search={{ type, createdSince: created.since }} inherit>
-                  {typeName(type)}
-                </PageLink>
-              ),
-            }))}
-          />
-        </ChartOrNote>
-      </Section>
-      <Section title="New by severity">
-        <ChartOrNote count={created.total}>
-          <BarList
-            bars={created.bySeverity.map(({ severity, count }) => ({
-              name: severity,
-              count,
-              color: SEVERITY_BAR_COLORS[severity],
-              label: (
-                <PageLink to="/indicators" search={{ severity, createdSince: created.since }} inherit>
-                  {sentenceCase(severity)}
-                </PageLink>
-              ),
-            }))}
-          />
-        </ChartOrNote>
-      </Section>
-      <Section title="Top tags (new indicators)">
-        <ChartOrNote count={created.tags.length}>
-          <BarList
-            bars={created.tags.map(({ tag, count }) => ({
-              name: tag,
-              count,
-              label: (
-                <PageLink
-                  to="/indicators"
-                  search={{ tag, createdSince: created.since }}
-                  inherit
-                  style={{ overflowWrap: 'anywhere' }}
-                >
-                  {visibleText(tag)}
-                </PageLink>
-              ),
-            }))}
-          />
-        </ChartOrNote>
-      </Section>
+      <Chart title="New by type" total={created.total} bars={types} />
+      <Chart title="New by severity" total={created.total} bars={severities} />
+      <Chart title="Top tags (new indicators)" total={tags.length} bars={tags} />
     </SimpleGrid>
   );
 }
 
-function ChartOrNote({ count, children }: { count: number; children: ReactNode }) {
-  if (count > 0) return children;
+function Chart({ title, total, bars }: { title: string; total: number; bars: Bar[] }) {
   return (
-    <Text size="sm" c="dimmed">
-      No new indicators in the last 24 hours.
-    </Text>
+    <Section title={title}>
+      {total > 0 ? <BarList bars={bars} /> : <Note>No new indicators in the last 24 hours.</Note>}
+    </Section>
   );
 }

@@ -3,6 +3,7 @@ import { useApiQuery } from '../../client/queries.ts';
 import { visibleText } from '../../parts/format.ts';
 import { SourceHealth } from '../../parts/health.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
+import { Note } from '../../parts/text.tsx';
 
 const MAX_SOURCES = 6;
 
@@ -17,9 +18,9 @@ export function SourceHealthList() {
         const shown = [...feeds].sort((a, b) => failures(b) - failures(a)).slice(0, MAX_SOURCES);
         if (feeds.length === 0)
           return (
-            <Text size="sm" c="dimmed">
+            <Note>
               No feeds configured. Add one with <code>tipline sources add</code>.
-            </Text>
+            </Note>
           );
         return (
           <Stack gap="xs">

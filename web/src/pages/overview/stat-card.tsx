@@ -1,6 +1,7 @@
 import { Paper, Text } from '@mantine/core';
 import { formatNumber } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
+import { Note } from '../../parts/text.tsx';
 
 interface StatCardProps {
   name: string;
@@ -13,11 +14,11 @@ interface StatCardProps {
 export function StatCard({ name, value, to, search }: StatCardProps) {
   return (
     <Paper withBorder p="md">
-      <Text size="sm" c="dimmed">
+      <Note>
         <PageLink to={to} {...(search && { search })} inherit>
           {name}
         </PageLink>
-      </Text>
+      </Note>
       <Text fz={26} fw={700}>
         {formatNumber(value)}
       </Text>

@@ -1,49 +1,32 @@
-import { Alert, Button, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { callApi } from '../../client/api.ts';
+import { Form, FormError } from '../../parts/form.tsx';
+import { useFields } from '../../parts/use-fields.ts';
 
 /** The second step of the sign-in: a code of the authenticator app or a backup code. */
 export function CodeForm({ onDone, onBack }: { onDone(): void; onBack(): void }) {
-  const [code, setCode] = useState('');
+  const { values, text } = useFields({ code: '' });
   // Authenticator apps show the code in two halves.
-  const text = code.replace(/\s/g, '');
-  const isBackup = !/^\d{0,6}$/.test(text);
+  const code = values.code.replace(/\s/g, '');
+  const isBackup = !/^\d{0,6}$/.test(code);
   const attempt = useMutation({
     mutationFn: () => {
-      return callApi('POST /app/sign-in/code', { body: isBackup ? { backupCode: text } : { code: text } });
+      return callApi('POST /app/sign-in/code', { body: isBackup ? { backupCode: code } : { code } });
     },
     onSuccess: onDone,
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        attempt.mutate();
-      }}
-    >
-      <Stack>
-        <Text size="sm">The 6-digit code from your authenticator app, or a backup code.</Text>
-        {attempt.error && (
-          <Alert color="red" role="alert">
-            {attempt.error.message}
-          </Alert>
-        )}
-        <TextInput
-          label="Code"
-          autoComplete="one-time-code"
-          required
-          autoFocus
-          value={code}
-          onChange={(event) => setCode(event.currentTarget.value)}
-        />
-        <Button type="submit" loading={attempt.isPending}>
-          Continue
-        </Button>
-        <Button variant="subtle" onClick={onBack}>
-          Back to sign-in
-        </Button>
-      </Stack>
-    </form>
+    <Form onSubmit={attempt.mutate}>
+      <Text size="sm">The 6-digit code from your authenticator app, or a backup code.</Text>
+      <FormError error={attempt.error} />
+      <TextInput label="Code" autoComplete="one-time-code" required autoFocus {...text('code')} />
+      <Button type="submit" loading={attempt.isPending}>
+        Continue
+      </Button>
+      <Button variant="subtle" onClick={onBack}>
+        Back to sign-in
+      </Button>
+    </Form>
   );
 }

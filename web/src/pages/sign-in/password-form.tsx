@@ -1,47 +1,23 @@
-import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
 import { callApi } from '../../client/api.ts';
+import { Form, FormError } from '../../parts/form.tsx';
+import { useFields } from '../../parts/use-fields.ts';
 
 export function PasswordForm({ onDone, onCode }: { onDone(): void; onCode(): void }) {
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
+  const { values, text } = useFields({ email: '', password: '' });
   const attempt = useMutation({
-    mutationFn: () => callApi('POST /app/sign-in', { body: { email, password } }),
+    mutationFn: () => callApi('POST /app/sign-in', { body: values }),
     onSuccess: ({ twoFactor }) => (twoFactor ? onCode() : onDone()),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    attempt.mutate();
-  };
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        {attempt.error && (
-          <Alert color="red" role="alert">
-            {attempt.error.message}
-          </Alert>
-        )}
-        <TextInput
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          required
-          autoFocus
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
-        <PasswordInput
-          label="Password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-        <Button type="submit" loading={attempt.isPending}>
-          Sign in
-        </Button>
-      </Stack>
-    </form>
+    <Form onSubmit={attempt.mutate}>
+      <FormError error={attempt.error} />
+      <TextInput label="E-mail" type="email" autoComplete="username" required autoFocus {...text('email')} />
+      <PasswordInput label="Password" autoComplete="current-password" required {...text('password')} />
+      <Button type="submit" loading={attempt.isPending}>
+        Sign in
+      </Button>
+    </Form>
   );
 }

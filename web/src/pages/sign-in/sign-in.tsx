@@ -1,10 +1,11 @@
-import { Alert, Button, Center, Divider, Paper, Stack, Title } from '@mantine/core';
+import { Alert, Button, Divider } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { sameSitePath } from '../../../../src/model/same-site-path.ts';
 import { apiUrl } from '../../client/api.ts';
 import { apiQueryOptions } from '../../client/queries.ts';
+import { StandalonePage } from '../../parts/standalone-page.tsx';
 import { CodeForm } from './code-form.tsx';
 import { PasswordForm } from './password-form.tsx';
 
@@ -19,43 +20,33 @@ export function SignIn() {
   const session = useQuery(apiQueryOptions('GET /app/session'));
   const [asksForCode, setAsksForCode] = useState(false);
   const continueToPage = () => window.location.assign(sameSitePath(to));
-  useEffect(() => {
-    document.title = 'Sign in · Tipline';
-  }, []);
   if (session.data?.firstStart) return <Navigate to="/first-start" />;
+  if (asksForCode)
+    return (
+      <StandalonePage title="Sign in" heading="Two-factor authentication" maxWidth={400}>
+        <CodeForm onDone={continueToPage} onBack={() => setAsksForCode(false)} />
+      </StandalonePage>
+    );
   return (
-    <Center component="main" mih="100vh" p="md">
-      <Paper withBorder p="xl" w="100%" maw={400}>
-        <Stack>
-          <Title order={1} size="h3">
-            {asksForCode ? 'Two-factor authentication' : 'Sign in to Tipline'}
-          </Title>
-          {asksForCode ? (
-            <CodeForm onDone={continueToPage} onBack={() => setAsksForCode(false)} />
-          ) : (
-            <>
-              {error && (
-                <Alert color="red" role="alert">
-                  {ERRORS[error] ?? ERRORS.provider}
-                </Alert>
-              )}
-              <PasswordForm onDone={continueToPage} onCode={() => setAsksForCode(true)} />
-              {session.data?.signInWith && (
-                <>
-                  <Divider label="or" />
-                  <Button
-                    component="a"
-                    variant="default"
-                    href={apiUrl('GET /app/oidc/start', { query: { to: sameSitePath(to) } })}
-                  >
-                    Sign in with {session.data.signInWith}
-                  </Button>
-                </>
-              )}
-            </>
-          )}
-        </Stack>
-      </Paper>
-    </Center>
+    <StandalonePage title="Sign in" heading="Sign in to Tipline" maxWidth={400}>
+      {error && (
+        <Alert color="red" role="alert">
+          {ERRORS[error] ?? ERRORS.provider}
+        </Alert>
+      )}
+      <PasswordForm onDone={continueToPage} onCode={() => setAsksForCode(true)} />
+      {session.data?.signInWith && (
+        <>
+          <Divider label="or" />
+          <Button
+            component="a"
+            variant="default"
+            href={apiUrl('GET /app/oidc/start', { query: { to: sameSitePath(to) } })}
+          >
+            Sign in with {session.data.signInWith}
+          </Button>
+        </>
+      )}
+    </StandalonePage>
   );
 }

@@ -1,19 +1,18 @@
-import { Button, Table, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Table, Text } from '@mantine/core';
 import { useApiQuery } from '../../client/queries.ts';
+import { DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { typeName, visibleText } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
 import { Page } from '../../parts/page.tsx';
-import { QueryResult } from '../../parts/query-result.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { QueryList } from '../../parts/query-result.tsx';
+import { SecondLine } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';
-import { AddEntryModal } from './add-entry-modal.tsx';
+import { AddEntryButton } from './add-entry-button.tsx';
 import { RemoveEntryButton } from './remove-entry-button.tsx';
 
 export function Whitelist() {
   const query = useApiQuery('GET /app/whitelist');
-  const [adding, modal] = useDisclosure(false);
   return (
     <Page
       title="Whitelist"
@@ -25,50 +24,35 @@ export function Whitelist() {
           </PageLink>
         </>
       }
-      actions={<Button onClick={modal.open}>Add entry</Button>}
+      actions={<AddEntryButton />}
     >
-      <QueryResult query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <EmptyState title="No entries yet" hint="Add your own networks, domains and addresses." />
-          ) : (
-            <ScrollTable label="Entries" minWidth={720}>
-              <Table>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Entry</Table.Th>
-                    <Table.Th>Types</Table.Th>
-                    <Table.Th>Reason</Table.Th>
-                    <Table.Th>Added</Table.Th>
-                    <Table.Th>Remove</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {data.map((entry) => (
-                    <Table.Tr key={entry.id}>
-                      <Table.Td className="value">{visibleText(entry.entry)}</Table.Td>
-                      <Table.Td>
-                        {entry.types.length > 0 ? entry.types.map(typeName).join(', ') : entry.kind}
-                      </Table.Td>
-                      <Table.Td maw={300}>{visibleText(entry.reason ?? '')}</Table.Td>
-                      <Table.Td>
-                        <Text size="sm">{visibleText(entry.addedBy)}</Text>
-                        <Text size="xs" c="dimmed">
-                          <Time at={entry.addedAt} />
-                        </Text>
-                      </Table.Td>
-                      <Table.Td>
-                        <RemoveEntryButton id={entry.id} entry={entry.entry} />
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </ScrollTable>
-          )
-        }
-      </QueryResult>
-      <AddEntryModal opened={adding} onClose={modal.close} />
+      <QueryList
+        query={query}
+        empty={<EmptyState title="No entries yet" hint="Add your own networks, domains and addresses." />}
+      >
+        {({ data }) => (
+          <DataTable label="Entries" minWidth={720} columns={['Entry', 'Types', 'Reason', 'Added', 'Remove']}>
+            {data.map((entry) => (
+              <Table.Tr key={entry.id}>
+                <Table.Td className="value">{visibleText(entry.entry)}</Table.Td>
+                <Table.Td>
+                  {entry.types.length > 0 ? entry.types.map(typeName).join(', ') : entry.kind}
+                </Table.Td>
+                <Table.Td maw={300}>{visibleText(entry.reason ?? '')}</Table.Td>
+                <Table.Td>
+                  <Text size="sm">{visibleText(entry.addedBy)}</Text>
+                  <SecondLine>
+                    <Time at={entry.addedAt} />
+                  </SecondLine>
+                </Table.Td>
+                <Table.Td>
+                  <RemoveEntryButton id={entry.id} entry={entry.entry} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
+        )}
+      </QueryList>
     </Page>
   );
 }

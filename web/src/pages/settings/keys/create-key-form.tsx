@@ -1,9 +1,10 @@
-import { Alert, Button, Checkbox, Group, Select, Stack, TagsInput, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Button, Checkbox, Group, Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { SCOPES, type Scope } from '../../../../../src/model/scopes.ts';
-import { TLPS, type Tlp } from '../../../../../src/model/vocabulary.ts';
+import { TLPS } from '../../../../../src/model/vocabulary.ts';
 import { useAccount, useApiMutation } from '../../../client/queries.ts';
-import { tlpName } from '../../../parts/format.ts';
+import { Form, FormError } from '../../../parts/form.tsx';
+import { tlpName, toOptions } from '../../../parts/format.ts';
+import { useFields } from '../../../parts/use-fields.ts';
 import type { CreatedApiKey } from './api-key.ts';
 
 /** The resources that each scope grants access to. */
@@ -22,7 +23,7 @@ const EXPIRIES = [
   { value: 'never', label: 'Never' },
 ];
 
-export interface CreateKeyFormProps {
+interface CreateKeyFormProps {
   onClose(): void;
   onCreated(created: CreatedApiKey): void;
 }
@@ -30,16 +31,19 @@ export interface CreateKeyFormProps {
 export function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
   const { tlpCeiling } = useAccount();
   const allowedTlps = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
-  const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<string[]>(['indicators:read']);
-  const [expiry, setExpiry] = useState(String(365 * DAY));
-  const [ceiling, setCeiling] = useState<Tlp>(allowedTlps.includes('AMBER') ? 'AMBER' : tlpCeiling);
-  const [networks, setNetworks] = useState<string[]>([]);
+  const { values, text, choice } = useFields({
+    name: '',
+    scopes: ['indicators:read'] as string[],
+    expiry: String(365 * DAY),
+    ceiling: allowedTlps.includes('AMBER') ? 'AMBER' : tlpCeiling,
+    networks: [] as string[],
+  });
   const create = useApiMutation('POST /app/keys', (created) => {
     onClose();
     onCreated(created);
     return undefined;
   });
+  const { name, scopes, expiry, ceiling, networks } = values;
   const submit = () =>
     create.mutate({
       body: {
@@ -52,71 +56,47 @@ export function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
       },
     });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <Stack>
-        {create.error && (
-          <Alert color="red" role="alert">
-            {create.error.message}
-          </Alert>
-        )}
-        <TextInput
-          label="Name"
-          description="The script or device that will use it."
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          data-autofocus
+    <Form onSubmit={submit}>
+      <FormError error={create.error} />
+      <TextInput
+        label="Name"
+        description="The script or device that will use it."
+        required
+        maxLength={200}
+        {...text('name')}
+        data-autofocus
+      />
+      <Checkbox.Group label="Scopes" {...choice('scopes')} required>
+        <Stack gap="xs" mt="xs">
+          {SCOPES.map((scope) => (
+            <Checkbox key={scope} value={scope} label={scope} description={SCOPE_DESCRIPTIONS[scope]} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <Group grow align="flex-start">
+        <Select label="Expires" data={EXPIRIES} {...choice('expiry')} allowDeselect={false} />
+        <Select
+          label="TLP ceiling"
+          description="Highest TLP this key can read"
+          data={toOptions(allowedTlps, tlpName)}
+          {...choice('ceiling')}
+          allowDeselect={false}
         />
-        <Checkbox.Group label="Scopes" value={scopes} onChange={setScopes} required>
-          <Stack gap="xs" mt="xs">
-            {SCOPES.map((scope) => (
-              <Checkbox key={scope} value={scope} label={scope} description={SCOPE_DESCRIPTIONS[scope]} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-        <Group grow align="flex-start">
-          <Select
-            label="Expires"
-            data={EXPIRIES}
-            value={expiry}
-            onChange={(value) => setExpiry(value ?? 'never')}
-            allowDeselect={false}
-          />
-          <Select
-            label="TLP ceiling"
-            description="Highest TLP this key can read"
-            data={allowedTlps.map((value) => ({ value, label: tlpName(value) }))}
-            value={ceiling}
-            onChange={(value) => setCeiling((value ?? 'CLEAR') as Tlp)}
-            allowDeselect={false}
-          />
-        </Group>
-        <TagsInput
-          label="Networks"
-          description="Networks it may be used from, e.g. 10.0.0.0/8. Empty: any."
-          placeholder="Type a network and press Enter"
-          value={networks}
-          onChange={setNetworks}
-        />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            type="submit"
-            disabled={name.trim() === '' || scopes.length === 0}
-            loading={create.isPending}
-          >
-            Create
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      </Group>
+      <TagsInput
+        label="Networks"
+        description="Networks it may be used from, e.g. 10.0.0.0/8. Empty: any."
+        placeholder="Type a network and press Enter"
+        {...choice('networks')}
+      />
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" disabled={name.trim() === '' || scopes.length === 0} loading={create.isPending}>
+          Create
+        </Button>
+      </Group>
+    </Form>
   );
 }

@@ -1,12 +1,12 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import { hasRole } from '../../../../../src/model/account.ts';
-import { useAccount, useApiQuery } from '../../../client/queries.ts';
+import { useApiQuery, useHasRole } from '../../../client/queries.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
-import { QueryResult } from '../../../parts/query-result.tsx';
+import { QueryList } from '../../../parts/query-result.tsx';
+import { Note } from '../../../parts/text.tsx';
 import type { CreatedApiKey } from './api-key.ts';
-import { CreateKeyModal } from './create-key-modal.tsx';
+import { CreateKeyForm } from './create-key-form.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { KeyTable } from './key-table.tsx';
 
@@ -15,35 +15,39 @@ const POLL_MS = 5_000;
 
 export function Keys() {
   const query = useApiQuery('GET /app/keys', {}, () => POLL_MS);
-  const { role } = useAccount();
+  const isAnalyst = useHasRole('analyst');
+  const isAdministrator = useHasRole('administrator');
   const [creating, modal] = useDisclosure(false);
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   return (
     <Stack>
       <Group justify="space-between">
-        <Text size="sm" c="dimmed" maw={640}>
+        <Note maw={640}>
           API keys for scripts, playbooks and firewalls.{' '}
-          {role === 'administrator' ? 'You see all users’ keys.' : 'You see your own keys.'}
-        </Text>
-        {hasRole(role, 'analyst') && <Button onClick={modal.open}>Create API key</Button>}
+          {isAdministrator ? 'You see all users’ keys.' : 'You see your own keys.'}
+        </Note>
+        {isAnalyst && <Button onClick={modal.open}>Create API key</Button>}
       </Group>
-      <QueryResult query={query}>
-        {({ data, limit, windowSeconds }) =>
-          data.length === 0 ? (
-            <EmptyState
-              title="No API keys yet"
-              hint={
-                hasRole(role, 'analyst')
-                  ? 'Create one for each script or device, so that each can be revoked separately.'
-                  : 'Analysts and administrators create them.'
-              }
-            />
-          ) : (
-            <KeyTable keys={data} limit={limit} windowSeconds={windowSeconds} onRotated={setCreated} />
-          )
+      <QueryList
+        query={query}
+        empty={
+          <EmptyState
+            title="No API keys yet"
+            hint={
+              isAnalyst
+                ? 'Create one for each script or device, so that each can be revoked separately.'
+                : 'Analysts and administrators create them.'
+            }
+          />
         }
-      </QueryResult>
-      <CreateKeyModal opened={creating} onClose={modal.close} onCreated={setCreated} />
+      >
+        {({ data, limit, windowSeconds }) => (
+          <KeyTable keys={data} limit={limit} windowSeconds={windowSeconds} onRotated={setCreated} />
+        )}
+      </QueryList>
+      <Modal opened={creating} onClose={modal.close} title="Create API key" size="lg">
+        {creating && <CreateKeyForm onClose={modal.close} onCreated={setCreated} />}
+      </Modal>
       <Modal
         opened={created !== null}
         onClose={() => setCreated(null)}

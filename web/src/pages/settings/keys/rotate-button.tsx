@@ -1,8 +1,6 @@
-import { Button, Select, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Select, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useApiMutation } from '../../../client/queries.ts';
-import { ConfirmModal } from '../../../parts/confirm-modal.tsx';
+import { ConfirmButton } from '../../../parts/confirm-button.tsx';
 import { formatTime, visibleText } from '../../../parts/format.ts';
 import type { ApiKey, CreatedApiKey } from './api-key.ts';
 
@@ -18,45 +16,30 @@ interface RotateButtonProps {
   onRotated(created: CreatedApiKey): void;
 }
 
-export function RotateButton({ apiKey, onRotated }: RotateButtonProps) {
-  const [opened, { open, close }] = useDisclosure(false);
+export function RotateButton({ apiKey: { id, name }, onRotated }: RotateButtonProps) {
   const [overlap, setOverlap] = useState('86400');
-  const rotate = useApiMutation('POST /app/keys/:id/rotate', (created) => {
-    close();
-    onRotated(created);
-    return `The old key works until ${formatTime(created.oldValidUntil)}.`;
-  });
   return (
-    <>
-      <Button
-        size="compact-xs"
-        variant="default"
-        onClick={open}
-        aria-label={`Rotate ${visibleText(apiKey.name)}`}
-      >
-        Rotate
-      </Button>
-      <ConfirmModal
-        title={`Rotate ${visibleText(apiKey.name)}`}
-        action="Rotate"
-        withoutReason
-        opened={opened}
-        onClose={close}
-        busy={rotate.isPending}
-        onConfirm={() =>
-          rotate.mutate({ params: { id: apiKey.id }, body: { overlapSeconds: Number(overlap) } })
-        }
-      >
-        <Text size="sm">Creates a new key with the same scopes and lifetime.</Text>
-        <Select
-          label="Overlap"
-          description="How long the old key keeps working"
-          data={OVERLAPS}
-          value={overlap}
-          onChange={(value) => setOverlap(value ?? '86400')}
-          allowDeselect={false}
-        />
-      </ConfirmModal>
-    </>
+    <ConfirmButton
+      button={{ size: 'compact-xs', children: 'Rotate', 'aria-label': `Rotate ${visibleText(name)}` }}
+      title={`Rotate ${visibleText(name)}`}
+      action="Rotate"
+      withoutReason
+      operation="POST /app/keys/:id/rotate"
+      request={() => ({ params: { id }, body: { overlapSeconds: Number(overlap) } })}
+      onSuccess={(created) => {
+        onRotated(created);
+        return `The old key works until ${formatTime(created.oldValidUntil)}.`;
+      }}
+    >
+      <Text size="sm">Creates a new key with the same scopes and lifetime.</Text>
+      <Select
+        label="Overlap"
+        description="How long the old key keeps working"
+        data={OVERLAPS}
+        value={overlap}
+        onChange={(value) => setOverlap(value ?? '86400')}
+        allowDeselect={false}
+      />
+    </ConfirmButton>
   );
 }

@@ -1,8 +1,9 @@
 import { Button, Table } from '@mantine/core';
 import { useApiMutation, useApiQuery } from '../../../client/queries.ts';
+import { DataTable } from '../../../parts/data-table.tsx';
 import { formatTime, visibleText } from '../../../parts/format.ts';
 import { QueryResult } from '../../../parts/query-result.tsx';
-import { ScrollTable } from '../../../parts/scroll-table.tsx';
+import { RowButton } from '../../../parts/row-button.tsx';
 import { Section } from '../../../parts/section.tsx';
 
 export function Sessions({ ownId }: { ownId: string }) {
@@ -23,44 +24,29 @@ export function Sessions({ ownId }: { ownId: string }) {
     >
       <QueryResult query={query}>
         {({ data }) => (
-          <ScrollTable label="Sessions" minWidth={560}>
-            <Table>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>IP address</Table.Th>
-                  <Table.Th>Browser</Table.Th>
-                  <Table.Th>Signed in</Table.Th>
-                  <Table.Th>Expires</Table.Th>
-                  <Table.Th>End</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {data.map((session) => (
-                  <Table.Tr key={session.id}>
-                    <Table.Td>{session.address ?? '–'}</Table.Td>
-                    <Table.Td maw={280} style={{ overflowWrap: 'anywhere' }}>
-                      {visibleText(session.userAgent ?? '–')}
-                    </Table.Td>
-                    <Table.Td>{formatTime(session.createdAt)}</Table.Td>
-                    <Table.Td>{formatTime(session.expiresAt)}</Table.Td>
-                    <Table.Td>
-                      {session.id === ownId ? (
-                        'This session'
-                      ) : (
-                        <Button
-                          size="compact-xs"
-                          variant="default"
-                          onClick={() => end.mutate({ params: { id: session.id } })}
-                        >
-                          End
-                        </Button>
-                      )}
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </ScrollTable>
+          <DataTable
+            label="Sessions"
+            minWidth={560}
+            columns={['IP address', 'Browser', 'Signed in', 'Expires', 'End']}
+          >
+            {data.map((session) => (
+              <Table.Tr key={session.id}>
+                <Table.Td>{session.address ?? '–'}</Table.Td>
+                <Table.Td maw={280} style={{ overflowWrap: 'anywhere' }}>
+                  {visibleText(session.userAgent ?? '–')}
+                </Table.Td>
+                <Table.Td>{formatTime(session.createdAt)}</Table.Td>
+                <Table.Td>{formatTime(session.expiresAt)}</Table.Td>
+                <Table.Td>
+                  {session.id === ownId ? (
+                    'This session'
+                  ) : (
+                    <RowButton onClick={() => end.mutate({ params: { id: session.id } })}>End</RowButton>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
         )}
       </QueryResult>
     </Section>

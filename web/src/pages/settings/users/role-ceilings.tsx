@@ -4,7 +4,7 @@ import type { Role } from '../../../../../src/model/account.ts';
 import { TLPS, type Tlp } from '../../../../../src/model/vocabulary.ts';
 import { useApiMutation, useApiQuery } from '../../../client/queries.ts';
 import { ConfirmModal } from '../../../parts/confirm-modal.tsx';
-import { sentenceCase, tlpName } from '../../../parts/format.ts';
+import { sentenceCase, tlpName, toOptions } from '../../../parts/format.ts';
 import { QueryResult } from '../../../parts/query-result.tsx';
 import { Section } from '../../../parts/section.tsx';
 
@@ -25,11 +25,9 @@ export function RoleCeilings() {
               <Select
                 key={role}
                 label={sentenceCase(role)}
-                data={TLPS.map((value) => ({ value, label: `Up to ${tlpName(value)}` }))}
+                data={toOptions(TLPS, (tlp) => `Up to ${tlpName(tlp)}`)}
                 value={tlpCeiling}
-                onChange={(value) =>
-                  value && value !== tlpCeiling && setPending({ role, tlpCeiling: value as Tlp })
-                }
+                onChange={(value) => value && value !== tlpCeiling && setPending({ role, tlpCeiling: value })}
                 allowDeselect={false}
               />
             ))}

@@ -1,11 +1,12 @@
-import { Badge, Button, Group, Modal, Select, Table, Text } from '@mantine/core';
+import { Badge, Group, Modal, Select, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import type { Role } from '../../../../../src/model/account.ts';
 import type { ApiBody } from '../../../client/operations.ts';
 import { useAccount, useApiMutation } from '../../../client/queries.ts';
 import { ConfirmModal } from '../../../parts/confirm-modal.tsx';
 import { visibleText } from '../../../parts/format.ts';
+import { RowButton } from '../../../parts/row-button.tsx';
+import { SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { type Confirmation, confirmations } from './confirmations.ts';
 import { SetPasswordForm } from './set-password-form.tsx';
@@ -24,18 +25,14 @@ export function UserRow({ user }: { user: User }) {
     <Table.Tr>
       <Table.Td>
         <Text size="sm">{visibleText(user.name)}</Text>
-        <Text size="xs" c="dimmed">
-          {user.email}
-        </Text>
+        <SecondLine>{user.email}</SecondLine>
       </Table.Td>
       <Table.Td>
         <Select
           aria-label={`Role of ${user.email}`}
           data={ROLE_NAMES}
           value={user.role}
-          onChange={(role) =>
-            role && role !== user.role && setConfirmation(confirmations.role(user, role as Role))
-          }
+          onChange={(role) => role && role !== user.role && setConfirmation(confirmations.role(user, role))}
           disabled={user.id === account.id}
           allowDeselect={false}
           size="xs"
@@ -48,35 +45,26 @@ export function UserRow({ user }: { user: User }) {
       </Table.Td>
       <Table.Td>
         <Group gap={4} wrap="nowrap">
-          <Button
-            size="compact-xs"
-            variant="default"
-            onClick={open}
-            aria-label={`Set password of ${user.email}`}
-          >
+          <RowButton onClick={open} aria-label={`Set password of ${user.email}`}>
             Password
-          </Button>
+          </RowButton>
           {user.twoFactor && (
-            <Button
-              size="compact-xs"
-              variant="default"
+            <RowButton
               onClick={() => setConfirmation(confirmations.withoutTwoFactor(user))}
               aria-label={`Reset two-factor authentication of ${user.email}`}
             >
               Reset 2FA
-            </Button>
+            </RowButton>
           )}
           {user.id !== account.id && (
-            <Button
-              size="compact-xs"
-              variant="default"
+            <RowButton
               onClick={() =>
                 user.disabledAt ? set({ disabled: false }) : setConfirmation(confirmations.disabled(user))
               }
               aria-label={`${user.disabledAt ? 'Enable' : 'Disable'} ${user.email}`}
             >
               {user.disabledAt ? 'Enable' : 'Disable'}
-            </Button>
+            </RowButton>
           )}
         </Group>
         {confirmation && (

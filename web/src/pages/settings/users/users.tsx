@@ -1,10 +1,12 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useApiQuery } from '../../../client/queries.ts';
+import { DataTable } from '../../../parts/data-table.tsx';
 import { QueryResult } from '../../../parts/query-result.tsx';
+import { Note } from '../../../parts/text.tsx';
 import { AddUserForm } from './add-user-form.tsx';
 import { RoleCeilings } from './role-ceilings.tsx';
-import { UserTable } from './user-table.tsx';
+import { UserRow } from './user-row.tsx';
 
 export function Users() {
   const query = useApiQuery('GET /app/users');
@@ -12,13 +14,25 @@ export function Users() {
   return (
     <Stack>
       <Group justify="space-between">
-        <Text size="sm" c="dimmed" maw={640}>
+        <Note maw={640}>
           Viewers read. Analysts also pin, whitelist, import and create keys. Administrators can do
           everything.
-        </Text>
+        </Note>
         <Button onClick={modal.open}>Add user</Button>
       </Group>
-      <QueryResult query={query}>{({ data }) => <UserTable users={data} />}</QueryResult>
+      <QueryResult query={query}>
+        {({ data }) => (
+          <DataTable
+            label="Users"
+            minWidth={760}
+            columns={['User', 'Role', 'Two-factor', 'Added', 'Actions']}
+          >
+            {data.map((user) => (
+              <UserRow key={user.id} user={user} />
+            ))}
+          </DataTable>
+        )}
+      </QueryResult>
       <RoleCeilings />
       <Modal opened={adding} onClose={modal.close} title="Add user">
         {adding && <AddUserForm onDone={modal.close} />}
