@@ -55,8 +55,13 @@ export async function findAccount(db: Db, { cookies }: Client, now: Date): Promi
   if (!found) return null;
   const { account, expiresAt } = found;
   if (expiresAt.getTime() - now.getTime() < SESSION_MS - EXTENDED_AFTER_MS) {
-    await extendSession(db, account.sessionId, new Date(now.getTime() + SESSION_MS));
-    cookies.set('session', token);
+    // A database that cannot be written to, because its disk is full, must not keep users from reading. The next
+    // request tries again.
+    const extended = await extendSession(db, account.sessionId, new Date(now.getTime() + SESSION_MS)).then(
+      () => true,
+      () => false,
+    );
+    if (extended) cookies.set('session', token);
   }
   return account;
 }

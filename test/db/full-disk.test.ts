@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { insertUser } from '../../src/accounts/accounts.queries.ts';
+import { openCookies } from '../../src/accounts/cookies.ts';
+import { findAccount, openSession } from '../../src/accounts/sessions.ts';
 import type { Database } from '../../src/db/database.ts';
 import { engineDialect } from '../../src/db/dialect.ts';
 import type { Connection } from '../../src/db/embedded/connection.ts';
@@ -41,6 +45,30 @@ describe('the embedded database on a disk that fills up', () => {
   });
   afterEach(() => database.close());
   const written = async () => (await count.execute(database.db)).rows[0]?.count;
+
+  it('finds the account of a session that it cannot extend', async () => {
+    const sent: string[] = [];
+    const client = {
+      address: '127.0.0.1',
+      userAgent: '',
+      cookies: openCookies(undefined, false, (cookie) => sent.push(cookie)),
+    };
+    const user = { id: randomUUID(), email: 'a@example.org', name: 'A', role: 'viewer' } as const;
+    await database.db.transaction().execute(async (trx) => {
+      await insertUser(trx, user, NOW);
+      await openSession(trx, user.id, false, client, NOW);
+    });
+    const cookie = sent.pop()?.split(';')[0];
+    const later = { ...client, cookies: openCookies(cookie, false, (header) => sent.push(header)) };
+    const dayAfterNext = new Date(NOW.getTime() + 2 * 86_400_000);
+    free = RESERVE - 1;
+    expect([(await findAccount(database.db, later, dayAfterNext))?.email, sent]).toEqual([user.email, []]);
+    free = RESERVE;
+    expect([(await findAccount(database.db, later, dayAfterNext))?.email, sent.length]).toEqual([
+      user.email,
+      1,
+    ]);
+  });
 
   it('stays readable but rejects writes while less than the reserve is free, without a restart', async () => {
     await write.execute(database.db);
