@@ -171,7 +171,7 @@ onEveryEngine((engine) => {
     const allRise = (before: number[], after: number[]) =>
       after.every((value, i) => value > (before[i] ?? 0));
 
-    it('increase when a match is added or expires, and stay the same otherwise', async () => {
+    it('increase when a match is added, expires or is raised above the ceiling, and stay the same otherwise', async () => {
       await harness.load([indicatorRecord('IPV4', '198.51.100.8', { expiresAt: day(-1) })]);
       const steps = [await ask(), await ask()];
       expect(steps[1]).toEqual(steps[0]);
@@ -179,11 +179,14 @@ onEveryEngine((engine) => {
       steps.push(await ask());
       harness.clock.now = day(-1);
       steps.push(await ask());
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      steps.push(await ask('', key));
       await harness.load([indicatorRecord('IPV4', '198.51.100.9', { tlp: 'RED' })]);
-      steps.push(await ask('', await harness.newKey({ tlpCeiling: 'GREEN' })));
+      steps.push(await ask('', key));
       for (const [before, after] of [
         [1, 2],
         [2, 3],
+        [4, 5],
       ] as const)
         expect(allRise(steps[before] ?? [], steps[after] ?? [])).toBe(true);
     });
