@@ -6,7 +6,7 @@ import { PLURALS } from './import-summary.ts';
 export function previewLines({ kinds, shown }: RestorePreview): string[] {
   const counted = Object.entries(kinds) as [Counted, NonNullable<RestorePreview['kinds'][Counted]>][];
   if (counted.length === 0) return ['It would change nothing.'];
-  const columns = ['taken back', 'of those hidden', 'kept'];
+  const columns = ['reverted', 'of these hidden', 'unchanged'];
   const lines = [''.padEnd(15) + columns.map((column) => column.padStart(17)).join('')];
   for (const [kind, { restored, withdrawn, restated }] of counted) {
     const numbers = [restored, withdrawn, restated].map((number) => String(number).padStart(17));
@@ -14,11 +14,11 @@ export function previewLines({ kinds, shown }: RestorePreview): string[] {
   }
   lines.push(
     '',
-    'Taken back is what the source said; what it had said before holds again. Hidden is what no source says then.',
+    'Reverted: the previous statements of the source apply again. Hidden: no source is left.',
+    'Unchanged: a later import of the same source states it again.',
   );
-  lines.push('Kept is what a later import of the same source has said again.');
   const difference = shown.after - shown.before;
-  lines.push('', `Visible indicators: ${shown.before} now, ${shown.after} then (${signed(difference)}).`);
+  lines.push('', `Visible indicators: ${shown.before} now, ${shown.after} after (${signed(difference)}).`);
   return lines;
 }
 

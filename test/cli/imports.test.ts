@@ -113,7 +113,7 @@ describe('tipline imports undo and sources remove', () => {
     const id = await imported('wrong');
     const told = await undo(id);
     expect({ code: told.code, total: await total(service, key) }).toEqual({ code: 0, total: ROWS });
-    expect(told.stdout).toContain(`Visible indicators: ${ROWS} now, 0 then (-${ROWS}).`);
+    expect(told.stdout).toContain(`Visible indicators: ${ROWS} now, 0 after (-${ROWS}).`);
     expect(told.stdout).toContain(`tipline imports undo ${id} --yes`);
     expect((await undo(id, '--yes')).code).toBe(0);
     expect(await total(service, key)).toBe(0);

@@ -7,7 +7,7 @@ export function DetailsTable({ rows }: { rows: [string, ReactNode][] }) {
       <Table.Tbody>
         {rows.map(([name, value]) => (
           <Table.Tr key={name}>
-            <Table.Th w={130}>{name}</Table.Th>
+            <Table.Th w={144}>{name}</Table.Th>
             <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
           </Table.Tr>
         ))}

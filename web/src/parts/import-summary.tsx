@@ -41,8 +41,8 @@ export function ImportSummary({ run }: { run: Run }) {
       )}
       {run.undo !== null && (
         <Alert color="gray" title={run.undo === 'done' ? 'Import undone' : 'Import being undone'}>
-          By {visibleText(run.undoneBy ?? '')}. Its source reports again what it reported before, except what
-          a later import has reported again.
+          By {visibleText(run.undoneBy ?? '')}. The previous data of its source apply again, except for
+          objects that a later import restated.
         </Alert>
       )}
       {kinds.length > 0 && (

@@ -11,7 +11,7 @@ interface RestorePreviewProps {
   id: string;
 }
 
-/** A preview of an undo or a removal: how many objects are reverted, hidden or kept. */
+/** A preview of an undo or a removal: how many objects are reverted, hidden or left unchanged. */
 export function RestorePreview({ operation, id }: RestorePreviewProps) {
   const query = useApiQuery(operation, { params: { id } });
   return <QueryResult query={query}>{({ data }) => <PreviewTable preview={data} />}</QueryResult>;
@@ -23,7 +23,7 @@ function PreviewTable({ preview: { kinds, shown } }: { preview: Preview }) {
   const rows = Object.entries(kinds);
   if (rows.length === 0) return <Alert>Nothing would change.</Alert>;
   const keepsAny = rows.some(([, { restated }]) => restated > 0);
-  const counts = ['Reverted', 'Hidden', ...(keepsAny ? ['Kept'] : [])];
+  const counts = ['Reverted', 'Hidden', ...(keepsAny ? ['Unchanged'] : [])];
   return (
     <>
       <DataTable label="Preview of changes" minWidth={280} columns={['Kind', ...numericColumns(...counts)]}>
@@ -37,11 +37,12 @@ function PreviewTable({ preview: { kinds, shown } }: { preview: Preview }) {
         ))}
       </DataTable>
       <Text size="sm">
-        {formatNumber(shown.before)} indicators are given out now, {formatNumber(shown.after)} then.
+        Visible indicators: {formatNumber(shown.before)} now, {formatNumber(shown.after)} after.
       </Text>
       <Note>
-        Hidden is what no source says then; ids, pins and settings stay for when it comes again.
-        {keepsAny && ' Kept is what a later import of the same source has said again.'}
+        Hidden objects have no source left. They keep their ids, pins and settings, and reappear when imported
+        again.
+        {keepsAny && ' Unchanged objects were imported again later from the same source.'}
       </Note>
     </>
   );

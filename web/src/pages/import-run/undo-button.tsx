@@ -14,7 +14,7 @@ export function UndoButton({ id }: { id: string }) {
       request={() => ({ params: { id } })}
       onSuccess={() => 'Undo started.'}
     >
-      <Text size="sm">Reverts this import. What its source reported before applies again.</Text>
+      <Text size="sm">Reverts this import. The previous data of its source apply again.</Text>
       <RestorePreview operation="GET /app/imports/:id/undo" id={id} />
     </ConfirmButton>
   );

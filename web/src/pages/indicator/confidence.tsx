@@ -63,7 +63,7 @@ function ScoreList({ indicator: { enrichments, sources } }: { indicator: Indicat
       ))}
       {sources.map(({ sourceId, source, confidence, defaultConfidence }) => (
         <li key={sourceId}>
-          {visibleText(source)} says {confidence ?? `${defaultConfidence} (source default)`}
+          {visibleText(source)}: {confidence ?? `${defaultConfidence} (source default)`}
         </li>
       ))}
     </Text>

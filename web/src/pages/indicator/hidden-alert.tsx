@@ -19,7 +19,7 @@ export function HiddenAlert({
         <Text size="sm">
           The whitelist entry <Code className="value">{visibleText(suppressedBy.entry)}</Code>{' '}
           {suppressedBy.list === null
-            ? `hides it, added by ${suppressedBy.addedBy ?? 'somebody'}: ${visibleText(suppressedBy.reason ?? '')}`
+            ? `hides it, added by ${suppressedBy.addedBy ?? 'an unknown user'}: ${visibleText(suppressedBy.reason ?? '')}`
             : `of the list “${visibleText(suppressedBy.list)}” hides it. An operator switches a list off with “tipline whitelist disable”.`}
         </Text>
       )}

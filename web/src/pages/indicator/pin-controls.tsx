@@ -51,7 +51,7 @@ export function PinControls({
           onSuccess={({ after }) => `Unpinned: it is ${after.confidence} now.`}
         >
           <Text size="sm">
-            It becomes {unpinned} at once, as the {unpinnedBy} {visibleText(unpinnedName)} says.
+            The confidence becomes {unpinned} at once, from the {unpinnedBy} {visibleText(unpinnedName)}.
           </Text>
         </ConfirmButton>
       )}

@@ -33,13 +33,14 @@ export function WhitelistButton({
       <Text size="sm">
         {entryId ? (
           <>
-            What the entry <Code className="value">{visibleText(suppressedBy?.entry ?? '')}</Code> alone hides
-            is given out again at once, unless it has expired.
+            Indicators that only the entry{' '}
+            <Code className="value">{visibleText(suppressedBy?.entry ?? '')}</Code> hides become visible again
+            at once, unless they have expired.
           </>
         ) : (
           <>
-            <Code className="value">{visibleText(defanged)}</Code>, and what lies in it, leaves the API,
-            exports and rules at once.
+            <Code className="value">{visibleText(defanged)}</Code> and the indicators that it covers leave the
+            API, exports and rules at once.
           </>
         )}
       </Text>

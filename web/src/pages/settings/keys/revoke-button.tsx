@@ -16,7 +16,7 @@ export function RevokeButton({ apiKey: { id, name, prefix } }: { apiKey: ApiKey 
       onSuccess={() => 'Revoked.'}
     >
       <Text size="sm">
-        Whoever uses <span className="value">tip_{prefix}…</span> gets 401 from now on. This cannot be undone.
+        Requests with <span className="value">tip_{prefix}…</span> get 401 from now on. This cannot be undone.
       </Text>
     </ConfirmButton>
   );
