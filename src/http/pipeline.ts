@@ -21,7 +21,7 @@ interface PipelineOptions extends KeyAuthenticationOptions {
 
 /** Registers the hooks of all requests, also of those with a cached response. Hooks run in this order. */
 export function registerPipeline(app: FastifyInstance, options: PipelineOptions): void {
-  const { sessions, routes, urls, metrics, stopping, sendNotFoundPage: answerMistyped } = options;
+  const { sessions, routes, urls, metrics, stopping, sendNotFoundPage } = options;
   const [requireAccount, tryAccount] = [requireSession(sessions), trySession(sessions)];
   const requireKey = authenticator(options);
 
@@ -31,7 +31,7 @@ export function registerPipeline(app: FastifyInstance, options: PipelineOptions)
     // Validate the URL and the headers.
     refuseLongUrl(request.url);
     refuseBadHeaders(request.raw);
-    if (request.is404 && answerMistyped(request, reply)) return reply;
+    if (request.is404 && sendNotFoundPage(request, reply)) return reply;
     // Authenticate and authorize: origin, session and role; or key, rate limit, network and scope.
     const { config } = request.routeOptions;
     const { access, allowSession } = config;

@@ -149,7 +149,7 @@ function writesFor(
     if (!entry || !statement) continue;
     const { type, value, normalized, stored } = entry;
     const shown = recompute(entry, matcher, now);
-    const hitChanges = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
+    const whitelistHitChanged = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
     // 0 is a placeholder: the number is assigned under the lock.
     indicators.push({
       id,
@@ -158,7 +158,7 @@ function writesFor(
       value,
       normalized,
       shown,
-      whitelistHitChanged: hitChanges,
+      whitelistHitChanged,
     });
     statements.push({ indicatorId: id, sourceId: source.id, statement });
   }

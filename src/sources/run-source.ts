@@ -86,8 +86,8 @@ export async function runSource(
     const importer = deps.openImporter(rulesOf(source).importer, source.options);
     const run = { source, importer, now, signal, allowShrink, guard: guardOf(id, token) };
     const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
-    const kept: FetchState = { ...fetched.memory, version: deps.version };
-    await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: kept });
+    const fetchState: FetchState = { ...fetched.memory, version: deps.version };
+    await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: fetchState });
     return { error: null, counts };
   } catch (error) {
     const message = operatorMessage(error, signal);
@@ -323,7 +323,8 @@ export async function removeOldRuns(directory: string, now: Date): Promise<void>
   const entries = await readdir(directory).catch(() => []);
   for (const name of entries.filter((entry) => entry.startsWith('run-'))) {
     const path = join(directory, name);
-    const { mtimeMs } = await stat(path);
-    if (mtimeMs < now.getTime() - OLD_MS) await rm(path, { recursive: true, force: true });
+    // Another process may have deleted it meanwhile.
+    const found = await stat(path).catch(() => null);
+    if (found && found.mtimeMs < now.getTime() - OLD_MS) await rm(path, { recursive: true, force: true });
   }
 }

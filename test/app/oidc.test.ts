@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { changeUser } from '../../src/accounts/accounts.service.ts';
 import { openOidc } from '../../src/accounts/oidc.ts';
@@ -15,10 +15,16 @@ const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 20
 const { privateKey: anotherKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 /** A token with a signature (RFC 7515 §3.1); by `none`, without one. */
-function tokenOf(claims: object, key: KeyObject | null): string {
+function tokenOf(claims: object, key: KeyObject | 'client secret' | null): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const content = `${part({ alg: key ? 'RS256' : 'none', kid: 'first' })}.${part(claims)}`;
-  return `${content}.${key ? sign('sha256', Buffer.from(content), key).toString('base64url') : ''}`;
+  const alg = key === null ? 'none' : key === 'client secret' ? 'HS256' : 'RS256';
+  const content = `${part({ alg, kid: 'first' })}.${part(claims)}`;
+  if (key === null) return `${content}.`;
+  const signature =
+    key === 'client secret'
+      ? createHmac('sha256', CLIENT.clientSecret).update(content).digest()
+      : sign('sha256', Buffer.from(content), key);
+  return `${content}.${signature.toString('base64url')}`;
 }
 
 onEveryEngine((engine) => {
@@ -26,7 +32,7 @@ onEveryEngine((engine) => {
   let provider: FeedServer;
   let browser: Browser;
   let claims: Record<string, unknown>;
-  let signedWith: KeyObject | null;
+  let signedWith: KeyObject | 'client secret' | null;
   const outbound = openOutbound({ allowedNetworks: ['127.0.0.1/32'], userAgent: 'test' });
   beforeAll(async () => {
     provider = await startFeedServer();
@@ -186,6 +192,7 @@ onEveryEngine((engine) => {
     ['without an address', () => delete claims.email],
     ['without a signature', () => (signedWith = null)],
     ['signed by another', () => (signedWith = anotherKey)],
+    ['signed with the client secret (HS256)', () => (signedWith = 'client secret')],
     ['for another sign-in', () => (claims.nonce = 'of another')],
     ['for no sign-in', () => delete claims.nonce],
   ];

@@ -113,15 +113,9 @@ export async function planObjects(
   };
   if (changed.length === 0)
     return { objects: new Map(), entityOf: new Map(), change: nothing, withdrawn: [] };
-  const { objects: neighbours, excludedKeys: dead } = await loadNeighbourhood(
-    db,
-    rules,
-    changed,
-    before,
-    after,
-  );
+  const { objects: neighbours, excludedKeys } = await loadNeighbourhood(db, rules, changed, before, after);
   const objects = new Map([...neighbours].filter(([, statements]) => statements.length > 0));
-  const entityOf = groupObjects(objects, rules, dead);
+  const entityOf = groupObjects(objects, rules, excludedKeys);
   const { touched, successors, moves } = reassign(objects, entityOf);
   const changedIds = new Set(changed);
   const isChanged = ({ objectId, entityId }: EntityStatement) =>

@@ -60,8 +60,8 @@ export function changedRow(
   shown: StoredState,
 ): IndicatorWrite | null {
   if (stored && sameStored(stored, shown)) return null;
-  const hitChanges = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
-  return { id, number: null, type, value, normalized, shown, whitelistHitChanged: hitChanges };
+  const whitelistHitChanged = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
+  return { id, number: null, type, value, normalized, shown, whitelistHitChanged };
 }
 
 export function sameHit(a: WhitelistHit | null, b: WhitelistHit | null): boolean {

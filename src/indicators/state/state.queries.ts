@@ -227,7 +227,7 @@ async function updateIndicators(
 }
 
 async function writeHits(trx: Transaction<Tables>, writes: readonly IndicatorWrite[]): Promise<void> {
-  const changing = writes.filter(({ whitelistHitChanged: hitChanges }) => hitChanges);
+  const changing = writes.filter(({ whitelistHitChanged }) => whitelistHitChanged);
   if (changing.length === 0) return;
   const ids = changing.map(({ id }) => id);
   await trx.deleteFrom('whitelist_hit').where(isOneOf('indicator_id', ids)).execute();
