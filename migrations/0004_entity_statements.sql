@@ -64,7 +64,7 @@ select kind::entity_kind, id, source_id, id, coalesce((select array_agg(e.extern
   from external_id as e where e.entity_id = stored.id), '{}'), stated_at, tlp, confidence, columns, created_at
 from stored;
 
--- As model/name-key.ts.
+-- As nameKey() in src/model/text.ts.
 create function pg_temp.name_key(name text) returns text language sql as $$
   select translate(regexp_replace(regexp_replace(lower(normalize(btrim(name), NFKC)),
     '(\d)[\s_\-\u2010-\u2015\u2212]+(?=\d)', E'\\1\x01', 'g'), '[\s_\-\u2010-\u2015\u2212]+', '', 'g'), E'\x01', '-')

@@ -1,7 +1,7 @@
 -- Finds what a whitelist entry may hide by index: by the host, not by text that a path may hold as well.
 
 -- The name in a domain, an e-mail address or a URL, reversed, so that all names below one share its beginning.
--- The same host as hostOf() in src/whitelist/matching/host-of.ts.
+-- The same host as hostOf() in src/whitelist/matching/names.ts.
 create function indicator_host_reversed(type indicator_type, normalized text) returns text
   language sql immutable parallel safe as $$
   select reverse(case type

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { fileProblem } from './cli/file-problem.ts';
+import { fileProblem, UsageError } from './cli/options.ts';
+import { watchStandardOutput } from './cli/output.ts';
 import { buildProgram } from './cli/program.ts';
-import { watchStandardOutput } from './cli/standard-output.ts';
-import { UsageError } from './cli/usage-error.ts';
 import { ConfigError } from './config/config.ts';
 
 /** Exit codes. 0: success; 1: failure or partial failure; 2: invalid command or configuration. */

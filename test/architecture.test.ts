@@ -168,7 +168,7 @@ describe('the pages', () => {
     const wrong = taken.filter(([, type, path]) => {
       const place = String(path).replace(/^(\.\.\/)+src\//, '');
       const isRule = place.startsWith('model/');
-      const isOperation = type !== undefined && /\.schema\.ts$|^http\/operation\.ts$/.test(place);
+      const isOperation = type !== undefined && /\.schema\.ts$|^http\/routes\.ts$/.test(place);
       return !isRule && !isOperation;
     });
     expect(wrong.map(([statement]) => statement)).toEqual([]);

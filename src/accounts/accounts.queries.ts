@@ -118,3 +118,79 @@ export async function listRoles(db: Db): Promise<{ role: Role; tlpCeiling: Tlp }
 export async function writeCeiling(trx: Transaction<Tables>, role: Role, tlpCeiling: Tlp): Promise<void> {
   await trx.updateTable('app_role').set({ tlp_ceiling: tlpCeiling }).where('name', '=', role).execute();
 }
+
+const FIRST_START = 'first start ';
+
+/**
+ * Stores a sign-up link for the first administrator.
+ * @param value digest of the token in the link
+ */
+export async function writeFirstStart(db: Db, value: string, until: Date): Promise<void> {
+  await db
+    .insertInto('meta')
+    .values({ name: FIRST_START + value, value: until.toISOString() })
+    .execute();
+}
+
+/**
+ * Returns when a link expires; null when there is none. In a transaction, the links stay locked so that
+ * nobody else uses one meanwhile.
+ */
+export async function findFirstStart(db: Db, value: string): Promise<Date | null> {
+  const rows = await db
+    .selectFrom('meta')
+    .select(['name', 'value'])
+    .where('name', 'like', `${FIRST_START}%`)
+    .orderBy('name')
+    .forUpdate()
+    .execute();
+  const found = rows.find(({ name }) => name === FIRST_START + value);
+  return found ? new Date(found.value) : null;
+}
+
+/** Deletes all links for the first administrator, or those that have expired by `olderThan`. */
+export async function deleteFirstStarts(db: Db, olderThan?: Date): Promise<void> {
+  let links = db.deleteFrom('meta').where('name', 'like', `${FIRST_START}%`);
+  if (olderThan) links = links.where('value', '<=', olderThan.toISOString());
+  await links.execute();
+}
+
+/** An account at the OpenID provider: its subject never changes and is unique within the issuer. */
+export interface IdentityKey {
+  issuer: string;
+  subject: string;
+}
+
+/** Returns the user that an identity is linked to. */
+export async function findLinkedUser(db: Db, { issuer, subject }: IdentityKey): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('app_identity')
+    .select('user_id')
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .executeTakeFirst();
+  return row?.user_id;
+}
+
+/** Returns whether an account of this issuer is linked to the user. */
+export async function hasIdentityOf(db: Db, userId: string, issuer: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('app_identity')
+    .select('subject')
+    .where('user_id', '=', userId)
+    .where('issuer', '=', issuer)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function linkIdentity(
+  trx: Transaction<Tables>,
+  userId: string,
+  { issuer, subject }: IdentityKey,
+): Promise<void> {
+  await trx.insertInto('app_identity').values({ issuer, subject, user_id: userId }).execute();
+}
+
+export async function unlinkIdentities(trx: Transaction<Tables>, userId: string): Promise<void> {
+  await trx.deleteFrom('app_identity').where('user_id', '=', userId).execute();
+}

@@ -1,9 +1,8 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../http/errors.ts';
-import { idOf, routeOf } from '../http/operation.ts';
-import { ROLES } from '../model/account.ts';
-import { sameSitePath } from '../model/same-site-path.ts';
+import { idOf, routeOf } from '../http/routes.ts';
+import { ROLES, sameSitePath } from '../model/account.ts';
 import * as accounts from './accounts.queries.ts';
 import * as operations from './accounts.schema.ts';
 import {
@@ -14,14 +13,21 @@ import {
   createUser,
   setCeiling,
 } from './accounts.service.ts';
-import { countAttempt, ofAddress, refundAttempts } from './attempts.ts';
 import type { Authentication } from './authentication.ts';
 import { finishOidc, startOidc } from './oidc-sign-in.ts';
 import { hashPassword } from './password.ts';
 import * as sessions from './sessions.queries.ts';
-import { confirmSignIn, recordRefusal, requirePassword, signIn } from './sign-in.ts';
+import {
+  confirmSignIn,
+  countAttempt,
+  ofAddress,
+  recordRefusal,
+  refundAttempts,
+  requirePassword,
+  signIn,
+} from './sign-in.ts';
 import { confirmTwoFactor } from './two-factor.queries.ts';
-import { startTwoFactor, takeCode } from './two-factor.service.ts';
+import { startTwoFactor, takeCode } from './two-factor.ts';
 
 const DONE = { done: true } as const;
 

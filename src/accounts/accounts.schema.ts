@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { instant, instantOrNull, operation } from '../http/operation.ts';
+import { instant, instantOrNull, operation } from '../http/routes.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { PASSWORD_LENGTH, ROLES } from '../model/account.ts';
 import { TLPS } from '../model/vocabulary.ts';

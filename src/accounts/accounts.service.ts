@@ -7,20 +7,22 @@ import { isEmail, normalizeEmail, PASSWORD_LENGTH, type Role } from '../model/ac
 import type { Tlp } from '../model/vocabulary.ts';
 import {
   countAdministrators,
+  deleteFirstStarts,
+  findFirstStart,
   findUser,
   hasUsers,
   insertUser,
   listRoles,
   type User,
+  unlinkIdentities,
   updateUser,
   writeCeiling,
+  writeFirstStart,
   writePassword,
 } from './accounts.queries.ts';
-import { deleteFirstStarts, findFirstStart, writeFirstStart } from './first-start.queries.ts';
-import { unlinkIdentities } from './identities.queries.ts';
 import { hashPassword } from './password.ts';
 import { deleteSessions } from './sessions.queries.ts';
-import { hashToken, newToken } from './tokens.ts';
+import { hashToken, newToken } from './sessions.ts';
 import { deleteTwoFactor } from './two-factor.queries.ts';
 
 /** Thrown when a change of an account is not possible; the message is shown to the user. */

@@ -6,12 +6,10 @@ import { clientAddress, inNetworks } from '../http/client-address.ts';
 import type { Account } from '../model/account.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
 import { secretBox } from '../secrets/secret-box.ts';
-import { type Client, openCookies } from './cookies.ts';
 import type { OidcProvider } from './oidc.ts';
 import type { OidcDeps } from './oidc-sign-in.ts';
-import { findAccount } from './sessions.ts';
+import { type Client, codeHasher, findAccount, openCookies } from './sessions.ts';
 import type { SignInDeps } from './sign-in.ts';
-import { codeHasher } from './tokens.ts';
 
 export interface AuthenticationDeps {
   db: Db;

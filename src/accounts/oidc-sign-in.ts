@@ -2,11 +2,17 @@ import type { Transaction } from 'kysely';
 import type { Tables } from '../db/tables.ts';
 import { normalizeEmail } from '../model/account.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
-import { findUser, lockEnabled, type User } from './accounts.queries.ts';
+import {
+  findLinkedUser,
+  findUser,
+  hasIdentityOf,
+  linkIdentity,
+  lockEnabled,
+  type User,
+} from './accounts.queries.ts';
 import { audit } from './accounts.service.ts';
-import type { Client } from './cookies.ts';
-import { findLinkedUser, hasIdentityOf, linkIdentity } from './identities.queries.ts';
 import { type Identity, type OidcChecks, OidcError, type OidcProvider } from './oidc.ts';
+import type { Client } from './sessions.ts';
 import { by, enter, type SignInDeps } from './sign-in.ts';
 
 export interface OidcDeps extends SignInDeps {

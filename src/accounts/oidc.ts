@@ -1,7 +1,7 @@
 import type { Configuration, CustomFetch } from 'openid-client';
 import type { Clock } from '../clock.ts';
 import { type Outbound, OutboundError } from '../outbound/outbound.ts';
-import type { IdentityKey } from './identities.queries.ts';
+import type { IdentityKey } from './accounts.queries.ts';
 
 export interface OidcSettings {
   issuer: string;

@@ -1,5 +1,10 @@
 import { randomInt } from 'node:crypto';
+import type { Transaction } from 'kysely';
 import { Secret, TOTP } from 'otpauth';
+import type { Tables } from '../db/tables.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import type { User } from './accounts.queries.ts';
+import { findTwoFactorSecret, takePeriod, writeTwoFactor } from './two-factor.queries.ts';
 
 const BACKUP_CODES = 10;
 /** The characters of backup codes, without letters and digits that look alike. */
@@ -8,7 +13,7 @@ const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const WINDOW = 1;
 
 /** A time-based one-time password (RFC 6238) with the parameters that authenticators assume. */
-export interface NewTwoFactor {
+interface NewTwoFactor {
   /** The secret in Base32. */
   secret: string;
   /** The `otpauth://` URI that authenticators scan. */
@@ -17,7 +22,7 @@ export interface NewTwoFactor {
   backupCodes: string[];
 }
 
-export function createTwoFactor(email: string): NewTwoFactor {
+function createTwoFactor(email: string): NewTwoFactor {
   const secret = new Secret({ size: 20 });
   const uri = new TOTP({ issuer: 'Tipline', label: email, secret }).toString();
   return { secret: secret.base32, uri, backupCodes: Array.from({ length: BACKUP_CODES }, backupCode) };
@@ -30,9 +35,43 @@ function backupCode(): string {
 }
 
 /** Returns the period of 30 seconds that a code belongs to; null when it is not valid now. */
-export function periodOfCode(secret: string, code: string, now: Date): number | null {
+function periodOfCode(secret: string, code: string, now: Date): number | null {
   const totp = new TOTP({ secret: Secret.fromBase32(secret) });
   const timestamp = now.getTime();
   const delta = totp.validate({ token: code, timestamp, window: WINDOW });
   return delta === null ? null : totp.counter({ timestamp }) + delta;
+}
+
+export interface TwoFactorDeps {
+  /** Encrypts the secrets of second factors. */
+  secrets: SecretBox;
+  hashCode(code: string): string;
+}
+
+/** Stores a new second factor, which is not in use until a code confirms it. */
+export async function startTwoFactor(
+  { secrets, hashCode }: TwoFactorDeps,
+  trx: Transaction<Tables>,
+  { id, email }: Pick<User, 'id' | 'email'>,
+): Promise<{ uri: string; backupCodes: string[] }> {
+  const { secret, uri, backupCodes } = createTwoFactor(email);
+  const backupCodeHashes = backupCodes.map(hashCode);
+  await writeTwoFactor(trx, id, { secret: secrets.seal(secret), backupCodeHashes });
+  return { uri, backupCodes };
+}
+
+/**
+ * Uses up a code of a user's second factor.
+ * @returns false when it is wrong, or was used before, on any node
+ */
+export async function takeCode(
+  { secrets }: TwoFactorDeps,
+  trx: Transaction<Tables>,
+  userId: string,
+  code: string,
+  { isConfirmed, now }: { isConfirmed: boolean; now: Date },
+): Promise<boolean> {
+  const sealed = await findTwoFactorSecret(trx, userId, isConfirmed);
+  const period = sealed === undefined ? null : periodOfCode(secrets.open(sealed), code, now);
+  return period !== null && (await takePeriod(trx, userId, period));
 }

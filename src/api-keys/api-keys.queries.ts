@@ -1,8 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import type { Scope } from '../model/account.ts';
 import type { ApiKey } from '../model/api-key.ts';
-import type { Scope } from '../model/scopes.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 
 function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
@@ -120,4 +120,29 @@ export async function writeLastUsed(db: Db, used: ReadonlyMap<string, Date>): Pr
     from jsonb_to_recordset(${rows}::jsonb) as used (id uuid, at timestamptz)
     where api_key.id = used.id and (last_used_at is null or last_used_at < used.at)
   `.execute(db);
+}
+
+/** Keys that expire within this time are reported. */
+export const KEY_WARNING_DAYS = 14;
+const MAX_KEYS = 100;
+
+/** Returns the usable keys that expire soon, the first to expire first. */
+export async function findExpiringKeys(db: Db, now: Date) {
+  const { rows } = await sql<{ id: string; name: string; expiresAt: Date }>`
+    select id, name, expires_at as "expiresAt" from api_key
+    where revoked_at is null and expires_at > ${now}::timestamptz
+      and expires_at <= ${now}::timestamptz + make_interval(days => ${KEY_WARNING_DAYS})
+    order by expires_at, id limit ${MAX_KEYS}
+  `.execute(db);
+  return rows;
+}
+
+/** Returns true to one caller per day (UTC) among all workers, so that the warnings are logged once. */
+export async function claimDailyWarning(db: Db, now: Date): Promise<boolean> {
+  const day = now.toISOString().slice(0, 10);
+  const { rows } = await sql`
+    insert into meta (name, value) values ('expiring keys warned of', ${day})
+    on conflict (name) do update set value = excluded.value where meta.value < excluded.value returning name
+  `.execute(db);
+  return rows.length > 0;
 }

@@ -1,12 +1,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditActor } from '../audit/audit.queries.ts';
+import { isNetwork } from '../config/kinds.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
-import { idOf, routeOf } from '../http/operation.ts';
+import { idOf, routeOf } from '../http/routes.ts';
 import { hasRole } from '../model/account.ts';
 import type { ApiKey } from '../model/api-key.ts';
-import { isNetwork } from '../model/network-text.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import type { RateLimit, RateLimitStore } from '../rate-limit/store.ts';
 import { findKey, findOwners, listKeys } from './api-keys.queries.ts';

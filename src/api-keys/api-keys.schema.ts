@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { instant, instantOrNull, operation } from '../http/operation.ts';
+import { instant, instantOrNull, operation } from '../http/routes.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
-import { SCOPES } from '../model/scopes.ts';
+import { SCOPES } from '../model/account.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };

@@ -3,10 +3,19 @@ import type { Transaction } from 'kysely';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import { redactKeys } from '../http/request-log.ts';
+import type { Scope } from '../model/account.ts';
 import { type ApiKey, isUsable, newApiKey } from '../model/api-key.ts';
-import type { Scope } from '../model/scopes.ts';
 import type { Tlp } from '../model/vocabulary.ts';
-import { endKeyBy, findKey, insertKey, listKeys, revokeKey } from './api-keys.queries.ts';
+import {
+  claimDailyWarning,
+  endKeyBy,
+  findExpiringKeys,
+  findKey,
+  insertKey,
+  listKeys,
+  revokeKey,
+} from './api-keys.queries.ts';
 
 export interface NewKey {
   name: string;
@@ -146,4 +155,18 @@ async function audit(
 ): Promise<void> {
   const object = { kind: 'key' as const, id: after.id };
   await writeAudit(trx, by, { action, object, before, after, reason: null });
+}
+
+interface WarningLog {
+  warn(details: object, message: string): void;
+}
+
+/** Logs a warning for each key that expires soon, with its name and id, once a day among all workers. */
+export async function warnOfExpiringKeys(db: Db, log: WarningLog, now: Date): Promise<void> {
+  if (!(await claimDailyWarning(db, now))) return;
+  for (const { id, name, expiresAt } of await findExpiringKeys(db, now))
+    log.warn(
+      { key: redactKeys(name), id, expiresAt },
+      'an API key expires soon: rotate it with tipline keys rotate',
+    );
 }

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { likeContains } from '../db/like-contains.ts';
+import { likeContains } from '../db/expressions.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Principal } from '../db/visibility.ts';
 

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
 import { csvLine } from '../formats/csv.ts';
 import { ApiError } from '../http/errors.ts';
-import { idOf, routeOf } from '../http/operation.ts';
+import { idOf, routeOf } from '../http/routes.ts';
 import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
 import { type AuditFilters, type AuditRow, countAudit, findAudit, findHistory } from './audit.queries.ts';
 import { exportAudit, listAudit, listHistory } from './audit.schema.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { instant, operation } from '../http/operation.ts';
+import { instant, operation } from '../http/routes.ts';
 import { dateTime, nullable, pageParameters } from '../http/schema.ts';
 
 const Entry = Type.Object({

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { FORMATS } from '../formats/catalogue.ts';
-import { routeOf } from '../http/operation.ts';
+import { routeOf } from '../http/routes.ts';
 import { IMPORTERS } from '../importers/recognize.ts';
 import { readCatalogues } from './catalogues.schema.ts';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { operation } from '../http/operation.ts';
+import { operation } from '../http/routes.ts';
 
 /** An option that the application offers to users. */
 const Choice = Type.Object({ name: Type.String(), label: Type.String() });

@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import { setCampaignStatus } from '../entities/campaigns/status/campaign-status.service.ts';
 import { CAMPAIGN_STATUSES, type CampaignStatus } from '../model/vocabulary.ts';
-import { print, withDatabase } from './dependencies.ts';
+import { osUser, print, withDatabase } from './dependencies.ts';
 import { nonEmpty, oneOf } from './options.ts';
-import { osUser } from './os-user.ts';
 
 const DATES = 'BY_DATES';
 

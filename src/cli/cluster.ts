@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry, type Registry } from 'prom-client';
-import type { RunningServer } from './running-server.ts';
-import { stopOnSignals } from './signals.ts';
+import type { RunningServer } from './server-process.ts';
+import { stopOnSignals } from './server-process.ts';
 
 /**
  * Several server processes behind one port. The primary forks the server processes, distributes connections

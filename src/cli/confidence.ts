@@ -2,10 +2,8 @@ import { Command } from 'commander';
 import type { Db } from '../db/database.ts';
 import { changePin, type PinChange } from '../indicators/confidence/confidence.service.ts';
 import type { PinTrigger } from '../model/confidence.ts';
-import { print, withDatabase } from './dependencies.ts';
-import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
-import { nonEmpty, percent } from './options.ts';
-import { cliActor } from './os-user.ts';
+import { cliActor, print, withDatabase } from './dependencies.ts';
+import { nonEmpty, percent, requireIndicator, TYPE_OPTION } from './options.ts';
 
 interface LockOptions {
   type?: string;

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { type Logger, pino } from 'pino';
 import { findKeyByHash } from '../api-keys/api-keys.queries.ts';
 import { createKey } from '../api-keys/api-keys.service.ts';
 import { readConfig } from '../config/config.ts';
@@ -9,11 +10,9 @@ import { refreshStatistics } from '../db/statistics.ts';
 import { hashApiKey, isUsable, looksLikeApiKey } from '../model/api-key.ts';
 import { findExample } from '../sample/sample.queries.ts';
 import { loadSample } from '../sample/sample.service.ts';
-import { openDemoLog } from './demo-log.ts';
-import { print, withDatabase } from './dependencies.ts';
-import { cliActor } from './os-user.ts';
-import type { RunningServer } from './running-server.ts';
+import { cliActor, print, withDatabase } from './dependencies.ts';
 import { firstStartLines, startServer } from './serve.ts';
+import { openLog, type RunningServer } from './server-process.ts';
 
 const KEY_FILE = 'demo-key';
 const DEFAULT_DIRECTORY = './data';
@@ -110,4 +109,27 @@ function welcome(server: RunningServer, { key, example, logPath, directory }: We
     ...(logPath === null ? [] : [`Requests are logged to ${logPath}.`]),
     ...firstStartLines(server),
   ];
+}
+
+export interface DemoLog {
+  logger: Logger;
+  /** The path of the log file; null: the log goes to standard error only. */
+  path: string | null;
+}
+
+/**
+ * Opens the log of the demo. On a terminal, the lines of the requests would scroll the API key out of view:
+ * standard error gets only warnings and errors, and a file, truncated at each start, gets the whole log.
+ * @param directory of the file, created if it does not exist
+ * @param isTerminal whether standard error is a terminal
+ */
+export function openDemoLog(level: string, directory: string, isTerminal: boolean): DemoLog {
+  if (!isTerminal) return { logger: openLog(level), path: null };
+  const path = join(directory, 'tipline.log');
+  const file = pino.destination({ dest: path, mkdir: true, append: false, sync: true });
+  const streams = pino.multistream([
+    { level: 'trace', stream: file },
+    { level: 'warn', stream: pino.destination(2) },
+  ]);
+  return { logger: openLog(level, streams), path };
 }

@@ -1,15 +1,24 @@
+import { hkdfSync } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { AuditActor } from '../audit/audit.queries.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { type DatabaseOptions, NoDatabaseError, openDatabase, PGDATA } from '../db/open.ts';
 import { importersInThreads } from '../importers/parser-threads.ts';
+import { httpUrl } from '../model/normalize-url.ts';
 import { systemReason } from '../model/system-error.ts';
+import { type Outbound, openOutbound } from '../outbound/outbound.ts';
+import { addressProblem } from '../outbound/ssrf-guard.ts';
 import { CODE, ROOT } from '../root.ts';
+import { type SecretBox, secretBox } from '../secrets/secret-box.ts';
+import { VERSION } from '../version.ts';
 import { ensureShippedLists } from '../whitelist/whitelist.service.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './options.ts';
+import { readSecret, type SecretSettings } from './secret.ts';
 
 const shippedLists = new URL('whitelist/', ROOT);
 
@@ -115,4 +124,54 @@ function storeName({ databaseUrl, dataDirectory }: StoreSettings): string {
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+type OutboundSettings = Pick<Config, 'outboundNetworks'>;
+
+/** Opens the client for outbound HTTP requests. It refuses private networks that the operator does not allow. */
+export function openOutboundClient({ outboundNetworks }: OutboundSettings): Outbound {
+  return openOutbound({ allowedNetworks: outboundNetworks, userAgent: `Tipline/${VERSION}` });
+}
+
+/**
+ * Requires that requests to a URL are allowed.
+ * @throws {UsageError} when the outbound client would refuse all of them
+ */
+export async function requireReachable(
+  address: string,
+  { outboundNetworks }: OutboundSettings,
+): Promise<void> {
+  const url = httpUrl(address);
+  const problem = url && (await addressProblem(url, outboundNetworks));
+  if (problem)
+    throw new UsageError(`Nothing can be fetched from ${url.host}: ${problem} (OUTBOUND_NETWORKS).`);
+}
+
+/** Returns the key that signs sessions. It is derived, so that a cookie reveals nothing about other keys. */
+export async function sessionSecret(config: SecretSettings): Promise<string> {
+  const key = hkdfSync('sha256', await readSecret(config), 'tipline', 'sessions', 32);
+  return Buffer.from(key).toString('base64url');
+}
+
+/** Returns the encryption of stored credentials; sources and providers have separate keys. */
+export async function openSecrets(
+  config: SecretSettings,
+): Promise<Record<'sources' | 'providers', SecretBox>> {
+  const secret = await readSecret(config);
+  return { sources: secretBox(secret, 'source credentials'), providers: secretBox(secret, 'provider keys') };
+}
+
+/** Returns the actor of a command for the audit log; a command has no network address. */
+export function cliActor(now = new Date()): AuditActor {
+  return { who: osUser(), address: null, now };
+}
+
+/** Returns the operating-system user for the audit log. */
+export function osUser(): string {
+  try {
+    return `cli:${userInfo().username}`;
+  } catch {
+    // The user id has no entry in the password file, as is common in containers.
+    return `cli:${process.getuid?.() ?? 'unknown'}`;
+  }
 }

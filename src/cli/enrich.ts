@@ -9,10 +9,8 @@ import { openProviderClient } from '../enrichment/providers/provider-client.ts';
 import { queueCriteria, type ReadyProvider, readyProviders } from '../enrichment/providers.service.ts';
 import { addRequests, countPending, PRIORITY } from '../enrichment/requests.queries.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
-import { print, withDatabase } from './dependencies.ts';
-import { requireIndicator, TYPE_OPTION } from './indicator-argument.ts';
-import { duration } from './options.ts';
-import { openOutboundClient, openSecrets } from './outbound-client.ts';
+import { openOutboundClient, openSecrets, print, withDatabase } from './dependencies.ts';
+import { duration, requireIndicator, TYPE_OPTION } from './options.ts';
 import type { SecretSettings } from './secret.ts';
 
 interface Options {

@@ -22,11 +22,20 @@ import {
   type Tlp,
 } from '../model/vocabulary.ts';
 import { withDatabase } from './dependencies.ts';
-import { fileProblem } from './file-problem.ts';
-import { instant, lines, listOf, nonEmpty, oneOf, outputPath, percent, uuid } from './options.ts';
+import {
+  fileProblem,
+  instant,
+  lines,
+  listOf,
+  nonEmpty,
+  oneOf,
+  outputPath,
+  percent,
+  UsageError,
+  uuid,
+} from './options.ts';
 import { openOutput } from './output.ts';
-import { END_SIGNALS } from './signals.ts';
-import { UsageError } from './usage-error.ts';
+import { END_SIGNALS } from './server-process.ts';
 
 interface ExportCommandOptions {
   format: FormatName;

@@ -2,22 +2,19 @@ import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Database, Db } from '../db/database.ts';
-import { fileInput } from '../importers/file-input.ts';
 import { type Importer, UnreadableInput } from '../importers/importer.ts';
-import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
-import { createCounts, type ImportCounts } from '../imports/counts.ts';
+import { fileInput, IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
+import { createCounts, type ImportCounts } from '../imports/import-context.ts';
 import { ImportStopped, type RecordedRun, recordRun } from '../imports/import-runs.service.ts';
 import type { ImportFile, Interruption } from '../imports/imports.service.ts';
 import { runImport } from '../imports/run-import.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
 import { findSource } from '../sources/store/sources.queries.ts';
-import { openImporter, print, withDatabase } from './dependencies.ts';
-import { collectInputs, type InputFile } from './import-inputs.ts';
-import { summaryLines, summaryObject } from './import-summary.ts';
+import { cliActor, openImporter, print, withDatabase } from './dependencies.ts';
+import { collectInputs, type InputFile, summaryLines, summaryObject } from './import-inputs.ts';
 import { label, oneOf, percent } from './options.ts';
-import { cliActor } from './os-user.ts';
-import { progressBar } from './progress.ts';
-import { END_SIGNALS } from './signals.ts';
+import { progressBar } from './output.ts';
+import { END_SIGNALS } from './server-process.ts';
 
 interface ImportOptions {
   source: string;

@@ -1,13 +1,12 @@
 import { Command } from 'commander';
-import { isUuid } from '../http/query-validator.ts';
+import { isUuid } from '../http/validation.ts';
+import type { Counted } from '../imports/import-context.ts';
 import { countRuns, findRuns } from '../imports/import-runs.queries.ts';
+import type { RestorePreview } from '../imports/restore.service.ts';
 import { previewUndo, runPendingUndos, startUndo } from '../imports/undo.service.ts';
-import { print, withDatabase } from './dependencies.ts';
-import { PLURALS } from './import-summary.ts';
-import { count } from './options.ts';
-import { cliActor } from './os-user.ts';
-import { previewLines } from './restore-preview.ts';
-import { UsageError } from './usage-error.ts';
+import { cliActor, print, withDatabase } from './dependencies.ts';
+import { PLURALS } from './import-inputs.ts';
+import { count, UsageError } from './options.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -80,3 +79,25 @@ function countLines({ counts }: Run): string[] {
 function withoutControls(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ');
 }
+
+/** Returns the lines that show what an undo or a removal would change, with counts. */
+export function previewLines({ kinds, shown }: RestorePreview): string[] {
+  const counted = Object.entries(kinds) as [Counted, NonNullable<RestorePreview['kinds'][Counted]>][];
+  if (counted.length === 0) return ['It would change nothing.'];
+  const columns = ['reverted', 'of these hidden', 'unchanged'];
+  const lines = [''.padEnd(15) + columns.map((column) => column.padStart(17)).join('')];
+  for (const [kind, { restored, withdrawn, restated }] of counted) {
+    const numbers = [restored, withdrawn, restated].map((number) => String(number).padStart(17));
+    lines.push(PLURALS[kind].padEnd(15) + numbers.join(''));
+  }
+  lines.push(
+    '',
+    'Reverted: the previous statements of the source apply again. Hidden: no source is left.',
+    'Unchanged: a later import of the same source states it again.',
+  );
+  const difference = shown.after - shown.before;
+  lines.push('', `Visible indicators: ${shown.before} now, ${shown.after} after (${signed(difference)}).`);
+  return lines;
+}
+
+const signed = (number: number) => (number > 0 ? `+${number}` : String(number));

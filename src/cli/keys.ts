@@ -3,12 +3,11 @@ import { Command, Option } from 'commander';
 import { listKeys } from '../api-keys/api-keys.queries.ts';
 import { type CreatedKey, createKey, revoke, rotate } from '../api-keys/api-keys.service.ts';
 import { MAX_STALE_MS } from '../db/revision/watch.ts';
+import { SCOPES, type Scope } from '../model/account.ts';
 import { type ApiKey, isUsable } from '../model/api-key.ts';
-import { SCOPES, type Scope } from '../model/scopes.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
-import { print, withDatabase } from './dependencies.ts';
+import { cliActor, print, withDatabase } from './dependencies.ts';
 import { duration, label, networks, oneOf, scopes } from './options.ts';
-import { cliActor } from './os-user.ts';
 
 interface Json {
   json?: boolean;

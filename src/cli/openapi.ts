@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts';
 import { openInMemory } from '../db/open.ts';
 import { openSpool } from '../exports/spool.ts';
 import { openApiJson, openApiYaml } from '../http/openapi.ts';
-import { createImporter } from '../importers/create-importer.ts';
+import { createImporter } from '../importers/recognize.ts';
 import { memoryStore } from '../rate-limit/memory.ts';
 import { print } from './dependencies.ts';
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { constants, createWriteStream, fstatSync, type Stats } from 'node:fs';
 import { chmod, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { SingleBar } from 'cli-progress';
+import { systemReason } from '../model/system-error.ts';
 
 /** The destination of a command's result. */
 export interface Output {
@@ -61,5 +63,41 @@ async function openFile(path: string, before: Stats | null): Promise<Output> {
     async discard() {
       await rm(unfinished, { force: true });
     },
+  };
+}
+
+/**
+ * Ends the process with exit code 0 when the reader closes the pipe (`tipline … | head`). Reports any other error of
+ * standard output once and sets the exit code.
+ * @returns a function that tells whether an error has been reported already
+ */
+export function watchStandardOutput(exitCode: number): (error: unknown) => boolean {
+  let reported: unknown;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    process.exitCode = exitCode;
+    if (reported === undefined)
+      process.stderr.write(`Cannot write to standard output: ${systemReason(error) ?? error.message}.\n`);
+    reported = error;
+  });
+  return (error) => error === reported;
+}
+
+/** Shows a progress bar for the reading of a file if standard error is a terminal. */
+export function progressBar({ fileName, size }: { fileName: string; size: number }) {
+  const bar = new SingleBar({
+    format: `${basename(fileName)} [{bar}] {percentage}% | {eta_formatted} left`,
+    stream: process.stderr,
+    noTTYOutput: false,
+    hideCursor: true,
+    clearOnComplete: true,
+  });
+  const shown = process.stderr.isTTY === true;
+  if (shown) bar.start(Math.max(1, size), 0);
+  return {
+    update(bytes: number) {
+      if (shown) bar.update(bytes);
+    },
+    stop: () => bar.stop(),
   };
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { settingsHelp } from '../config/settings-help.ts';
+import { settingsHelp } from '../config/config.ts';
 import { VERSION } from '../version.ts';
 
 const EXAMPLES = `

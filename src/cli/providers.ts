@@ -4,11 +4,9 @@ import { findProviders } from '../enrichment/providers.queries.ts';
 import { removeProvider, saveProvider } from '../enrichment/providers.service.ts';
 import { countRequests } from '../enrichment/requests.queries.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
-import { orStandardInput } from './credentials.ts';
-import { print, withDatabase } from './dependencies.ts';
+import { openSecrets, osUser, print, requireReachable, withDatabase } from './dependencies.ts';
 import { nonEmpty, oneOf, quota } from './options.ts';
-import { osUser } from './os-user.ts';
-import { openSecrets, requireReachable } from './outbound-client.ts';
+import { orStandardInput } from './secret.ts';
 
 interface SetOptions {
   key?: string[];

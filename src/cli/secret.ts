@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { ConfigError } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
+import { UsageError } from './options.ts';
 
 export type SecretSettings = Pick<Config, 'secret' | 'databaseUrl' | 'dataDirectory'>;
 
@@ -36,4 +38,56 @@ async function makeSecret(path: string): Promise<void> {
   } finally {
     await rm(draft);
   }
+}
+
+export interface CredentialOptions {
+  key?: string;
+  header?: readonly string[];
+  basic?: string;
+  withoutCredentials?: boolean;
+}
+
+/**
+ * Returns the headers that the credential options specify. Other users of the machine can read command lines,
+ * so `-` reads a credential from standard input.
+ * @param keyHeader the header for an API key; null: this kind of source has none
+ * @returns undefined: no option is given; null: the credentials are to be removed
+ * @throws {UsageError} when options contradict each other or are malformed
+ */
+export async function readCredentials(
+  options: CredentialOptions,
+  keyHeader: string | null,
+): Promise<Record<string, string> | null | undefined> {
+  const { key, header, basic, withoutCredentials } = options;
+  const isGiven = key !== undefined || header !== undefined || basic !== undefined;
+  if (withoutCredentials && isGiven)
+    throw new UsageError('--without-credentials and --key, --header or --basic exclude each other.');
+  if (withoutCredentials) return null;
+  if (!isGiven) return undefined;
+  if (key !== undefined && keyHeader === null)
+    throw new UsageError('This kind has no header of its own for a key: use --header or --basic.');
+  const headers = (header ?? []).map(splitHeader);
+  if (key !== undefined && keyHeader !== null) headers.push([keyHeader, await orStandardInput(key, 'key')]);
+  if (basic !== undefined) {
+    const given = await orStandardInput(basic, 'user:password');
+    if (!given.includes(':')) throw new UsageError('--basic is written as user:password.');
+    const encoded = Buffer.from(given, 'utf8').toString('base64');
+    headers.push(['authorization', `Basic ${encoded}`]);
+  }
+  return Object.fromEntries(headers);
+}
+
+function splitHeader(text: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(\S.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new UsageError('A --header is written as "Name: value".');
+  return [name.toLowerCase(), value];
+}
+
+/** Returns the given value, or the first line of standard input for `-`. */
+export async function orStandardInput(given: string, what: string): Promise<string> {
+  if (given !== '-') return given;
+  const [line = ''] = (await readAll(process.stdin)).split(/\r?\n/);
+  if (line.trim() === '') throw new UsageError(`Standard input must hold the ${what}; it is empty.`);
+  return line.trim();
 }

@@ -11,14 +11,20 @@ import { runSource } from '../sources/run-source.ts';
 import type { SourceSettings, StoredSource } from '../sources/source-settings.ts';
 import { type Change, requireSource, SourceError, saveSource } from '../sources/sources.service.ts';
 import { VERSION } from '../version.ts';
-import { readCredentials } from './credentials.ts';
-import { openImporter, print, withDatabase } from './dependencies.ts';
-import { interval, label, lifetimes, nonEmpty, oneOf, percent } from './options.ts';
-import { cliActor, osUser } from './os-user.ts';
-import { openOutboundClient, openSecrets, requireReachable } from './outbound-client.ts';
-import { previewLines } from './restore-preview.ts';
+import {
+  cliActor,
+  openImporter,
+  openOutboundClient,
+  openSecrets,
+  osUser,
+  print,
+  requireReachable,
+  withDatabase,
+} from './dependencies.ts';
+import { previewLines } from './imports.ts';
+import { interval, label, lifetimes, nonEmpty, oneOf, percent, UsageError } from './options.ts';
+import { readCredentials } from './secret.ts';
 import { countsLine, sourceLines } from './source-lines.ts';
-import { UsageError } from './usage-error.ts';
 
 interface SetOptions {
   kind?: string;

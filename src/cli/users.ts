@@ -2,11 +2,9 @@ import { Command, Option } from 'commander';
 import { listUsers, type User } from '../accounts/accounts.queries.ts';
 import { AccountError, changeUser, createUser, type UserChange } from '../accounts/accounts.service.ts';
 import { ROLES, type Role } from '../model/account.ts';
-import { orStandardInput } from './credentials.ts';
-import { print, withDatabase } from './dependencies.ts';
-import { label } from './options.ts';
-import { cliActor } from './os-user.ts';
-import { UsageError } from './usage-error.ts';
+import { cliActor, print, withDatabase } from './dependencies.ts';
+import { label, UsageError } from './options.ts';
+import { orStandardInput } from './secret.ts';
 
 interface CreateOptions {
   name?: string;

@@ -12,10 +12,8 @@ import {
   setListEnabled,
   WhitelistError,
 } from '../whitelist/whitelist.service.ts';
-import { print, withDatabase } from './dependencies.ts';
-import { readValue, TYPE_OPTION } from './indicator-argument.ts';
-import { nonEmpty } from './options.ts';
-import { osUser } from './os-user.ts';
+import { osUser, print, withDatabase } from './dependencies.ts';
+import { nonEmpty, readValue, TYPE_OPTION } from './options.ts';
 
 interface Options {
   type?: IndicatorType;

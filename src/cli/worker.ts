@@ -6,18 +6,22 @@ import { readConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { openProviderClient } from '../enrichment/providers/provider-client.ts';
-import { countLookup, createJobStats } from '../metrics/job-stats.ts';
+import { countLookup, createJobStats } from '../metrics/state-metrics.ts';
 import { openRateLimitStore } from '../rate-limit/open.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
 import { VERSION } from '../version.ts';
 import { startWorker, type Worker, type WorkerDeps } from '../worker/worker.ts';
 import { buildWorkerApp, type WorkerAppDeps } from '../worker/worker-app.ts';
-import { openImporter, openStore, print, requireStore } from './dependencies.ts';
-import { listen } from './listen.ts';
-import { openLog } from './log.ts';
-import { openOutboundClient, openSecrets } from './outbound-client.ts';
+import {
+  openImporter,
+  openOutboundClient,
+  openSecrets,
+  openStore,
+  print,
+  requireStore,
+} from './dependencies.ts';
 import type { SecretSettings } from './secret.ts';
-import { stopOnSignals } from './signals.ts';
+import { listen, openLog, stopOnSignals } from './server-process.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')

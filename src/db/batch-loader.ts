@@ -1,7 +1,7 @@
 import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { Db } from './database.ts';
-import { type PreparedQuery, prepare } from './prepared-query.ts';
+import { type PreparedQuery, prepare } from './database.ts';
 import type { Principal } from './visibility.ts';
 
 /** Placeholders for the ids and the instant of a call. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { RevisionWatch } from './revision/watch.ts';
 import type { Tables } from './tables.ts';
 
@@ -42,4 +42,79 @@ export interface Database {
   /** Called before closing, which must not wait for another process that holds the store idly. */
   expediteClose?(): void;
   close(): Promise<void>;
+}
+
+/**
+ * Connections to a database. The embedded one has a single connection, which its leases use one after the
+ * other.
+ */
+export interface Engine {
+  acquire(): Promise<Lease>;
+  close(): Promise<void>;
+}
+
+/** The exclusive use of a connection, for one statement or one transaction. */
+export interface Lease {
+  query(sql: string, parameters: readonly unknown[], preparation?: Preparation): Promise<QueryRows>;
+  /** Yields the rows of a statement without parameters as they arrive. Absent: the engine cannot stream. */
+  stream?(sql: string): AsyncGenerator<unknown[]>;
+  /** Lets others use the connection. The embedded engine first rolls back an open transaction. */
+  release(): Promise<void>;
+}
+
+export interface QueryRows {
+  rows: unknown[];
+  affectedRows: number | undefined;
+}
+
+/** Runs several statements, which only read, on one snapshot. */
+export function inSnapshot<T>(db: Db, read: (snapshot: Db) => Promise<T>): Promise<T> {
+  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
+}
+
+/** @throws when the database does not answer */
+export async function pingDatabase(db: Db): Promise<void> {
+  await sql`select 1`.execute(db);
+}
+
+/** How PostgreSQL runs a statement that is sent often. The embedded database ignores it. */
+export interface Preparation {
+  /**
+   * Name of the server's prepared statement (`pg_prepared_statements`); lower-case letters and underscores.
+   */
+  name: string;
+  /** `generic`: planned once, for any parameters. `custom`: planned for the parameters of each execution. */
+  plan: 'generic' | 'custom';
+  /** PostgreSQL returns each row as a `RawRow`. */
+  isRaw?: boolean;
+}
+
+export interface PreparedQuery<Row> extends CompiledQuery<Row> {
+  readonly preparation?: Preparation;
+}
+
+export function prepare<Row>(query: CompiledQuery<Row>, preparation: Preparation): PreparedQuery<Row> {
+  return { ...query, preparation };
+}
+
+/**
+ * A row as the texts that PostgreSQL sent, by the names of its columns: parsing columns that are never read
+ * would cost more than reading the row.
+ */
+export class RawRow {
+  readonly #texts: readonly (string | null)[];
+  readonly #places: Readonly<Record<string, number>>;
+
+  /** @param places index of the text of each column */
+  constructor(texts: readonly (string | null)[], places: Readonly<Record<string, number>>) {
+    this.#texts = texts;
+    this.#places = places;
+  }
+
+  /** @throws {RangeError} for a column that the statement does not return */
+  text(column: string): string | null {
+    const text = this.#texts[this.#places[column] ?? -1];
+    if (text === undefined) throw new RangeError(`there is no column ${column}`);
+    return text;
+  }
 }

@@ -8,8 +8,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely';
-import type { Engine, Lease } from './engine.ts';
-import type { PreparedQuery } from './prepared-query.ts';
+import type { Engine, Lease, PreparedQuery } from './database.ts';
 
 /**
  * Returns Kysely's dialect for an engine.

@@ -4,19 +4,21 @@ import { Kysely, type LogEvent, sql } from 'kysely';
 import { systemReason } from '../model/system-error.ts';
 import type { Database, Db } from './database.ts';
 import { engineDialect } from './dialect.ts';
-import { remoteEngine } from './embedded/client.ts';
-import type { OwnEngine } from './embedded/connection.ts';
-import { makeDirectory, requireOwnFiles } from './embedded/data-directory.ts';
+import { reconnecting, remoteEngine } from './embedded/client.ts';
 import { type Disk, diskOf, guardDisk, requireSpace } from './embedded/disk-guard.ts';
-import { leaseQueue } from './embedded/lease-queue.ts';
-import { connectToHolder, holderPid, takeStoreLock } from './embedded/lock.ts';
+import {
+  connectToHolder,
+  holderPid,
+  makeDirectory,
+  requireOwnFiles,
+  takeStoreLock,
+} from './embedded/lock.ts';
 import { connectPglite } from './embedded/pglite.ts';
-import { reconnecting } from './embedded/reconnecting.ts';
-import { serveStore } from './embedded/server.ts';
+import { leaseQueue, serveStore } from './embedded/server.ts';
+import type { OwnEngine } from './embedded/thread-connection.ts';
 import { connectThread } from './embedded/thread-connection.ts';
 import { isMigrated, migrate } from './migrate.ts';
-import { postgresDisk } from './postgres/disk.ts';
-import { postgresDialect, revisionReader } from './postgres/postgres.ts';
+import { postgresDialect, postgresDisk, revisionReader } from './postgres/postgres.ts';
 import { createReadRouter } from './postgres/replicas.ts';
 import { READ_REVISIONS } from './revision/revision.ts';
 import { type Revisions, watchRevisions } from './revision/watch.ts';

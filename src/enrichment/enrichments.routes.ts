@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
-import { idOf, routeOf } from '../http/operation.ts';
+import { idOf, routeOf } from '../http/routes.ts';
 import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
 import { enrichIndicator, listProviders } from './enrichments.schema.ts';
 import { findProviders } from './providers.queries.ts';

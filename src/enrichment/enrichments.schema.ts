@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { instantOrNull, operation } from '../http/operation.ts';
+import { instantOrNull, operation } from '../http/routes.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { TLPS } from '../model/vocabulary.ts';
 

@@ -1,6 +1,6 @@
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { httpUrl } from '../model/http-url.ts';
+import { httpUrl } from '../model/normalize-url.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { QUERYABLE_PROVIDERS } from './providers/catalogue.ts';

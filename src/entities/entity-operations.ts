@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { Db, Read } from '../db/database.ts';
-import { inSnapshot } from '../db/one-snapshot.ts';
-import type { PageRequest } from '../db/page.ts';
+import { inSnapshot } from '../db/database.ts';
+import type { PageRequest } from '../db/expressions.ts';
 import type { Principal } from '../db/visibility.ts';
-import { apiResponses, idParameter, NO_CACHE } from '../http/api-route.ts';
 import { ApiError } from '../http/errors.ts';
-import { idOf, type Operation, routeOf } from '../http/operation.ts';
-import { isUuid } from '../http/query-validator.ts';
-import type { Scope } from '../model/scopes.ts';
+import { apiResponses, idOf, idParameter, NO_CACHE, type Operation, routeOf } from '../http/routes.ts';
+import { isUuid } from '../http/validation.ts';
+import type { Scope } from '../model/account.ts';
 
 /** The queries and mappings of actors or campaigns. The filters are those of the schema of the query. */
 interface EntityQueries<Row, Detail> {

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../db/page.ts';
+import type { PageRequest } from '../db/expressions.ts';
 import { type FormatName, formatOf, optionsFor, variantOf } from '../formats/catalogue.ts';
 import type { GivenOptions } from '../formats/format.ts';
 import { ApiError } from '../http/errors.ts';

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { NO_CACHE } from '../http/api-route.ts';
-import { type ByteRange, parseRange } from '../http/byte-range.ts';
+import { type ByteRange, matchesEtag, parseRange } from '../http/conditional.ts';
 import { ApiError } from '../http/errors.ts';
-import { matchesEtag } from '../http/etag.ts';
+import { NO_CACHE } from '../http/routes.ts';
 import type { Exporter, ExportRequest } from './exports.service.ts';
 import { ENCODINGS, type Encoding } from './spool.ts';
 import type { SpoolFile } from './spool-file.ts';

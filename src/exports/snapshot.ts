@@ -7,7 +7,7 @@ import type { SummaryRow } from '../indicators/read/summaries.queries.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { TLPS } from '../model/vocabulary.ts';
 import { exportCacheKey, queryOf } from './export-cache-key.ts';
-import { type ExportContext, readContext } from './export-context.queries.ts';
+import { type ExportContext, readContext, readSummary } from './export-context.queries.ts';
 import {
   closeCursor,
   closeForgottenCursors,
@@ -18,7 +18,6 @@ import {
   openCursors,
   type Selection,
 } from './exports.queries.ts';
-import { readSummary } from './parts.queries.ts';
 import { recordResponseVersion } from './response-version.queries.ts';
 
 /** The content of an export, and what it leaves out, in one state of the database. */

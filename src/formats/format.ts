@@ -1,5 +1,5 @@
 import type { CopiedRows } from '../model/copied-rows.ts';
-import type { Instant } from '../model/instant.ts';
+import type { Instant } from '../model/dates.ts';
 import type {
   IndicatorType,
   Motivation,
@@ -9,7 +9,7 @@ import type {
   Tlp,
 } from '../model/vocabulary.ts';
 
-export type { Instant } from '../model/instant.ts';
+export type { Instant } from '../model/dates.ts';
 
 /** An indicator as a format receives it: visible to the caller and matched by the filters. */
 export interface ExportIndicator {
@@ -234,4 +234,9 @@ export interface ExportShape {
     /** The content differs from one UTC day to the next. */
     day?: boolean;
   };
+}
+
+/** Returns the TLP as TLP 2.0 (FIRST) writes it: `AMBER+STRICT`. */
+export function tlpName(tlp: Tlp): string {
+  return tlp.replace('_', '+');
 }

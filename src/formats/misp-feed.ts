@@ -13,8 +13,7 @@ import { createHash } from 'node:crypto';
 import { uuidv5 } from '../model/identity.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { ExportIndicator } from './format.ts';
-import { mispValue } from './misp/attribute.ts';
-import { eventSummary, type MispEvent, writeEvent } from './misp/event.ts';
+import { eventSummary, type MispEvent, mispValue, writeEvent } from './misp/attribute.ts';
 
 /** Indicator numbers per event: usually a megabyte at most. */
 export const FEED_RANGE_SIZE = 2000;

@@ -2,8 +2,7 @@ import { uuidv5 } from '../model/identity.ts';
 import { mostRestrictive } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { ExportFormat, ExportInfo, ExportOptions, FormatEntry } from './format.ts';
-import { MISP_COLUMNS } from './misp/attribute.ts';
-import { type MispEvent, writeEvent } from './misp/event.ts';
+import { MISP_COLUMNS, type MispEvent, writeEvent } from './misp/attribute.ts';
 import { galaxyTags } from './misp/tags.ts';
 
 /** Must never change: the same query always has the same event in MISP. */

@@ -1,6 +1,6 @@
 import { BACKSLASH, copiedRows, LAST_PRINTABLE, LF, placeOf, put, TAB } from './copied-rows.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo, FormatEntry } from './format.ts';
-import { isPublicSuffix } from './public-suffix.ts';
+import { isPublicSuffix } from './url-parts.ts';
 
 const NXDOMAIN = Buffer.from(' CNAME .\n');
 const UNDER = Buffer.from('*.');

@@ -1,8 +1,16 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 import type { ExportIndicator } from './format.ts';
 import { SIGMA_RULE_KINDS } from './sigma/kinds.ts';
-import { addToRule, hasRoom, openRule } from './sigma/open-rule.ts';
-import { ruleDocument, type SigmaChange, type SigmaSubject, shownName, subjectKind } from './sigma/rule.ts';
+import {
+  addToRule,
+  hasRoom,
+  openRule,
+  ruleDocument,
+  type SigmaChange,
+  type SigmaSubject,
+  shownName,
+  subjectKind,
+} from './sigma/rule.ts';
 
 export type { SigmaSubject } from './sigma/rule.ts';
 

@@ -1,9 +1,7 @@
 import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
-import { isPublicSuffix } from './public-suffix.ts';
-import { exactParts } from './rules/exact.ts';
-import { type RuleRequest, ruleRequest } from './rules/request.ts';
 import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
-import { pattern, ruleLine } from './rules/rule-text.ts';
+import { exactParts, pattern, type RuleRequest, ruleLine, ruleRequest } from './rules/rule-text.ts';
+import { isPublicSuffix } from './url-parts.ts';
 
 const TO_SERVER = 'flow:established,to_server';
 /** The internal client is the affected host. */

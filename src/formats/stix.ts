@@ -1,11 +1,14 @@
 import { INDICATOR_TYPES, TLPS } from '../model/vocabulary.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo, ExportOptions, FormatEntry } from './format.ts';
-import { type StixObject, TIPLINE_EXTENSION_DEFINITION, TIPLINE_IDENTITY } from './stix/common.ts';
-import { entityIds, entityObject } from './stix/entities.ts';
-import { bundleId } from './stix/ids.ts';
+import {
+  bundleId,
+  markingOf,
+  type StixObject,
+  TIPLINE_EXTENSION_DEFINITION,
+  TIPLINE_IDENTITY,
+} from './stix/common.ts';
+import { type End, entityIds, entityObject, indication, relationship } from './stix/entities.ts';
 import { indicatorObject } from './stix/indicators.ts';
-import { markingOf } from './stix/markings.ts';
-import { type End, indication, relationship } from './stix/relationships.ts';
 
 /** Characters; an object has about a thousand. */
 const PIECE_LENGTH = 32_768;

@@ -1,9 +1,8 @@
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { csvLine } from './csv.ts';
 import type { ExportIndicator, TxtStyle } from './format.ts';
-import { isPublicSuffix } from './public-suffix.ts';
-import { tlpName } from './tlp-name.ts';
-import { type UrlParts, urlParts } from './url-parts.ts';
+import { tlpName } from './format.ts';
+import { isPublicSuffix, type UrlParts, urlParts } from './url-parts.ts';
 
 /** How the external lists of one product are written. */
 export interface ListStyle {

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
-import { serveConstant } from './constant-document.ts';
+import { serveConstant } from './conditional.ts';
 
 export const DOCS_PREFIX = '/api/docs';
 /** The version of the API contract; the product has its own. */

@@ -1,12 +1,18 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { authenticator, type KeyAuthenticationOptions } from './authenticate.ts';
-import type { CachedUrls } from './cache/cached-urls.ts';
+import {
+  authenticator,
+  isAppAccess,
+  type KeyAuthenticationOptions,
+  requireSession,
+  type SessionOptions,
+  trySession,
+} from './admit.ts';
+import type { CachedUrls } from './cache/send-cached.ts';
+import { registerEtag } from './conditional.ts';
 import { ApiError } from './errors.ts';
-import { registerEtag } from './etag.ts';
 import type { Metrics } from './metrics.ts';
 import { needsKey, type RouteTable, refuseBadHeaders, refuseLongUrl } from './routing.ts';
 import { registerSecurityHeaders } from './security-headers.ts';
-import { isAppAccess, requireSession, type SessionOptions, trySession } from './session-gate.ts';
 
 interface PipelineOptions extends KeyAuthenticationOptions {
   sessions: SessionOptions;

@@ -1,4 +1,13 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import {
+  CAMPAIGN_STATUSES,
+  INDICATOR_TYPES,
+  MOTIVATIONS,
+  SEVERITIES,
+  SOPHISTICATIONS,
+  TLPS,
+  VERDICTS,
+} from '../model/vocabulary.ts';
 
 /** Returns the schema of a string of a closed vocabulary. */
 export function stringEnum<const T extends readonly string[]>(values: T, options: object = {}) {
@@ -111,3 +120,52 @@ export function optionalPageParameters(maxSize: number) {
     ),
   };
 }
+
+// The closed vocabularies of the model as fields and parameters of the API.
+
+export const indicatorType = namedEnum(
+  'IndicatorType',
+  INDICATOR_TYPES,
+  'Kind of observable: an address, domain or URL, the hash of a file (MD5, SHA1, SHA256), an e-mail address, a ' +
+    'vulnerability (CVE), a Bitcoin address, a Windows registry key, a mutex, a file name, an HTTP user agent, or an ' +
+    'autonomous system (ASN).',
+);
+export const severity = namedEnum(
+  'Severity',
+  SEVERITIES,
+  'How much harm the indicator stands for, from INFO to CRITICAL.',
+);
+export const tlp = namedEnum(
+  'Tlp',
+  TLPS,
+  'Sharing marking of TLP 2.0 (FIRST), from the widest to the narrowest audience. AMBER_STRICT is TLP:AMBER+STRICT.',
+);
+export const verdict = namedEnum(
+  'Verdict',
+  VERDICTS,
+  'Judgement by score: MALICIOUS from 70, SUSPICIOUS from 30, BENIGN below, UNKNOWN without a score.',
+);
+export const motivation = namedEnum('Motivation', MOTIVATIONS, 'Why the threat actor acts.');
+export const sophistication = namedEnum(
+  'Sophistication',
+  SOPHISTICATIONS,
+  'How capable the threat actor is, from MINIMAL to STRATEGIC.',
+);
+export const campaignStatus = namedEnum('CampaignStatus', CAMPAIGN_STATUSES, 'State of a campaign.');
+
+export const VOCABULARIES = [
+  indicatorType,
+  severity,
+  tlp,
+  verdict,
+  motivation,
+  sophistication,
+  campaignStatus,
+].map(({ schema }) => schema);
+
+// Ids of objects of the sample data, so that the examples of the OpenAPI description work in the demo. They are
+// derived from the content of the sample, and so are the same in every store.
+
+export const INDICATOR_OF_SAMPLE = '1574793d-629d-53da-872a-bf8eca156eef';
+export const SAMPLE_ACTOR_ID = 'bef4c620-0787-42a8-a96d-b7eb6e85917c';
+export const SAMPLE_CAMPAIGN_ID = '16efdab8-cb72-4a4a-b463-0a2a7e739d94';

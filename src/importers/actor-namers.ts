@@ -1,3 +1,8 @@
+import type { Motivation } from '../model/vocabulary.ts';
+import { countryCodeOf } from './country-names.ts';
+import type { ActorRecord } from './importer.ts';
+import { type Fields, field, otherNames, requiredName, textOf } from './record-fields.ts';
+
 /**
  * The organisations that name actors, by their uuids in MISP's galaxy of producers and under their current
  * names.
@@ -51,3 +56,102 @@ export const NAMER_BY_UUID: ReadonlyMap<string, string> = new Map([
   ['f063b54b-293c-4713-87c1-92ff760ee4ba', 'Malwarebytes'],
   ['f9eb432f-2293-48b7-bca4-cc78beb50df0', 'CrowdStrike'],
 ]);
+
+/**
+ * An organisation's published scheme for naming actors, and how ATT&CK's citations of that organisation
+ * begin.
+ */
+interface Scheme {
+  namer: string;
+  name: RegExp;
+  citation: RegExp;
+}
+
+const SCHEMES: readonly Scheme[] = [
+  {
+    namer: 'Microsoft',
+    name: /^(?:\S+ (?:Blizzard|Typhoon|Sandstorm|Sleet|Tempest|Storm|Hail|Rain|Dust|Cyclone|Flood|Tsunami)|(?:DEV|Storm)-\d{4})$/i,
+    citation: /^Microsoft\b/i,
+  },
+  {
+    namer: 'CrowdStrike',
+    name: /^\S+(?: \S+)? (?:Panda|Bear|Kitten|Chollima|Spider|Jackal|Buffalo|Tiger|Leopard|Lynx|Crane|Hawk|Wolf|Ocelot|Sphinx|Saiga)$/i,
+    citation: /^CrowdStrike\b/i,
+  },
+  {
+    namer: 'Secureworks',
+    name: /^(?:(?:BRONZE|IRON|GOLD|NICKEL|COBALT|COPPER|ALUMINUM|TIN|ZINC|TUNGSTEN) \S+|TG-\d{4}|Threat Group-\d{4})$/i,
+    citation: /^(?:Dell )?SecureWorks\b/i,
+  },
+  { namer: 'Mandiant', name: /^(?:APT|FIN|UNC)\d+$/, citation: /^(?:FireEye|Mandiant)\b/i },
+  { namer: 'Proofpoint', name: /^TA\d+$/, citation: /^Proofpoint\b/i },
+  { namer: 'Recorded Future', name: /^TAG-\d+$/, citation: /^Recorded ?Future\b/i },
+];
+
+/**
+ * Returns the organisation that coined a name of an ATT&CK group, or null if that is unclear. The references
+ * state only who uses a name; the origin is clear if one of them is by the organisation whose scheme the name
+ * follows.
+ * @param references the group's external references; that of a name has it as `source_name`
+ */
+export function namerOf(alias: string, references: Fields[]): string | null {
+  const scheme = SCHEMES.find(({ name }) => name.test(alias));
+  if (scheme === undefined) return null;
+  const described = references.filter((reference) => textOf(reference.source_name) === alias);
+  const citations = described.flatMap((reference) => citationsIn(textOf(reference.description) ?? ''));
+  return citations.some((citation) => scheme.citation.test(citation)) ? scheme.namer : null;
+}
+
+/** Returns the names in `(Citation: FireEye APT28)(Citation: …)`. */
+function citationsIn(description: string): string[] {
+  return [...description.matchAll(/\(Citation: {0,4}([^()]{1,256})\)/g)].map(([, name = '']) => name.trim());
+}
+
+const NAME = 'Threat actor name';
+
+/** Words that Microsoft writes beside a country, or in place of one; its other words state no motivation. */
+const MOTIVATION_BY_WORD = new Map<string, Motivation>([
+  ['financially motivated', 'FINANCIAL'],
+  ['influence operations', 'INFORMATION_OPS'],
+]);
+
+export function isMicrosoftNaming(head: string): boolean {
+  return /^\s*\[\s*\{\s*"Threat actor name"\s*:/.test(head);
+}
+
+/** Reads an entry of Microsoft's list. An alias of the same text states that the name is Microsoft's own. */
+export function readMicrosoftName(entry: Fields): [ActorRecord] {
+  const name = requiredName(entry, NAME);
+  const origin = words(entry, 'Origin/Threat');
+  const actor: ActorRecord = {
+    kind: 'actor',
+    externalIds: [`microsoft-threat-actor--${name.toLowerCase()}`.slice(0, 512)],
+    statedAt: null,
+    tlp: null,
+    confidence: null,
+    name,
+    aliases: [
+      { alias: name, namedBy: 'Microsoft' },
+      ...otherNames(name, words(entry, 'Other names')).map((alias) => ({ alias, namedBy: null })),
+    ],
+    attackGroupId: null,
+    description: null,
+    country: origin.map(countryCodeOf).find((code) => code !== null) ?? null,
+    motivation:
+      origin.map((word) => MOTIVATION_BY_WORD.get(word.toLowerCase())).find((known) => known) ?? null,
+    sophistication: null,
+    retired: false,
+    firstSeen: null,
+    lastSeen: null,
+    targetSectors: [],
+    targetCountries: [],
+  };
+  return [actor];
+}
+
+function words(entry: Fields, name: string): string[] {
+  return (textOf(field(entry, name)) ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+}

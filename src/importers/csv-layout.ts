@@ -4,7 +4,7 @@ import { splitLine } from './csv-rows.ts';
 import { isTypeWord, normalizeNamed } from './csv-types.ts';
 import { parseDate } from './dates.ts';
 import { UnreadableInput } from './importer.ts';
-import { printable } from './printable.ts';
+import { printable } from './record-fields.ts';
 
 export interface CsvLayout {
   delimiter: string;

@@ -1,9 +1,12 @@
 import { detectType } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
-import type { NormalizeResult } from '../model/normalize-result.ts';
-import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
-import { addressType, withoutPort } from './address-type.ts';
-import { printable } from './printable.ts';
+import type { NormalizeResult } from '../model/normalize-address.ts';
+import { INDICATOR_TYPES, type IndicatorType, type Severity } from '../model/vocabulary.ts';
+import type { CsvColumns, ValueColumn } from './csv-columns.ts';
+import { parseDate, parseUsDate } from './dates.ts';
+import type { IndicatorRecord } from './importer.ts';
+import { tlpOfWord } from './markings.ts';
+import { addressType, notBefore, printable, RecordRejected, tagsOf, withoutPort } from './record-fields.ts';
 
 type Reading = IndicatorType | 'address' | 'address:port' | 'domain:port';
 
@@ -82,4 +85,96 @@ export function normalizeAs(reading: Reading, value: string): NormalizeResult {
 export function normalizeDetected(value: string): NormalizeResult {
   const type = detectType(value);
   return type === null ? { rejected: 'type not recognized' } : normalize(type, value);
+}
+
+const NULL_WORDS = new Set(['', 'none', 'null', 'n/a', '-']);
+/** Placeholders for an unknown family: no tags. */
+const NO_FAMILY = new Set(['unknown', 'unknown malware']);
+
+export const SEVERITY_BY_WORD: ReadonlyMap<string, Severity> = new Map<string, Severity>([
+  ['info', 'INFO'],
+  ['informational', 'INFO'],
+  ['low', 'LOW'],
+  ['medium', 'MEDIUM'],
+  ['moderate', 'MEDIUM'],
+  ['high', 'HIGH'],
+  ['critical', 'CRITICAL'],
+  ['very high', 'CRITICAL'],
+]);
+
+/**
+ * Returns a record for each value of a row, or the reason for its rejection.
+ * @throws {RecordRejected} if the row as a whole cannot be used
+ */
+export function readRow(cells: string[], columns: CsvColumns): (IndicatorRecord | { rejected: string })[] {
+  const shared = sharedFields(cells, columns);
+  const typeWord = cellOf(cells, columns.type);
+  const results: NormalizeResult[] = [];
+  for (const column of columns.values) {
+    const value = cellOf(cells, column.index);
+    if (value !== null) results.push(normalizeCell(column, value, column.hasTypeColumn ? typeWord : null));
+  }
+  if (results.length === 0) throw new RecordRejected('no value');
+  return results.map((result) => ('rejected' in result ? result : { ...shared, ...result }));
+}
+
+function normalizeCell(column: ValueColumn, value: string, typeWord: string | null): NormalizeResult {
+  if (value.includes('\ufffd')) return { rejected: 'not valid UTF-8' };
+  if (column.type !== null) return normalizeAs(column.type, value);
+  return typeWord === null ? normalizeDetected(value) : normalizeNamed(typeWord, value);
+}
+
+function sharedFields(cells: string[], columns: CsvColumns) {
+  const firstSeen = dateCell(cells, columns.firstSeen, columns);
+  const tlp = cellOf(cells, columns.tlp);
+  return {
+    kind: 'indicator' as const,
+    externalIds: [],
+    statedAt: null,
+    tlp: tlp === null ? null : tlpOfWord(tlp),
+    confidence: confidenceCell(cells, columns.confidence),
+    severity: severityCell(cells, columns.severity),
+    tags: tagCells(cells, columns),
+    firstSeen,
+    lastSeen: notBefore(firstSeen, dateCell(cells, columns.lastSeen, columns)),
+    expiresAt: dateCell(cells, columns.expiresAt, columns),
+    forDetection: true,
+  };
+}
+
+function cellOf(cells: string[], index: number): string | null {
+  const cell = cells[index]?.trim() ?? '';
+  return NULL_WORDS.has(cell.toLowerCase()) ? null : cell;
+}
+
+function dateCell(cells: string[], index: number, columns: CsvColumns): Date | null {
+  const cell = cellOf(cells, index);
+  if (cell === null) return null;
+  const date = parseDate(cell) ?? parseUsDate(cell);
+  if (date === null) throw new RecordRejected(`date not readable: ${printable(columns.names[index] ?? '')}`);
+  return date;
+}
+
+function confidenceCell(cells: string[], index: number): number | null {
+  const cell = cellOf(cells, index);
+  if (cell === null) return null;
+  if (/^\d{1,3}$/.test(cell) && Number(cell) <= 100) return Number(cell);
+  throw new RecordRejected('confidence not an integer from 0 to 100');
+}
+
+function severityCell(cells: string[], index: number): Severity | null {
+  const cell = cellOf(cells, index);
+  if (cell === null) return null;
+  const severity = SEVERITY_BY_WORD.get(cell.toLowerCase());
+  if (severity === undefined) throw new RecordRejected('severity not known');
+  return severity;
+}
+
+function tagCells(cells: string[], columns: CsvColumns): string[] {
+  const lists = columns.tagLists.map((index) => cellOf(cells, index)?.split(/[,;]|\s#/) ?? []);
+  const words = columns.tagWords
+    .flatMap((index) => cellOf(cells, index) ?? [])
+    .filter((word) => !NO_FAMILY.has(word.toLowerCase()));
+  const tags = [...lists.flat(), ...words].map((tag) => tag.trim().replace(/^#/, ''));
+  return tagsOf(tags.filter((tag) => !NULL_WORDS.has(tag.toLowerCase())));
 }

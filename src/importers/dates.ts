@@ -1,4 +1,4 @@
-import { isWithinCalendar } from '../model/date-range.ts';
+import { isWithinCalendar } from '../model/dates.ts';
 
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/i;

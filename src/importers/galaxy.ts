@@ -1,12 +1,18 @@
+import { isMicrosoftNaming, readMicrosoftName } from './actor-namers.ts';
 import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
 import { type RecordResult, readJsonFeed } from './json-feed.ts';
-import type { JsonLimits } from './json-piece.ts';
-import { jsonShape } from './json-shape.ts';
-import { readJsonRecords } from './json-stream.ts';
-import { isMicrosoftNaming, readMicrosoftName } from './microsoft-naming.ts';
+import type { JsonLimits } from './json-pieces.ts';
+import { jsonShape, readJsonRecords } from './json-stream.ts';
 import { clusterRecord, isReadGalaxy, MAX_NAME } from './misp-clusters.ts';
-import { printable } from './printable.ts';
-import { type Fields, field, isObject, RecordRejected, requiredName, textOf } from './record-fields.ts';
+import {
+  type Fields,
+  field,
+  isObject,
+  printable,
+  RecordRejected,
+  requiredName,
+  textOf,
+} from './record-fields.ts';
 
 const LIMITS: JsonLimits = { lists: ['values'], maxBytes: 4 * 1024 * 1024, maxDepth: 32 };
 

@@ -1,8 +1,7 @@
 import { type ImportInput, type ImportRecord, type RejectedRecord, UnreadableInput } from './importer.ts';
-import type { JsonLimits } from './json-piece.ts';
+import type { JsonLimits } from './json-pieces.ts';
 import { readJsonRecords } from './json-stream.ts';
-import { type Fields, isObject } from './record-fields.ts';
-import { rejectedBy, rejectedRecord } from './rejected-record.ts';
+import { type Fields, isObject, rejectedBy, rejectedRecord } from './record-fields.ts';
 
 /** A record, or the reason why one of its observables was rejected. */
 export type RecordResult = ImportRecord | { rejected: string };

@@ -1,15 +1,20 @@
 import { normalize } from '../model/normalize.ts';
-import type { NormalizeResult } from '../model/normalize-result.ts';
+import type { NormalizeResult } from '../model/normalize-address.ts';
 import type { Severity } from '../model/vocabulary.ts';
-import { SEVERITY_BY_WORD } from './csv-row.ts';
-import { normalizeAs, normalizeDetected, normalizeNamed } from './csv-types.ts';
+import { normalizeAs, normalizeDetected, normalizeNamed, SEVERITY_BY_WORD } from './csv-types.ts';
 import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
 import type { RecordResult } from './json-feed.ts';
-import { type MappedRecord, textAt, valuesAt } from './json-path.ts';
 import type { JsonMap } from './maps.ts';
 import { tlpOfWord } from './markings.ts';
-import { indicatorRecord, type StatedFields } from './observation.ts';
-import { RecordRejected, tagsOf } from './record-fields.ts';
+import {
+  field,
+  indicatorRecord,
+  isObject,
+  RecordRejected,
+  type StatedFields,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
 
 /** A number below this is seconds since 1970, others are milliseconds: seconds reach it in the year 5138. */
 const FIRST_MILLISECONDS = 1e11;
@@ -89,4 +94,43 @@ function severityOf(word: string | null): Severity | null {
   const severity = SEVERITY_BY_WORD.get(word.toLowerCase());
   if (severity === undefined) throw new RecordRejected('severity not known');
   return severity;
+}
+
+/** A record of a mapped JSON file. */
+export interface MappedRecord {
+  value: unknown;
+  /** The member's name, if the records are members of an object. */
+  key: string | null;
+}
+
+/** Returns the member names of a dotted path; none for `$`, the whole. `$.a.b` is `a.b`. */
+export function namesOf(path: string): string[] {
+  const names = path.split('.');
+  if (names[0] === '$') names.shift();
+  return names;
+}
+
+/**
+ * Returns the values at a path; a list on the way, or at its end, gives its elements, so there may be none or
+ * many.
+ */
+function valuesAt({ value, key }: MappedRecord, path: string): unknown[] {
+  if (path === '$key') return [key];
+  let found: unknown[] = elementsOf(value);
+  for (const name of namesOf(path))
+    found = found.flatMap((item) => (isObject(item) ? elementsOf(field(item, name)) : []));
+  return found;
+}
+
+/** The first text at a path. */
+function textAt(record: MappedRecord, path: string): string | null {
+  return (
+    valuesAt(record, path)
+      .map(textOf)
+      .find((text) => text !== null) ?? null
+  );
+}
+
+function elementsOf(value: unknown): unknown[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
 }

@@ -1,6 +1,6 @@
 import { UnreadableInput } from './importer.ts';
-import type { JsonLimits, JsonPiece } from './json-piece.ts';
-import { PieceBuffer } from './json-piece-buffer.ts';
+import type { JsonLimits, JsonPiece } from './json-pieces.ts';
+import { PieceBuffer } from './json-pieces.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,13 +1,10 @@
 import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
-import { readMapped } from './json-map.ts';
-import { namesOf } from './json-path.ts';
-import type { JsonLimits } from './json-piece.ts';
+import { namesOf, readMapped } from './json-map.ts';
+import type { JsonLimits } from './json-pieces.ts';
 import { type JsonRecord, readJsonRecords } from './json-stream.ts';
 import type { JsonMap } from './maps.ts';
 import { readNdjson } from './ndjson.ts';
-import { printable } from './printable.ts';
-import { type Fields, field, isObject } from './record-fields.ts';
-import { rejectedBy, rejectedRecord } from './rejected-record.ts';
+import { type Fields, field, isObject, printable, rejectedBy, rejectedRecord } from './record-fields.ts';
 
 const CAPS = { lists: [], maxBytes: 4 * 1024 * 1024, maxDepth: 64 };
 

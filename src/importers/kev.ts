@@ -1,10 +1,18 @@
 import { normalize } from '../model/normalize.ts';
 import { type Importer, UnreadableInput } from './importer.ts';
 import { type RecordResult, readJsonFeed } from './json-feed.ts';
-import type { JsonLimits } from './json-piece.ts';
-import { jsonShape } from './json-shape.ts';
-import { indicatorRecord } from './observation.ts';
-import { dateOf, type Fields, field, isObject, RecordRejected, tagsOf, textOf } from './record-fields.ts';
+import type { JsonLimits } from './json-pieces.ts';
+import { jsonShape } from './json-stream.ts';
+import {
+  dateOf,
+  type Fields,
+  field,
+  indicatorRecord,
+  isObject,
+  RecordRejected,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
 
 const LIMITS: JsonLimits = { lists: ['vulnerabilities'], maxBytes: 1024 * 1024, maxDepth: 16 };
 

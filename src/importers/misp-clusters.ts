@@ -1,8 +1,23 @@
 import type { Tlp } from '../model/vocabulary.ts';
 import { galaxyActorFields, metaList } from './galaxy-actor.ts';
-import type { ActorRecord, CampaignRecord, SoftwareRecord, TechniqueRecord } from './importer.ts';
-import { mispTags } from './misp-tags.ts';
-import { type Fields, field, isObject, listOf, otherNames, tagsOf, textOf } from './record-fields.ts';
+import type {
+  ActorRecord,
+  CampaignRecord,
+  ImportRecord,
+  SoftwareRecord,
+  TechniqueRecord,
+} from './importer.ts';
+import { mispTags } from './misp-fields.ts';
+import {
+  type Fields,
+  field,
+  isObject,
+  listOf,
+  otherNames,
+  relationshipRecord,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
 
 export type ClusterRecord = ActorRecord | CampaignRecord | SoftwareRecord | TechniqueRecord;
 
@@ -51,7 +66,7 @@ export function clusterRecords(holder: Fields, tlp: Tlp | null, statedAt: Date |
 }
 
 /** Returns the record of a galaxy tag alone; null if it is of none of these kinds. */
-export function clusterOfTag(tag: string): ClusterRecord | null {
+function clusterOfTag(tag: string): ClusterRecord | null {
   const cluster = readGalaxyTag(tag);
   return cluster === null ? null : toRecord(cluster, null, null);
 }
@@ -161,4 +176,35 @@ function attackIdOf(cluster: Cluster, form: RegExp): string | null {
     [cluster.attackId, ...tagsOf(metaList(cluster.meta, 'external_id'))].find((id) => form.test(id ?? '')) ??
     null
   );
+}
+
+/** Yields the clusters, each with the link from the report to it. */
+export function* withReport(clusters: ClusterRecord[], reportId: string | null): Generator<ImportRecord> {
+  for (const cluster of clusters) {
+    yield cluster;
+    const [id] = cluster.externalIds;
+    if (id !== undefined && reportId !== null)
+      yield relationshipRecord('refers-to', reportId, id, cluster.tlp);
+  }
+}
+
+/** Returns the external ids of the clusters that indicators are linked to. */
+export function indicatedIds(clusters: ClusterRecord[]): string[] {
+  return clusters.filter(isIndicated).flatMap(({ externalIds: [id] }) => id ?? []);
+}
+
+/** Returns the galaxy tags that no link represents: they remain tags, or they would be lost. */
+export function tagsWithoutLink(galaxyTags: string[]): string[] {
+  return galaxyTags.filter((tag) => {
+    const cluster = clusterOfTag(tag);
+    return cluster === null || !isIndicated(cluster);
+  });
+}
+
+/**
+ * Returns whether indicators are linked to a cluster: an actor, a campaign or malware. Techniques and tools
+ * are shared by too many.
+ */
+function isIndicated(cluster: ClusterRecord): boolean {
+  return cluster.kind === 'software' ? cluster.softwareType === 'malware' : cluster.kind !== 'technique';
 }

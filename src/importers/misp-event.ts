@@ -1,11 +1,9 @@
 import type { Severity } from '../model/vocabulary.ts';
 import { parseDate, parseUnixSeconds } from './dates.ts';
 import type { ImportRecord, RejectedRecord, ReportRecord } from './importer.ts';
-import { clusterRecords } from './misp-clusters.ts';
-import { stixId, uuidOf } from './misp-ids.ts';
+import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
+import { type MispTags, mispTags, stixId, uuidOf } from './misp-fields.ts';
 import { type EventContext, readAttribute } from './misp-indicator.ts';
-import { indicatedIds, tagsWithoutLink, withReport } from './misp-links.ts';
-import { type MispTags, mispTags } from './misp-tags.ts';
 import {
   dateOf,
   type Fields,
@@ -13,10 +11,10 @@ import {
   isObject,
   isTrue,
   listOf,
+  rejectedBy,
   requiredName,
   textOf,
 } from './record-fields.ts';
-import { rejectedBy } from './rejected-record.ts';
 
 /** MISP's threat levels; 4 is "undefined". */
 const SEVERITY_BY_LEVEL = new Map<string, Severity>([

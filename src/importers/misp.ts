@@ -1,11 +1,8 @@
 import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
-import type { JsonLimits } from './json-piece.ts';
-import { jsonShape } from './json-shape.ts';
-import { type JsonRecord, readJsonRecords } from './json-stream.ts';
+import type { JsonLimits } from './json-pieces.ts';
+import { type JsonRecord, jsonShape, readJsonRecords } from './json-stream.ts';
 import { readEvent } from './misp-event.ts';
-import { printable } from './printable.ts';
-import { type Fields, field, isObject, textOf } from './record-fields.ts';
-import { rejectedRecord } from './rejected-record.ts';
+import { type Fields, field, isObject, printable, rejectedRecord, textOf } from './record-fields.ts';
 
 /**
  * An event is held in memory whole, because its tags and date, which every attribute inherits, may follow the

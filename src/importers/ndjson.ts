@@ -1,5 +1,5 @@
 import { type ImportInput, UnreadableInput } from './importer.ts';
-import type { JsonLimits } from './json-piece.ts';
+import type { JsonLimits } from './json-pieces.ts';
 import type { JsonRecord } from './json-stream.ts';
 import { readLines } from './lines.ts';
 

@@ -1,10 +1,37 @@
-import { type Importer, UnreadableInput } from './importer.ts';
-import { readJsonFeed } from './json-feed.ts';
-import type { JsonLimits } from './json-piece.ts';
-import { jsonShape } from './json-shape.ts';
-import { readPulse } from './otx-pulse.ts';
-import { printable } from './printable.ts';
-import { field, isObject, textOf } from './record-fields.ts';
+import { indicatorId } from '../model/identity.ts';
+import type { NormalizeResult } from '../model/normalize-address.ts';
+import { normalizeAs, normalizeNamed } from './csv-types.ts';
+import {
+  type Importer,
+  type ImportRecord,
+  type IndicatorRecord,
+  type ReportRecord,
+  UnreadableInput,
+} from './importer.ts';
+import { type RecordResult, readJsonFeed } from './json-feed.ts';
+import type { JsonLimits } from './json-pieces.ts';
+import { jsonShape } from './json-stream.ts';
+import { tlpOfWord } from './markings.ts';
+import { adversaryOf, familiesOf, techniquesOf } from './otx-entities.ts';
+import {
+  dateOf,
+  type Fields,
+  field,
+  idOf,
+  indicatorRecord,
+  isObject,
+  isTrue,
+  listOf,
+  printable,
+  RecordRejected,
+  rejectedBy,
+  rejectedRecord,
+  relationshipRecord,
+  requiredName,
+  type StatedFields,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
 import { readHead } from './text-input.ts';
 
 /** A pulse is held in memory whole, because values that its indicators inherit may follow them. */
@@ -51,4 +78,107 @@ function checkRoot(root: unknown): void {
   throw new UnreadableInput(
     detail === null ? 'not OTX: the root object has no list results' : `OTX refused: ${printable(detail)}`,
   );
+}
+
+/**
+ * Yields a pulse as a report, with the entities that it is about, its indicators, and the links between them.
+ */
+function* readPulse(pulse: Fields): Generator<RecordResult> {
+  const report = readReport(pulse);
+  const [reportId = ''] = report.externalIds;
+  yield report;
+  const families = familiesOf(pulse, report);
+  const actors = adversaryOf(pulse, report);
+  for (const entity of [...actors, ...families, ...techniquesOf(pulse, report)]) {
+    yield entity;
+    const [id] = entity.externalIds;
+    if (id !== undefined) yield relationshipRecord('refers-to', reportId, id, report.tlp);
+  }
+  // With several families, it is unknown which one an indicator belongs to.
+  const indicated = [...actors, ...(families.length === 1 ? families : [])].flatMap(
+    ({ externalIds: [id] }) => id ?? [],
+  );
+  const indicators = listOf(field(pulse, 'indicators'));
+  if (indicators === null) throw new RecordRejected('indicators is not a list');
+  for (const [index, indicator] of indicators.entries())
+    yield* readIndicator(indicator, report, indicated, `pulse ${reportId}, indicator ${index + 1}`);
+}
+
+function readReport(pulse: Fields): ReportRecord {
+  const id = idOf(pulse, 'id');
+  if (id === null || id.length > 64) throw new RecordRejected('no id');
+  const tlp = textOf(field(pulse, 'tlp')) ?? textOf(field(pulse, 'TLP'));
+  const links = tagsOf(field(pulse, 'references')).filter((link) => /^https?:\/\//i.test(link));
+  return {
+    kind: 'report',
+    externalIds: [`otx-pulse--${id}`],
+    statedAt: dateOf(pulse, 'modified') ?? dateOf(pulse, 'created'),
+    tlp: tlp === null ? null : tlpOfWord(tlp),
+    confidence: null,
+    title: requiredName(pulse, 'name'),
+    description: textOf(field(pulse, 'description')),
+    publishedAt: dateOf(pulse, 'created'),
+    tags: tagsOf(field(pulse, 'tags')),
+    url: links[0] ?? `https://otx.alienvault.com/pulse/${encodeURIComponent(id)}`,
+  };
+}
+
+function* readIndicator(
+  value: unknown,
+  report: ReportRecord,
+  indicated: string[],
+  where: string,
+): Generator<ImportRecord> {
+  try {
+    if (!isObject(value)) throw new RecordRejected('not an object');
+    const made = indicatorRecord(observableOf(value), statedOf(value, report));
+    if ('rejected' in made) yield rejectedRecord('indicator', made.rejected, where);
+    else yield* withLinks(made, report, indicated);
+  } catch (error) {
+    yield rejectedBy(error, 'indicator', where);
+  }
+}
+
+/**
+ * Returns the fields of an indicator. One that OTX has deactivated is imported as not for detection, so that
+ * its expiry takes effect and its history is kept. OTX gives indicators no dates of sighting except that of
+ * their creation.
+ */
+function statedOf(indicator: Fields, report: ReportRecord): StatedFields {
+  const isActive = field(indicator, 'is_active');
+  return {
+    statedAt: report.statedAt,
+    tlp: report.tlp,
+    tags: report.tags,
+    firstSeen: dateOf(indicator, 'created') ?? report.publishedAt,
+    expiresAt: dateOf(indicator, 'expiration'),
+    forDetection: isActive === undefined || isActive === null || isTrue(isActive),
+  };
+}
+
+/**
+ * The external id is built from the pulse and the observable, because several pulses share OTX's own numbers.
+ */
+function* withLinks(
+  indicator: IndicatorRecord,
+  { externalIds: [reportId = ''], tlp }: ReportRecord,
+  indicated: string[],
+): Generator<ImportRecord> {
+  const id = `${reportId}--${indicatorId(indicator.type, indicator.normalized)}`;
+  yield { ...indicator, externalIds: [id] };
+  yield relationshipRecord('refers-to', reportId, id, tlp);
+  for (const to of indicated) yield relationshipRecord('indicates', id, to, tlp);
+}
+
+/**
+ * Returns the observable of a pulse's indicator; an unsupported type (`YARA`, `JA3`, …) is rejected by its
+ * name.
+ */
+function observableOf(indicator: Fields): NormalizeResult {
+  const type = textOf(field(indicator, 'type'));
+  const value = textOf(field(indicator, 'indicator'));
+  if (type === null) throw new RecordRejected('no type');
+  if (value === null) throw new RecordRejected('no value');
+  // A network is not an address: it is normalized as one so that the rejection states this.
+  return type.toUpperCase() === 'CIDR' ? normalizeAs('address', value) : normalizeNamed(type, value);
 }

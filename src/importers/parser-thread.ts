@@ -1,8 +1,7 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { createImporter } from './create-importer.ts';
-import { fileInput } from './file-input.ts';
 import { type ImportRecord, UnreadableInput } from './importer.ts';
 import type { ParserMessage, ParserRequest, ParserTask } from './parser-threads.ts';
+import { createImporter, fileInput } from './recognize.ts';
 
 // A worker thread that reads one file at a time and posts its records in batches, one batch per request.
 const port = parentPort as MessagePort;

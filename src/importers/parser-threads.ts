@@ -1,9 +1,9 @@
 import { on } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { createImporter } from './create-importer.ts';
-import type { FileInput } from './file-input.ts';
 import { type ImportRecord, UnreadableInput } from './importer.ts';
+import type { FileInput } from './recognize.ts';
+import { createImporter } from './recognize.ts';
 
 export interface ParserTask {
   kind: string;

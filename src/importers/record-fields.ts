@@ -3,7 +3,10 @@
  * record.
  */
 
+import type { NormalizeResult } from '../model/normalize-address.ts';
+import type { IndicatorType, RelationshipType, Tlp } from '../model/vocabulary.ts';
 import { parseDate } from './dates.ts';
+import type { IndicatorRecord, RejectedRecord, RelationshipRecord } from './importer.ts';
 
 /** Thrown when one record is rejected; caught where the record began, never visible outside the importers. */
 export class RecordRejected extends Error {
@@ -113,4 +116,92 @@ export function countryOf(value: unknown): string | null {
  */
 export function notBefore(first: Date | null, last: Date | null): Date | null {
   return first !== null && last !== null && last < first ? first : last;
+}
+
+export function rejectedRecord(of: RejectedRecord['of'], reason: string, where: string): RejectedRecord {
+  return { kind: 'rejected', of, reason, where };
+}
+
+/** Converts the error of a record whose fields could not be read; rethrows any other error. */
+export function rejectedBy(error: unknown, of: RejectedRecord['of'], where: string): RejectedRecord {
+  if (error instanceof RecordRejected) return rejectedRecord(of, error.message, where);
+  throw error;
+}
+
+export function relationshipRecord(
+  type: RelationshipType,
+  from: string,
+  to: string,
+  tlp: Tlp | null,
+): RelationshipRecord {
+  return { kind: 'relationship', type, from, to, tlp };
+}
+
+/** The fields that a feed's record may state for its observables; all others are unstated. */
+export type StatedFields = Partial<
+  Pick<
+    IndicatorRecord,
+    | 'externalIds'
+    | 'statedAt'
+    | 'tlp'
+    | 'confidence'
+    | 'severity'
+    | 'tags'
+    | 'firstSeen'
+    | 'lastSeen'
+    | 'expiresAt'
+    | 'forDetection'
+  >
+>;
+
+/** Returns the indicator, or the reason why the value is none. */
+export function indicatorRecord(
+  observable: NormalizeResult,
+  stated: StatedFields,
+): IndicatorRecord | { rejected: string } {
+  if ('rejected' in observable) return observable;
+  const firstSeen = stated.firstSeen ?? null;
+  return {
+    kind: 'indicator',
+    externalIds: [],
+    statedAt: null,
+    tlp: null,
+    confidence: null,
+    severity: null,
+    tags: [],
+    expiresAt: null,
+    forDetection: true,
+    ...stated,
+    firstSeen,
+    lastSeen: notBefore(firstSeen, stated.lastSeen ?? null),
+    ...observable,
+  };
+}
+
+/**
+ * Returns a name from a file for use in reasons, which are counted and displayed: short, and without
+ * characters that a terminal would interpret.
+ */
+export function printable(name: string): string {
+  return name.replace(/[^\w.:|@ /-]/g, '?').slice(0, 64);
+}
+
+/** For formats with one word for both: only an IPv6 address has two colons or more. */
+export function addressType(value: string): 'IPV4' | 'IPV6' {
+  return value.indexOf(':') !== value.lastIndexOf(':') ? 'IPV6' : 'IPV4';
+}
+
+/** Returns the type of an address or a name, as in `dst_ref.value` or a column called `host`. */
+export function hostType(value: string): IndicatorType {
+  const type = addressType(value);
+  return type === 'IPV6' || /^[\d.[\]]+$/.test(value.trim()) ? type : 'DOMAIN';
+}
+
+/** Returns the part before the port of `192.0.2.1:443`, `[2001:db8::1]:443` or `example.org:8080`. */
+export function withoutPort(value: string): string {
+  const match = /^(.*[^:]):\d{1,5}$/.exec(value.trim());
+  const host = match?.[1] ?? value.trim();
+  // Without brackets the last group of an IPv6 address would be taken for a port.
+  if (host.startsWith('[') && host.endsWith(']') && host.includes(':')) return host.slice(1, -1);
+  return addressType(host) === 'IPV6' ? value.trim() : host;
 }

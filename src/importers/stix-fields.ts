@@ -1,5 +1,24 @@
-import type { Tlp } from '../model/vocabulary.ts';
-import { confidenceOf, dateOf, type Fields, field, idOf, isObject, listOf, textOf } from './record-fields.ts';
+import { TIPLINE_EXTENSION } from '../model/identity.ts';
+import {
+  type Motivation,
+  SEVERITIES,
+  type Severity,
+  type Sophistication,
+  type Tlp,
+} from '../model/vocabulary.ts';
+import type { JsonLimits } from './json-pieces.ts';
+import {
+  confidenceOf,
+  dateOf,
+  type Fields,
+  field,
+  idOf,
+  isObject,
+  listOf,
+  MAX_ID,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
 
 /** Returns the fields of every record that is made from a STIX object. */
 export function commonFields(object: Fields, tlp: Tlp | null) {
@@ -33,4 +52,86 @@ export function attackId(object: Fields, form: RegExp): string | null {
     if (isAttack && form.test(id)) return id;
   }
   return null;
+}
+
+/** The catalogues under which Tipline's export names the external ids of an indicator. */
+const CATALOGUES = new Set(['stix', 'misp-galaxy', 'tipline']);
+
+/** The properties of an indicator or a vulnerability in Tipline's extension of STIX. Null: not stated. */
+export interface TiplineProperties {
+  severity: Severity | null;
+  firstSeen: Date | null;
+  lastSeen: Date | null;
+  expiresAt: Date | null;
+  forDetection: boolean;
+  /** External ids besides the object's own. */
+  externalIds: string[];
+  /** The labels alone: `indicator_types` derive from them. */
+  tags: string[];
+}
+
+/** Returns the extension's properties; null if the object is not from Tipline. */
+export function tiplineProperties(object: Fields): TiplineProperties | null {
+  const extensions = field(object, 'extensions');
+  const stated = isObject(extensions) ? field(extensions, TIPLINE_EXTENSION) : undefined;
+  if (!isObject(stated)) return null;
+  const word = textOf(field(stated, 'severity'))?.toUpperCase();
+  return {
+    severity: SEVERITIES.find((severity) => severity === word) ?? null,
+    firstSeen: dateOf(stated, 'first_seen'),
+    lastSeen: dateOf(stated, 'last_seen'),
+    expiresAt: dateOf(stated, 'expires_at'),
+    forDetection: field(stated, 'for_detection') !== false,
+    externalIds: idsElsewhere(object),
+    tags: tagsOf(field(object, 'labels')),
+  };
+}
+
+function idsElsewhere(object: Fields): string[] {
+  return externalReferences(object)
+    .filter((reference) => CATALOGUES.has(textOf(reference.source_name) ?? ''))
+    .map((reference) => textOf(reference.external_id))
+    .filter((id): id is string => id !== null && id.length <= MAX_ID);
+}
+
+/** `objects` holds the content of a bundle and of a TAXII 2.1 envelope. */
+export const STIX_LIMITS: JsonLimits = { lists: ['objects'], maxBytes: 4 * 1024 * 1024, maxDepth: 64 };
+
+/** attack-motivation-ov (STIX 2.1 part 10.3). Words that imply no aim are UNKNOWN. */
+const MOTIVATION_BY_WORD = new Map<string, Motivation>([
+  ['accidental', 'UNKNOWN'],
+  ['coercion', 'UNKNOWN'],
+  ['dominance', 'ESPIONAGE'],
+  ['ideology', 'HACKTIVISM'],
+  ['notoriety', 'HACKTIVISM'],
+  ['organizational-gain', 'FINANCIAL'],
+  ['personal-gain', 'FINANCIAL'],
+  ['personal-satisfaction', 'UNKNOWN'],
+  ['revenge', 'DESTRUCTION'],
+  ['unpredictable', 'UNKNOWN'],
+]);
+
+/** threat-actor-sophistication-ov (STIX 2.1 part 10.25). */
+const SOPHISTICATION_BY_WORD = new Map<string, Sophistication>([
+  ['none', 'MINIMAL'],
+  ['minimal', 'MINIMAL'],
+  ['intermediate', 'INTERMEDIATE'],
+  ['advanced', 'ADVANCED'],
+  ['expert', 'EXPERT'],
+  ['innovator', 'EXPERT'],
+  ['strategic', 'STRATEGIC'],
+]);
+
+/**
+ * Returns the first motivation other than UNKNOWN, in the order given (primary before secondary); null: none
+ * is stated.
+ */
+export function motivationOf(words: unknown[]): Motivation | null {
+  const stated = words.map(textOf).filter((word) => word !== null);
+  const meanings = stated.map((word) => MOTIVATION_BY_WORD.get(word.toLowerCase()) ?? 'UNKNOWN');
+  return meanings.find((meaning) => meaning !== 'UNKNOWN') ?? meanings[0] ?? null;
+}
+
+export function sophisticationOf(word: unknown): Sophistication | null {
+  return SOPHISTICATION_BY_WORD.get(textOf(word)?.toLowerCase() ?? '') ?? null;
 }

@@ -3,7 +3,7 @@ import { type ImportInput, UnreadableInput } from './importer.ts';
 import { readJsonRecords } from './json-stream.ts';
 import { mostRestrictive, tlpOfStixId, tlpOfWord } from './markings.ts';
 import { type Fields, field, isObject, listOf, RecordRejected, textOf } from './record-fields.ts';
-import { STIX_LIMITS } from './stix-limits.ts';
+import { STIX_LIMITS } from './stix-fields.ts';
 
 /**
  * Statement markings without a TLP that files refer to without their definition: ATT&CK's copyright notice.

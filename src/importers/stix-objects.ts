@@ -1,5 +1,5 @@
 import type { Tlp } from '../model/vocabulary.ts';
-import { namerOf } from './attack-namers.ts';
+import { namerOf } from './actor-namers.ts';
 import type {
   ActorRecord,
   CampaignRecord,
@@ -19,13 +19,20 @@ import {
   MAX_ID,
   otherNames,
   RecordRejected,
+  relationshipRecord,
   requiredName,
   tagsOf,
   textOf,
 } from './record-fields.ts';
-import { relationshipRecord } from './relationship-record.ts';
-import { attackId, commonFields, externalReferences, isRetired, isRevoked } from './stix-fields.ts';
-import { motivationOf, sophisticationOf } from './stix-vocabularies.ts';
+import {
+  attackId,
+  commonFields,
+  externalReferences,
+  isRetired,
+  isRevoked,
+  motivationOf,
+  sophisticationOf,
+} from './stix-fields.ts';
 
 /** An intrusion set or a threat actor. */
 export function readActor(object: Fields, tlp: Tlp | null): [ActorRecord] {

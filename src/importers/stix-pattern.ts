@@ -9,8 +9,8 @@ import {
   next,
   takeSign,
   takeWord,
-} from './stix-pattern-cursor.ts';
-import { tokenize } from './stix-pattern-tokens.ts';
+  tokenize,
+} from './stix-pattern-tokens.ts';
 
 export interface PatternTest {
   /** `file`, `ipv4-addr` … */

@@ -6,13 +6,18 @@ import {
   type RejectedRecord,
   UnreadableInput,
 } from './importer.ts';
-import { jsonShape } from './json-shape.ts';
-import { type JsonRecord, readJsonRecords } from './json-stream.ts';
-import { printable } from './printable.ts';
-import { type Fields, field, isObject, textOf } from './record-fields.ts';
-import { rejectedBy, rejectedRecord } from './rejected-record.ts';
+import { type JsonRecord, jsonShape, readJsonRecords } from './json-stream.ts';
+import {
+  type Fields,
+  field,
+  isObject,
+  printable,
+  rejectedBy,
+  rejectedRecord,
+  textOf,
+} from './record-fields.ts';
+import { STIX_LIMITS } from './stix-fields.ts';
 import { readIndicator, readVulnerability } from './stix-indicator.ts';
-import { STIX_LIMITS } from './stix-limits.ts';
 import { type StixMarkings, stixMarkings } from './stix-markings.ts';
 import {
   readActor,

@@ -1,10 +1,12 @@
+import { detectType } from '../model/detect-type.ts';
+import { normalize } from '../model/normalize.ts';
+import type { NormalizeResult } from '../model/normalize-address.ts';
+import { normalizeAs, normalizeDetected } from './csv-types.ts';
 import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
-import { jsonShape } from './json-shape.ts';
+import { jsonShape } from './json-stream.ts';
 import { readLines } from './lines.ts';
-import type { TextOptions } from './maps.ts';
-import { indicatorRecord } from './observation.ts';
-import { rejectedRecord } from './rejected-record.ts';
-import { readTextLine } from './text-line.ts';
+import type { MappedType, TextOptions } from './maps.ts';
+import { addressType, indicatorRecord, rejectedRecord } from './record-fields.ts';
 
 const MAX_LINE = 64 * 1024;
 /** The number of lines of the head that decide whether a file is a list. */
@@ -45,4 +47,54 @@ export function textImporter({ type }: TextOptions = {}): Importer {
       if (isEmpty) throw new UnreadableInput('the file is empty');
     },
   };
+}
+
+/** In values of these types a `#`, a blank or a slash is a character like any other. */
+const FREE_TEXT: ReadonlySet<MappedType> = new Set(['USER_AGENT', 'MUTEX', 'FILENAME', 'REGISTRY_KEY']);
+/** The addresses that hosts files map names to. */
+const LOCAL_ADDRESSES = /^(?:0\.0\.0\.0|127(?:\.\d{1,3}){3}|255\.255\.255\.255|::1?|fe80::1%\S{1,16})$/i;
+/**
+ * The start of a comment after a blank: `192.0.2.1 # scanner`. A URL contains `//` and may contain `#`, never
+ * after a blank.
+ */
+const INLINE_COMMENT = /\s(?:#|;|\/\/)/;
+/** A column of counts or scores after a value, as in ipsum. */
+const NUMBER = /^\d{1,12}(?:[.,]\d{1,12})?%?$/;
+/** Names that every system gives to itself in its hosts file. */
+const OWN_NAMES = /^(?:localhost|localhost\.localdomain|local|broadcasthost|ip6-[a-z]{1,20}|0\.0\.0\.0)$/i;
+
+/**
+ * Returns the contents of a line of a list: nothing (blank, a comment, a system's own entry in a hosts file),
+ * an observable or several (`0.0.0.0 a.example b.example`), or the reason for a rejection.
+ * @param type the type of every line; null: each is detected by its form
+ */
+export function readTextLine(line: string, type: MappedType | null): NormalizeResult[] {
+  const text = line.trim();
+  if (text === '' || text.startsWith('#')) return [];
+  if (type !== null && FREE_TEXT.has(type)) return [normalizeOf(type, text)];
+  if (text.startsWith(';') || text.startsWith('//')) return [];
+  const comment = INLINE_COMMENT.exec(text);
+  return readValue(comment === null ? text : text.slice(0, comment.index).trim(), type);
+}
+
+function readValue(text: string, type: MappedType | null): NormalizeResult[] {
+  const whole = normalizeOf(type, text);
+  const words = text.split(/\s+/);
+  const [first = '', ...rest] = words;
+  if (rest.length === 0) return [whole];
+  if (LOCAL_ADDRESSES.test(first) && rest.every((word) => detectType(word) !== null || OWN_NAMES.test(word)))
+    return rest.filter((word) => !OWN_NAMES.test(word)).map((name) => normalizeOf(type ?? 'DOMAIN', name));
+  // Defanged with blanks, `example [.] com`, the line is still one value.
+  if (!('rejected' in whole)) return [whole];
+  if (rest.every((word) => NUMBER.test(word))) return [normalizeOf(type, first)];
+  return [{ rejected: 'more than one value in the line' }];
+}
+
+function normalizeOf(type: MappedType | null, text: string): NormalizeResult {
+  if (text.includes('\ufffd')) return { rejected: 'not valid UTF-8' };
+  if (type === 'address') return normalizeAs(addressType(text), text);
+  if (type !== null) return normalize(type, text);
+  const result = normalizeDetected(text);
+  if (!('rejected' in result)) return result;
+  return text.startsWith('/') ? { rejected: 'a path without a host' } : result;
 }

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { keysetPages } from '../db/keyset.ts';
+import { keysetPages } from '../db/expressions.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Relationship } from '../entities/resolution/relationships.queries.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';

@@ -2,11 +2,11 @@ import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { type OpenRevision, withRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
-import type { Tlp } from '../model/vocabulary.ts';
+import type { LoadedIndicator } from '../indicators/state/state.queries.ts';
+import type { Statement } from '../model/statement.ts';
+import type { EntityKind, Tlp } from '../model/vocabulary.ts';
 import type { Source } from '../sources/store/sources.queries.ts';
-import type { LeaseHolder } from './assert-lease.ts';
 import { hasUndoable, type UndoWriter } from './changes.queries.ts';
-import type { ImportCounts } from './counts.ts';
 
 /** Everything that the batches of one import share. */
 export interface ImportContext {
@@ -54,4 +54,124 @@ export async function writePlanned<Plan extends Planned>(
     await write(trx, planned, revision, { source, runId: writer.runId, revision: at });
   });
   return planned;
+}
+
+export type Counted = EntityKind | 'relationship';
+type Outcome = 'new' | 'updated' | 'unchanged' | 'rejected';
+
+/** Counts of one kind of object; `read` is the sum of the other four. */
+export interface KindCounts {
+  read: number;
+  new: number;
+  updated: number;
+  unchanged: number;
+  rejected: number;
+  /** The number of rejected records by reason. */
+  reasons: Record<string, number>;
+}
+
+/** The maximum number of distinct reasons: a hostile file must not fill the memory with them. */
+const MAX_REASONS = 200;
+const FEW_EXAMPLES = 20;
+
+export interface ImportCounts {
+  kinds: Map<Counted, KindCounts>;
+  /** The first rejections, with their places in the file. */
+  examples: { where: string; reason: string }[];
+  /** New and updated indicators that the whitelist hides. */
+  hidden: number;
+  count(kind: Counted, outcome: Exclude<Outcome, 'rejected'>): void;
+  reject(kind: Counted, reason: string, where: string): void;
+}
+
+/** @param maxExamples the maximum number of rejections that are stored with their places */
+export function createCounts(maxExamples = FEW_EXAMPLES): ImportCounts {
+  const kinds = new Map<Counted, KindCounts>();
+  const of = (kind: Counted): KindCounts => {
+    const counts = kinds.get(kind) ?? emptyCounts();
+    kinds.set(kind, counts);
+    return counts;
+  };
+  const examples: ImportCounts['examples'] = [];
+  return {
+    kinds,
+    examples,
+    hidden: 0,
+    count(kind, outcome) {
+      const counts = of(kind);
+      counts.read++;
+      counts[outcome]++;
+    },
+    reject(kind, reason, where) {
+      const counts = of(kind);
+      counts.read++;
+      counts.rejected++;
+      const { reasons } = counts;
+      const name = reason in reasons || Object.keys(reasons).length < MAX_REASONS ? reason : 'other reasons';
+      reasons[name] = (reasons[name] ?? 0) + 1;
+      if (examples.length < maxExamples) examples.push({ where, reason });
+    },
+  };
+}
+
+export function emptyCounts(): KindCounts {
+  return { read: 0, new: 0, updated: 0, unchanged: 0, rejected: 0, reasons: Object.create(null) };
+}
+
+/** Asserts that an import may write; called in each of its transactions, under the revision lock. @throws if not */
+export type AssertLease = (trx: Transaction<Tables>) => Promise<void>;
+
+/** The permission of an import to write, and the run that its undo data belongs to. */
+export interface LeaseHolder {
+  guard: AssertLease;
+  /** The import of files that stores undo data; null: none is stored, as for a feed's run, which cannot be undone. */
+  runId: string | null;
+}
+
+export const NO_LEASE: LeaseHolder = { guard: async () => {}, runId: null };
+
+/**
+ * The indicators that a dry run would have written so far, for repeats in later batches. They are stored as JSON text,
+ * because a file may be large.
+ */
+export interface DryRun {
+  /** Replaces the indicators from the database by the stored ones with these ids. */
+  recall(ids: Iterable<string>, known: Map<string, LoadedIndicator>): void;
+  keep(id: string, indicator: LoadedIndicator): void;
+}
+
+const DATES = ['statedAt', 'firstSeen', 'lastSeen', 'importedAt', 'expiresAt', 'delistedAt'];
+
+/** Counting needs only the statements of this source. */
+export function createDryRun(source: Source): DryRun {
+  const recorded = new Map<string, string>();
+  return {
+    recall(ids, known) {
+      for (const id of ids) {
+        const packed = recorded.get(id);
+        if (packed) known.set(id, unpack(packed, source));
+      }
+    },
+    keep(id, { type, normalized, value, externalIds, statements }) {
+      const { source: _, ...statement } = statements.get(source.id) ?? {};
+      recorded.set(id, JSON.stringify({ type, normalized, value, externalIds: [...externalIds], statement }));
+    },
+  };
+}
+
+function unpack(packed: string, source: Source): LoadedIndicator {
+  const { externalIds, statement, ...identity } = JSON.parse(packed, (key, field) =>
+    DATES.includes(key) && field !== null ? new Date(field) : field,
+  ) as Pick<LoadedIndicator, 'type' | 'normalized' | 'value'> & {
+    externalIds: string[];
+    statement: Statement;
+  };
+  return {
+    ...identity,
+    stored: null,
+    pinned: null,
+    scores: [],
+    externalIds: new Set(externalIds),
+    statements: new Map([[source.id, { ...statement, source }]]),
+  };
 }

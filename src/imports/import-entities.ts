@@ -5,7 +5,7 @@ import { ENTITY_RULES, type EntityRecord } from '../entities/resolution/entity-k
 import { writeStatements } from '../entities/resolution/entity-statements.queries.ts';
 import { deleteOtherExternalIds, writeExternalIds } from '../entities/resolution/external-ids.queries.ts';
 import { type EntityChange, planEntities } from '../entities/resolution/plan-entities.ts';
-import { moveEnds } from '../entities/resolution/relationship-ends.queries.ts';
+import { moveEnds } from '../entities/resolution/relationships.queries.ts';
 import { recordObjectChanges } from './changes.queries.ts';
 import { type ImportContext, writePlanned } from './import-context.ts';
 

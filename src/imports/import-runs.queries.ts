@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
-import type { ImportCounts, KindCounts } from './counts.ts';
+import type { ImportCounts, KindCounts } from './import-context.ts';
 
 /**
  * The age of the last heartbeat from which an import counts as stopped: its process has ended. Heartbeats use the clock

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import type { ImportCounts } from './counts.ts';
+import type { ImportCounts } from './import-context.ts';
 import {
   type NewRun,
   type RunState,

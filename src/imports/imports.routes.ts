@@ -6,21 +6,19 @@ import type { Static } from 'typebox';
 import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
+import { requireFullVisibility } from '../http/admit.ts';
 import { ApiError } from '../http/errors.ts';
-import { idOf, routeOf } from '../http/operation.ts';
-import { requireFullVisibility } from '../http/session-gate.ts';
-import { fileInput } from '../importers/file-input.ts';
+import { idOf, routeOf } from '../http/routes.ts';
 import { UnreadableInput } from '../importers/importer.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
-import { IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
+import { fileInput, IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
 import { compareTlp } from '../model/statement.ts';
-import { createCounts } from './counts.ts';
+import { createCounts } from './import-context.ts';
 import { countRuns, findRejected, findRun, findRuns } from './import-runs.queries.ts';
 import { recordRun, stopRun } from './import-runs.service.ts';
 import * as operations from './imports.schema.ts';
-import { runUpload } from './run-upload.ts';
 import { previewUndo, runPendingUndos, startUndo, UndoError } from './undo.service.ts';
-import { receiveUpload, removeOldUploads, tooLarge, type Upload } from './uploads.ts';
+import { receiveUpload, removeOldUploads, runUpload, tooLarge, type Upload } from './uploads.ts';
 
 interface Deps {
   database: Pick<Database, 'db'>;

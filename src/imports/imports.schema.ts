@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { instant, instantOrNull, operation } from '../http/operation.ts';
+import { instant, instantOrNull, operation } from '../http/routes.ts';
 import { mapOf, nullable, nullableEnum, pageParameters, score, stringEnum } from '../http/schema.ts';
 import { IMPORTERS } from '../importers/recognize.ts';
 import { SEVERITIES, TLPS } from '../model/vocabulary.ts';

@@ -12,14 +12,15 @@ import {
   UnreadableInput,
 } from '../importers/importer.ts';
 import { compareTlp } from '../model/statement.ts';
-import { type LeaseHolder, NO_LEASE } from './assert-lease.ts';
-import type { ImportCounts } from './counts.ts';
-import { createDryRun, type DryRun } from './dry-run.ts';
-import type { ImportContext } from './import-context.ts';
+import type { ImportContext, ImportCounts } from './import-context.ts';
+import { createDryRun, type DryRun, type LeaseHolder, NO_LEASE } from './import-context.ts';
 import { importEntities } from './import-entities.ts';
 import { importIndicators } from './import-indicators.ts';
-import { importRelationships } from './import-relationships.ts';
-import { createPendingRelationships, type PendingRelationships } from './pending-relationships.ts';
+import {
+  createPendingRelationships,
+  importRelationships,
+  type PendingRelationships,
+} from './import-relationships.ts';
 
 /** The target duration of a batch: other writers wait for the revision that long. */
 const BATCH_MS = 150;

@@ -14,7 +14,7 @@ import { allKeys } from '../entities/resolution/identity-keys.ts';
 import { type EntityChange, planObjects } from '../entities/resolution/plan-entities.ts';
 import type { ChangedObject } from './changes.queries.ts';
 import { writeEntities } from './import-entities.ts';
-import { deleteEntityStatements } from './restored.queries.ts';
+import { deleteEntityStatements } from './undo.queries.ts';
 
 /** The changes that restore the earlier statements of a source about objects. */
 export interface RestoredEntities {

@@ -15,7 +15,7 @@ import {
 import { loadSources } from '../sources/store/sources.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { ChangedObject } from './changes.queries.ts';
-import { deleteStatements } from './restored.queries.ts';
+import { deleteStatements } from './undo.queries.ts';
 
 /** The changes that restore the earlier statements of a source about indicators. */
 export interface RestoredIndicators {

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { keysetPages } from '../db/keyset.ts';
+import { keysetPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
 import { refreshStatistics } from '../db/statistics.ts';
 import type { Tables } from '../db/tables.ts';

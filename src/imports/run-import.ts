@@ -9,7 +9,7 @@ import {
   newSource,
   SourceUnavailable,
 } from '../sources/store/sources.queries.ts';
-import { NO_LEASE } from './assert-lease.ts';
+import { NO_LEASE } from './import-context.ts';
 import { ImportStopped, type RecordedRun } from './import-runs.service.ts';
 import { type ImportFile, type ImportOptions, type Interruption, importFiles } from './imports.service.ts';
 

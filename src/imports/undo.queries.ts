@@ -1,7 +1,9 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import type { EntityKind } from '../model/vocabulary.ts';
+import type { ChangedRelationship } from './changes.queries.ts';
 
 /** @returns false: the undo has begun already, or the import has no undo data any more */
 export async function beginUndo(
@@ -37,4 +39,76 @@ export async function endUndo(db: Db, id: string, now: Date): Promise<void> {
     .where('id', '=', id)
     .where('undo', '=', 'running')
     .execute();
+}
+
+/** Returns the ids of the objects of a kind that a source states, in their order, at most `most` after an id. */
+export async function findStatedIds(
+  db: Db,
+  sourceId: string,
+  kind: EntityKind,
+  after: string,
+  most: number,
+): Promise<string[]> {
+  const said =
+    kind === 'indicator'
+      ? sql<{ id: string }>`select indicator_id as id from indicator_source
+          where source_id = ${sourceId}::uuid and indicator_id > ${after}::uuid order by indicator_id limit ${most}`
+      : sql<{ id: string }>`select object_id as id from entity_source
+          where entity_kind = ${kind}::entity_kind and source_id = ${sourceId}::uuid and object_id > ${after}::uuid
+          order by object_id limit ${most}`;
+  return (await said.execute(db)).rows.map(({ id }) => id);
+}
+
+/** Returns some of the relationships that a source states, in no particular order. */
+export async function findStatedRelationships(
+  db: Db,
+  sourceId: string,
+  most: number,
+): Promise<Omit<ChangedRelationship, 'before'>[]> {
+  return db
+    .selectFrom('relationship')
+    .select(['from_id as fromId', 'to_id as toId', 'type', 'from_kind as fromKind', 'to_kind as toKind'])
+    .where('source_id', '=', sourceId)
+    .limit(most)
+    .execute();
+}
+
+export async function countStatedRelationships(db: Db, sourceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('relationship')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('source_id', '=', sourceId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** @param withdrawn the indicators that no source states any more: their external ids are deleted too */
+export async function deleteStatements(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  indicatorIds: readonly string[],
+  withdrawn: readonly string[],
+): Promise<void> {
+  await sql`
+    delete from indicator_source where source_id = ${sourceId}::uuid and indicator_id = any(${indicatorIds}::uuid[])
+  `.execute(trx);
+  await sql`delete from external_id where entity_id = any(${withdrawn}::uuid[])`.execute(trx);
+}
+
+/** @param lostKeys the match keys that objects no longer have */
+export async function deleteEntityStatements(
+  trx: Transaction<Tables>,
+  sourceId: string,
+  kind: EntityKind,
+  objectIds: readonly string[],
+  lostKeys: readonly { key: string; object_id: string }[],
+): Promise<void> {
+  await sql`
+    delete from entity_source where entity_kind = ${kind}::entity_kind and source_id = ${sourceId}::uuid
+      and object_id = any(${objectIds}::uuid[])
+  `.execute(trx);
+  await sql`
+    delete from entity_key as k using jsonb_to_recordset(${JSON.stringify(lostKeys)}::jsonb) as x (key text, object_id uuid)
+    where k.entity_kind = ${kind}::entity_kind and k.key = x.key and k.object_id = x.object_id
+  `.execute(trx);
 }

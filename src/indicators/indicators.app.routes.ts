@@ -1,15 +1,14 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
-import { inSnapshot } from '../db/one-snapshot.ts';
+import { inSnapshot } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import { exportRequest, pageOf } from '../exports/export-request.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { ApiError } from '../http/errors.ts';
-import { idOf, routeOf } from '../http/operation.ts';
+import { idOf, routeOf } from '../http/routes.ts';
 import { hasRole } from '../model/account.ts';
-import { toDetail, toRow } from './details.mappers.ts';
 import {
   findAdditionalColumns,
   findPendingProviders,
@@ -17,8 +16,8 @@ import {
   listInState,
 } from './details.queries.ts';
 import { exportIndicators, listIndicators, readIndicator } from './indicators.app.schema.ts';
+import { setRefangedHeader, toDetail, toRow } from './indicators.mappers.ts';
 import { findContext, findContextForAnalyst, type Sort } from './read/indicators.queries.ts';
-import { setRefangedHeader } from './refanged-header.ts';
 import { loadIndicators } from './state/state.queries.ts';
 
 interface Deps {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { MAX_PAGE_SIZE } from '../db/page.ts';
+import { MAX_PAGE_SIZE } from '../db/expressions.ts';
 import { exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
-import { instant, instantOrNull, operation } from '../http/operation.ts';
+import { instant, instantOrNull, operation } from '../http/routes.ts';
 import {
   dateTime,
   nullable,

@@ -2,26 +2,31 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Read } from '../db/database.ts';
-import type { PageRequest } from '../db/page.ts';
+import type { PageRequest } from '../db/expressions.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { AccessTracker } from '../enrichment/access-tracker.ts';
 import { exportRequest, pageOf } from '../exports/export-request.ts';
-import { REFANGED_HEADER } from '../exports/exports.schema.ts';
+import { exportResponses, REFANGED_HEADER } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
-import { optionsFor } from '../formats/catalogue.ts';
-import { apiResponses, idParameter, NO_CACHE } from '../http/api-route.ts';
-import type { CachedUrls } from '../http/cache/cached-urls.ts';
+import { FORMAT_NAMES, optionsFor } from '../formats/catalogue.ts';
 import type { ResponseCache } from '../http/cache/response-cache.ts';
-import { type ReadOne, sendById, sendCached } from '../http/cache/send-cached.ts';
+import { type CachedUrls, type ReadOne, sendById, sendCached } from '../http/cache/send-cached.ts';
 import { ApiError } from '../http/errors.ts';
-import { parseQuerystring } from '../http/querystring.ts';
-import { INDICATOR_OF_SAMPLE } from '../http/sample-ids.ts';
-import { toContext, toIndicator } from './indicators.mappers.ts';
-import { IndicatorContext, IndicatorItem, IndicatorList, IndicatorQuery } from './indicators.schema.ts';
+import { apiResponses, idParameter, KEY_OR_BASIC, NO_CACHE } from '../http/routes.ts';
+import { INDICATOR_OF_SAMPLE } from '../http/schema.ts';
+import { parseQuerystring } from '../http/validation.ts';
+import { setRefangedHeader, toContext, toIndicator } from './indicators.mappers.ts';
+import {
+  ExportParameters,
+  ExportQuery,
+  IndicatorContext,
+  IndicatorItem,
+  IndicatorList,
+  IndicatorQuery,
+} from './indicators.schema.ts';
 import { findContext, findIndicator, type IndicatorFilters } from './read/indicators.queries.ts';
 import { listIndicators } from './read/list.queries.ts';
-import { setRefangedHeader } from './refanged-header.ts';
 
 const NOT_FOUND = 'There is no such indicator.';
 
@@ -160,3 +165,36 @@ function requestsPage(url: string): boolean {
   const given = parseQuerystring(url.split('?')[1] ?? '');
   return 'page' in given || 'pageSize' in given;
 }
+
+/** Routes of the exports under a path of their own. */
+export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = async (app, { exporter }) => {
+  app.get(
+    '/api/v1/exports/:format',
+    {
+      config: { access: 'indicators:read', ignoresAccept: () => true, allowBasicAuth: () => true },
+      schema: {
+        operationId: 'exportIndicators',
+        tags: ['Indicators'],
+        summary: 'Export indicators',
+        security: KEY_OR_BASIC,
+        description:
+          'Every indicator that matches, or, where page or pageSize is given, that page of the list. The format decides ' +
+          'the media type, whatever Accept says. An Accept-Encoding of zstd or gzip is served, and so is a Range of a ' +
+          'finished export. With HTTP Basic the key is the password.',
+        params: ExportParameters,
+        querystring: ExportQuery,
+        response: exportResponses(),
+      },
+    },
+    async (request, reply) => {
+      const { page, pageSize, csvGuard, style, limit, order, collapse, include, ...filters } = request.query;
+      const format = FORMAT_NAMES.find((name) => name === request.params.format);
+      if (!format)
+        throw new ApiError('not_found', `There is no such format. Formats are ${FORMAT_NAMES.join(', ')}.`);
+      const selection = { principal: request.principal, filters, ...pageOf(page, pageSize) };
+      const wanted = exportRequest(format, { csvGuard, style, limit, order, collapse, include }, selection);
+      setRefangedHeader(reply, filters.q);
+      return sendExport(request, reply, exporter, wanted);
+    },
+  );
+};

@@ -1,19 +1,26 @@
 import { type Static, Type } from 'typebox';
-import { MAX_PAGE_SIZE } from '../db/page.ts';
+import { MAX_PAGE_SIZE } from '../db/expressions.ts';
 import { exportFormat, exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
-import { INDICATOR_OF_SAMPLE, SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/sample-ids.ts';
 import {
+  campaignStatus,
   dateTime,
+  INDICATOR_OF_SAMPLE,
+  indicatorType,
   listOf,
+  motivation,
   nullable,
   oneOf,
   optionalPageParameters,
   pageParameters,
+  SAMPLE_ACTOR_ID,
+  SAMPLE_CAMPAIGN_ID,
   score,
+  severity,
   stringEnum,
+  tlp,
+  verdict,
 } from '../http/schema.ts';
-import { campaignStatus, indicatorType, motivation, severity, tlp, verdict } from '../http/vocabularies.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 
 const id = Type.String({ format: 'uuid', description: 'Stable: derived from type and normalized value.' });

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { Spool } from '../exports/spool.ts';
 import type { ResponseCache } from '../http/cache/response-cache.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
-import type { JobStats } from './job-stats.ts';
+import type { JobStats } from './state-metrics.ts';
 
 type Sample = [labels: Record<string, string>, value: number];
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { findExpiringKeys } from '../api-keys/expiring-keys.queries.ts';
+import { findExpiringKeys } from '../api-keys/api-keys.queries.ts';
 import type { Db } from '../db/database.ts';
 import { summaries } from '../indicators/read/summaries.queries.ts';
 

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyContextConfig } from 'fastify';
 import { Type } from 'typebox';
-import { EXPORT_HEADERS } from '../exports/exports.schema.ts';
+import { EXPORT_HEADERS, MispEvent, MispManifest } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
-import { MispEvent, MispManifest } from '../exports/misp-event.schema.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
 import type { ExportFormat, ExportShape } from '../formats/format.ts';
@@ -15,8 +14,8 @@ import {
   feedRangeOfUuid,
   writeFeedEvent,
 } from '../formats/misp-feed.ts';
-import { apiResponses, fileResponses, KEY_OR_BASIC, NO_CACHE, textContent } from '../http/api-route.ts';
 import { ApiError } from '../http/errors.ts';
+import { apiResponses, fileResponses, KEY_OR_BASIC, NO_CACHE, textContent } from '../http/routes.ts';
 import { readFeedRanges, readInstallation, readLastNumber } from './misp-feed.queries.ts';
 
 const PREFIX = '/api/v1/feeds/misp';

@@ -45,3 +45,15 @@ const EMAIL = /^[^\s@<>()[\],;:"\\\p{Cc}\p{Cf}]{1,64}@[^\s@<>()[\],;:"\\\p{Cc}\p
 export function isEmail(text: string): boolean {
   return EMAIL.test(text);
 }
+
+/** The scopes of API keys. */
+export const SCOPES = ['indicators:read', 'actors:read', 'campaigns:read'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/**
+ * Returns the path if it is a page of this site, else `/`, so that a link from another site cannot redirect
+ * elsewhere: browsers drop tabs and line ends from it.
+ */
+export function sameSitePath(to: string | undefined): string {
+  return to !== undefined && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(to) ? to : '/';
+}

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Scope } from './scopes.ts';
+import type { Scope } from './account.ts';
 import type { Tlp } from './vocabulary.ts';
 
 /** Recognizable to secret scanners; no other output begins with it. */

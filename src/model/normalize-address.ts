@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import type { NormalizeResult } from './normalize-result.ts';
-import { refangHost } from './refang-host.ts';
+import { refangHost } from './refang.ts';
+import type { IndicatorType } from './vocabulary.ts';
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
@@ -122,3 +122,15 @@ function withoutDottedQuad(text: string): string | null {
   const [a = 0, b = 0, c = 0, d = 0] = quad.split('.').map(Number);
   return `${text.slice(0, start)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
+
+export interface NormalizedIndicator {
+  /** Usually the requested type; IPV4 if an IPv6 address turns out to be IPv4-mapped. */
+  type: IndicatorType;
+  /** The display form: normalized, with letter case kept where it is significant. */
+  value: string;
+  /** The form that identifies it and that `q` matches. */
+  normalized: string;
+}
+
+/** The indicator, or why the value is not of its type: short and stable, without the value. */
+export type NormalizeResult = NormalizedIndicator | { rejected: string };

@@ -1,6 +1,6 @@
-import { asciiName, domainProblem } from './normalize-host.ts';
-import type { NormalizeResult } from './normalize-result.ts';
-import { refangHost } from './refang-host.ts';
+import type { NormalizeResult } from './normalize-address.ts';
+import { asciiName, domainProblem } from './normalize-url.ts';
+import { refangHost } from './refang.ts';
 
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_LOCAL_LENGTH = 64;

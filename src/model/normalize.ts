@@ -1,13 +1,18 @@
-import { normalizeBitcoinAddress } from './bitcoin.ts';
-import { normalizeFileName, normalizeMutex, normalizeUserAgent } from './host-artifacts.ts';
-import { normalizeAsn, normalizeCve, normalizeHash } from './identifiers.ts';
+import {
+  normalizeAsn,
+  normalizeBitcoinAddress,
+  normalizeCve,
+  normalizeFileName,
+  normalizeHash,
+  normalizeMutex,
+  normalizeRegistryKey,
+  normalizeUserAgent,
+} from './identifiers.ts';
+import type { NormalizeResult } from './normalize-address.ts';
 import { normalizeIpv4, normalizeIpv6 } from './normalize-address.ts';
 import { normalizeEmail } from './normalize-email.ts';
-import { normalizeDomain } from './normalize-host.ts';
-import type { NormalizeResult } from './normalize-result.ts';
-import { normalizeUrl } from './normalize-url.ts';
+import { normalizeDomain, normalizeUrl } from './normalize-url.ts';
 import { refang } from './refang.ts';
-import { normalizeRegistryKey } from './registry.ts';
 import { readText } from './text.ts';
 import type { IndicatorType } from './vocabulary.ts';
 

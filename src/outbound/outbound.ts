@@ -1,13 +1,10 @@
 import type { Agent } from 'undici';
-import { withDeadline } from './deadline.ts';
-import { decodedBody, discard } from './decoded-body.ts';
-import { exchange, type RawAnswer } from './exchange.ts';
-import { storageFailure, transferFailure } from './failure.ts';
-import { OutboundError } from './outbound-error.ts';
-import { mayConnect, type Network, parseNetworks } from './public-address.ts';
+import { decodedBody, discard, exchange, type RawAnswer, withDeadline } from './exchange.ts';
+import { OutboundError, storageFailure, transferFailure } from './outbound-error.ts';
 import { firstStep } from './redirect.ts';
 import type { Resolve } from './ssrf-guard.ts';
-import { writeTemporaryFile } from './temporary-file.ts';
+import { mayConnect, type Network, parseNetworks } from './ssrf-guard.ts';
+import { writeTemporaryFile } from './unzip.ts';
 
 export { OutboundError };
 

@@ -1,11 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
-import { inSnapshot } from '../db/one-snapshot.ts';
+import { inSnapshot } from '../db/database.ts';
 import { readRevision } from '../db/revision/revision.ts';
 import type { Principal } from '../db/visibility.ts';
-import { routeOf } from '../http/operation.ts';
-import { defang } from '../model/defang.ts';
+import { routeOf } from '../http/routes.ts';
+import { defang } from '../model/refang.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import * as queries from './overview.queries.ts';
 import { type Overview, readOverview } from './overview.schema.ts';

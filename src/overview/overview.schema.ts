@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { instant, operation } from '../http/operation.ts';
+import { instant, operation } from '../http/routes.ts';
 import { stringEnum } from '../http/schema.ts';
 import { INDICATOR_TYPES, SEVERITIES } from '../model/vocabulary.ts';
 

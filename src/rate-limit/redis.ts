@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient, createCluster } from '@redis/client';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { type Counts, type Limiter, limiters } from './limiters.ts';
-import { withLocalFallback } from './local-count.ts';
+import { withLocalFallback } from './memory.ts';
 import type { RateLimit, RateLimitStats, RateLimitStore } from './store.ts';
 
 /** A store that takes longer counts as down: a request must not wait for it. */

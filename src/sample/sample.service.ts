@@ -4,7 +4,7 @@ import type { Db } from '../db/database.ts';
 import { saveAnswer } from '../enrichment/enrichments.service.ts';
 import { PROVIDERS } from '../enrichment/providers/catalogue.ts';
 import { recognizeFormat } from '../importers/recognize.ts';
-import { createCounts } from '../imports/counts.ts';
+import { createCounts } from '../imports/import-context.ts';
 import { importFiles } from '../imports/imports.service.ts';
 import type { SourceDefaults } from '../model/statement.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { caseInsensitive } from '../db/case-insensitive.ts';
 import type { Db } from '../db/database.ts';
-import { likeContains } from '../db/like-contains.ts';
+import { caseInsensitive, likeContains } from '../db/expressions.ts';
 import { type Principal, visibleFrom } from '../db/visibility.ts';
 import { matching } from '../indicators/read/indicators.queries.ts';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { operation } from '../http/operation.ts';
+import { operation } from '../http/routes.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { CAMPAIGN_STATUSES, INDICATOR_TYPES } from '../model/vocabulary.ts';
 

@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { SnapshotSource } from '../exports/snapshot.ts';
-import { contentResponses, idParameter, NO_CACHE, textContent } from '../http/api-route.ts';
 import { ApiError } from '../http/errors.ts';
-import { isUuid } from '../http/query-validator.ts';
-import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/sample-ids.ts';
-import { score } from '../http/schema.ts';
-import { slugOf } from '../model/slug.ts';
+import { contentResponses, idParameter, NO_CACHE, textContent } from '../http/routes.ts';
+import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID, score } from '../http/schema.ts';
+import { isUuid } from '../http/validation.ts';
+import { slugOf } from '../model/text.ts';
 import type { CommunityRules } from './community-rules.ts';
 import { buildBundle } from './sigma.service.ts';
 

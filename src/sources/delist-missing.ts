@@ -1,7 +1,7 @@
 import type { Db } from '../db/database.ts';
-import { idPages } from '../db/keyset.ts';
+import { idPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
-import type { AssertLease } from '../imports/assert-lease.ts';
+import type { AssertLease } from '../imports/import-context.ts';
 import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import { markDelisted, membersOf } from './feeds.queries.ts';

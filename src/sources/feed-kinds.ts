@@ -1,3 +1,5 @@
+import { UnreadableInput } from '../importers/importer.ts';
+import { createImporter } from '../importers/recognize.ts';
 import { fetchFile } from './fetch-file.ts';
 import { fetchMispFeed } from './fetch-misp-feed.ts';
 import { fetchOtx } from './fetch-otx.ts';
@@ -136,4 +138,30 @@ export const FEED_KINDS = Object.keys(FEED_RULES);
 /** @returns undefined for `import`, `sample` and all other kinds that are not fetched */
 export function feedRulesOf(kind: string): FeedRules | undefined {
   return Object.hasOwn(FEED_RULES, kind) ? FEED_RULES[kind as keyof typeof FEED_RULES] : undefined;
+}
+
+/** The maximum of the option `days`: ThreatFox returns the last one to seven days. */
+const MAX_DAYS = 7;
+
+/** Returns the error message for the options of a source of this kind; null: they are valid. */
+export function optionsProblem(
+  kind: string,
+  { importer, options: allowed }: Pick<FeedRules, 'importer' | 'options'>,
+  options: Readonly<Record<string, unknown>>,
+): string | null {
+  const unknown = Object.keys(options).find((name) => !allowed.includes(name));
+  if (unknown !== undefined)
+    return `${kind} has no option "${unknown}"; allowed: ${allowed.join(', ') || 'none'}`;
+  const { days } = options;
+  if (days !== undefined && !(Number.isInteger(days) && Number(days) >= 1 && Number(days) <= MAX_DAYS))
+    return `the option "days" must be a whole number from 1 to ${MAX_DAYS}`;
+  if (importer === 'json' && options.map === undefined)
+    return 'json needs a path map: --options FILE with {"map": {"values": [{"path": "…"}]}}';
+  try {
+    createImporter(importer, options);
+    return null;
+  } catch (error) {
+    if (error instanceof UnreadableInput) return error.message;
+    throw error;
+  }
 }

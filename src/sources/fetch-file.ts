@@ -1,8 +1,6 @@
 import type { Download, OutboundRequest } from '../outbound/outbound.ts';
-import { retryAfter } from '../outbound/retry-after.ts';
-import { withRetry } from '../outbound/with-retry.ts';
-import { FeedRunError, type FetchContext, type Fetched } from './fetching.ts';
-import { sizeOf, unpacked } from './unpack.ts';
+import { retryAfter, withRetry } from '../outbound/with-retry.ts';
+import { FeedRunError, type FetchContext, type Fetched, sizeOf, unpacked } from './fetching.ts';
 
 /** The maximum duration of one request, without its retries. */
 const TIMEOUT_MS = 10 * 60_000;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { httpUrl } from '../model/http-url.ts';
+import { httpUrl } from '../model/normalize-url.ts';
 import { downloadOne, fileOf, MAX_PAGE_BYTES } from './fetch-file.ts';
 import { FeedRunError, type FetchContext, type Fetched, type FetchedFile } from './fetching.ts';
 

@@ -10,11 +10,7 @@ import {
   type RestorePreview,
   restore,
 } from '../imports/restore.service.ts';
-import {
-  countStatedRelationships,
-  findStatedIds,
-  findStatedRelationships,
-} from '../imports/restored.queries.ts';
+import { countStatedRelationships, findStatedIds, findStatedRelationships } from '../imports/undo.queries.ts';
 import { beginRemoval, endRemoval, unfinishedRemovals } from './feeds.queries.ts';
 import type { StoredSource } from './source-settings.ts';
 import { SourceError } from './sources.service.ts';

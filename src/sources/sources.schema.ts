@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { instantOrNull, operation } from '../http/operation.ts';
+import { instantOrNull, operation } from '../http/routes.ts';
 import { mapOf, nullable, score, stringEnum } from '../http/schema.ts';
 import { RestorePreview } from '../imports/imports.schema.ts';
 import { SEVERITIES, TLPS } from '../model/vocabulary.ts';

@@ -1,13 +1,12 @@
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { idPages } from '../db/keyset.ts';
+import { idPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
-import { httpUrl } from '../model/http-url.ts';
+import { httpUrl } from '../model/normalize-url.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { reevaluateInBatches } from '../whitelist/reevaluate.ts';
-import { FEED_KINDS, feedRulesOf } from './feed-kinds.ts';
-import { optionsProblem } from './feed-options.ts';
+import { FEED_KINDS, feedRulesOf, optionsProblem } from './feed-kinds.ts';
 import {
   findSources,
   findStoredSource,

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { indicatorId } from '../model/identity.ts';
-import type { IndexedRule } from './matching/candidates.ts';
-import type { Reach } from './matching/name-entry.ts';
+import type { IndexedRule } from './matching/matcher.ts';
+import type { Reach } from './matching/names.ts';
 import type { Network } from './matching/network.ts';
 
 /** Length in bits of the prefix of an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2). */

@@ -1,5 +1,5 @@
 import type { Db } from '../db/database.ts';
-import { BEFORE_ALL_IDS } from '../db/keyset.ts';
+import { BEFORE_ALL_IDS } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
 import { writeRecomputed } from '../indicators/state/recompute.ts';
 import { currentMatcher } from './current-matcher.ts';

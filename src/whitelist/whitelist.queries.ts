@@ -3,7 +3,7 @@ import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
 import { type Principal, visible, visibleToAnalyst } from '../db/visibility.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
-import type { OperatorEntryRule } from './matching/operator-entry.ts';
+import type { OperatorEntryRule } from './matching/entry.ts';
 
 /** A list as stored in the database. */
 export interface StoredList {

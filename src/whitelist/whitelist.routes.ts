@@ -4,7 +4,7 @@ import type { AuditActor } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import { ApiError } from '../http/errors.ts';
-import { idOf, routeOf } from '../http/operation.ts';
+import { idOf, routeOf } from '../http/routes.ts';
 import { findForAnalyst } from '../indicators/read/indicators.queries.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';

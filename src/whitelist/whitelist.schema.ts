@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { instant, operation } from '../http/operation.ts';
+import { instant, operation } from '../http/routes.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { INDICATOR_TYPES, TLPS } from '../model/vocabulary.ts';
 

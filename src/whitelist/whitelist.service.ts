@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { type AuditAction, type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { idPages } from '../db/keyset.ts';
+import { idPages } from '../db/expressions.ts';
 import { withRevision } from '../db/revision/revision.ts';
 import type { Tables } from '../db/tables.ts';
 import { indicatorId, uuidv5 } from '../model/identity.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 import { findCandidates } from './candidates.queries.ts';
-import { candidatesOf } from './matching/candidates.ts';
-import { type OperatorEntryRule, parseOperatorEntry } from './matching/operator-entry.ts';
+import { type OperatorEntryRule, parseOperatorEntry } from './matching/entry.ts';
+import { candidatesOf } from './matching/matcher.ts';
 import { parseWarninglist } from './matching/warninglist.ts';
 import { reevaluateInBatches, reevaluateMatches } from './reevaluate.ts';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type PgBoss from 'pg-boss';
-import { warnOfExpiringKeys } from '../api-keys/warn-expiring.ts';
+import { warnOfExpiringKeys } from '../api-keys/api-keys.service.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Db } from '../db/database.ts';
 import { type JobRunner, openJobs, runJobLoop, vacuumJobs } from '../db/jobs.ts';
@@ -10,7 +10,7 @@ import { releaseAllRequests } from '../enrichment/requests.queries.ts';
 import { deleteOldUndoData } from '../imports/changes.queries.ts';
 import { runPendingUndos } from '../imports/undo.service.ts';
 import { sweepExpired } from '../indicators/expiry/sweep.ts';
-import { countJob, type JobStats } from '../metrics/job-stats.ts';
+import { countJob, type JobStats } from '../metrics/state-metrics.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { dropAllLeases, dueSources, findStoredSource } from '../sources/feeds.queries.ts';
 import { runPendingRemovals } from '../sources/remove-source.ts';

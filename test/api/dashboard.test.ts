@@ -3,7 +3,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openJobs } from '../../src/db/jobs.ts';
-import { countJob, countLookup, createJobStats } from '../../src/metrics/job-stats.ts';
+import { countJob, countLookup, createJobStats } from '../../src/metrics/state-metrics.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, METRICS_TOKEN, NOW, startHarness } from '../support/harness.ts';
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_PIPELINED } from '../../src/http/one-request-at-a-time.ts';
+import { MAX_PIPELINED } from '../../src/http/connections.ts';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, METRICS_TOKEN, startHarness } from '../support/harness.ts';

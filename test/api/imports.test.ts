@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { knownIndicators } from '../../src/db/statistics.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { stixImporter } from '../../src/importers/stix.ts';
-import { createCounts } from '../../src/imports/counts.ts';
+import { createCounts } from '../../src/imports/import-context.ts';
 import { type ImportOptions, importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource, newSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';

@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { PreparedQuery } from '../../src/db/prepared-query.ts';
+import type { PreparedQuery } from '../../src/db/database.ts';
 import type { IndicatorFilters } from '../../src/indicators/read/indicators.queries.ts';
 import { type PageQuery, readPage } from '../../src/indicators/read/list.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { warnOfExpiringKeys } from '../../src/api-keys/warn-expiring.ts';
+import { warnOfExpiringKeys } from '../../src/api-keys/api-keys.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 

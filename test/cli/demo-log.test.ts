@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openDemoLog } from '../../src/cli/demo-log.ts';
+import { openDemoLog } from '../../src/cli/demo.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
 describe("the demo's log", () => {

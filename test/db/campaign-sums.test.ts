@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
-import { linkedTo } from '../../src/db/linked.ts';
+import { linkedTo } from '../../src/db/expressions.ts';
 import { findCampaign, listCampaigns } from '../../src/entities/campaigns/campaigns.queries.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
 import { TLPS } from '../../src/model/vocabulary.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Db } from '../../src/db/database.ts';
-import { MAX_PREPARED } from '../../src/db/postgres/prepared-statements.ts';
-import { type Preparation, prepare, RawRow } from '../../src/db/prepared-query.ts';
+import { type Preparation, prepare, RawRow } from '../../src/db/database.ts';
+import { MAX_PREPARED } from '../../src/db/postgres/engine.ts';
 import { onEveryEngine } from '../support/engines.ts';
 
 const send = async <Row>(db: Db, text: string, preparation?: Preparation): Promise<Row[]> => {

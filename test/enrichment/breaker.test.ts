@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Breaker, openBreaker, type Permit } from '../../src/enrichment/providers/breaker.ts';
+import { type Breaker, openBreaker, type Permit } from '../../src/enrichment/providers/key-pool.ts';
 import { testClock } from './provider-server.ts';
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
-import { verdictOf } from '../../src/model/verdict.ts';
+import { verdictOf } from '../../src/model/confidence.ts';
 import { providerAnswer } from './fixture.ts';
 
 const prototypeKey: unknown = JSON.parse('{"__proto__": {"data": {"abuseConfidenceScore": 0}}}');

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ecsFormat } from '../../src/formats/ecs.ts';
-import { ecsObservable } from '../../src/formats/ecs-observable.ts';
+import { ecsFormat, ecsObservable } from '../../src/formats/ecs.ts';
 import { expectGolden } from './golden.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
 

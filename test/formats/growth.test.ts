@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_OPTIONS, FORMAT_NAMES, formatOf } from '../../src/formats/catalogue.ts';
 import type { ExportIndicator } from '../../src/formats/format.ts';
-import { fileComparison } from '../../src/formats/sigma/file-names.ts';
-import { domainComparisons } from '../../src/formats/sigma/network.ts';
-import { literal } from '../../src/formats/sigma/pattern.ts';
+import { domainComparisons } from '../../src/formats/sigma/kinds.ts';
+import { fileComparison, literal } from '../../src/formats/sigma/paths.ts';
 import { registryComparisons } from '../../src/formats/sigma/registry.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { MAX_LENGTH } from '../../src/model/text.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicSuffix } from '../../src/formats/public-suffix.ts';
+import { isPublicSuffix } from '../../src/formats/url-parts.ts';
 
 describe('isPublicSuffix', () => {
   it.each([

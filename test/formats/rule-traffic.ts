@@ -1,7 +1,7 @@
 import type { ExportIndicator } from '../../src/formats/format.ts';
-import { isPublicSuffix } from '../../src/formats/public-suffix.ts';
-import { ruleRequest } from '../../src/formats/rules/request.ts';
-import { blockOf, groupSid, sidOf } from '../../src/model/rule-numbers.ts';
+import { ruleRequest } from '../../src/formats/rules/rule-text.ts';
+import { isPublicSuffix } from '../../src/formats/url-parts.ts';
+import { blockOf, groupSid, sidOf } from '../../src/model/identity.ts';
 import {
   clientHello,
   dnsQuery,

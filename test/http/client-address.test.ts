@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { isNetwork } from '../../src/config/kinds.ts';
 import { clientAddress, inNetworks } from '../../src/http/client-address.ts';
-import { isNetwork } from '../../src/model/network-text.ts';
 
 describe('the client address', () => {
   const proxies = ['10.0.0.0/8', '::1'];

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseRange } from '../../src/http/byte-range.ts';
+import { isNetwork } from '../../src/config/kinds.ts';
 import { clientAddress, networkOf } from '../../src/http/client-address.ts';
-import { matchesEtag } from '../../src/http/etag.ts';
-import { parseInstant } from '../../src/http/query-validator.ts';
-import { parseQuerystring } from '../../src/http/querystring.ts';
-import { redactKeys } from '../../src/http/redact.ts';
+import { matchesEtag, parseRange } from '../../src/http/conditional.ts';
+import { redactKeys } from '../../src/http/request-log.ts';
 import { needsKey, readableUrl } from '../../src/http/routing.ts';
-import { isNetwork } from '../../src/model/network-text.ts';
-import { retryAfter } from '../../src/outbound/retry-after.ts';
+import { parseInstant, parseQuerystring } from '../../src/http/validation.ts';
+import { retryAfter } from '../../src/outbound/with-retry.ts';
 import { LONG, steepOnes } from '../support/growth.ts';
 
 /** Node takes 16 KiB of headers, the first line included. */

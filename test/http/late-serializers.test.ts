@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { lazySerializers } from '../../src/http/lazy-serializers.ts';
+import { lazySerializers } from '../../src/http/routes.ts';
 
 const ITEM = {
   $id: 'Item',

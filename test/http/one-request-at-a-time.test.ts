@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_PIPELINED, oneRequestAtATime } from '../../src/http/one-request-at-a-time.ts';
+import { MAX_PIPELINED, oneRequestAtATime } from '../../src/http/connections.ts';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 /** More than the buffers of a connection hold. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { drainConnections } from '../../src/http/drain-connections.ts';
+import { drainConnections } from '../../src/http/connections.ts';
 
 const BODY = Buffer.alloc(20_000_000, 'x');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createImporter } from '../../src/importers/create-importer.ts';
+import { createImporter } from '../../src/importers/recognize.ts';
 import { inputOf, ofKind, runImporter } from './run-importer.ts';
 
 type Kind = 'threatfox' | 'urlhaus' | 'malwarebazaar' | 'feodo';

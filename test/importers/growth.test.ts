@@ -3,11 +3,11 @@ import { splitLine } from '../../src/importers/csv-rows.ts';
 import { parseDate, parseUsDate } from '../../src/importers/dates.ts';
 import type { Importer } from '../../src/importers/importer.ts';
 import { tlpOfTag } from '../../src/importers/markings.ts';
-import { printable } from '../../src/importers/printable.ts';
 import { IMPORTERS, recognizeFormat } from '../../src/importers/recognize.ts';
+import { printable } from '../../src/importers/record-fields.ts';
 import { parsePattern } from '../../src/importers/stix-pattern.ts';
 import { tokenize } from '../../src/importers/stix-pattern-tokens.ts';
-import { readTextLine } from '../../src/importers/text-line.ts';
+import { readTextLine } from '../../src/importers/text.ts';
 import { LONG, steepGrowth, steepOnes, upTo } from '../support/growth.ts';
 import { inputOf, runImporter } from './run-importer.ts';
 

@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createImporter } from '../../src/importers/create-importer.ts';
 import type { Importer, ImportInput } from '../../src/importers/importer.ts';
 import { UnreadableInput } from '../../src/importers/importer.ts';
-import { IMPORTERS, recognizeFormat } from '../../src/importers/recognize.ts';
+import { createImporter, IMPORTERS, recognizeFormat } from '../../src/importers/recognize.ts';
 import { runs } from '../properties/runs.ts';
 import { inputOf, runImporter } from './run-importer.ts';
 

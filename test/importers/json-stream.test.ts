@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UnreadableInput } from '../../src/importers/importer.ts';
-import type { JsonLimits } from '../../src/importers/json-piece.ts';
+import type { JsonLimits } from '../../src/importers/json-pieces.ts';
 import { type JsonRecord, readJsonRecords } from '../../src/importers/json-stream.ts';
 import { inputOf } from './run-importer.ts';
 

@@ -1,9 +1,8 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createImporter } from '../../src/importers/create-importer.ts';
 import type { Importer, ImportInput } from '../../src/importers/importer.ts';
-import { recognizeFormat } from '../../src/importers/recognize.ts';
+import { createImporter, recognizeFormat } from '../../src/importers/recognize.ts';
 import { REAL_DATA } from '../support/real-data.ts';
 import { COUNTS_FILE, type Counts, IMPORTED, OPTIONS, REFUSED, readCounts } from './real-data-counts.ts';
 import { countByOutcome, ofKind, runImporter } from './run-importer.ts';

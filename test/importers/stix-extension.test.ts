@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stixImporter } from '../../src/importers/stix.ts';
-import { TIPLINE_EXTENSION } from '../../src/model/stix-extension.ts';
+import { TIPLINE_EXTENSION } from '../../src/model/identity.ts';
 import { inputOf, ofKind, runImporter } from './run-importer.ts';
 
 const SEEN = '2026-05-01T08:00:00.000Z';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { observablesOf } from '../../src/importers/stix-observables.ts';
+import { observablesOf } from '../../src/importers/stix-indicator.ts';
 import { parsePattern } from '../../src/importers/stix-pattern.ts';
 
 const MD5 = 'd41d8cd98f00b204e9800998ecf8427e';

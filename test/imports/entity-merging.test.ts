@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ENTITY_RULES } from '../../src/entities/resolution/entity-kinds.ts';
 import type { EntityState } from '../../src/entities/resolution/entity-state.ts';
 import { type EntityStatement, hasOwnUuid } from '../../src/entities/resolution/entity-statement.ts';
-import { resolveEntity } from '../../src/entities/resolution/entity-view.ts';
 import { groupObjects } from '../../src/entities/resolution/group-objects.ts';
-import { mergeEntities, sameEntity } from '../../src/entities/resolution/merge-entities.ts';
+import { mergeEntities, resolveEntity, sameEntity } from '../../src/entities/resolution/merge-entities.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 

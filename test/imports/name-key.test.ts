@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameKey } from '../../src/model/name-key.ts';
+import { nameKey } from '../../src/model/text.ts';
 
 describe('name keys', () => {
   it.each([

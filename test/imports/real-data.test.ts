@@ -1,9 +1,8 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createImporter } from '../../src/importers/create-importer.ts';
-import { recognizeFormat } from '../../src/importers/recognize.ts';
-import { createCounts, type ImportCounts } from '../../src/imports/counts.ts';
+import { createImporter, recognizeFormat } from '../../src/importers/recognize.ts';
+import { createCounts, type ImportCounts } from '../../src/imports/import-context.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { IMPORTED, OPTIONS, REFUSED } from '../importers/real-data-counts.ts';

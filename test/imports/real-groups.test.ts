@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Importer } from '../../src/importers/importer.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
-import { createCounts } from '../../src/imports/counts.ts';
+import { createCounts } from '../../src/imports/import-context.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';

@@ -1,4 +1,4 @@
-import { createImporter } from '../../src/importers/create-importer.ts';
+import { createImporter } from '../../src/importers/recognize.ts';
 import { type Outbound, openOutbound } from '../../src/outbound/outbound.ts';
 import { secretBox } from '../../src/secrets/secret-box.ts';
 import { type RunDeps, type RunOptions, runSource } from '../../src/sources/run-source.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openProviderClient } from '../../src/enrichment/providers/provider-client.ts';
 import { queueCriteria, readyProviders, saveProvider } from '../../src/enrichment/providers.service.ts';
 import { addRequests, PRIORITY } from '../../src/enrichment/requests.queries.ts';
-import { createJobStats } from '../../src/metrics/job-stats.ts';
+import { createJobStats } from '../../src/metrics/state-metrics.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
 import { readEdition } from '../../src/whitelist/whitelist.queries.ts';

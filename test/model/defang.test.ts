@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { defang } from '../../src/model/defang.ts';
+import { defang } from '../../src/model/refang.ts';
 
 it.each([
   ['IPV4', '1.2.3.4', '1[.]2[.]3[.]4'],

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { defang } from '../../src/model/defang.ts';
 import { detectType } from '../../src/model/detect-type.ts';
-import { httpUrl } from '../../src/model/http-url.ts';
-import { nameKey } from '../../src/model/name-key.ts';
 import { normalize } from '../../src/model/normalize.ts';
-import { asciiName } from '../../src/model/normalize-host.ts';
-import { refang, unwrap } from '../../src/model/refang.ts';
-import { refangHost } from '../../src/model/refang-host.ts';
-import { refangScheme } from '../../src/model/refang-scheme.ts';
-import { searchText } from '../../src/model/search-text.ts';
-import { slugOf } from '../../src/model/slug.ts';
+import { asciiName, httpUrl } from '../../src/model/normalize-url.ts';
+import { defang, refang, refangHost, refangScheme, unwrap } from '../../src/model/refang.ts';
 import { uniqueTags } from '../../src/model/statement.ts';
-import { MAX_LENGTH, readText } from '../../src/model/text.ts';
+import { MAX_LENGTH, nameKey, readText, searchText, slugOf } from '../../src/model/text.ts';
 import { INDICATOR_TYPES } from '../../src/model/vocabulary.ts';
 import { LONG, steepOnes } from '../support/growth.ts';
 

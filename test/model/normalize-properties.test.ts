@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defang } from '../../src/model/defang.ts';
 import { detectType } from '../../src/model/detect-type.ts';
 import { normalize } from '../../src/model/normalize.ts';
+import { defang } from '../../src/model/refang.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { cpuTime } from '../support/cpu-time.ts';

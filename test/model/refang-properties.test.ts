@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defang } from '../../src/model/defang.ts';
 import { normalize } from '../../src/model/normalize.ts';
+import { defang } from '../../src/model/refang.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 import { VALID } from './valid-values.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JudgedEnrichment, summarize, verdictOf } from '../../src/model/verdict.ts';
+import { type JudgedEnrichment, summarize, verdictOf } from '../../src/model/confidence.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date('2026-03-01T12:00:01Z');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressProblem } from '../../src/outbound/address-problem.ts';
+import { addressProblem } from '../../src/outbound/ssrf-guard.ts';
 
 const REFUSED = 'its address is neither public nor in an allowed network';
 const resolving =

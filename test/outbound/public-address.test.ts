@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mayConnect, parseNetworks } from '../../src/outbound/public-address.ts';
+import { mayConnect, parseNetworks } from '../../src/outbound/ssrf-guard.ts';
 
 const NOT_PUBLIC = {
   'this network': ['0.0.0.0', '0.1.2.3', '::'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfter } from '../../src/outbound/retry-after.ts';
+import { retryAfter } from '../../src/outbound/with-retry.ts';
 
 const now = new Date('2026-06-01T12:00:00.000Z');
 const second = (seconds: number) => new Date(now.getTime() + seconds * 1000);

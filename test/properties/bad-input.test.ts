@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseQuerystring } from '../../src/http/querystring.ts';
+import { parseQuerystring } from '../../src/http/validation.ts';
 import { cpuTime } from '../support/cpu-time.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';

@@ -1,4 +1,4 @@
-import { slugOf } from '../../src/model/slug.ts';
+import { slugOf } from '../../src/model/text.ts';
 import { type Severity, TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import type { Link, LinkKind, World, WorldActor, WorldCampaign, WorldIndicator } from './world.ts';
 import { normalizedOf, SOURCE_NAME } from './world-rows.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../../src/db/database.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
+import { verdictOf } from '../../src/model/confidence.ts';
 import { uuidv5 } from '../../src/model/identity.ts';
-import { searchText } from '../../src/model/search-text.ts';
-import { verdictOf } from '../../src/model/verdict.ts';
+import { searchText } from '../../src/model/text.ts';
 import type { Named, World } from './world.ts';
 
 const SOURCE_ID = uuidv5('world', '7d3a9c52-2b0e-4c55-8d39-9f2c1a0b7e64');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { withLocalFallback } from '../../src/rate-limit/local-count.ts';
+import { withLocalFallback } from '../../src/rate-limit/memory.ts';
 import { redisStore } from '../../src/rate-limit/redis.ts';
 import { runs } from '../properties/runs.ts';
 import { freePort, startRedis, stop } from '../support/servers.ts';

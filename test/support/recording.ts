@@ -1,5 +1,4 @@
-import type { Db } from '../../src/db/database.ts';
-import type { PreparedQuery } from '../../src/db/prepared-query.ts';
+import type { Db, PreparedQuery } from '../../src/db/database.ts';
 
 /** The same database, and what was sent to it by `executeQuery`. */
 export function recording(db: Db): { db: Db; sent: PreparedQuery<unknown>[] } {

@@ -3,12 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { leaseQueue } from '../../src/db/embedded/lease-queue.ts';
+import { leaseQueue } from '../../src/db/embedded/server.ts';
 import { connectThread } from '../../src/db/embedded/thread-connection.ts';
-import { createImporter } from '../../src/importers/create-importer.ts';
-import { fileInput } from '../../src/importers/file-input.ts';
 import { UnreadableInput } from '../../src/importers/importer.ts';
 import { importersInThreads } from '../../src/importers/parser-threads.ts';
+import { createImporter, fileInput } from '../../src/importers/recognize.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 
 /** Of records, in a message of a thread. */

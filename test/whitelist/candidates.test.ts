@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
-import { candidatesOf } from '../../src/whitelist/matching/candidates.ts';
-import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
+import { candidatesOf } from '../../src/whitelist/matching/matcher.ts';
+import type { ListKind } from '../../src/whitelist/matching/rule.ts';
 
 const network = (text: string) => ({ by: 'network', network: expect.objectContaining({ text }) });
 const value = (type: IndicatorType, text: string) => ({ by: 'value', type, value: text });

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_LENGTH } from '../../src/model/text.ts';
 import { INDICATOR_TYPES } from '../../src/model/vocabulary.ts';
-import { hostOf } from '../../src/whitelist/matching/host-of.ts';
-import { LIST_KINDS, type ListKind } from '../../src/whitelist/matching/list-kind.ts';
+import { parseOperatorEntry } from '../../src/whitelist/matching/entry.ts';
 import { buildMatcher } from '../../src/whitelist/matching/matcher.ts';
-import { readName } from '../../src/whitelist/matching/name-entry.ts';
+import { hostOf, readName } from '../../src/whitelist/matching/names.ts';
 import { readNetwork } from '../../src/whitelist/matching/network.ts';
-import { parseOperatorEntry } from '../../src/whitelist/matching/operator-entry.ts';
+import { LIST_KINDS, type ListKind } from '../../src/whitelist/matching/rule.ts';
 import { parseWarninglist } from '../../src/whitelist/matching/warninglist.ts';
 import { LONG, steepGrowth, steepOnes, upTo } from '../support/growth.ts';
 import { listOf } from './lists.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
 import { buildMatcher, type WhitelistMatcher } from '../../src/whitelist/matching/matcher.ts';
+import type { ListKind } from '../../src/whitelist/matching/rule.ts';
 import { parsed } from './lists.ts';
 
 /** Far more than it takes, far less than a scan of all entries for each value would. */

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { INDICATOR_TYPES, type IndicatorType } from '../../src/model/vocabulary.ts';
-import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
 import { buildMatcher, type WhitelistHit } from '../../src/whitelist/matching/matcher.ts';
+import type { ListKind } from '../../src/whitelist/matching/rule.ts';
 import {
   type ParsedWarninglist,
   parseWarninglist,

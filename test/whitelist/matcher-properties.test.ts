@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import { LIST_KINDS, type ListKind } from '../../src/whitelist/matching/list-kind.ts';
 import { buildMatcher } from '../../src/whitelist/matching/matcher.ts';
+import { LIST_KINDS, type ListKind } from '../../src/whitelist/matching/rule.ts';
 import { parseWarninglist, type Warninglist } from '../../src/whitelist/matching/warninglist.ts';
 import { runs } from '../properties/runs.ts';
 import { address, email, file, name, network, url, value } from './arbitraries.ts';

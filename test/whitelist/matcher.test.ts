@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
 import { buildMatcher } from '../../src/whitelist/matching/matcher.ts';
+import type { ListKind } from '../../src/whitelist/matching/rule.ts';
 import { hitIn, listOf } from './lists.ts';
 
 type Case = [kind: ListKind, entry: string, type: IndicatorType, value: string];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import { parseOperatorEntry } from '../../src/whitelist/matching/operator-entry.ts';
+import { parseOperatorEntry } from '../../src/whitelist/matching/entry.ts';
 
 const NAMES = ['DOMAIN', 'URL', 'EMAIL'];
 const NETWORKS = ['IPV4', 'IPV6', 'URL'];

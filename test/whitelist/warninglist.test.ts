@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ListKind } from '../../src/whitelist/matching/list-kind.ts';
+import type { ListKind } from '../../src/whitelist/matching/rule.ts';
 import { parseWarninglist } from '../../src/whitelist/matching/warninglist.ts';
 import { REAL_DATA } from '../support/real-data.ts';
 import { listsIn, parsed } from './lists.ts';

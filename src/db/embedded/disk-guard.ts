@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import type { Connection } from './connection.ts';
+import type { Connection } from './thread-connection.ts';
 
 /** PostgreSQL's code for a disk that is full (Appendix A). */
 const DISK_FULL = '53100';

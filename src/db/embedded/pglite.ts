@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
-import type { QueryRows } from '../engine.ts';
-import type { Connection } from './connection.ts';
-import { CRASHED } from './reconnecting.ts';
+import type { QueryRows } from '../database.ts';
+import { CRASHED } from './client.ts';
+import type { Connection } from './thread-connection.ts';
 
 const INT8 = 20;
 

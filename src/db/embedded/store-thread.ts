@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { CRASHED } from './client.ts';
+import { replyTo, type StoreReply } from './messages.ts';
 import { connectPglite } from './pglite.ts';
-import { CRASHED } from './reconnecting.ts';
-import { replyTo, type StoreReply } from './reply.ts';
 import type { ThreadReply, ThreadRequest } from './thread-connection.ts';
 
 // The thread on which the embedded database runs: its statements are WebAssembly, and block the thread they

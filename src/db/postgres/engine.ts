@@ -1,8 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { CopyCursor } from '../copy-out.ts';
-import type { Engine, Lease } from '../engine.ts';
-import { RawRow } from '../prepared-query.ts';
-import { type PreparedStatements, preparedStatements } from './prepared-statements.ts';
+import { type Engine, type Lease, type Preparation, RawRow } from '../database.ts';
 
 /** The commands whose row count is the number of rows that they changed. */
 const CHANGES = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
@@ -46,4 +45,68 @@ function leaseOf(client: pg.PoolClient, statements: PreparedStatements): Lease {
 function rawRows(rows: readonly (string | null)[][], fields: readonly pg.FieldDef[]): RawRow[] {
   const places = Object.fromEntries(fields.map(({ name }, place) => [name, place]));
   return rows.map((texts) => new RawRow(texts, places));
+}
+
+/** Statements that a connection keeps prepared; the least recently used is deallocated for a new one. */
+export const MAX_PREPARED = 200;
+
+/**
+ * The statements that the server has parsed, by name: pg parses a name again only when it is not listed here.
+ */
+type Parsed = Record<string, string>;
+
+interface PreparedStatements {
+  query(sql: string, values: unknown[], preparation?: Preparation): Promise<pg.QueryResult>;
+}
+
+const RAW = { rowMode: 'array', types: { getTypeParser: () => (text: string) => text } };
+
+/**
+ * Prepares the statements of a connection that ask for it. The others, and those with a custom plan, are
+ * planned for their parameters at each execution; `plan_cache_mode` is set whenever that changes.
+ */
+function preparedStatements(client: pg.PoolClient): PreparedStatements {
+  const { parsedStatements } = (client as unknown as { connection: { parsedStatements: Parsed } }).connection;
+  const evicted = new Set<string>();
+  const names = new LRUCache<string, string>({
+    max: MAX_PREPARED,
+    dispose: (name) => void evicted.add(name),
+  });
+  let count = 0;
+  let hasGenericPlans = false;
+
+  const nameOf = (sql: string, { name }: Preparation): string => {
+    const known = names.get(sql) ?? `tipline_${name}_${++count}`;
+    names.set(sql, known);
+    return known;
+  };
+  const deallocateEvicted = async () => {
+    for (const name of evicted) {
+      try {
+        // A statement that was never parsed cannot be deallocated: the error would abort the transaction.
+        if (parsedStatements[name] !== undefined) await client.query(`deallocate ${name}`);
+      } catch {
+        // A failed transaction rejects it: it is repeated later.
+        return;
+      }
+      delete parsedStatements[name];
+      evicted.delete(name);
+    }
+  };
+  const setPlanMode = async (isGeneric: boolean) => {
+    hasGenericPlans = isGeneric;
+    const mode = isGeneric ? 'force_generic_plan' : 'force_custom_plan';
+    // A failed transaction rejects SET; its rollback restores the mode.
+    await client.query(`set plan_cache_mode = ${mode}`).catch(() => {});
+  };
+
+  return {
+    async query(sql, values, preparation) {
+      const name = preparation && nameOf(sql, preparation);
+      if (evicted.size > 0) await deallocateEvicted();
+      const isGeneric = preparation?.plan === 'generic';
+      if (isGeneric !== hasGenericPlans) await setPlanMode(isGeneric);
+      return client.query({ text: sql, values, ...(name && { name }), ...(preparation?.isRaw && RAW) });
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Instant } from '../../model/instant.ts';
+import type { Instant } from '../../model/dates.ts';
 
 /** PostgreSQL's text formats (its manual, chapter 8), as Tipline's sessions write them: in UTC. */
 

@@ -1,5 +1,14 @@
-import { countOf, listOf, memberOf, textOf } from './json.ts';
-import { DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
+import {
+  countOf,
+  DAY,
+  failed,
+  judged,
+  listOf,
+  memberOf,
+  type QueryableProvider,
+  textOf,
+  unexpected,
+} from './provider.ts';
 
 /** As in the documentation's examples; the default of 30 days drops reports that are still of interest. */
 const REPORTS_OF_DAYS = 90;

@@ -1,5 +1,4 @@
-import { memberOf, textOf } from './json.ts';
-import { DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
+import { DAY, failed, judged, memberOf, type QueryableProvider, textOf, unexpected } from './provider.ts';
 
 /**
  * GreyNoise has observed attacks, but a scanner of the whole Internet is not a targeted threat: below 100.

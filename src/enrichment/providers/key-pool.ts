@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { RateLimit, RateLimitStore } from '../../rate-limit/store.ts';
+import type { Quota } from './provider.ts';
 
 const FIRST_PAUSE_MS = 60_000;
 /** A daily quota may be used up: then one request an hour detects when it is available again. */
@@ -86,4 +88,102 @@ export function openKeyPool(): KeyPool {
  */
 export function fingerprint(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32);
+}
+
+/**
+ * Takes one request from every window of a key, the shortest first, so that a used-up minute does not reduce
+ * the daily quota. The windows are the store's: all nodes share them, and each begins with its first request.
+ * @param name identifies the provider and the key, without containing the key
+ * @returns null when the request may be sent, else the rest of the used-up window, in milliseconds
+ */
+export async function takeFromQuota(
+  rateLimits: Pick<RateLimitStore, 'consume'>,
+  name: string,
+  quota: Quota & { perSecond?: number | undefined },
+): Promise<number | null> {
+  for (const [unit, limit] of windowsOf(quota)) {
+    const { consumed, msBeforeNext } = await rateLimits.consume(`quota:${name}:${unit}`, limit);
+    if (consumed > limit.limit) return msBeforeNext;
+  }
+  return null;
+}
+
+function windowsOf({
+  perSecond,
+  perMinute,
+  perDay,
+}: Parameters<typeof takeFromQuota>[2]): [string, RateLimit][] {
+  const windows: [string, number | null | undefined, number][] = [
+    ['second', perSecond, 1],
+    ['minute', perMinute, 60],
+    ['day', perDay, 86_400],
+  ];
+  return windows.flatMap(([unit, limit, windowSeconds]) =>
+    limit === null || limit === undefined ? [] : [[unit, { limit, windowSeconds }]],
+  );
+}
+
+/** Failures in a row after which a provider counts as down. */
+const FAILURES = 5;
+const FIRST_BREAK_MS = 60_000;
+/** Pauses double up to this: each trial costs one request of the quota. */
+const LONGEST_BREAK_MS = 30 * 60_000;
+/** Longer than a trial can take. */
+const TRIAL_MS = 20_000;
+
+/**
+ * Permission for one request. Without `up` or `down` before `release`, the request says nothing about the
+ * provider.
+ */
+export interface Permit {
+  up(): void;
+  down(now: Date): void;
+  release(): void;
+}
+
+export interface Breaker {
+  admit(now: Date): Permit | { retryAt: Date };
+}
+
+/**
+ * Creates a circuit breaker: closed until five requests in a row fail; then open for a minute, longer each
+ * time; then it admits one trial request, whose outcome closes or opens it. Not a library's, because those
+ * read the system's clock.
+ */
+export function openBreaker(): Breaker {
+  let failures = 0;
+  let pauseMs = FIRST_BREAK_MS;
+  /** Unix time in milliseconds; null: closed. */
+  let openUntil: number | null = null;
+  let trial: Permit | null = null;
+
+  const close = () => {
+    failures = 0;
+    pauseMs = FIRST_BREAK_MS;
+    openUntil = null;
+  };
+  const fail = (now: number) => {
+    failures += 1;
+    // Requests in progress when it opened fail as well: they must not lengthen the pause.
+    if (failures < FAILURES || (openUntil !== null && now < openUntil)) return;
+    openUntil = now + pauseMs;
+    pauseMs = Math.min(2 * pauseMs, LONGEST_BREAK_MS);
+  };
+
+  return {
+    admit(now) {
+      const at = now.getTime();
+      if (openUntil !== null && at < openUntil) return { retryAt: new Date(openUntil) };
+      if (trial !== null) return { retryAt: new Date(at + TRIAL_MS) };
+      const permit: Permit = {
+        up: close,
+        down: (then) => fail(then.getTime()),
+        release() {
+          if (trial === permit) trial = null;
+        },
+      };
+      if (openUntil !== null) trial = permit;
+      return permit;
+    },
+  };
 }

@@ -1,5 +1,4 @@
-import { memberOf, textOf } from './json.ts';
-import { DAY, judged, type Provider, unexpected } from './provider.ts';
+import { DAY, judged, memberOf, type Provider, textOf, unexpected } from './provider.ts';
 
 /** The lists change daily, but lines are seldom removed. */
 const LIFETIME = 7 * DAY;

@@ -1,7 +1,16 @@
 import { parse } from 'tldts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import { countOf, listOf, memberOf, textOf } from './json.ts';
-import { DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
+import {
+  countOf,
+  DAY,
+  failed,
+  judged,
+  listOf,
+  memberOf,
+  type QueryableProvider,
+  textOf,
+  unexpected,
+} from './provider.ts';
 
 /**
  * Anybody may publish a pulse: a single one is a suspicion, four corroborate it, and no number of them is

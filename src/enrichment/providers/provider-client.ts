@@ -1,13 +1,19 @@
 import type { Clock } from '../../clock.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { type Outbound, type OutboundAnswer, OutboundError } from '../../outbound/outbound.ts';
-import { retryAfter } from '../../outbound/retry-after.ts';
+import { retryAfter } from '../../outbound/with-retry.ts';
 import type { RateLimitStore } from '../../rate-limit/store.ts';
-import { type Breaker, openBreaker, type Permit } from './breaker.ts';
-import { fingerprint, type KeyPool, openKeyPool } from './key-pool.ts';
-import { type Answered, type Failed, failure, outcomeOf } from './outcome.ts';
+import {
+  type Breaker,
+  fingerprint,
+  type KeyPool,
+  openBreaker,
+  openKeyPool,
+  type Permit,
+  takeFromQuota,
+} from './key-pool.ts';
 import type { QueryableProvider } from './provider.ts';
-import { takeFromQuota } from './quota.ts';
+import { type Answered, type Failed, failure, outcomeOf } from './provider.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;

@@ -1,5 +1,6 @@
-import { verdictOf } from '../../model/verdict.ts';
+import { verdictOf } from '../../model/confidence.ts';
 import type { IndicatorType, Verdict } from '../../model/vocabulary.ts';
+import type { OutboundAnswer } from '../../outbound/outbound.ts';
 
 /** The assessment of a provider's response. */
 export interface Assessment {
@@ -74,9 +75,134 @@ export function failed(reason: string): Assessment & { error: string } {
   return { verdict: 'UNKNOWN', score: null, lifetimeSeconds: FAILURE_LIFETIME, error };
 }
 
-export const UNEXPECTED = 'unexpected answer';
+const UNEXPECTED = 'unexpected answer';
 
 /** Returns the assessment of a response without the documented form. */
 export function unexpected(): Assessment {
   return failed(UNEXPECTED);
+}
+
+/** The provider answered as documented, even if only that it does not know the value. */
+export interface Answered {
+  kind: 'answered';
+  /** The JSON of the response. */
+  raw: unknown;
+  assessment: Assessment;
+  fetchedAt: Date;
+}
+
+/** There is no usable response. That says nothing about the indicator: it is never "clean". */
+export interface Failed {
+  kind: 'failed';
+  /** A fixed text, or the provider's own (truncated, without control characters). Never holds the key. */
+  error: string;
+  /**
+   * null without an HTTP response; else `{status}`, with `body` if that was JSON. Never the bare response, so
+   * that no mapper that reads it again finds a judgement in it.
+   */
+  raw: { status: number; body?: unknown } | null;
+  /** UNKNOWN, without a score, with this error and a short lifetime. */
+  assessment: Assessment;
+  fetchedAt: Date;
+}
+
+export function failure(reason: string, raw: Failed['raw'], fetchedAt: Date): Failed {
+  const assessment = failed(reason);
+  return { kind: 'failed', error: assessment.error, raw, assessment, fetchedAt };
+}
+
+/**
+ * Assesses a response. 2xx is expected, and 404, which some providers send for values that they do not know;
+ * both must have the documented form.
+ */
+export function outcomeOf(
+  provider: QueryableProvider,
+  { status, body }: OutboundAnswer,
+  key: string,
+  fetchedAt: Date,
+): Answered | Failed {
+  const read = readAnswer(body, key);
+  const expected = (status >= 200 && status < 300) || status === 404;
+  if ('error' in read) return failure(expected ? read.error : `HTTP ${status}`, { status }, fetchedAt);
+  const assessment = provider.assess(read.json);
+  if (expected && assessment.error === null) {
+    return { kind: 'answered', raw: read.json, assessment, fetchedAt };
+  }
+  return failure(wordsFor(status, assessment.error, key), { status, body: read.json }, fetchedAt);
+}
+
+/**
+ * Returns the provider's own message where it has one, else the status, where that says more than the
+ * response.
+ */
+function wordsFor(status: number, error: string | null, key: string): string {
+  const isGeneric = error === null || error === UNEXPECTED;
+  if (isGeneric && (status < 200 || status > 299)) return `HTTP ${status}`;
+  return redact(error ?? UNEXPECTED, key);
+}
+
+/** Readers for untrusted JSON: each returns a value of its type or null, and none throws. */
+
+export function objectOf(value: unknown): Record<string, unknown> | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return value as Record<string, unknown>;
+}
+
+/** Returns the object's own member `key`; inherited members, `__proto__` included, are ignored. */
+export function memberOf(value: unknown, key: string): unknown {
+  const object = objectOf(value);
+  return object !== null && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Returns a finite number that is not negative, such as a count or a score; otherwise null. */
+export function countOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+}
+
+export function listOf(value: unknown): readonly unknown[] | null {
+  return Array.isArray(value) ? value : null;
+}
+
+/**
+ * The deepest documented response has about ten levels. Much deeper ones would overflow the stack of their
+ * readers.
+ */
+const DEEPEST = 100;
+
+const TOO_DEEP = Symbol('too deep');
+
+/**
+ * Parses the JSON of a response and redacts a secret wherever it occurs: providers echo what they were sent.
+ * @returns the JSON, or the reason in fixed words when the response is not usable. Never throws.
+ */
+function readAnswer(body: Uint8Array, secret: string): { json: unknown } | { error: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return { error: 'the answer is not JSON' };
+  }
+  const copy = withoutSecret(json, secret, 0);
+  return copy === TOO_DEEP ? { error: 'the answer is nested too deeply' } : { json: copy };
+}
+
+function redact(text: string, secret: string): string {
+  return text.replaceAll(secret, '[key]').replaceAll(encodeURIComponent(secret), '[key]');
+}
+
+function withoutSecret(value: unknown, secret: string, depth: number): unknown {
+  if (typeof value === 'string') return redact(value, secret);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === DEEPEST) return TOO_DEEP;
+  const entries: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const copy = withoutSecret(member, secret, depth + 1);
+    if (copy === TOO_DEEP) return TOO_DEEP;
+    entries.push([redact(name, secret), copy]);
+  }
+  return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
 }

@@ -1,5 +1,13 @@
-import { listOf, memberOf, textOf } from './json.ts';
-import { DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
+import {
+  DAY,
+  failed,
+  judged,
+  listOf,
+  memberOf,
+  type QueryableProvider,
+  textOf,
+  unexpected,
+} from './provider.ts';
 
 /** Tags that state what a host does, not what it runs. */
 const TAG_SCORES = new Map<unknown, number>([

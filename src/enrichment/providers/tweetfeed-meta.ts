@@ -1,5 +1,4 @@
-import { memberOf, textOf } from './json.ts';
-import { DAY, judged, type Provider, unexpected } from './provider.ts';
+import { DAY, judged, memberOf, type Provider, textOf, unexpected } from './provider.ts';
 
 /**
  * TweetFeed's look-ups of the values it lists (https://github.com/0xDanielLopez/TweetFeed, `ipmeta/` and

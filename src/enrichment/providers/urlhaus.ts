@@ -1,6 +1,15 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import { listOf, memberOf, textOf } from './json.ts';
-import { type Assessment, DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
+import {
+  type Assessment,
+  DAY,
+  failed,
+  judged,
+  listOf,
+  memberOf,
+  type QueryableProvider,
+  textOf,
+  unexpected,
+} from './provider.ts';
 
 /** URLs appear and disappear within hours. */
 const LIFETIME = DAY / 4;

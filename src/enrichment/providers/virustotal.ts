@@ -1,6 +1,16 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import { countOf, memberOf, objectOf, textOf } from './json.ts';
-import { type Assessment, DAY, failed, judged, type QueryableProvider, unexpected } from './provider.ts';
+import {
+  type Assessment,
+  countOf,
+  DAY,
+  failed,
+  judged,
+  memberOf,
+  objectOf,
+  type QueryableProvider,
+  textOf,
+  unexpected,
+} from './provider.ts';
 
 /**
  * How fast the score rises with the share of engines that detect the value. With 11, 1 of 90 engines scores

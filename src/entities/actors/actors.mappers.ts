@@ -1,5 +1,5 @@
-import { slugOf } from '../../model/slug.ts';
-import { malwareAndTools } from '../linked-objects.queries.ts';
+import { slugOf } from '../../model/text.ts';
+import { malwareAndTools } from '../entities.queries.ts';
 import type { ActorRow, findActor } from './actors.queries.ts';
 import type { ActorAnswer, ActorDetailAnswer } from './actors.schema.ts';
 

@@ -1,15 +1,18 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import { caseInsensitive } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
-import { likeContains } from '../../db/like-contains.ts';
-import { linkedFrom, linkedTo } from '../../db/linked.ts';
-import type { PageRequest } from '../../db/page.ts';
+import type { PageRequest } from '../../db/expressions.ts';
+import {
+  actorActive,
+  campaignStatus,
+  caseInsensitive,
+  likeContains,
+  linkedFrom,
+  linkedTo,
+} from '../../db/expressions.ts';
 import type { Tables } from '../../db/tables.ts';
-import { actorActive, campaignStatus } from '../../db/time-rules.ts';
 import { type Principal, visibleFrom } from '../../db/visibility.ts';
-import { linkedReports, linkedSoftware, linkedTechniques } from '../linked-objects.queries.ts';
-import { listEntities } from '../list-entities.queries.ts';
+import { linkedReports, linkedSoftware, linkedTechniques, listEntities } from '../entities.queries.ts';
 
 const COLUMNS = [
   'id',

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db, Read } from '../../db/database.ts';
-import { SAMPLE_ACTOR_ID } from '../../http/sample-ids.ts';
+import { SAMPLE_ACTOR_ID } from '../../http/schema.ts';
 import { registerEntity, registerEntityPages } from '../entity-operations.ts';
-import * as pages from './actors.app.schema.ts';
 import { toActor, toActorDetail } from './actors.mappers.ts';
 import { findActor, findActorLinks, listActors } from './actors.queries.ts';
+import * as pages from './actors.schema.ts';
 import { ActorItem, ActorList, ActorQuery } from './actors.schema.ts';
 
 const QUERIES = {

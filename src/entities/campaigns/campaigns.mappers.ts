@@ -1,4 +1,4 @@
-import { slugOf } from '../../model/slug.ts';
+import { slugOf } from '../../model/text.ts';
 import type { CampaignRow } from './campaigns.queries.ts';
 import type { CampaignAnswer } from './campaigns.schema.ts';
 

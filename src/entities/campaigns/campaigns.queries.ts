@@ -1,21 +1,18 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
-import { caseInsensitive } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
-import { likeContains } from '../../db/like-contains.ts';
-import { linkedFrom } from '../../db/linked.ts';
-import type { PageRequest } from '../../db/page.ts';
+import type { PageRequest } from '../../db/expressions.ts';
+import { campaignStatus, caseInsensitive, likeContains, linkedFrom } from '../../db/expressions.ts';
 import type { Tables } from '../../db/tables.ts';
-import { campaignStatus } from '../../db/time-rules.ts';
 import { type Principal, summaryCorrection, visible, visibleFrom } from '../../db/visibility.ts';
 import type { CampaignStatus } from '../../model/vocabulary.ts';
 import {
   linkedReports,
   linkedSoftware,
   linkedTechniques,
+  listEntities,
   malwareAndTools,
-} from '../linked-objects.queries.ts';
-import { listEntities } from '../list-entities.queries.ts';
+} from '../entities.queries.ts';
 
 const COLUMNS = [
   'id',

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db, Read } from '../../db/database.ts';
-import { SAMPLE_CAMPAIGN_ID } from '../../http/sample-ids.ts';
+import { SAMPLE_CAMPAIGN_ID } from '../../http/schema.ts';
 import { registerEntity, registerEntityPages } from '../entity-operations.ts';
-import * as pages from './campaigns.app.schema.ts';
 import { toCampaign } from './campaigns.mappers.ts';
 import { findCampaign, findCampaignLinks, listCampaigns } from './campaigns.queries.ts';
+import * as pages from './campaigns.schema.ts';
 import { CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
 
 const QUERIES = {

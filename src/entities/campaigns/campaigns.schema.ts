@@ -1,7 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { SAMPLE_CAMPAIGN_ID } from '../../http/sample-ids.ts';
-import { dateTime, listOf, nullable, oneOf, pageParameters, score } from '../../http/schema.ts';
-import { campaignStatus, tlp } from '../../http/vocabularies.ts';
+import { operation } from '../../http/routes.ts';
+import {
+  campaignStatus,
+  dateTime,
+  listOf,
+  nullable,
+  oneOf,
+  pageParameters,
+  SAMPLE_CAMPAIGN_ID,
+  score,
+  tlp,
+} from '../../http/schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -53,3 +62,42 @@ export const CampaignQuery = Type.Object({
   status: Type.Optional(campaignStatus({ description: 'In this state.', examples: ['CONCLUDED'] })),
 });
 export type CampaignAnswer = Static<typeof Campaign>;
+
+const strict = { additionalProperties: false };
+const q = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+
+/** Lists campaigns, the latest start first. `q` is part of one of the names. */
+export const listCampaigns = operation('GET /app/campaigns', {
+  query: Type.Object({ ...CampaignQuery.properties, q }, strict),
+  answer: Type.Object({
+    data: Type.Array(Type.Object(Campaign.properties)),
+    page: Type.Integer(),
+    pageSize: Type.Integer(),
+    total: Type.Integer(),
+  }),
+});
+
+const catalogued = { id: Type.String(), attackId: nullable(Type.String()), name: Type.String() };
+
+export const readCampaign = operation('GET /app/campaigns/:id', {
+  answer: Type.Object({
+    data: Type.Object({
+      ...Campaign.properties,
+      aliases: Type.Array(Type.String()),
+      actors: Type.Array(
+        Type.Object({ id: Type.String(), name: Type.String(), attackGroupId: nullable(Type.String()) }),
+      ),
+      techniques: Type.Array(Type.Object({ ...catalogued, tactics: Type.Array(Type.String()) })),
+      malware: Type.Array(Type.Object(catalogued)),
+      tools: Type.Array(Type.Object(catalogued)),
+      reports: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          title: Type.String(),
+          url: nullable(Type.String()),
+          publishedAt: nullable(Type.String({ format: 'date-time' })),
+        }),
+      ),
+    }),
+  }),
+});

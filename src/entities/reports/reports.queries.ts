@@ -1,5 +1,5 @@
 import type { Db } from '../../db/database.ts';
-import { likeContains } from '../../db/like-contains.ts';
+import { likeContains } from '../../db/expressions.ts';
 import { type Principal, visibleFrom } from '../../db/visibility.ts';
 
 export async function findReport(db: Db, principal: Principal, id: string) {

@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../../db/database.ts';
 import { ApiError } from '../../http/errors.ts';
-import { idOf, routeOf } from '../../http/operation.ts';
+import { idOf, routeOf } from '../../http/routes.ts';
 import { findReport } from './reports.queries.ts';
 import { readReport } from './reports.schema.ts';
 

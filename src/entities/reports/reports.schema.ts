@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { operation } from '../../http/operation.ts';
+import { operation } from '../../http/routes.ts';
 import { nullable } from '../../http/schema.ts';
 
 export const readReport = operation('GET /app/reports/:id', {

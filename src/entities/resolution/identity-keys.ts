@@ -1,5 +1,5 @@
-import { nameKey } from '../../model/name-key.ts';
 import { compareTlp } from '../../model/statement.ts';
+import { nameKey } from '../../model/text.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { EntityKindRules } from './entity-kinds.ts';
 import {

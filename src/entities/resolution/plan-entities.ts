@@ -1,8 +1,8 @@
 import type { Db } from '../../db/database.ts';
 import { readRevision } from '../../db/revision/revision.ts';
 import { uuidv5 } from '../../model/identity.ts';
-import { slugOf } from '../../model/slug.ts';
 import { compareTlp } from '../../model/statement.ts';
+import { slugOf } from '../../model/text.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 import type { Source } from '../../sources/store/sources.queries.ts';
 import { loadEntities } from './entities.queries.ts';
@@ -10,12 +10,11 @@ import { ENTITY_RULES, type EntityKindRules, type EntityRecord } from './entity-
 import { loadNeighbourhood, loadObjects } from './entity-neighbourhood.ts';
 import type { EntityState } from './entity-state.ts';
 import { type EntityStatement, uuidIn } from './entity-statement.ts';
-import { resolveEntity } from './entity-view.ts';
 import type { ExternalIdWrite } from './external-ids.queries.ts';
 import { groupObjects } from './group-objects.ts';
-import { mergeEntities, sameEntity } from './merge-entities.ts';
+import { mergeEntities, resolveEntity, sameEntity } from './merge-entities.ts';
 import { reassign } from './reassign.ts';
-import type { EndMove } from './relationship-ends.queries.ts';
+import type { EndMove } from './relationships.queries.ts';
 
 /** Namespace of the ids of objects whose external ids contain no UUID. */
 const ENTITY_NAMESPACE = 'b4c1d3a8-6e0f-4f0e-8d5b-0a6c0b7e2f19';

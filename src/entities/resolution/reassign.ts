@@ -1,5 +1,5 @@
 import type { EntityStatement } from './entity-statement.ts';
-import type { EndMove } from './relationship-ends.queries.ts';
+import type { EndMove } from './relationships.queries.ts';
 
 /** The effects of moving objects from one entity to another. */
 export interface Reassignment {

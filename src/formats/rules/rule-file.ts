@@ -1,4 +1,4 @@
-import { blockOf, groupSid, sidOf } from '../../model/rule-numbers.ts';
+import { blockOf, groupSid, sidOf } from '../../model/identity.ts';
 import { mostRestrictive } from '../../model/statement.ts';
 import { type IndicatorType, SEVERITIES } from '../../model/vocabulary.ts';
 import type { ExportFormat, ExportIndicator } from '../format.ts';

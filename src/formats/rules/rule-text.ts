@@ -1,5 +1,6 @@
 import type { Severity, Tlp } from '../../model/vocabulary.ts';
 import type { Instant } from '../format.ts';
+import { urlParts } from '../url-parts.ts';
 
 /** The description of a match at the end of a rule. */
 export interface RuleDescription {
@@ -112,4 +113,69 @@ const NOT_PLAIN = new Set(Buffer.from('":;\\|'));
 
 function isPlain(byte: number): boolean {
   return byte >= 0x20 && byte < 0x7f && !NOT_PLAIN.has(byte);
+}
+
+/**
+ * Values up to this many bytes are compared whole. A rule is a line of at most 8,191 bytes in Suricata, and a
+ * byte may take four characters to write.
+ */
+const MAX_WHOLE = 1500;
+const MAX_PART = 500;
+
+/** The parts of a value that a rule compares, besides its length. */
+export type ExactParts =
+  | { whole: Buffer; length: number }
+  | { whole: null; head: Buffer; tail: Buffer; length: number };
+
+/**
+ * Returns the parts of a value to compare. For a longer value these are its first and last 500 bytes and its
+ * length: a value of the same length that differs only in the middle also matches.
+ */
+export function exactParts(text: string): ExactParts {
+  const bytes = Buffer.from(text);
+  const { length } = bytes;
+  if (length <= MAX_WHOLE) return { whole: bytes, length };
+  return { whole: null, head: bytes.subarray(0, MAX_PART), tail: bytes.subarray(length - MAX_PART), length };
+}
+
+/** A URL as it appears in an HTTP request. */
+export interface RuleRequest {
+  /** Whether it is https rather than http; a WebSocket connection begins as one or the other. */
+  secure: boolean;
+  /** The Host header: lower case, with the port where it is not the scheme's own. */
+  host: string;
+  hasPort: boolean;
+  /** Path and query, exactly as they are sent in origin-form (RFC 9112 §3.2.1). */
+  target: string;
+  /**
+   * Whether engines that normalize a target leave this one unchanged: nothing to decode, no path to simplify.
+   */
+  isNormal: boolean;
+}
+
+const SECURE: ReadonlyMap<string, boolean> = new Map([
+  ['http', false],
+  ['ws', false],
+  ['https', true],
+  ['wss', true],
+]);
+
+const CHANGED_BY_NORMALIZING = /[^!-~]|[%+\\#]|\/[./]/;
+
+/**
+ * Returns the request for a URL; null if it is not fetched by HTTP. User name and password are in no request
+ * line and no Host header.
+ */
+export function ruleRequest(url: string): RuleRequest | null {
+  const { scheme, host, port, path, query } = urlParts(url);
+  const secure = SECURE.get(scheme);
+  if (secure === undefined) return null;
+  const target = path + query;
+  return {
+    secure,
+    host: port === null ? host : `${host}:${port}`,
+    hasPort: port !== null,
+    target,
+    isNormal: !CHANGED_BY_NORMALIZING.test(target),
+  };
 }

@@ -1,4 +1,4 @@
-import { literal, type SigmaComparison } from './pattern.ts';
+import { literal, type SigmaComparison } from './paths.ts';
 import { isSharedKey } from './shared-keys.ts';
 
 const USER = /^S-1-5-21-[\d-]+(_Classes)?$/i;

@@ -1,8 +1,6 @@
-import { TIPLINE_EXTENSION } from '../../model/stix-extension.ts';
-import type { Tlp } from '../../model/vocabulary.ts';
-import type { Instant } from '../format.ts';
-import { parseStixId } from './ids.ts';
-import { markingOf } from './markings.ts';
+import { TIPLINE_EXTENSION, uuidv5 } from '../../model/identity.ts';
+import { TLPS, type Tlp } from '../../model/vocabulary.ts';
+import { type Instant, tlpName } from '../format.ts';
 
 /**
  * An object as it is serialized; an undefined property is left out, because STIX has neither null nor empty
@@ -103,4 +101,64 @@ export function externalReferences(externalIds: readonly string[], ownId: string
 function catalogueOf(id: string): string {
   if (parseStixId(id) !== null) return 'stix';
   return id.startsWith('misp-galaxy:') ? 'misp-galaxy' : 'tipline';
+}
+
+/** Must never change: the ids of bundles, relationships and the like derive from it. */
+const NAMESPACE = '636efb3b-4c88-4fcd-8460-67b05ae37df6';
+
+/**
+ * A UUID of RFC 4122, in lower case (§2.9). Some producers invent theirs; validators reject a whole bundle
+ * for one.
+ */
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+const STIX_ID = new RegExp(`^([a-z0-9][a-z0-9-]{1,249})--(${UUID})$`);
+
+export function bundleId(name: string): string {
+  return `bundle--${uuidv5(`bundle:${name}`, NAMESPACE)}`;
+}
+
+/** Returns the id of a relationship: the same two ends and type give the same id. */
+export function relationshipId(from: string, type: string, to: string): string {
+  return `relationship--${uuidv5(`relationship:${from} ${type} ${to}`, NAMESPACE)}`;
+}
+
+/** Returns the UUID itself if STIX accepts it, else one derived from it. */
+export function entityUuid(uuid: string): string {
+  return parseStixId(`x-entity--${uuid}`)?.uuid ?? uuidv5(`entity:${uuid}`, NAMESPACE);
+}
+
+/** Returns the parts of a STIX id; null if the text is none. */
+export function parseStixId(text: string): { type: string; uuid: string } | null {
+  const [, type, uuid] = STIX_ID.exec(text) ?? [];
+  return type === undefined || uuid === undefined ? null : { type, uuid };
+}
+
+/** OASIS' property extension for TLP 2.0 (cti-stix-common-objects); STIX 2.1 itself knows only TLP 1.0. */
+const TLP_2_EXTENSION = 'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e88d';
+
+const UUID_BY_TLP: Readonly<Record<Tlp, string>> = {
+  CLEAR: '94868c89-83c2-464b-929b-a1a8aa3c8487',
+  GREEN: 'bab4a63c-aed9-4cf5-a766-dfca5abac2bb',
+  AMBER: '55d920b0-5e8b-4f79-9ee9-91f868d9b421',
+  AMBER_STRICT: '939a9414-2ddd-4d32-a0cd-375ea402b003',
+  RED: 'e828b379-4e03-4974-9ac4-e53a884c97c1',
+};
+
+const MARKINGS = new Map(TLPS.map((tlp) => [tlp, definition(tlp)]));
+
+/** The marking definition of a TLP, as OASIS publishes it: marking definitions have no `modified`. */
+export function markingOf(tlp: Tlp) {
+  return MARKINGS.get(tlp) ?? definition(tlp);
+}
+
+function definition(tlp: Tlp) {
+  const level = tlpName(tlp).toLowerCase();
+  return {
+    type: 'marking-definition',
+    spec_version: '2.1',
+    id: `marking-definition--${UUID_BY_TLP[tlp]}`,
+    created: '2022-10-01T00:00:00.000Z',
+    name: `TLP:${level.toUpperCase()}`,
+    extensions: { [TLP_2_EXTENSION]: { extension_type: 'property-extension', tlp_2_0: level } },
+  };
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { epochScopedCache, MAX_STALE_MS, type RevisionWatch } from '../../db/revision/watch.ts';
-import { strongEtag } from '../etag.ts';
+import { strongEtag } from '../conditional.ts';
 
 /** A response computed from one snapshot of the database. */
 export interface Computed {

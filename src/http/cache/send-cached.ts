@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../db/visibility.ts';
-import { NO_CACHE } from '../api-route.ts';
+import { isKnownToClient, isSentWith304 } from '../conditional.ts';
 import { ApiError } from '../errors.ts';
-import { isUuid } from '../query-validator.ts';
-import type { CachedUrls } from './cached-urls.ts';
-import type { Computed, ResponseCache } from './response-cache.ts';
+import { NO_CACHE } from '../routes.ts';
+import { SECURITY_HEADERS } from '../security-headers.ts';
+import { isUuid } from '../validation.ts';
+import type { CachedResponse, Computed, ResponseCache } from './response-cache.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -43,4 +45,87 @@ export async function sendById(
   const found = isUuid(id) ? await read(request.principal, id) : undefined;
   if (!found) throw new ApiError('not_found', notFound);
   return reply.headers({ 'cache-control': cacheControl, 'content-type': JSON_TYPE }).send(found);
+}
+
+/** Cached responses by the URL of their request, which need not be parsed and validated again. */
+export interface CachedUrls {
+  /** Records the cache key of a request's URL, and the headers of its response. */
+  remember(request: FastifyRequest, reply: FastifyReply, cacheKey: string): void;
+  /** Sends the cached response for the URL of an authorized request. @returns false: there is none */
+  send(request: FastifyRequest, reply: FastifyReply): boolean;
+}
+
+interface Entry {
+  cacheKey: string;
+  /** Alternating names and values of the headers that are the same in every response. */
+  headers: string[];
+  headersOf304: string[];
+}
+
+/** Headers that differ in each response. */
+const PER_RESPONSE_HEADERS = [
+  'x-request-id',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+];
+const NOT_CACHED = new Set([...PER_RESPONSE_HEADERS, 'etag', 'content-length']);
+const MAX_ENTRIES = 10_000;
+const MAX_URL_LENGTH = 500;
+
+export function cachedUrls(responses: Pick<ResponseCache, 'findCached'>): CachedUrls {
+  const entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
+  const keyOf = ({ principal, originalUrl }: FastifyRequest) => `${principal.tlpCeiling} ${originalUrl}`;
+  return {
+    remember(request, reply, cacheKey) {
+      if (request.originalUrl.length > MAX_URL_LENGTH) return;
+      const sentHeaders = Object.entries({ ...SECURITY_HEADERS, ...reply.getHeaders() }).filter(
+        ([name]) => !NOT_CACHED.has(name),
+      );
+      const flat = (pairs: typeof sentHeaders) => pairs.flatMap(([name, value]) => [name, String(value)]);
+      entries.set(keyOf(request), {
+        cacheKey: cacheKey,
+        headers: flat(sentHeaders),
+        headersOf304: flat(sentHeaders.filter(([name]) => isSentWith304(name))),
+      });
+    },
+    send(request, reply) {
+      if (request.method !== 'GET') return false;
+      const entry = entries.get(keyOf(request));
+      const cached = entry && responses.findCached(entry.cacheKey, request.principal.now.getTime());
+      if (!cached) return false;
+      write(request, reply, entry, cached);
+      return true;
+    },
+  };
+}
+
+function write(request: FastifyRequest, reply: FastifyReply, entry: Entry, cached: CachedResponse): void {
+  const own = ['etag', cached.etag];
+  for (const name of PER_RESPONSE_HEADERS) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) own.push(name, String(value));
+  }
+  const { raw } = reply.hijack();
+  if (isKnownToClient(request, cached.etag)) {
+    raw.writeHead(304, [...entry.headersOf304, ...own]);
+    runAtTickEnd(() => raw.end());
+  } else {
+    raw.writeHead(200, [...entry.headers, ...own, 'content-length', String(cached.body.length)]);
+    runAtTickEnd(() => raw.end(cached.body));
+  }
+}
+
+const pending: (() => void)[] = [];
+
+/**
+ * Runs a function at the end of this turn of the event loop, after those deferred before. When responses are written
+ * directly after each other, the process that reads them stays awake; a wake-up costs as much as a response
+ * (bench/NOTES.md).
+ */
+function runAtTickEnd(write: () => void): void {
+  if (pending.push(write) > 1) return;
+  setImmediate(() => {
+    for (const one of pending.splice(0)) one();
+  });
 }

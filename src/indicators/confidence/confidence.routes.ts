@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditActor } from '../../audit/audit.queries.ts';
 import type { Db } from '../../db/database.ts';
 import { ApiError } from '../../http/errors.ts';
-import { idOf, routeOf } from '../../http/operation.ts';
+import { idOf, routeOf } from '../../http/routes.ts';
 import type { PinTrigger } from '../../model/confidence.ts';
 import { findForAnalyst } from '../read/indicators.queries.ts';
 import { pinConfidence, unpinConfidence } from './confidence.schema.ts';

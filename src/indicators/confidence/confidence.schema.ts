@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { operation } from '../../http/operation.ts';
+import { operation } from '../../http/routes.ts';
 import { nullable, score } from '../../http/schema.ts';
 
 const strict = { additionalProperties: false };

@@ -1,15 +1,19 @@
 import { type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { batchLoader } from '../../db/batch-loader.ts';
-import { caseInsensitive } from '../../db/case-insensitive.ts';
 import type { Db } from '../../db/database.ts';
-import { likeContains } from '../../db/like-contains.ts';
-import { linkedFrom, linkedTo } from '../../db/linked.ts';
-import type { PageRequest } from '../../db/page.ts';
-import { actorActive, campaignStatus } from '../../db/time-rules.ts';
+import type { PageRequest } from '../../db/expressions.ts';
+import {
+  actorActive,
+  campaignStatus,
+  caseInsensitive,
+  likeContains,
+  linkedFrom,
+  linkedTo,
+} from '../../db/expressions.ts';
 import { type Principal, visible, visibleToAnalyst } from '../../db/visibility.ts';
-import type { Instant } from '../../model/instant.ts';
-import { searchForms, searchText } from '../../model/search-text.ts';
+import type { Instant } from '../../model/dates.ts';
+import { searchForms, searchText } from '../../model/text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
 
 export interface IndicatorFilters {

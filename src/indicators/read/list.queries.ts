@@ -1,10 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { MAX_PAGE_SIZE, type PageRequest } from '../../db/page.ts';
+import { type Preparation, prepare, RawRow } from '../../db/database.ts';
+import { MAX_PAGE_SIZE, type PageRequest } from '../../db/expressions.ts';
 import { parseInstant, parseTextArray, parseTimestamp } from '../../db/postgres/text-formats.ts';
-import { type Preparation, prepare, RawRow } from '../../db/prepared-query.ts';
 import { type Principal, visible } from '../../db/visibility.ts';
-import { searchForms } from '../../model/search-text.ts';
+import { searchForms } from '../../model/text.ts';
 import {
   type IndicatorFilters,
   type IndicatorRow,

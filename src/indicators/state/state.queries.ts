@@ -1,9 +1,9 @@
 import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../../db/database.ts';
-import { nextModifiedAt } from '../../db/next-modified-at.ts';
+import { nextModifiedAt } from '../../db/expressions.ts';
 import type { Tables } from '../../db/tables.ts';
-import { searchText } from '../../model/search-text.ts';
 import type { ResolvedIndicator, SourceStatement, Statement } from '../../model/statement.ts';
+import { searchText } from '../../model/text.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import { loadSources } from '../../sources/store/sources.queries.ts';
 import type { WhitelistHit } from '../../whitelist/matching/matcher.ts';
@@ -278,4 +278,16 @@ export async function writeStatements(
 
 function byKey<K extends string>(key: K) {
   return (a: Record<K, string>, b: Record<K, string>) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0);
+}
+
+/** Returns the indicators with these ids for operators, without a visibility predicate. */
+export async function findIdentities(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ id: string; type: IndicatorType; value: string }[]> {
+  return db
+    .selectFrom('indicator')
+    .select(['id', 'type', 'value'])
+    .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+    .execute();
 }

@@ -1,12 +1,12 @@
+import { detectType } from '../../model/detect-type.ts';
 import { normalize } from '../../model/normalize.ts';
-import { readText } from '../../model/text.ts';
-import type { IndicatorType } from '../../model/vocabulary.ts';
+import { refang } from '../../model/refang.ts';
+import { readText, searchText } from '../../model/text.ts';
+import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
 import { readExpression } from './expression.ts';
-import type { ListKind } from './list-kind.ts';
-import { type Reach, readName } from './name-entry.ts';
-import { readNetwork } from './network.ts';
-import type { Rule, Rules } from './rule.ts';
-import { readSubstring } from './substring-entry.ts';
+import { isReservedName, PUBLIC_SUFFIX, type Reach, readName, suffixKind } from './names.ts';
+import { isNetworkText, readNetwork } from './network.ts';
+import type { ListKind, Rule, Rules } from './rule.ts';
 
 const NAMED: ReadonlySet<IndicatorType> = new Set(['DOMAIN', 'URL', 'EMAIL']);
 const ADDRESSED: ReadonlySet<IndicatorType> = new Set(['IPV4', 'IPV6', 'URL']);
@@ -78,4 +78,111 @@ function readHost(text: string, reach: Reach): Rules {
 function networkRule(text: string): Rules {
   const network = readNetwork(text);
   return 'rejected' in network ? network : [{ by: 'network', network }];
+}
+
+export interface OperatorEntryRule {
+  kind: ListKind;
+  /** In canonical form, so that two spellings of one entry are equal. */
+  entry: string;
+  types: readonly IndicatorType[];
+}
+
+type Result = OperatorEntryRule | { rejected: string };
+
+const OF_A_NAME: readonly IndicatorType[] = ['DOMAIN', 'URL', 'EMAIL'];
+const OF_A_NETWORK: readonly IndicatorType[] = ['IPV4', 'IPV6', 'URL'];
+
+/**
+ * Parses an entry that an operator typed, defanged or not:
+ * - an address or a network: it, and URLs with such a host;
+ * - `example.com`: the name and the names below, with URLs and e-mail addresses there; `*.example.com`: the
+ *   names below alone; `=example.com`: the name alone, with its URLs and e-mail addresses;
+ * - `/pattern/i`: every value that matches;
+ * - an e-mail address, a URL, a hash, a CVE, an AS number, a Bitcoin address, a registry key: exactly that
+ *   value.
+ *
+ * A file name, a mutex and a user agent cannot be recognized by their form, and a name outside the public DNS
+ * (`intranet.corp`) cannot be distinguished from a file name: these need `type`.
+ */
+export function parseOperatorEntry(text: string, type?: IndicatorType): Result {
+  const read = readText(text);
+  if ('rejected' in read) return read;
+  if (type !== undefined) return readAs(type, read.text);
+  if (read.text.startsWith('/')) return readPattern(read.text);
+  const plain = refang(read.text);
+  if (plain === null || plain === '') return { rejected: 'nested defanging' };
+  if (plain.startsWith('=')) return readNameAlone(plain.slice(1));
+  if (plain.startsWith('*.')) return readNames(plain);
+  if (isNetworkText(plain)) return readAddresses(plain);
+  const detected = detectType(plain);
+  if (detected !== null) return readAs(detected, plain);
+  const name = readName(plain, 'itself and below');
+  if ('rejected' in name ? name.rejected === PUBLIC_SUFFIX : isReservedName(name.name))
+    return readNames(plain);
+  return { rejected: 'neither a name nor a value whose type can be told' };
+}
+
+function readAs(type: IndicatorType, text: string): Result {
+  if (type === 'DOMAIN') return readNames(text);
+  if (type === 'IPV4' || type === 'IPV6') return readAddresses(refang(text) ?? '');
+  const result = normalize(type, text);
+  return 'rejected' in result ? result : { kind: 'string', entry: result.normalized, types: [result.type] };
+}
+
+function readAddresses(text: string): Result {
+  const network = readNetwork(text);
+  return 'rejected' in network ? network : { kind: 'cidr', entry: network.text, types: OF_A_NETWORK };
+}
+
+function readNames(text: string): Result {
+  const name = readName(refang(text) ?? '', 'itself and below');
+  if ('rejected' in name) return name;
+  return { kind: 'hostname', entry: name.reach === 'below' ? `*.${name.name}` : name.name, types: OF_A_NAME };
+}
+
+function readNameAlone(text: string): Result {
+  const name = normalize('DOMAIN', text);
+  return 'rejected' in name ? name : { kind: 'string', entry: name.normalized, types: OF_A_NAME };
+}
+
+function readPattern(text: string): Result {
+  const result = readExpression(text, INDICATOR_TYPES);
+  return 'rejected' in result ? result : { kind: 'regex', entry: text, types: INDICATOR_TYPES };
+}
+
+/** Minimum length of a part: three characters occur in too many values by chance. */
+export const SHORTEST_PART = 4;
+/** Maximum length of a part, which is that of a host name. */
+const LONGEST_PART = 253;
+
+/** Beginnings of very many values: a part of one of these would hide all of them. */
+const COMMON = [
+  ...[
+    'http://www.',
+    'https://www.',
+    'ftp://',
+    'ftps://',
+    'mozilla/5.0 (',
+    'cve-20',
+    'hkey_local_machine\\software\\',
+  ],
+  ...['hkey_current_user\\software\\', 'hkey_users\\', 'hkey_classes_root\\'],
+];
+
+const OF_A_HOST = /^[a-z0-9._-]+$/;
+
+/**
+ * Parses a substring entry. A part that a host can contain is searched for in the host alone, any other part
+ * in the whole value: attackers choose the path, the query and the part before the @, so `google.com` must
+ * not hide `http://evil.example/google.com/`. Letter case is ignored.
+ */
+function readSubstring(text: string): Rules {
+  const part = searchText(text);
+  if (part.length < SHORTEST_PART) return { rejected: `a part shorter than ${SHORTEST_PART} characters` };
+  if (part.length > LONGEST_PART) return { rejected: `a part longer than ${LONGEST_PART} characters` };
+  if (COMMON.some((common) => common.includes(part))) return { rejected: 'a part of very many values' };
+  const ofHost = OF_A_HOST.test(part);
+  if (ofHost && suffixKind(part.replace(/^[.]+|[.]+$/g, '')) === 'registry')
+    return { rejected: PUBLIC_SUFFIX };
+  return [{ by: 'part', part, of: ofHost ? 'host' : 'value' }];
 }

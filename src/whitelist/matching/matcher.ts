@@ -1,13 +1,20 @@
-import { searchText } from '../../model/search-text.ts';
-import { MAX_LENGTH } from '../../model/text.ts';
-import type { IndicatorType } from '../../model/vocabulary.ts';
-import { hostOf } from './host-of.ts';
-import { findName } from './name-index.ts';
+import type { RE2JS } from 're2js';
+import { MAX_LENGTH, searchText } from '../../model/text.ts';
+import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
+import { readEntry } from './entry.ts';
+import { findName, type NameTables, networkIndex, networkTableKey, substringIndex } from './indexes.ts';
+import { hostOf } from './names.ts';
 import { addressDigits } from './network.ts';
-import { networkIndex } from './network-index.ts';
-import { assignPriorities, highestPriority, NO_MATCH, type Priorities, TYPE_BIT } from './priority.ts';
-import { fillTables, type RuleTables } from './rule-tables.ts';
-import { substringIndex } from './substring-index.ts';
+import {
+  addPriority,
+  assignPriorities,
+  highestPriority,
+  NO_MATCH,
+  type Priorities,
+  type PriorityTable,
+  TYPE_BIT,
+} from './priority.ts';
+import type { ListKind, Rule } from './rule.ts';
 import type { Warninglist } from './warninglist.ts';
 
 export interface WhitelistHit {
@@ -83,4 +90,78 @@ function partSearch({ parts }: RuleTables, ranks: Priorities) {
     const text = searchText(normalized);
     return Math.min(inHost.find(host ?? text, typeBit), inValue.find(text, typeBit));
   };
+}
+
+/** A rule whose matches an index can find: by id, by host name or by address. */
+export type IndexedRule = Extract<Rule, { by: 'value' | 'name' | 'network' }>;
+
+/**
+ * Returns the rules by which database indexes find every value that an entry can match. Without `types`, the
+ * entry may be in a list for all types.
+ * @returns null if indexes cannot find all of them
+ */
+export function candidatesOf(
+  kind: ListKind,
+  entry: string,
+  types: readonly IndicatorType[] = INDICATOR_TYPES,
+): readonly IndexedRule[] | null {
+  const rules = readEntry(kind, entry, types);
+  if ('rejected' in rules) return null;
+  return rules.every(isIndexed) ? rules : null;
+}
+
+function isIndexed(rule: Rule): rule is IndexedRule {
+  return rule.by === 'value' || rule.by === 'name' || rule.by === 'network';
+}
+
+/** The rules of all lists, merged into tables: a value is looked up once, however many lists there are. */
+interface RuleTables {
+  values: Readonly<Record<IndicatorType, PriorityTable>>;
+  names: NameTables;
+  /** Keyed by `networkTableKey`. */
+  networks: Readonly<Record<'ipv4' | 'ipv6', PriorityTable>>;
+  parts: Readonly<Record<'host' | 'value', PriorityTable>>;
+  /** Ascending by rank. */
+  expressions: { rank: number; types: number; expression: RE2JS }[];
+}
+
+/** Builds the tables of all lists. Entries that cannot be evaluated use up their rank and have no rule. */
+function fillTables(lists: readonly { list: Warninglist }[], ranks: Priorities): RuleTables {
+  const tables: RuleTables = {
+    values: Object.fromEntries(INDICATOR_TYPES.map((type) => [type, new Map()])) as RuleTables['values'],
+    names: { itself: new Map(), 'itself and below': new Map(), below: new Map() },
+    networks: { ipv4: new Map(), ipv6: new Map() },
+    parts: { host: new Map(), value: new Map() },
+    expressions: [],
+  };
+  let rank = 0;
+  for (const { list } of lists) {
+    for (const entry of list.entries) {
+      const rules = readEntry(list.kind, entry, list.types);
+      if (!('rejected' in rules)) for (const rule of rules) addRule(tables, rule, rank, ranks);
+      rank++;
+    }
+  }
+  return tables;
+}
+
+function addRule(tables: RuleTables, rule: Rule, rank: number, ranks: Priorities): void {
+  switch (rule.by) {
+    case 'value':
+      addPriority(tables.values[rule.type], rule.value, rank, ranks);
+      break;
+    case 'name':
+      addPriority(tables.names[rule.reach], rule.name, rank, ranks);
+      break;
+    case 'network': {
+      const table = rule.network.digits.length === 8 ? tables.networks.ipv4 : tables.networks.ipv6;
+      addPriority(table, networkTableKey(rule.network), rank, ranks);
+      break;
+    }
+    case 'part':
+      addPriority(tables.parts[rule.of], rule.part, rank, ranks);
+      break;
+    case 'expression':
+      tables.expressions.push({ rank, types: ranks.typesOf(rank), expression: rule.expression });
+  }
 }

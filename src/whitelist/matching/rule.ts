@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
 import type { IndicatorType } from '../../model/vocabulary.ts';
-import type { Reach } from './name-entry.ts';
+import type { Reach } from './names.ts';
 import type { Network } from './network.ts';
 
 /** A list entry in the form in which it is matched. */
@@ -19,3 +19,7 @@ export type Rule =
   | { by: 'expression'; expression: RE2JS };
 
 export type Rules = readonly Rule[] | { rejected: string };
+
+/** How the entries of a list match: the `type` of a MISP warninglist. */
+export const LIST_KINDS = ['string', 'substring', 'hostname', 'cidr', 'regex'] as const;
+export type ListKind = (typeof LIST_KINDS)[number];

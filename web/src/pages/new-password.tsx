@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import { useSearch } from '@tanstack/react-router';
-import { sameSitePath } from '../../../src/model/same-site-path.ts';
+import { sameSitePath } from '../../../src/model/account.ts';
 import { signOut } from '../client/sign-out.ts';
 import { ChangePassword } from '../parts/change-password.tsx';
 import { StandalonePage } from '../parts/standalone-page.tsx';

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../../../db/database.ts';
-import { nextModifiedAt } from '../../../db/next-modified-at.ts';
+import { nextModifiedAt } from '../../../db/expressions.ts';
 import type { Tables } from '../../../db/tables.ts';
 import type { CampaignStatus } from '../../../model/vocabulary.ts';
 

@@ -2,7 +2,7 @@ import { Alert, Button, Divider } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { sameSitePath } from '../../../../src/model/same-site-path.ts';
+import { sameSitePath } from '../../../../src/model/account.ts';
 import { apiUrl } from '../../client/api.ts';
 import { apiQueryOptions } from '../../client/queries.ts';
 import { StandalonePage } from '../../parts/standalone-page.tsx';

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Select, Stack, TagsInput, TextInput } from '@mantine/core';
-import { SCOPES, type Scope } from '../../../../../src/model/scopes.ts';
+import { SCOPES, type Scope } from '../../../../../src/model/account.ts';
 import { TLPS } from '../../../../../src/model/vocabulary.ts';
 import { useAccount, useApiMutation } from '../../../client/queries.ts';
 import { Form, FormError } from '../../../parts/form.tsx';

@@ -1,5 +1,5 @@
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
-import type { Scope } from '../../../../../src/model/scopes.ts';
+import type { Scope } from '../../../../../src/model/account.ts';
 import { CopyButton } from '../../../parts/copy-buttons.tsx';
 
 const EXAMPLES: [Scope, string][] = [

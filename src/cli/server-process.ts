@@ -1,0 +1,76 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { redactKeys } from '../http/request-log.ts';
+import { systemReason } from '../model/system-error.ts';
+
+/**
+ * Starts listening.
+ * @param setting the name of the port's setting, for error messages
+ * @returns the URL of the server for users, http://host:port
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port, setting }: { host: string; port: number; setting: string },
+): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const reason = systemReason(error);
+    if (reason === undefined) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
+      throw new Error(`Port ${port} on ${host} is in use already. Choose another with ${setting}.`);
+    throw new Error(`Cannot listen on HOST ${host}, ${setting} ${port}: ${reason}.`);
+  }
+  return addressFor(host, (app.server.address() as AddressInfo).port);
+}
+
+function addressFor(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** Signals that request a graceful shutdown. */
+export const END_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** The maximum duration of a shutdown; after it, the process exits with code 1. */
+const SHUTDOWN_MS = 25_000;
+
+/**
+ * Shuts the process down on the first SIGTERM or SIGINT and ignores later ones.
+ * @param delayMs the time that `close` waits before it closes anything; it extends the maximum duration
+ */
+export function stopOnSignals(close: () => Promise<void>, delayMs = 0): void {
+  let stopping = false;
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), delayMs + SHUTDOWN_MS).unref();
+    close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  for (const signal of END_SIGNALS) process.on(signal, stop);
+}
+
+export interface RunningServer {
+  /** The URL for users, http://host:port. */
+  address: string;
+  storage: string;
+  /**
+   * The link that creates the account of the first administrator, once and within one hour. null: an account
+   * exists, this is a secondary, or the link could not be stored.
+   */
+  firstStart: string | null;
+}
+
+/** Opens the log, one JSON object a line; by default on standard error, because standard output is for users. */
+export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Logger {
+  return pino({ level, serializers: { req: requestForLog } }, destination);
+}
+
+/** Returns a request for the log, without headers and without API keys in its URL. */
+function requestForLog(request: { method: string; url: string; ip?: string }) {
+  return { method: request.method, url: redactKeys(request.url), remoteAddress: request.ip };
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * The maximum number of requests that wait on one connection. A client that pipelines more gets the responses to
+ * these; then the connection is closed.
+ */
+export const MAX_PIPELINED = 100;
+
+/** The last accepted response of a connection, and how many of its requests wait. */
+interface Connection {
+  last: ServerResponse;
+  waiting: number;
+}
+
+/**
+ * Returns a listener that handles the requests of a connection one after the other. Node emits all pipelined
+ * requests (RFC 9112 §9.3.2) at once, and would compute and buffer every response for a client that reads none.
+ */
+export function oneRequestAtATime(listener: RequestListener): RequestListener {
+  const connections = new WeakMap<Socket, Connection>();
+  return (request, response) => {
+    const { socket } = request;
+    const connection = connections.get(socket);
+    // Node assigns the socket to a response when the previous response has ended.
+    if (!connection || response.socket !== null) {
+      if (connection) connection.last = response;
+      else connections.set(socket, { last: response, waiting: 0 });
+      return listener(request, response);
+    }
+    if (connection.waiting >= MAX_PIPELINED) {
+      // The last accepted response sends `Connection: close`: Node closes the connection after it and drops the rest.
+      connection.last.shouldKeepAlive = false;
+      return;
+    }
+    const before = connection.last;
+    connection.last = response;
+    connection.waiting++;
+    before.once('close', () => {
+      connection.waiting--;
+      if (!socket.destroyed) listener(request, response);
+    });
+  };
+}
+
+export interface SlowBodies {
+  /** The interval at which each incomplete body is checked. */
+  intervalMs: number;
+  /** The bytes that must have arrived since the last check of an incomplete body. */
+  minBytes: number;
+}
+
+/** A minimum of 1 KiB a second. */
+const DEFAULT: SlowBodies = { intervalMs: 10_000, minBytes: 10 * 1024 };
+
+/**
+ * Aborts requests whose bodies arrive too slowly, on every route: a large upload may take long, but no client may
+ * hold a connection by sending a byte now and then. A body that the server itself has not read is not too slow.
+ * @param refuse writes an error response to the socket and ends it
+ */
+export function cutSlowBodies(
+  server: Server,
+  refuse: (socket: Socket) => void,
+  { intervalMs: everyMs, minBytes: leastBytes }: SlowBodies = DEFAULT,
+): void {
+  server.on('request', (request, response) => {
+    if (!hasBody(request)) return;
+    const { socket } = request;
+    let before = socket.bytesRead;
+    const timer = setInterval(() => {
+      if (request.complete || socket.destroyed) return clearInterval(timer);
+      const received = socket.bytesRead - before;
+      before = socket.bytesRead;
+      if (received >= leastBytes || request.readableLength > 0) return;
+      clearInterval(timer);
+      if (response.headersSent) socket.destroy();
+      else refuse(socket);
+    }, everyMs);
+    timer.unref();
+    request.once('close', () => clearInterval(timer));
+  });
+}
+
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
+ * Keeps `closeIdleConnections` from closing connections that still send. Node regards a connection as idle once its
+ * last response has ended, even if a slow client has not received it all. Such a connection stays open until a later
+ * call finds that everything has been sent.
+ */
+export function drainConnections(server: Server): void {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    const sending = [...sockets].filter(({ writableLength }) => writableLength > 0);
+    const open = sending.map((socket) => ({ socket, destroy: socket.destroy }));
+    for (const { socket } of open) socket.destroy = () => socket;
+    closeIdle();
+    for (const { socket, destroy } of open) socket.destroy = destroy;
+  };
+}

@@ -1,0 +1,164 @@
+import type { TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import { isWithinCalendar } from '../model/dates.ts';
+import { ApiError } from './errors.ts';
+
+/** The subset of JSON Schema that describes a query parameter. */
+interface ParameterSchema {
+  type: 'integer' | 'boolean' | 'string' | 'array';
+  enum?: string[];
+  /** The items of a list: separated by commas, given by repeating the parameter, or both. */
+  items?: { enum: string[] };
+  format?: 'date-time' | 'uuid';
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  default?: unknown;
+}
+
+interface QuerySchema {
+  properties?: Record<string, ParameterSchema>;
+  /** Includes parameters with a default. */
+  required?: string[];
+}
+
+type Parsed = { value: unknown } | { allowed: string };
+
+/**
+ * Returns a strict validator for a query string: a parameter that is unknown, empty, of the wrong type, or repeated
+ * without being a list is an error that names the parameter and the allowed values. A mistyped filter must not
+ * return everything.
+ */
+export function queryValidator({ properties = {}, required = [] }: QuerySchema) {
+  const known = new Map(Object.entries(properties));
+  const names = [...known.keys()].join(', ') || 'none';
+  return (raw: Record<string, string | string[]>): { value: unknown } | { error: ApiError } => {
+    const value: Record<string, unknown> = {};
+    for (const [name, schema] of known) if (schema.default !== undefined) value[name] = schema.default;
+    for (const [name, text] of Object.entries(raw)) {
+      const schema = known.get(name);
+      if (!schema) return invalid(`Unknown query parameter "${printable(name)}". Allowed: ${names}.`);
+      if (typeof text !== 'string' && !schema.items) return invalid(`${name} must not be repeated.`);
+      const parsed = parse(schema, String(text));
+      if ('allowed' in parsed) return invalid(`${name} must be ${parsed.allowed}.`);
+      value[name] = parsed.value;
+    }
+    const missing = required.find((name) => value[name] === undefined);
+    if (missing !== undefined) return invalid(`${missing} is required.`);
+    return { value };
+  };
+}
+
+function invalid(message: string): { error: ApiError } {
+  return { error: new ApiError('invalid_parameter', message) };
+}
+
+/** Returns the name as short, printable ASCII: names in error messages are untrusted input. */
+function printable(name: string): string {
+  return name.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 40);
+}
+
+function parse(schema: ParameterSchema, text: string): Parsed {
+  if (schema.type === 'integer') return integer(schema, text);
+  if (schema.type === 'boolean') {
+    return text === 'true' || text === 'false' ? { value: text === 'true' } : { allowed: 'true or false' };
+  }
+  if (schema.items) return list(schema.items.enum, text);
+  if (schema.enum) {
+    return schema.enum.includes(text) ? { value: text } : { allowed: `one of ${schema.enum.join(', ')}` };
+  }
+  if (schema.format === 'date-time') return dateTime(text);
+  if (schema.format === 'uuid') {
+    return isUuid(text) ? { value: text.toLowerCase() } : { allowed: 'an id (a UUID)' };
+  }
+  return string(schema, text);
+}
+
+function list(allowed: string[], text: string): Parsed {
+  const words = text.split(',');
+  const fits = words.every((word) => allowed.includes(word)) && new Set(words).size === words.length;
+  return fits
+    ? { value: words }
+    : {
+        allowed: `a list of ${allowed.join(', ')}, each once, repeated or with commas and no blanks between`,
+      };
+}
+
+function integer({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: ParameterSchema, text: string): Parsed {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= minimum && value <= maximum
+    ? { value }
+    : { allowed: `a whole number from ${minimum} to ${maximum}` };
+}
+
+function string({ minLength = 1, maxLength = 1024 }: ParameterSchema, text: string): Parsed {
+  const fits = text.length >= minLength && text.length <= maxLength && !text.includes('\0');
+  return fits ? { value: text } : { allowed: `${minLength} to ${maxLength} characters long, without NUL` };
+}
+
+/** An RFC 3339 date-time, or a full-date (midnight UTC). */
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2}))?$/;
+
+function dateTime(text: string): Parsed {
+  const value = parseInstant(text);
+  return value === null
+    ? { allowed: 'an ISO 8601 date and time such as 2026-01-31T12:00:00Z, or a date (a + is written %2B)' }
+    : { value };
+}
+
+/** Returns an instant as ISO 8601 in UTC; null: the text is no instant, or outside the database's calendar. */
+export function parseInstant(text: string): string | null {
+  const day = text.match(DATE_TIME)?.[1];
+  const value = new Date(day === text ? `${day}T00:00:00Z` : text);
+  // The Date parser rolls 30 February over into March: the day must equal the one in the text.
+  const real =
+    day !== undefined &&
+    !Number.isNaN(new Date(`${day}T00:00:00Z`).getTime()) &&
+    new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  return real && isWithinCalendar(value) ? value.toISOString() : null;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+/**
+ * Parses a query string by the URL standard (application/x-www-form-urlencoded). Parsing never fails: invalid
+ * percent-encoding is taken literally. A repeated name becomes a list, which only list parameters accept.
+ */
+export function parseQuerystring(text: string): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(text)) {
+    const before = query[name];
+    if (before === undefined) query[name] = value;
+    else if (typeof before === 'string') query[name] = [before, value];
+    else before.push(value);
+  }
+  return query;
+}
+
+/** Returns a validator for a JSON body, which reports the first error. */
+export function bodyValidator(schema: TSchema) {
+  return (body: unknown): { value: unknown } | { error: ApiError } => {
+    // An operation without required fields accepts a request without a body.
+    const value = body ?? {};
+    if (holdsNul(value))
+      return { error: new ApiError('invalid_parameter', 'The body must not contain NUL characters.') };
+    if (Value.Check(schema, value)) return { value };
+    const [first] = Value.Errors(schema, value);
+    const path = first?.instancePath.slice(1).replaceAll('/', '.');
+    return {
+      error: new ApiError('invalid_parameter', `${path || 'The body'}: ${first?.message ?? 'not valid'}.`),
+    };
+  };
+}
+
+/** Returns whether any string contains NUL, which PostgreSQL text cannot. */
+function holdsNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some((pair) => pair.some(holdsNul));
+}

@@ -1,0 +1,44 @@
+import type { Tlp } from '../model/vocabulary.ts';
+import { mostRestrictive, tlpOfTag } from './markings.ts';
+import { type Fields, field, isObject, listOf, RecordRejected, tagsOf, textOf } from './record-fields.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The uuid of an event or an attribute in lower case; null when it has none of that form. */
+export function uuidOf(record: Fields): string | null {
+  const uuid = textOf(field(record, 'uuid'))?.toLowerCase() ?? '';
+  return UUID.test(uuid) ? uuid : null;
+}
+
+/** Returns the STIX id that MISP's own STIX export would give a record; at most one. */
+export function stixId(type: 'report' | 'indicator', record: Fields): string[] {
+  const uuid = uuidOf(record);
+  return uuid === null ? [] : [`${type}--${uuid}`];
+}
+
+export interface MispTags {
+  /** The narrowest of the `tlp:` tags; null: there is none. */
+  tlp: Tlp | null;
+  /** Free tags, without TLP and galaxy tags. */
+  plain: string[];
+  /** `misp-galaxy:threat-actor="X"` and the like, unchanged. */
+  galaxy: string[];
+}
+
+/**
+ * Reads the tags of an event or an attribute.
+ * @throws {RecordRejected} if they cannot be read, because a TLP may be among them
+ */
+export function mispTags(record: Fields): MispTags {
+  const list = listOf(field(record, 'Tag'));
+  if (list === null) throw new RecordRejected('Tag is not a list');
+  const names = list
+    .map((tag) => textOf(isObject(tag) ? field(tag, 'name') : tag))
+    .filter((name) => name !== null);
+  const isGalaxy = (name: string) => /^misp-galaxy:/i.test(name);
+  return {
+    tlp: mostRestrictive(names.map(tlpOfTag)),
+    plain: tagsOf(names.filter((name) => !isGalaxy(name) && tlpOfTag(name) === null)),
+    galaxy: tagsOf(names.filter(isGalaxy)),
+  };
+}
