@@ -12,6 +12,7 @@ import {
   TXT_STYLES,
   type TxtStyle,
 } from '../formats/format.ts';
+import { addCounts, Skipped } from '../formats/skipped.ts';
 import { ApiError } from '../http/errors.ts';
 import {
   INDICATOR_TYPES,
@@ -48,6 +49,7 @@ interface ExportCommandOptions {
   actor?: string;
   campaign?: string;
   minConfidence?: number;
+  forDetection?: 'true' | 'false';
   since?: string;
   csvGuard: boolean;
   style?: TxtStyle;
@@ -83,6 +85,11 @@ export function exportCommand(): Command {
     .option('--actor <id>', 'linked to this actor', uuid)
     .option('--campaign <id>', 'linked to this campaign', uuid)
     .option('--min-confidence <percent>', 'minimum confidence', percent)
+    .addOption(
+      new Option('--for-detection <boolean>', 'true: for rules and block lists; false: context only').choices(
+        ['true', 'false'],
+      ),
+    )
     .option('--since <time>', 'last seen at or after this time, ISO 8601', instant)
     .option('--no-csv-guard', 'csv: do not escape spreadsheet formulas')
     .addOption(new Option('--style <style>', 'txt: product that loads the list').choices(TXT_STYLES))
@@ -102,6 +109,7 @@ async function runExport(options: ExportCommandOptions, command: Command): Promi
     ...(options.actor && { actorId: options.actor }),
     ...(options.campaign && { campaignId: options.campaign }),
     ...(options.minConfidence !== undefined && { minConfidence: options.minConfidence }),
+    ...(options.forDetection !== undefined && { forDetection: options.forDetection === 'true' }),
     ...(options.since && { since: options.since }),
   };
   const given = {
@@ -131,10 +139,11 @@ async function runExport(options: ExportCommandOptions, command: Command): Promi
         variant,
       );
       try {
-        await write(output.stream, snapshot, format, interrupted.signal)
+        const skipped = new Skipped();
+        await write(output.stream, snapshot, format, skipped, interrupted.signal)
           .then(output.commit)
           .catch((error) => asFailure(error, options.output));
-        report(snapshot);
+        report(snapshot, skipped);
       } finally {
         await snapshot.close();
       }
@@ -171,6 +180,7 @@ async function write(
   target: Writable,
   snapshot: Snapshot,
   format: ExportFormat,
+  skipped: Skipped,
   signal: AbortSignal,
 ): Promise<void> {
   const bar = new SingleBar({
@@ -188,7 +198,7 @@ async function write(
   }
   if (shown) bar.start(Math.max(1, snapshot.rows), 0);
   try {
-    await pipeline(Readable.from(format.write(counted(), snapshot.info)), target, {
+    await pipeline(Readable.from(format.write(counted(), snapshot.info, skipped)), target, {
       end: target !== process.stdout,
       signal,
     });
@@ -197,9 +207,13 @@ async function write(
   }
 }
 
-function report({ rows, skipped: { limit, ...others } }: Snapshot): void {
+function report(snapshot: Snapshot, skipped: Skipped): void {
+  const { limit, ...others } = addCounts(snapshot.skipped, skipped.counts);
+  const rows = snapshot.rows - sum(Object.values(skipped.counts));
   const left = Object.entries(others).map(([reason, count]) => `${count} ${reason}`);
-  const without = left.length > 0 ? ` Skipped, not supported by the format: ${left.join(', ')}.` : '';
+  const without = left.length > 0 ? ` Skipped: ${left.join(', ')}.` : '';
   const beyond = limit === undefined ? '' : ` Beyond the limit: ${limit}.`;
   process.stderr.write(`${rows} indicators written.${without}${beyond}\n`);
 }
+
+const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);

@@ -183,7 +183,8 @@ export const EXPORT_HEADERS = {
   'X-Skipped': {
     type: 'string',
     description:
-      'How many of them the format leaves out and, as parameters, why: `5;cve=3;not-for-detection=2`.',
+      'How many of them the format leaves out and, as parameters, why: `5;cve=3;not-for-detection=2`. A trailer when ' +
+      'this is known only at the end of the export: the first time that a format is written that omits single values.',
   },
 };
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readRevision } from '../db/revision/revision.ts';
 import type { ExportFormat } from '../formats/format.ts';
+import { addCounts, Skipped } from '../formats/skipped.ts';
 import { ApiError } from '../http/errors.ts';
 import { codeDigest } from '../version.ts';
 import { exportCacheKey } from './export-cache-key.ts';
@@ -22,7 +23,10 @@ interface Prepared {
   tag: string;
   /** How many indicators match, on all pages together. */
   total: number;
-  skipped: Record<string, number>;
+  /**
+   * Returns how many of them the format leaves out, by reason; null: not known before the export is written.
+   */
+  skipped(): Record<string, number> | null;
   body: Spooled | null;
 }
 
@@ -37,9 +41,17 @@ export interface Exporter {
 }
 
 interface Entry extends Prepared {
+  /** Writes the body, or wrote it before; null: it has never been written. */
+  writing: Writing | null;
   revision: number;
   asOf: Date;
   validUntil: Date | null;
+}
+
+/** The indicators that the format left out while it wrote a body. */
+interface Writing {
+  skipped: Skipped;
+  isComplete: boolean;
 }
 
 /** Exports read from the database at once; each holds a connection of its pool until it is read. */
@@ -76,13 +88,14 @@ export function exporter(database: SnapshotSource, spool: Spool, onError: (error
     return entry;
   };
 
-  const write = (snapshot: Snapshot, format: ExportFormat, done: () => void) => {
+  const write = (snapshot: Snapshot, format: ExportFormat, writing: Writing, done: () => void) => {
     const pieces = async function* () {
       try {
         const { copied, info } = snapshot;
         yield* copied && format.writeCopied
-          ? format.writeCopied(copied.pieces(), copied.toRow, info)
-          : format.write(snapshot.read(), info);
+          ? format.writeCopied(copied.pieces(), copied.toRow, info, writing.skipped)
+          : format.write(snapshot.read(), info, writing.skipped);
+        writing.isComplete = true;
       } finally {
         await snapshot.close();
         done();
@@ -101,33 +114,37 @@ export function exporter(database: SnapshotSource, spool: Spool, onError: (error
     if (spool.isFull()) throw busy();
     const begun = begin(askedBy);
     let done = () => {};
-    let snapshot: Snapshot | undefined;
+    let opened: Snapshot | undefined;
     try {
       done = await reading(askedBy);
-      snapshot = await openSnapshot(database, selection, format, request.variant);
+      const snapshot = await openSnapshot(database, selection, format, request.variant);
+      opened = snapshot;
       const tag = tagOf(request, snapshot);
       const before = entries.get(key);
-      const body = before?.tag === tag && before.body && !before.body.failed ? before.body : null;
-      const entry: Entry = {
+      const same = before?.tag === tag ? before : null;
+      const body = same?.body && !same.body.failed ? same.body : null;
+      const entryOf = (ofBody: Spooled | null, writing: Writing | null): Entry => ({
         tag,
         total: snapshot.info.total,
-        skipped: snapshot.skipped,
-        body,
+        skipped: skippedBy(format, snapshot.skipped, writing),
+        body: ofBody,
+        writing,
         revision: snapshot.revision,
         asOf: selection.principal.now,
         validUntil: snapshot.validUntil,
-      };
+      });
       if (body || !wantsBody(tag)) {
         await snapshot.close();
         done();
         begun.end();
-        return keep(key, entry);
+        return keep(key, entryOf(body, same?.writing ?? null));
       }
-      const written = write(snapshot, format, done);
+      const writing = { skipped: new Skipped(), isComplete: false };
+      const written = write(snapshot, format, writing, done);
       begun.written(written);
-      return keep(key, { ...entry, body: written });
+      return keep(key, entryOf(written, writing));
     } catch (error) {
-      await snapshot?.close().catch(() => {});
+      await opened?.close().catch(() => {});
       done();
       begun.end();
       throw error;
@@ -145,6 +162,17 @@ export function exporter(database: SnapshotSource, spool: Spool, onError: (error
         return produce(key, request, wantsBody, askedBy);
       });
     },
+  };
+}
+
+function skippedBy(
+  { skipsValues }: ExportFormat,
+  byType: Record<string, number>,
+  writing: Writing | null,
+): () => Record<string, number> | null {
+  return () => {
+    if (!skipsValues) return byType;
+    return writing?.isComplete ? addCounts(byType, writing.skipped.counts) : null;
   };
 }
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { skippedField } from '../formats/skipped.ts';
 import { type ByteRange, matchesEtag, parseRange } from '../http/conditional.ts';
 import { ApiError } from '../http/errors.ts';
 import { NO_CACHE } from '../http/routes.ts';
@@ -31,9 +32,13 @@ export async function sendExport(
     vary: 'Accept-Encoding',
     etag,
     'x-total-count': String(prepared.total),
-    'x-skipped': skippedHeader(prepared.skipped),
   });
+  const skipped = prepared.skipped();
+  if (skipped) reply.header('x-skipped', skippedField(skipped));
   if (known) return reply.code(304).send();
+  // HTTP/1.0 has no chunks, and trailers only follow these (RFC 9112 §7.1.2).
+  if (!skipped && method === 'GET' && request.raw.httpVersion === '1.1')
+    reply.trailer('x-skipped', async () => skippedField(prepared.skipped() ?? {}));
   const { mediaType, extension } = wanted.format;
   reply.headers({
     'content-type': mediaType,
@@ -69,11 +74,4 @@ function sendFile(
 function preferredEncoding(request: FastifyRequest): Encoding {
   const chosen = request.accepts().encoding([...ENCODINGS, 'identity']);
   return ENCODINGS.find((encoding) => encoding === chosen) ?? 'identity';
-}
-
-/** Returns a structured field (RFC 9651): how many were left out and, as parameters, why. */
-function skippedHeader(skipped: Record<string, number>): string {
-  const reasons = Object.entries(skipped).map(([reason, count]) => `;${reason.toLowerCase()}=${count}`);
-  const total = Object.values(skipped).reduce((sum, count) => sum + count, 0);
-  return `${total}${reasons.join('')}`;
 }

@@ -8,6 +8,7 @@ import type {
   Sophistication,
   Tlp,
 } from '../model/vocabulary.ts';
+import type { Skipped } from './skipped.ts';
 
 export type { Instant } from '../model/dates.ts';
 
@@ -191,14 +192,18 @@ export interface FormatEntry {
 /**
  * An export format. `write` receives the rows in batches, in the format's order, only of its types and, for
  * `detectionOnly`, only those for detection. It yields the text in pieces of some kilobytes, holds a bounded
- * number of rows at a time, and is a pure function of its arguments: the same state gives the same bytes, for formats
- * that read `day` on the same day.
+ * number of rows at a time, and the same state gives the same bytes, for formats that read `day` on the same day.
+ * Every row is in the text or counted in `skipped`.
  */
 export interface ExportFormat extends ExportShape {
   readonly mediaType: string;
   /** Of the file name, without the dot. */
   readonly extension: string;
-  write(batches: AsyncIterable<readonly ExportIndicator[]>, info: ExportInfo): AsyncGenerator<string>;
+  write(
+    batches: AsyncIterable<readonly ExportIndicator[]>,
+    info: ExportInfo,
+    skipped: Skipped,
+  ): AsyncGenerator<string>;
   /**
    * Yields the same bytes as `write`, from the output of PostgreSQL's COPY for its columns, where that is
    * much faster.
@@ -209,6 +214,7 @@ export interface ExportFormat extends ExportShape {
     pieces: AsyncIterable<CopiedRows>,
     toRow: (line: string) => ExportIndicator,
     info: ExportInfo,
+    skipped: Skipped,
   ): AsyncGenerator<string | Uint8Array>;
 }
 
@@ -226,6 +232,8 @@ export interface ExportShape {
   readonly order: 'list' | 'number' | 'address';
   /** The members of an indicator that it reads; a row has no others. */
   readonly columns: readonly (keyof ExportIndicator)[];
+  /** Whether it may leave out rows because of their values: then their number is known when all are written. */
+  readonly skipsValues?: boolean;
   /** The facts that it reads besides the rows. */
   readonly reads: {
     context?: boolean;

@@ -1,5 +1,6 @@
 import { BACKSLASH, copiedRows, LAST_PRINTABLE, LF, placeOf, put, TAB } from './copied-rows.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo, FormatEntry } from './format.ts';
+import type { Skipped, SkipReason } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
 
 const NXDOMAIN = Buffer.from(' CNAME .\n');
@@ -37,11 +38,12 @@ export function rpzFormat(): ExportFormat {
     extension: 'rpz',
     types: TYPES,
     detectionOnly: true,
+    skipsValues: true,
     order: 'number',
     columns: ['type', 'value'],
     reads: { changedAt: true },
-    async *write(batches, info) {
-      const writer = zoneWriter();
+    async *write(batches, info, skipped) {
+      const writer = zoneWriter(skipped);
       yield head(info);
       for await (const batch of batches) {
         const text = batch.map(writer.linesOf).join('');
@@ -49,8 +51,8 @@ export function rpzFormat(): ExportFormat {
       }
       yield writer.end();
     },
-    async *writeCopied(pieces, toRow, info) {
-      const writer = zoneWriter();
+    async *writeCopied(pieces, toRow, info, skipped) {
+      const writer = zoneWriter(skipped);
       yield head(info);
       yield* copiedRows(pieces, recordsFromCopy, (row) => writer.linesOf(toRow(row)));
       yield writer.end();
@@ -70,18 +72,15 @@ export const rpz: FormatEntry = {
   open: rpzFormat,
 };
 
-function zoneWriter() {
-  let leftOut = 0;
+function zoneWriter(skipped: Skipped) {
   return {
     linesOf(row: ExportIndicator): string {
-      const owners = triggers(row);
-      if (owners.length === 0) leftOut++;
-      return recordsOf(owners);
+      const reason = row.type === 'DOMAIN' ? misfit(row.value) : null;
+      if (reason === null) return recordsOf(triggers(row));
+      skipped.add(reason);
+      return '';
     },
-    end: () =>
-      leftOut > 0
-        ? `; left out: ${leftOut} domains too long for a policy zone or within its own zones\n`
-        : '',
+    end: () => skipped.comment(';'),
   };
 }
 
@@ -101,7 +100,7 @@ function recordsFromCopy(source: Buffer, from: number, target: Buffer, to: numbe
   for (let byte = source[end] as number; byte !== LF; byte = source[++end] as number)
     if (byte === BACKSLASH || byte > LAST_PRINTABLE) return -1;
   const name = source.toString('latin1', valueAt, end);
-  if (!fits(name) || isPublicSuffix(name)) return -1;
+  if (misfit(name) !== null || isPublicSuffix(name)) return -1;
   let o = put(NXDOMAIN, target, copied(source, valueAt, end, target, to));
   o = put(UNDER, target, o);
   return put(NXDOMAIN, target, copied(source, valueAt, end, target, o));
@@ -134,14 +133,15 @@ function serial({ changedAt }: ExportInfo): number {
   return Math.floor(Number(changedAt ?? 0) / 1000) % 2 ** 32 || 1;
 }
 
-function fits(name: string): boolean {
-  return name.length <= MAX_NAME && !TRIGGER_ZONE.test(name);
+/** Returns why the zone cannot hold a name. */
+function misfit(name: string): SkipReason | null {
+  if (name.length > MAX_NAME) return 'length';
+  return TRIGGER_ZONE.test(name) ? 'reserved-name' : null;
 }
 
 function triggers({ type, value }: ExportIndicator): string[] {
   if (type === 'IPV4') return [`32.${value.split('.').reverse().join('.')}.rpz-ip`];
   if (type === 'IPV6') return [`128.${reversedGroups(value)}.rpz-ip`];
-  if (!fits(value)) return [];
   return isPublicSuffix(value) ? [value] : [value, `*.${value}`];
 }
 

@@ -8,7 +8,7 @@ import {
   TIPLINE_IDENTITY,
 } from './stix/common.ts';
 import { type End, entityIds, entityObject, indication, relationship } from './stix/entities.ts';
-import { indicatorObject } from './stix/indicators.ts';
+import { indicatorObjects } from './stix/indicators.ts';
 
 /** Characters; an object has about a thousand. */
 const PIECE_LENGTH = 32_768;
@@ -23,8 +23,8 @@ type Ends = ReadonlyMap<string, End>;
 
 /**
  * A self-contained STIX 2.1 bundle: it includes every object that another one refers to. One object per line.
- * A CVE is a vulnerability, everything else an indicator; with context, the entities and their relationships
- * are added.
+ * A CVE is a vulnerability, an indicator that is not for detection is observed data; with context, the entities and
+ * their relationships are added.
  */
 export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportFormat {
   return {
@@ -90,12 +90,13 @@ function* relationshipLines(info: ExportInfo, ends: Ends): Generator<string> {
 
 /** Returns an indicator and its relationships to entities of the bundle. */
 function rowObjects(row: ExportIndicator, ends: Ends): StixObject[] {
-  const object = indicatorObject(row);
-  if (ends.size === 0) return [object];
+  const objects = indicatorObjects(row);
+  const [object] = objects;
+  if (ends.size === 0) return objects;
   const self = { ...row, id: object.id };
   const indicated = row.indicates.flatMap(({ id, tlp }) => {
     const entity = ends.get(id);
     return entity === undefined ? [] : indication(self, entity, tlp);
   });
-  return [object, ...indicated];
+  return [...objects, ...indicated];
 }

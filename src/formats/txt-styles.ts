@@ -2,7 +2,11 @@ import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { csvLine } from './csv.ts';
 import type { ExportIndicator, TxtStyle } from './format.ts';
 import { tlpName } from './format.ts';
+import type { SkipReason } from './skipped.ts';
 import { isPublicSuffix, type UrlParts, urlParts } from './url-parts.ts';
+
+/** The lines of a value, or why a list cannot hold it. */
+type Lines = string[] | { skipped: SkipReason };
 
 /** How the external lists of one product are written. */
 export interface ListStyle {
@@ -13,8 +17,8 @@ export interface ListStyle {
   networks: boolean;
   /** Returns the first line, given one of the types of the kind. */
   header?(kind: IndicatorType | null): string;
-  /** Returns the lines of one value that is not joined with others; none if the list cannot express it. */
-  lines(row: ExportIndicator): string[];
+  /** Returns the lines of one value that is not joined with others. */
+  lines(row: ExportIndicator): Lines;
   /** Whether the product reads lines that start with `#` as comments. */
   comments: boolean;
   columns: readonly (keyof ExportIndicator)[];
@@ -46,7 +50,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     types: INDICATOR_TYPES,
     kinds: null,
     networks: true,
-    lines: ({ value }) => (value.startsWith('#') ? [] : [value]),
+    lines: ({ value }) => (value.startsWith('#') ? { skipped: 'characters' } : [value]),
     comments: false,
   },
   /**
@@ -122,31 +126,34 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
   },
 };
 
-function paloAltoLines({ type, value }: ExportIndicator): string[] {
+function paloAltoLines({ type, value }: ExportIndicator): Lines {
   if (type !== 'URL') return withSubdomains(value);
   const url = webUrl(value);
-  // `*` and `^` are wildcards. An entry has no port: a path is specific enough without it, a whole site is
-  // not.
-  if (url === null || /[*^]/.test(value) || (url.port !== null && url.path + url.query === '/')) return [];
+  if (url === null) return { skipped: 'not-http' };
+  // `*` and `^` are wildcards.
+  if (/[*^]/.test(value)) return { skipped: 'characters' };
+  // An entry has no port: a path is specific enough without it, a whole site is not.
+  if (url.port !== null && url.path + url.query === '/') return { skipped: 'port' };
   // Entries are compared without regard to case.
   const line = `${url.host}${url.path}${url.query}`.toLowerCase();
-  return line.length <= 255 ? [line] : [];
+  return line.length <= 255 ? [line] : { skipped: 'length' };
 }
 
-function fortinetLines({ type, value }: ExportIndicator): string[] {
+function fortinetLines({ type, value }: ExportIndicator): Lines {
   if (type === 'DOMAIN') return withSubdomains(value);
   if (type !== 'URL') return [value];
   const url = webUrl(value);
-  if (url === null || value.includes('*')) return [];
+  if (url === null) return { skipped: 'not-http' };
+  if (value.includes('*')) return { skipped: 'characters' };
   const line = withoutScheme(url);
-  return line.length < 4000 ? [line] : [];
+  return line.length < 4000 ? [line] : { skipped: 'length' };
 }
 
-function checkPointLines({ type, value }: ExportIndicator): string[] {
+function checkPointLines({ type, value }: ExportIndicator): Lines {
   const url = type === 'URL' ? webUrl(value) : null;
-  if (type === 'URL' && url === null) return [];
+  if (type === 'URL' && url === null) return { skipped: 'not-http' };
   const line = url === null ? value : withoutScheme(url);
-  if (line.startsWith('#')) return [];
+  if (line.startsWith('#')) return { skipped: 'characters' };
   return [/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line];
 }
 
@@ -165,9 +172,9 @@ function withoutScheme({ host, port, path, query }: UrlParts): string {
   return `${port === null ? host : `${host}:${port}`}${path}${query}`;
 }
 
-function wazuhLines({ value, severity }: ExportIndicator): string[] {
+function wazuhLines({ value, severity }: ExportIndicator): Lines {
   // Wazuh's reader has no escape for a quotation mark.
-  if (value.includes('"')) return [];
+  if (value.includes('"')) return { skipped: 'characters' };
   return [`${value.includes(':') ? `"${value}"` : value}:${severity.toLowerCase()}`];
 }
 

@@ -3,6 +3,7 @@ import { addressCollapser } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
 import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry, ListOptions } from './format.ts';
 import { createLineDeduplicator } from './line-deduplicator.ts';
+import type { Skipped } from './skipped.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 
 const POUND = 0x23;
@@ -21,11 +22,12 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
     extension,
     types,
     detectionOnly: true,
+    skipsValues: true,
     order: 'address',
     columns,
     reads: {},
-    async *write(batches) {
-      const writer = listWriter(list);
+    async *write(batches, _info, skipped) {
+      const writer = listWriter(list, skipped);
       yield writer.begin();
       for await (const batch of batches) {
         const text = batch.map(writer.linesOf).join('');
@@ -34,7 +36,7 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
       yield writer.end();
     },
     ...(list.style === 'plain' && {
-      writeCopied: (pieces, toRow) => plainFromCopy(list, pieces, toRow),
+      writeCopied: (pieces, toRow, _info, skipped) => plainFromCopy(list, skipped, pieces, toRow),
     }),
   };
 }
@@ -51,20 +53,25 @@ export const txt: FormatEntry = {
 const notCollapsed = () => ({ add: (address: string) => [address], end: (): string[] => [] });
 
 /** Returns a writer that takes rows in the format's order, one after the other. */
-function listWriter({ style, kind, collapse, limit }: ListOptions) {
+function listWriter({ style, kind, collapse, limit }: ListOptions, skipped: Skipped) {
   const { header, lines, networks, comments } = LIST_STYLES[style];
   const collapser = collapse ? addressCollapser() : notCollapsed();
   const isFirst = createLineDeduplicator();
   let isBetweenAddresses = true;
-  let leftOut = 0;
   let room = limit?.count ?? Number.POSITIVE_INFINITY;
   const linesOf = (row: ExportIndicator) => {
     const written = lines(row);
-    if (written.length === 0) leftOut++;
+    if ('skipped' in written) {
+      skipped.add(written.skipped);
+      return [];
+    }
     // Only URLs, and only in firewalls' notations, lose a part that distinguishes them.
     const others = row.type === 'URL' && style !== 'plain' ? written.filter(isFirst) : written;
     // A name that is listed with the names below it needs both lines.
-    if (others.length > room) return [];
+    if (others.length > room) {
+      skipped.add('limit');
+      return [];
+    }
     room -= others.length;
     return others;
   };
@@ -79,18 +86,18 @@ function listWriter({ style, kind, collapse, limit }: ListOptions) {
       return text([...collapser.end(), ...linesOf(row)]);
     },
     end(): string {
-      const comment = `# left out: ${leftOut} values that such a list cannot hold`;
-      return text([...collapser.end(), ...(comments && leftOut > 0 ? [comment] : [])]);
+      return text(collapser.end()) + (comments ? skipped.comment('#') : '');
     },
   };
 }
 
 async function* plainFromCopy(
   list: ListOptions,
+  skipped: Skipped,
   pieces: AsyncIterable<CopiedRows>,
   toRow: (line: string) => ExportIndicator,
 ) {
-  const writer = listWriter(list);
+  const writer = listWriter(list, skipped);
   yield* copiedRows(pieces, valueFromCopy(writer), (row) => writer.linesOf(toRow(row)));
   yield writer.end();
 }

@@ -2,6 +2,7 @@ import type { IndicatorType } from '../model/vocabulary.ts';
 import { copiedRows } from './copied-rows.ts';
 import { type ExportFormat, type ExportIndicator, type FormatEntry, tlpName } from './format.ts';
 import { createLineDeduplicator } from './line-deduplicator.ts';
+import type { Skipped, SkipReason } from './skipped.ts';
 import { urlParts } from './url-parts.ts';
 import { zeekFromCopy } from './zeek-from-copy.ts';
 
@@ -22,8 +23,8 @@ const INTEL_TYPES: ReadonlyMap<IndicatorType, string> = new Map([
 const HEADER = '#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc\n';
 
 /**
- * A file for Zeek's intelligence framework. No comment can follow the header, so omissions are not reported:
- * file names with a path, because Zeek sees base names, and URLs that are not fetched by HTTP.
+ * A file for Zeek's intelligence framework, in which no comment can follow the header. File names with a path are left
+ * out, because Zeek sees base names, and URLs that are not fetched by HTTP.
  * URLs that Zeek cannot distinguish (by scheme, letter case, password) are written once, as the newest of
  * them.
  */
@@ -34,22 +35,23 @@ export function zeekFormat(): ExportFormat {
     extension: 'dat',
     types: [...INTEL_TYPES.keys()],
     detectionOnly: true,
+    skipsValues: true,
     order: 'list',
     columns: ['type', 'value', 'source', 'severity', 'confidence', 'tlp', 'tags'],
     reads: {},
-    async *write(batches) {
-      const isFirst = createLineDeduplicator();
+    async *write(batches, _info, skipped) {
+      const lines = lineWriter(skipped);
       yield HEADER;
       for await (const batch of batches) {
         let text = '';
-        for (const row of batch) text += linesOf(row, isFirst);
+        for (const row of batch) text += lines.of(row);
         if (text !== '') yield text;
       }
     },
-    async *writeCopied(pieces, toRow) {
-      const isFirst = createLineDeduplicator();
+    async *writeCopied(pieces, toRow, _info, skipped) {
+      const lines = lineWriter(skipped);
       yield HEADER;
-      yield* copiedRows(pieces, zeekFromCopy(isFirst), (row) => linesOf(toRow(row), isFirst));
+      yield* copiedRows(pieces, zeekFromCopy(lines.isFirst), (row) => lines.of(toRow(row)));
     },
   };
 }
@@ -61,18 +63,33 @@ export const zeek: FormatEntry = {
   open: zeekFormat,
 };
 
-function linesOf(row: ExportIndicator, isFirst: (line: string) => boolean): string {
-  return seenAs(row, isFirst)
-    .map((indicator) => line(indicator, row))
-    .join('');
+function lineWriter(skipped: Skipped) {
+  /** Returns whether a URL, without its scheme and in lower case, has not been written yet. */
+  const isFirst = createLineDeduplicator();
+  return {
+    isFirst,
+    of(row: ExportIndicator): string {
+      const seen = seenAs(row);
+      if ('skipped' in seen) {
+        skipped.add(seen.skipped);
+        return '';
+      }
+      const written = row.type === 'URL' ? seen.filter(([form = '']) => isFirst(form.toLowerCase())) : seen;
+      return written
+        .flat()
+        .map((indicator) => line(indicator, row))
+        .join('');
+    },
+  };
 }
 
-function seenAs({ type, value }: ExportIndicator, isFirst: (line: string) => boolean): string[] {
+/** Returns the forms in which Zeek sees a value, in groups as those of `zeekUrls`. */
+function seenAs({ type, value }: ExportIndicator): string[][] | { skipped: SkipReason } {
   // Zeek sees a file without its path, and its base name alone is too unspecific.
-  if (type === 'FILENAME') return /[/\\]/.test(value) ? [] : [value];
-  if (type !== 'URL') return [value];
-  // Values of the other types that differ here differ in Zeek, too.
-  return zeekUrls(value).flatMap((forms) => (isFirst(String(forms[0]).toLowerCase()) ? forms : []));
+  if (type === 'FILENAME' && /[/\\]/.test(value)) return { skipped: 'path' };
+  if (type !== 'URL') return [[value]];
+  const forms = zeekUrls(value);
+  return forms.length === 0 ? { skipped: 'not-http' } : forms;
 }
 
 function line(indicator: string, row: ExportIndicator): string {

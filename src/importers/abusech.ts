@@ -10,6 +10,7 @@ import {
   dateOf,
   type Fields,
   field,
+  firstDateOf,
   indicatorRecord,
   isObject,
   printable,
@@ -66,15 +67,6 @@ function checkAnswer(root: unknown, list: string): void {
     throw new UnreadableInput(`abuse.ch did not answer the query: ${printable(status)}`);
   if (!isObject(root) || !Array.isArray(field(root, list)))
     throw new UnreadableInput(`not an answer of abuse.ch: it has no list ${list}`);
-}
-
-/** Returns the date of a record under any of the names that exports and API use. */
-function firstDateOf(record: Fields, ...names: string[]): Date | null {
-  for (const name of names) {
-    const date = dateOf(record, name);
-    if (date !== null) return date;
-  }
-  return null;
 }
 
 /** Returns tags, which are a list or separated by commas, and adds a family or a threat as one more. */

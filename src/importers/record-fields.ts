@@ -71,6 +71,15 @@ export function dateOf(record: Fields, name: string): Date | null {
   return date;
 }
 
+/** Returns the first date that a record states under any of these names. */
+export function firstDateOf(record: Fields, ...names: string[]): Date | null {
+  for (const name of names) {
+    const date = dateOf(record, name);
+    if (date !== null) return date;
+  }
+  return null;
+}
+
 export function confidenceOf(record: Fields): number | null {
   const value = field(record, 'confidence');
   if (value === undefined || value === null) return null;

@@ -1,5 +1,7 @@
 import { TIPLINE_EXTENSION } from '../model/identity.ts';
 import {
+  INDICATOR_TYPES,
+  type IndicatorType,
   type Motivation,
   SEVERITIES,
   type Severity,
@@ -16,6 +18,7 @@ import {
   isObject,
   listOf,
   MAX_ID,
+  RecordRejected,
   tagsOf,
   textOf,
 } from './record-fields.ts';
@@ -57,7 +60,7 @@ export function attackId(object: Fields, form: RegExp): string | null {
 /** The catalogues under which Tipline's export names the external ids of an indicator. */
 const CATALOGUES = new Set(['stix', 'misp-galaxy', 'tipline']);
 
-/** The properties of an indicator or a vulnerability in Tipline's extension of STIX. Null: not stated. */
+/** The properties of an indicator, of observed data or of a vulnerability in Tipline's extension of STIX. Null: not stated. */
 export interface TiplineProperties {
   severity: Severity | null;
   firstSeen: Date | null;
@@ -70,11 +73,26 @@ export interface TiplineProperties {
   tags: string[];
 }
 
-/** Returns the extension's properties; null if the object is not from Tipline. */
-export function tiplineProperties(object: Fields): TiplineProperties | null {
+function tiplineExtension(object: Fields): Fields | null {
   const extensions = field(object, 'extensions');
   const stated = isObject(extensions) ? field(extensions, TIPLINE_EXTENSION) : undefined;
-  if (!isObject(stated)) return null;
+  return isObject(stated) ? stated : null;
+}
+
+/** Returns the value that observed data of Tipline states; null: it is from others. */
+export function observedValue(object: Fields): { type: IndicatorType; value: string } | null {
+  const stated = tiplineExtension(object);
+  if (stated === null) return null;
+  const word = textOf(field(stated, 'observable_type'));
+  const type = INDICATOR_TYPES.find((name) => name === word);
+  if (type === undefined) throw new RecordRejected('no observable_type');
+  return { type, value: textOf(field(stated, 'value')) ?? '' };
+}
+
+/** Returns the extension's properties; null if the object is not from Tipline. */
+export function tiplineProperties(object: Fields): TiplineProperties | null {
+  const stated = tiplineExtension(object);
+  if (stated === null) return null;
   const word = textOf(field(stated, 'severity'))?.toUpperCase();
   return {
     severity: SEVERITIES.find((severity) => severity === word) ?? null,

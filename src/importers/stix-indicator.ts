@@ -6,6 +6,7 @@ import {
   dateOf,
   type Fields,
   field,
+  firstDateOf,
   hostType,
   notBefore,
   printable,
@@ -13,7 +14,13 @@ import {
   tagsOf,
   textOf,
 } from './record-fields.ts';
-import { commonFields, externalReferences, isRevoked, tiplineProperties } from './stix-fields.ts';
+import {
+  commonFields,
+  externalReferences,
+  isRevoked,
+  observedValue,
+  tiplineProperties,
+} from './stix-fields.ts';
 import { type Pattern, type PatternTest, type PatternValue, parsePattern } from './stix-pattern.ts';
 
 /** Returns a record for each observable of the pattern, or the reason for its rejection. */
@@ -44,11 +51,25 @@ export function readVulnerability(
   throw new RecordRejected('vulnerability without a CVE id');
 }
 
+/**
+ * Observed data of Tipline: an indicator that is not for detection, whose value is in the extension. That of others
+ * is not read: it has been seen somewhere, and is not stated to be of interest.
+ */
+export function readObservedData(
+  object: Fields,
+  tlp: Tlp | null,
+): (IndicatorRecord | { rejected: string })[] {
+  const observed = observedValue(object);
+  if (observed === null) return [];
+  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
+  return toRecords(object, tlp, [normalize(observed.type, observed.value)]);
+}
+
 function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[]) {
   const ours = tiplineProperties(object);
   const common = commonFields(object, tlp);
   const modified = dateOf(object, 'modified');
-  const firstSeen = ours?.firstSeen ?? dateOf(object, 'valid_from') ?? dateOf(object, 'created');
+  const firstSeen = ours?.firstSeen ?? firstDateOf(object, 'valid_from', 'first_observed', 'created');
   const shared = {
     kind: 'indicator' as const,
     ...common,

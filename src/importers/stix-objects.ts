@@ -1,3 +1,4 @@
+import { TIPLINE_IDENTITY_ID } from '../model/identity.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { namerOf } from './actor-namers.ts';
 import type {
@@ -159,6 +160,14 @@ export function readRelationship(object: Fields, tlp: Tlp | null): RelationshipR
   const to = idOf(object, 'target_ref');
   if (from === null) throw new RecordRejected('no source_ref');
   if (to === null) throw new RecordRejected('no target_ref');
-  const type = RELATIONSHIP_TYPES.find((name) => name === stated);
+  const type = isIndicationOfOurs(object, stated, from)
+    ? 'indicates'
+    : RELATIONSHIP_TYPES.find((name) => name === stated);
   return type === undefined || isRetired(object) ? [] : [relationshipRecord(type, from, to, tlp)];
+}
+
+/** Tipline's observed data is `related-to` what an indicator would indicate: STIX allows no other type there. */
+function isIndicationOfOurs(object: Fields, type: string, from: string): boolean {
+  const isOurs = textOf(field(object, 'created_by_ref')) === TIPLINE_IDENTITY_ID;
+  return isOurs && type === 'related-to' && from.startsWith('observed-data--');
 }

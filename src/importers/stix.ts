@@ -17,7 +17,7 @@ import {
   textOf,
 } from './record-fields.ts';
 import { STIX_LIMITS } from './stix-fields.ts';
-import { readIndicator, readVulnerability } from './stix-indicator.ts';
+import { readIndicator, readObservedData, readVulnerability } from './stix-indicator.ts';
 import { type StixMarkings, stixMarkings } from './stix-markings.ts';
 import {
   readActor,
@@ -36,6 +36,7 @@ const READERS = new Map<
   { of: RejectedRecord['of']; read: (object: Fields, tlp: Tlp | null) => RecordResult }
 >([
   ['indicator', { of: 'indicator', read: readIndicator }],
+  ['observed-data', { of: 'indicator', read: readObservedData }],
   ['vulnerability', { of: 'indicator', read: readVulnerability }],
   ['intrusion-set', { of: 'actor', read: readActor }],
   ['threat-actor', { of: 'actor', read: readActor }],
@@ -61,7 +62,7 @@ const IGNORED_TYPES = new Set([
     'location',
     'malware-analysis',
   ],
-  ...['note', 'observed-data', 'opinion', 'sighting'],
+  ...['note', 'opinion', 'sighting'],
   // Observables (SCO): seen somewhere, not stated to be malicious, unlike indicators.
   ...['artifact', 'autonomous-system', 'directory', 'domain-name', 'email-addr', 'email-message', 'file'],
   ...['ipv4-addr', 'ipv6-addr', 'mac-addr', 'mutex', 'network-traffic', 'process', 'software', 'url'],

@@ -102,6 +102,12 @@ export const indicatorFilters = {
     Type.String({ format: 'uuid', description: 'Linked to this campaign.', examples: [SAMPLE_CAMPAIGN_ID] }),
   ),
   minConfidence: Type.Optional(score({ description: 'Confidence of at least this.', examples: [80] })),
+  forDetection: Type.Optional(
+    Type.Boolean({
+      description: 'true: for rules and block lists; false: context only (MISP’s `to_ids: false`).',
+      examples: [true],
+    }),
+  ),
   since: Type.Optional(
     dateTime({
       description: 'lastSeen at or after this instant (ISO 8601, with a time zone; or a date, UTC).',

@@ -35,6 +35,9 @@ export function uuidv5(name: string, namespace: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}-${hex.slice(20, 32)}`;
 }
 
+/** The STIX identity that creates the objects of an export: the same in every installation, like the ids of indicators. */
+export const TIPLINE_IDENTITY_ID = 'identity--1d5287ab-77c9-4e6d-a8d8-7b60c6bdc733';
+
 /**
  * The STIX 2.1 extension (§7.3) for values for which STIX has no property. Must never change: the exports of
  * every installation refer to it, and the importer recognizes Tipline's objects by it.

@@ -20,6 +20,7 @@ const records = Array.from({ length: COUNT }, (_, i) =>
     tlp: TLPS[i % TLPS.length] ?? 'RED',
     lastSeen: new Date(NOW.getTime() - Math.floor(i / 4) * HOUR),
     expiresAt: i % 7 ? null : new Date(NOW.getTime() + (i % 2 ? 1 : -1) * i * 1000),
+    forDetection: i % 5 > 0,
     tags: [...(i % 2 ? ['often'] : []), ...(i % 20 ? [] : ['seldom']), ...(i > 50 ? ['old'] : [])],
   }),
 );
@@ -31,6 +32,7 @@ const filters = fc.record(
     severity: fc.constantFrom(...SEVERITIES),
     tag: fc.constantFrom(...TAGS, 'never'),
     minConfidence: fc.constantFrom(0, 50, 80),
+    forDetection: fc.boolean(),
     since: fc.constantFrom(new Date(NOW.getTime() - 5 * HOUR).toISOString()),
   },
   { requiredKeys: [] },
@@ -66,6 +68,7 @@ onEveryEngine((engine) => {
         and (${wanted.severity ?? null}::text is null or severity::text = ${wanted.severity ?? ''})
         and (${wanted.tag ?? null}::text is null or ${wanted.tag ?? ''} = any (tags))
         and confidence >= ${wanted.minConfidence ?? 0}
+        and (${wanted.forDetection ?? null}::boolean is null or for_detection = ${wanted.forDetection ?? true})
         and (${wanted.since ?? null}::text is null or last_seen >= ${wanted.since ?? NOW}::timestamptz)
       order by ${sql.raw(`${column} ${ascending ? 'asc' : 'desc'}`)}, last_seen desc, id`.execute(harness.db);
     return rows.map(({ id }) => id);
@@ -102,6 +105,7 @@ onEveryEngine((engine) => {
   it.each<[boolean, IndicatorFilters]>([
     [true, {}],
     [true, { type: 'URL', severity: 'LOW', minConfidence: 50 }],
+    [true, { forDetection: true }],
     [false, { type: 'URL', since: NOW.toISOString() }],
     [false, { tag: 'often' }],
     [false, { q: 'n12' }],

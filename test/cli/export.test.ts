@@ -54,7 +54,7 @@ describe('tipline export', () => {
   it('reports what it skipped', async () => {
     await service.command('import', inputFile('y.csv', 'ioc,type\nGlobal\\m,mutex\n'), '--source', 'Test');
     const { stderr } = await exported('--format', 'rpz', '-o', join(temporaryDirectory(), 'zone'));
-    expect(stderr).toContain('5000 indicators written. Skipped, not supported by the format: 1 MUTEX.\n');
+    expect(stderr).toContain('5000 indicators written. Skipped: 1 MUTEX.\n');
   });
 
   it('limits the number of lines, and reports how many are beyond the limit', async () => {

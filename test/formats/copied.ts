@@ -1,4 +1,5 @@
 import type { ExportFormat, ExportIndicator, ExportInfo, Instant } from '../../src/formats/format.ts';
+import { Skipped } from '../../src/formats/skipped.ts';
 import type { CopiedRows } from '../../src/model/copied-rows.ts';
 import { rowsFor } from './input.ts';
 
@@ -8,6 +9,7 @@ export async function copied(
   rows: readonly ExportIndicator[],
   size: number,
   info: Partial<ExportInfo> = {},
+  skipped = new Skipped(),
 ): Promise<{ text: string; asked: ExportIndicator[] }> {
   const chosen = rowsFor(format, rows);
   const lines = chosen.map((row) => copyLine(row, format.columns));
@@ -22,7 +24,7 @@ export async function copied(
     return row;
   };
   const parts: Buffer[] = [];
-  for await (const part of format.writeCopied?.(pieces(), toRow, info as ExportInfo) ?? [])
+  for await (const part of format.writeCopied?.(pieces(), toRow, info as ExportInfo, skipped) ?? [])
     parts.push(Buffer.from(part));
   return { text: Buffer.concat(parts).toString(), asked };
 }

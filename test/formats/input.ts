@@ -5,6 +5,7 @@ import type {
   Indication,
   Instant,
 } from '../../src/formats/format.ts';
+import { Skipped } from '../../src/formats/skipped.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { INDICATOR_TYPES, type IndicatorType, TLPS } from '../../src/model/vocabulary.ts';
@@ -177,13 +178,14 @@ export async function written(
   rows: readonly ExportIndicator[],
   fields: Partial<ExportInfo> = {},
   batchSize = 3,
+  skipped = new Skipped(),
 ): Promise<string> {
   const chosen = rowsFor(format, rows).map((row) => withOnly(format.columns, row));
   async function* batches() {
     for (let at = 0; at < chosen.length; at += batchSize) yield chosen.slice(at, at + batchSize);
   }
   let text = '';
-  for await (const piece of format.write(batches(), exportInfo(rows, fields))) text += piece;
+  for await (const piece of format.write(batches(), exportInfo(rows, fields), skipped)) text += piece;
   return text;
 }
 

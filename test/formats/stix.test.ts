@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Skipped } from '../../src/formats/skipped.ts';
 import { stixFormat } from '../../src/formats/stix.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { expectGolden } from './golden.ts';
@@ -52,7 +53,7 @@ describe('stix', () => {
     }
     const info = { query: '', digest: '', total: 0, tlps: [], changedAt: null, day: null, lastSeen: null };
     const rest = { entities: [], relationships: [] };
-    for await (const piece of stix.write(batches(), { ...info, ...rest })) pieces.push(piece);
+    for await (const piece of stix.write(batches(), { ...info, ...rest }, new Skipped())) pieces.push(piece);
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024);
   });
 });
@@ -83,8 +84,9 @@ describe('STIX export indicators', () => {
 
   it('use only object types that STIX defines', async () => {
     const types = new Set((await objectsOf(...GOLDEN)).map(({ type }) => type));
+    const observed = ['domain-name', 'observed-data'];
     const own = ['extension-definition', 'identity', 'indicator', 'marking-definition', 'vulnerability'];
-    expect([...types].sort()).toEqual(own);
+    expect([...types].sort()).toEqual([...observed, ...own].sort());
   });
 
   it('have valid_until only after valid_from', async () => {
@@ -97,15 +99,6 @@ describe('STIX export indicators', () => {
     const [indicator] = await only('indicator', { ...row, tags: ['apt', 'compromised'] });
     expect(indicator?.indicator_types).toEqual(['compromised']);
     expect(indicator?.labels).toEqual(['apt', 'compromised']);
-  });
-
-  it('not for detection are not malicious-activity', async () => {
-    const [indicator] = await only('indicator', {
-      ...row,
-      tags: ['malicious-activity'],
-      forDetection: false,
-    });
-    expect(indicator?.indicator_types).toEqual(['unknown']);
   });
 
   it('reference their external ids, but not themselves', async () => {
@@ -128,5 +121,86 @@ describe('STIX export indicators', () => {
     expect(markings.map(({ id, name }) => [id, name])).toEqual([
       ['marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003', 'TLP:AMBER+STRICT'],
     ]);
+  });
+});
+
+describe('a STIX export of indicators that are not for detection', () => {
+  const contextOnly = (type: IndicatorType, value: string) =>
+    exportIndicator(1, type, value, { forDetection: false, tags: ['malicious-activity'] });
+
+  it('has no indicator that a consumer would detect', async () => {
+    const rows = [...GOLDEN, ...HOSTILE].map((row) => ({ ...row, forDetection: false }));
+    const bundle = await written(stix, rows);
+    expect(bundleProblems(bundle)).toEqual([]);
+    const types = (JSON.parse(bundle).objects as Written[]).map(({ type }) => type);
+    expect(types).not.toContain('indicator');
+    const sdos = types.filter((type) => type === 'observed-data' || type === 'vulnerability');
+    expect(sdos).toHaveLength(rows.length);
+  });
+
+  // The ids were computed by the rule of STIX 2.1 (§2.9) with another implementation.
+  it.each<[IndicatorType, string, object]>([
+    [
+      'IPV4',
+      '198.51.100.3',
+      { id: 'ipv4-addr--28bb3599-77cd-5a82-a950-b5bc3caf07c4', value: '198.51.100.3' },
+    ],
+    ['IPV6', '2001:db8::1', { type: 'ipv6-addr', value: '2001:db8::1' }],
+    [
+      'DOMAIN',
+      'example.com',
+      { id: 'domain-name--bedb4899-d24b-5401-bc86-8f6b4cc18ec7', value: 'example.com' },
+    ],
+    [
+      'URL',
+      'https://example.com/research/index.html',
+      { id: 'url--47c3cf9a-5027-5bf0-997a-017c7edc7c55', value: 'https://example.com/research/index.html' },
+    ],
+    ['EMAIL', 'john@example.com', { id: 'email-addr--7165e2a9-671f-585d-b1e1-ca59c671d934' }],
+    ['ASN', 'AS15139', { id: 'autonomous-system--3aa27478-50b5-5ab8-9da9-cdc12b657fff', number: 15139 }],
+    [
+      'MUTEX',
+      '__CLEANSWEEP__',
+      { id: 'mutex--f93fe911-e545-5239-b9b0-597840d0c871', name: '__CLEANSWEEP__' },
+    ],
+    ['MD5', 'd41d8cd98f00b204e9800998ecf8427a', { hashes: { MD5: 'd41d8cd98f00b204e9800998ecf8427a' } }],
+    [
+      'SHA1',
+      'da39a3ee5e6b4b0d3255bfef95601890afd8070a',
+      { hashes: { 'SHA-1': 'da39a3ee5e6b4b0d3255bfef95601890afd8070a' } },
+    ],
+    [
+      'SHA256',
+      'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85a',
+      { hashes: { 'SHA-256': 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85a' } },
+    ],
+    ['FILENAME', 'C:\\a\\x.exe', { type: 'file', name: 'C:\\a\\x.exe' }],
+    ['REGISTRY_KEY', 'HKLM\\Run', { type: 'windows-registry-key', key: 'HKEY_LOCAL_MACHINE\\Run' }],
+    ['USER_AGENT', 'evil/1', { type: 'artifact', mime_type: 'text/plain', payload_bin: 'ZXZpbC8x' }],
+    [
+      'BTC_ADDRESS',
+      '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
+      { type: 'artifact', payload_bin: 'MUExelAxZVA1UUdlZmkyRE1QVGZUTDVTTG12N0RpdmZOYQ==' },
+    ],
+  ])('states %s %s as observed data of one observable', async (type, value, observable) => {
+    const row = contextOnly(type, value);
+    const [observed] = await only('observed-data', row);
+    const objects = await objectsOf(row);
+    expect(observed?.id).toBe(`observed-data--${row.id}`);
+    expect(observed?.object_refs).toHaveLength(1);
+    const [ref] = (observed?.object_refs ?? []) as string[];
+    expect(objects.find(({ id }) => id === ref)).toMatchObject(observable);
+  });
+
+  it('states a CVE as a vulnerability', async () => {
+    const [vulnerability] = await only('vulnerability', contextOnly('CVE', 'CVE-2021-44228'));
+    expect(vulnerability?.name).toBe('CVE-2021-44228');
+    expect(vulnerability?.description).toMatch(/^Context only/);
+  });
+
+  it('has no observation that ends before it begins', async () => {
+    const row = contextOnly('DOMAIN', 'evil.example');
+    const [observed] = await only('observed-data', { ...row, lastSeen: new Date('2020-01-01') });
+    expect(observed?.last_observed).toBe(row.firstSeen.toISOString());
   });
 });

@@ -33,6 +33,7 @@ const NAMES = [
     'actorId',
     'campaignId',
     'minConfidence',
+    'forDetection',
     'since',
   ],
   ...[

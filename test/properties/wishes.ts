@@ -13,6 +13,7 @@ export const wishes = fc.record(
     actorId: fc.nat(7),
     campaignId: fc.nat(7),
     minConfidence: fc.constantFrom(0, 1, 30, 51, 100),
+    forDetection: fc.boolean(),
     since: fc.constantFrom(-400, -30, -1, 0, 1),
   },
   { requiredKeys: [] },

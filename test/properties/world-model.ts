@@ -17,6 +17,7 @@ export interface Filters {
   actorId?: string;
   campaignId?: string;
   minConfidence?: number;
+  forDetection?: boolean;
   since?: string;
 }
 
@@ -82,6 +83,7 @@ export function listedIndicators({ all, links }: Seen, filters: Filters): WorldI
         (filters.severity === undefined || indicator.severity === filters.severity) &&
         (filters.tag === undefined || indicator.tags.includes(filters.tag)) &&
         (filters.minConfidence === undefined || indicator.confidence >= filters.minConfidence) &&
+        (filters.forDetection === undefined || indicator.forDetection === filters.forDetection) &&
         (filters.since === undefined || indicator.lastSeen.getTime() >= Date.parse(filters.since)) &&
         (filters.actorId === undefined || of(filters.actorId).has(indicator.id)) &&
         (filters.campaignId === undefined || of(filters.campaignId).has(indicator.id)),

@@ -84,7 +84,7 @@ async function insertIndicators(db: Db, { indicators }: World, createdAt: Date):
       first_seen: indicator.firstSeen,
       last_seen: indicator.lastSeen,
       expires_at: indicator.expiresAt,
-      for_detection: true,
+      for_detection: indicator.forDetection,
       whitelisted: indicator.whitelisted,
       created_at: createdAt,
       revision: 1,

@@ -37,6 +37,7 @@ export interface WorldIndicator {
   value: string;
   tlp: Tlp;
   expiresAt: Date | null;
+  forDetection: boolean;
   whitelisted: boolean;
   tags: string[];
   severity: Severity;
@@ -128,6 +129,7 @@ const spec = fc.record({
       piece: fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 6 }),
       tlp,
       expires: fc.option(offset, { freq: 2 }),
+      forDetection: fc.constantFrom(true, true, false),
       whitelisted: fc.constantFrom(false, false, false, false, true),
       tags: fc.uniqueArray(fc.constantFrom(...TAGS), { maxLength: 3 }),
       severity: fc.constantFrom(...SEVERITIES),

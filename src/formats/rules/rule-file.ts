@@ -9,8 +9,8 @@ export interface RuleLanguage {
   /** Name and version of the engine. */
   engine: string;
   /**
-   * Returns the rules, as lines with their ends, of an indicator that is not an address; none if it cannot be
-   * expressed.
+   * Returns the rules, as lines with their ends, of an indicator that is not an address; none for a URL that is not
+   * fetched by HTTP.
    */
   rulesOf(row: ExportIndicator): string[];
   /** Returns one rule for addresses of one family. */
@@ -44,23 +44,23 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
     extension: 'rules',
     types: TYPES,
     detectionOnly: true,
+    skipsValues: true,
     order: 'number',
     columns: COLUMNS,
     reads: { changedAt: true },
-    async *write(batches, info) {
+    async *write(batches, info, skipped) {
       yield `# Tipline: rules for ${language.engine}\n`;
       const blocks = groupedByBlock(language, Math.floor(Number(info.changedAt ?? 0) / 1000));
-      const leftOut = { urls: 0, addresses: 0 };
       let text = '';
       for await (const batch of batches) {
         for (const row of batch) {
           text += blocks.before(row);
           if (!isAddress(row)) {
             const rules = language.rulesOf(row);
-            if (rules.length === 0) leftOut.urls += 1;
+            if (rules.length === 0) skipped.add('not-http');
             text += rules.join('');
           } else if (ANY_ADDRESS.has(row.value)) {
-            leftOut.addresses += 1;
+            skipped.add('any-address');
           } else {
             blocks.add(row);
           }
@@ -69,16 +69,9 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
           text = '';
         }
       }
-      yield text + blocks.end() + closingComment(leftOut);
+      yield text + blocks.end() + skipped.comment('#');
     },
   };
-}
-
-function closingComment({ urls, addresses }: { urls: number; addresses: number }): string {
-  let text = '';
-  if (urls > 0) text += `# Left out: URLs that are not fetched by HTTP: ${urls}\n`;
-  if (addresses > 0) text += `# Left out: addresses that mean any address: ${addresses}\n`;
-  return text;
 }
 
 /**

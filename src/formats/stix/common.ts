@@ -1,6 +1,6 @@
-import { TIPLINE_EXTENSION, uuidv5 } from '../../model/identity.ts';
+import { TIPLINE_EXTENSION, TIPLINE_IDENTITY_ID, uuidv5 } from '../../model/identity.ts';
 import { TLPS, type Tlp } from '../../model/vocabulary.ts';
-import { type Instant, tlpName } from '../format.ts';
+import { type ExportIndicator, type Instant, tlpName } from '../format.ts';
 
 /**
  * An object as it is serialized; an undefined property is left out, because STIX has neither null nor empty
@@ -8,14 +8,12 @@ import { type Instant, tlpName } from '../format.ts';
  */
 export type StixObject = { id: string } & Record<string, unknown>;
 
-/** The same in every installation, like the ids of indicators, because one rule generates them. */
-const IDENTITY_ID = 'identity--1d5287ab-77c9-4e6d-a8d8-7b60c6bdc733';
 const FIRST_PUBLISHED = '2026-11-20T00:00:00.000Z';
 
 export const TIPLINE_IDENTITY: StixObject = {
   type: 'identity',
   spec_version: '2.1',
-  id: IDENTITY_ID,
+  id: TIPLINE_IDENTITY_ID,
   created: FIRST_PUBLISHED,
   modified: FIRST_PUBLISHED,
   name: 'Tipline',
@@ -27,21 +25,21 @@ export const TIPLINE_EXTENSION_DEFINITION: StixObject = {
   type: 'extension-definition',
   spec_version: '2.1',
   id: TIPLINE_EXTENSION,
-  created_by_ref: IDENTITY_ID,
+  created_by_ref: TIPLINE_IDENTITY_ID,
   created: FIRST_PUBLISHED,
-  modified: FIRST_PUBLISHED,
+  modified: '2026-11-25T00:00:00.000Z',
   name: 'Tipline properties',
   description: 'What Tipline knows and STIX has no property for, and an observable that its patterns name.',
   schema: [
-    'Property extension of indicator and vulnerability: observable_type (string, such as IPV4), severity (info, low,',
-    'medium, high or critical), first_seen, last_seen and expires_at (timestamp), for_detection (boolean; false:',
-    'context only, never for rules or block lists), source_name (string).',
+    'Property extension of indicator, observed-data and vulnerability: observable_type (string, such as IPV4), value',
+    '(string; of observed-data), severity (info, low, medium, high or critical), first_seen, last_seen and expires_at',
+    '(timestamp), for_detection (boolean; false: context only, never for rules or block lists), source_name (string).',
     'Property extension of intrusion-set and threat-actor: country (string, ISO 3166-1 alpha-2), motivation',
     '(espionage, financial, hacktivism, destruction or information-ops), sophistication (minimal, intermediate,',
     'advanced, expert or strategic).',
     'New SCO cryptocurrency-wallet, in patterns: value (string, the address), its id contributing property.',
   ].join(' '),
-  version: '1.0.0',
+  version: '1.1.0',
   extension_types: ['property-extension', 'new-sco'],
 };
 
@@ -73,7 +71,7 @@ export function creatorAndTimestamps({
   isForeign = false,
 }: Pick<Common, 'createdAt' | 'modifiedAt' | 'isForeign'>) {
   return {
-    created_by_ref: isForeign ? undefined : IDENTITY_ID,
+    created_by_ref: isForeign ? undefined : TIPLINE_IDENTITY_ID,
     created: createdAt.toISOString(),
     modified: (modifiedAt < createdAt ? createdAt : modifiedAt).toISOString(),
   };
@@ -85,6 +83,27 @@ export function objectMarkings(tlp: Tlp) {
 
 export function withExtension(properties: Record<string, unknown>) {
   return { extensions: { [TIPLINE_EXTENSION]: { extension_type: 'property-extension', ...properties } } };
+}
+
+/**
+ * Returns the extension of an indicator.
+ * @param more properties that the type of object has no property for
+ */
+export function propertiesOf(
+  { type, severity, lastSeen, forDetection, source }: ExportIndicator,
+  more: { value?: string; first_seen?: string; expires_at?: string | undefined },
+) {
+  return {
+    [TIPLINE_EXTENSION]: {
+      extension_type: 'property-extension',
+      observable_type: type,
+      severity: severity.toLowerCase(),
+      last_seen: lastSeen.toISOString(),
+      for_detection: forDetection,
+      source_name: source,
+      ...more,
+    },
+  };
 }
 
 export function omitEmpty<T>(values: readonly T[]): readonly T[] | undefined {

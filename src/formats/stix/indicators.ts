@@ -1,12 +1,13 @@
-import { TIPLINE_EXTENSION } from '../../model/identity.ts';
 import type { ExportIndicator } from '../format.ts';
 import {
   creatorAndTimestamps,
   externalReferences,
   objectMarkings,
   omitEmpty,
+  propertiesOf,
   type StixObject,
 } from './common.ts';
+import { observedData } from './observed-data.ts';
 
 /** indicator-type-ov of STIX 2.1. */
 const INDICATOR_TYPES = new Set([
@@ -14,10 +15,14 @@ const INDICATOR_TYPES = new Set([
   ...['malicious-activity', 'unknown'],
 ]);
 
-/** Returns the STIX object for an indicator. */
-export function indicatorObject(row: ExportIndicator): StixObject {
+/**
+ * Returns the STIX objects of an indicator, the one that relationships refer to first: an indicator, a vulnerability
+ * for a CVE, or observed data for one that is not for detection.
+ */
+export function indicatorObjects(row: ExportIndicator): [StixObject, ...StixObject[]] {
   const pattern = patternOf(row);
-  return pattern === null ? vulnerability(row) : indicator(row, pattern);
+  if (pattern === null) return [vulnerability(row)];
+  return row.forDetection ? [indicator(row, pattern)] : observedData(row);
 }
 
 /**
@@ -47,8 +52,7 @@ function indicator(row: ExportIndicator, pattern: string): StixObject {
     labels: omitEmpty(row.tags),
     external_references: omitEmpty(externalReferences(row.externalIds, id)),
     object_marking_refs: objectMarkings(row.tlp).object_marking_refs,
-    extensions: properties(row, {
-      first_seen: undefined,
+    extensions: propertiesOf(row, {
       expires_at: expires === undefined ? row.expiresAt?.toISOString() : undefined,
     }),
   };
@@ -74,7 +78,7 @@ function vulnerability(row: ExportIndicator): StixObject {
       ...externalReferences(row.externalIds, id),
     ],
     object_marking_refs: objectMarkings(row.tlp).object_marking_refs,
-    extensions: properties(row, {
+    extensions: propertiesOf(row, {
       first_seen: row.firstSeen.toISOString(),
       expires_at: row.expiresAt?.toISOString(),
     }),
@@ -86,40 +90,16 @@ function validUntil({ firstSeen, expiresAt }: ExportIndicator): string | undefin
   return expiresAt !== null && expiresAt > firstSeen ? expiresAt.toISOString() : undefined;
 }
 
-function properties(
-  row: ExportIndicator,
-  { first_seen, expires_at }: Record<'first_seen' | 'expires_at', string | undefined>,
-) {
-  return {
-    [TIPLINE_EXTENSION]: {
-      extension_type: 'property-extension',
-      observable_type: row.type,
-      severity: row.severity.toLowerCase(),
-      last_seen: row.lastSeen.toISOString(),
-      for_detection: row.forDetection,
-      source_name: row.source,
-      first_seen,
-      expires_at,
-    },
-  };
-}
-
 /** Describes, for people, the values that readers without support for the extension would not show them. */
 function describe({ severity, lastSeen, source, forDetection }: ExportIndicator): string {
   const text = `Severity ${severity.toLowerCase()}, last seen ${lastSeen.toISOString()}, source: ${source}`;
   return forDetection ? text : `Context only, not for detection. ${text}`;
 }
 
-/**
- * Returns the types that its sources state. A consumer that matches malicious activity only must not match
- * context.
- */
-function indicatorTypes({ tags, forDetection }: ExportIndicator): string[] {
-  const stated = tags.filter(
-    (tag) => INDICATOR_TYPES.has(tag) && (forDetection || tag !== 'malicious-activity'),
-  );
-  if (stated.length > 0) return stated;
-  return [forDetection ? 'malicious-activity' : 'unknown'];
+/** Returns the types that its sources state. */
+function indicatorTypes({ tags }: ExportIndicator): string[] {
+  const stated = tags.filter((tag) => INDICATOR_TYPES.has(tag));
+  return stated.length > 0 ? stated : ['malicious-activity'];
 }
 
 /**

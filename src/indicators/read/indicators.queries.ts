@@ -26,6 +26,8 @@ export interface IndicatorFilters {
   actorId?: string;
   campaignId?: string;
   minConfidence?: number;
+  /** Whether they may be used in rules and block lists. */
+  forDetection?: boolean;
   /** ISO 8601. */
   since?: string;
   /** A report that refers to it. */
@@ -99,12 +101,14 @@ export function matching(
 }
 
 /** Returns the conditions on columns that the indexes in the list's order have. */
-export function listedConditions({ type, types, severity, minConfidence, since }: IndicatorFilters) {
+export function listedConditions(filters: IndicatorFilters) {
+  const { type, types, severity, minConfidence, forDetection, since } = filters;
   const conditions = [
     type && sql<SqlBool>`indicator.type = ${type}`,
     types && sql<SqlBool>`indicator.type = any (${types}::text[]::indicator_type[])`,
     severity && sql<SqlBool>`indicator.severity = ${severity}`,
     minConfidence !== undefined && sql<SqlBool>`indicator.confidence >= ${minConfidence}`,
+    forDetection !== undefined && sql<SqlBool>`indicator.for_detection = ${forDetection}`,
     since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
   ];
   return conditions.filter((condition) => typeof condition === 'object');

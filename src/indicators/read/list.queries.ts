@@ -210,9 +210,9 @@ function pageQuery<More>(db: Db, of: PageQuery, strategy: Strategy, more: RawBui
  * for a tag, by how far the list is scanned until the page is full.
  */
 function preparationOf({ filters, page, visibility }: PageQuery, isRaw: boolean): Preparation | undefined {
-  const { type, types, severity, minConfidence, since, tag, ...others } = filters;
+  const { type, types, severity, minConfidence, forDetection, since, tag, ...others } = filters;
   const isNone = (values: unknown[]) => values.every((value) => value === undefined);
-  const isListed = tag === undefined || isNone([type, types, severity, minConfidence, since]);
+  const isListed = tag === undefined || isNone([type, types, severity, minConfidence, forDetection, since]);
   if (visibility || page.sort || !isNone(Object.values(others)) || !isListed) return undefined;
   const isGeneric = isRaw && since === undefined && tag === undefined;
   return { name: 'indicators', plan: isGeneric ? 'generic' : 'custom', isRaw };

@@ -22,6 +22,7 @@ export function coveredBySummary({
   types,
   severity,
   minConfidence,
+  forDetection,
   ...others
 }: IndicatorFilters): boolean {
   return Object.values(others).every((value) => value === undefined);
@@ -44,10 +45,12 @@ export function summaries(principal: Principal, filters: IndicatorFilters): RawB
 /** Returns whether `countedFrom` can count the matches of these filters. */
 export function isCountable(filters: IndicatorFilters): boolean {
   const { tag, ...others } = filters;
-  return (
-    coveredBySummary(tag === undefined ? filters : others) &&
-    (tag === undefined || filters.minConfidence === undefined)
-  );
+  return coveredBySummary(others) && (tag === undefined || isCountedByTag(others));
+}
+
+/** Returns whether the summary table of tags, which has fewer columns, can count the matches. */
+function isCountedByTag({ minConfidence, forDetection }: IndicatorFilters): boolean {
+  return minConfidence === undefined && forDetection === undefined;
 }
 
 /** The key under which the summary table of tags counts all indicators. */
@@ -55,13 +58,13 @@ const EVERY_TAG = '';
 
 /**
  * Returns the query of the number of matches visible to the principal, as `total`. It reads summaries and the
- * correction like `sums`; without `minConfidence` it reads the summary table of tags.
+ * correction like `summaries`; where it can, it reads the summary table of tags.
  */
 export function countMatches(
   principal: Principal,
   { tag, ...filters }: IndicatorFilters,
 ): RawBuilder<{ total: number }> {
-  const table = filters.minConfidence === undefined ? 'indicator_tag_summary' : 'indicator_summary';
+  const table = isCountedByTag(filters) ? 'indicator_tag_summary' : 'indicator_summary';
   const conditions = sql.join(summaryConditions(filters), sql` and `);
   const ofTag = table === 'indicator_tag_summary' ? sql`tag = ${tag ?? EVERY_TAG}` : sql`true`;
   const tagged = tag === undefined ? sql`true` : sql`tags @> array[${tag}]::text[]`;
@@ -72,12 +75,13 @@ export function countMatches(
 }
 
 /** Returns the conditions on columns that both the summary tables and the correction have. */
-function summaryConditions({ type, types, severity, minConfidence }: IndicatorFilters) {
+function summaryConditions({ type, types, severity, minConfidence, forDetection }: IndicatorFilters) {
   return [
     sql<SqlBool>`true`,
     ...(type ? [sql<SqlBool>`type = ${type}`] : []),
     ...(types ? [sql<SqlBool>`type = any (${types}::text[]::indicator_type[])`] : []),
     ...(severity ? [sql<SqlBool>`severity = ${severity}`] : []),
     ...(minConfidence === undefined ? [] : [sql<SqlBool>`confidence >= ${minConfidence}`]),
+    ...(forDetection === undefined ? [] : [sql<SqlBool>`for_detection = ${forDetection}`]),
   ];
 }

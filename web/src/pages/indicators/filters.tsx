@@ -38,6 +38,15 @@ export function Filters() {
         {...field('severity')}
         w={120}
       />
+      <FilterSelect
+        label="For detection"
+        data={[
+          { value: 'true', label: 'Yes' },
+          { value: 'false', label: 'No' },
+        ]}
+        {...field('forDetection')}
+        w={120}
+      />
       <FilterText label="Tag" placeholder="Exact tag" {...field('tag', true)} w={130} />
       <SourceFilter {...field('sourceId')} />
       <ActorFilter {...field('actorId')} />
