@@ -9,7 +9,9 @@ import {
   type SortedPage,
   sorted,
 } from '../indicators/read/indicators.queries.ts';
+import { ROW_HASH } from '../indicators/read/summaries.queries.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
+import { BLOCK_SIZE, groupSid } from '../model/identity.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import { type Column, NEVER, rowReader } from './export-row.ts';
 
@@ -62,6 +64,24 @@ function written(
       query.where(sql<boolean>`indicator.type in (${sql.join(types)})`),
     )
     .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true));
+}
+
+/** Returns a digest of the indicators of each rule for addresses, by the sid of the rule. */
+export async function digestAddressRules(
+  db: Db,
+  selection: Selection,
+  format: Pick<ExportShape, 'types' | 'detectionOnly'>,
+): Promise<{ sid: number; digest: string }[]> {
+  const rows = await written(selected(db, selection), format)
+    .where(sql<SqlBool>`indicator.type in ('IPV4', 'IPV6')`)
+    .select([
+      'indicator.type',
+      sql<number>`indicator.number / ${sql.lit(BLOCK_SIZE)}`.as('block'),
+      sql<string>`count(*) || ' ' || bit_xor(${ROW_HASH})`.as('digest'),
+    ])
+    .groupBy(['indicator.type', 'block'])
+    .execute();
+  return rows.map(({ type, block, digest }) => ({ sid: groupSid(block, type === 'IPV4' ? 0 : 1), digest }));
 }
 
 /** Returns how many match, on all pages together. */

@@ -14,6 +14,7 @@ import {
   copiedRowReader,
   copyRows,
   countMatching,
+  digestAddressRules,
   fetchRows,
   openCursors,
   type Selection,
@@ -82,12 +83,14 @@ export async function openSnapshot(
   const cursors: string[] = [];
   try {
     const state = await readState(trx, selection, format);
+    const rules = format.reads.addressRules ? await digestAddressRules(trx, selection, format) : [];
     if (hold) {
       cursors.push(...(await openCursors(trx, selection, format, `export_${randomUUID()}`)));
       await end('commit');
     }
     if (format.reads.changedAt)
       state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
+    if (rules.length > 0) state.info.addressRules = await changesOfRules(db, selection, variant, rules);
     const close = async () => {
       for (const cursor of cursors.splice(0)) await closeCursor(db, cursor);
       await end('rollback');
@@ -114,6 +117,20 @@ async function changedAt(
   const cacheKey = exportCacheKey(selection, variant);
   const since = await recordResponseVersion(db, [{ request: cacheKey, digest }], selection.principal.now);
   return since.get(cacheKey) ?? null;
+}
+
+async function changesOfRules(
+  db: Db,
+  selection: Selection,
+  variant: string,
+  rules: readonly { sid: number; digest: string }[],
+): Promise<ReadonlyMap<number, Date>> {
+  // Shorter than the cache key, of which there may be thousands.
+  const cacheKey = digestOf(exportCacheKey(selection, variant)).slice(0, 32);
+  const requestOf = (sid: number) => `rule ${sid} of ${cacheKey}`;
+  const digests = rules.map(({ sid, digest }) => ({ request: requestOf(sid), digest }));
+  const since = await recordResponseVersion(db, digests, selection.principal.now);
+  return new Map(rules.map(({ sid }) => [sid, since.get(requestOf(sid)) ?? selection.principal.now]));
 }
 
 async function* rowsOf(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {
@@ -179,6 +196,7 @@ async function readState(
       tlps: TLPS.filter((tlp) => markings.has(tlp)),
       lastSeen: all.lastSeen,
       changedAt: null,
+      addressRules: new Map(),
       day,
       entities: context.entities,
       relationships: context.relationships,

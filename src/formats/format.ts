@@ -125,6 +125,11 @@ export interface ExportInfo {
    * decreases. null unless the format reads it.
    */
   changedAt: Date | null;
+  /**
+   * When each rule for addresses last changed for this caller and query, to the second, by sid; it never decreases.
+   * Empty unless the format reads it.
+   */
+  addressRules: ReadonlyMap<number, Date>;
   /** The beginning of the UTC day of the request; null unless the format reads it. */
   day: Date | null;
   entities: readonly ExportEntity[];
@@ -239,6 +244,7 @@ export interface ExportShape {
     context?: boolean;
     lastSeen?: boolean;
     changedAt?: boolean;
+    addressRules?: boolean;
     /** The content differs from one UTC day to the next. */
     day?: boolean;
   };

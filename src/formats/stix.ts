@@ -7,7 +7,7 @@ import {
   TIPLINE_EXTENSION_DEFINITION,
   TIPLINE_IDENTITY,
 } from './stix/common.ts';
-import { type End, entityIds, entityObject, indication, relationship } from './stix/entities.ts';
+import { type End, entityIds, entityObject, indication, isOfAttack, relationship } from './stix/entities.ts';
 import { indicatorObjects } from './stix/indicators.ts';
 
 /** Characters; an object has about a thousand. */
@@ -22,7 +22,7 @@ const COLUMNS = [
 type Ends = ReadonlyMap<string, End>;
 
 /**
- * A self-contained STIX 2.1 bundle: it includes every object that another one refers to. One object per line.
+ * A STIX 2.1 bundle, one object per line: it includes every object that another one refers to, but those of ATT&CK.
  * A CVE is a vulnerability, an indicator that is not for detection is observed data; with context, the entities and
  * their relationships are added.
  */
@@ -43,7 +43,8 @@ export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportF
       const ends: Ends = new Map(entities.map((entity) => [entity.id, { ...entity, id: idOf(entity.id) }]));
       yield `{"type":"bundle","id":"${bundleId(name)}","objects":[\n${JSON.stringify(TIPLINE_IDENTITY)}`;
       yield lines([TIPLINE_EXTENSION_DEFINITION, ...markings(info, context)]);
-      for (const entity of entities) yield lines([entityObject(entity, idOf(entity.id))]);
+      for (const entity of entities)
+        if (!isOfAttack(entity, idOf(entity.id))) yield lines([entityObject(entity, idOf(entity.id))]);
       if (context) yield* relationshipLines(info, ends);
       let text = '';
       for await (const batch of batches) {

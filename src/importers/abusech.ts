@@ -7,7 +7,6 @@ import type { JsonLimits } from './json-pieces.ts';
 import { jsonShape } from './json-stream.ts';
 import {
   addressType,
-  dateOf,
   type Fields,
   field,
   firstDateOf,

@@ -1,4 +1,4 @@
-import { TIPLINE_EXTENSION } from '../model/identity.ts';
+import { ATTACK_PREFIX, TIPLINE_EXTENSION } from '../model/identity.ts';
 import {
   INDICATOR_TYPES,
   type IndicatorType,
@@ -32,6 +32,17 @@ export function commonFields(object: Fields, tlp: Tlp | null) {
     tlp,
     confidence: confidenceOf(object),
   };
+}
+
+/** The creator of ATT&CK's objects. */
+const MITRE = 'identity--c78cb6e5-0c4b-4611-8297-d1b8b55e40b5';
+
+/** The same for an entity. MITRE's own objects get a second external id, `attack:` and the first. */
+export function entityFields(object: Fields, tlp: Tlp | null) {
+  const common = commonFields(object, tlp);
+  const isMitre = textOf(field(object, 'created_by_ref')) === MITRE;
+  const attack = isMitre ? common.externalIds.map((id) => `${ATTACK_PREFIX}${id}`) : [];
+  return { ...common, externalIds: [...common.externalIds, ...attack] };
 }
 
 export function isRevoked(object: Fields): boolean {

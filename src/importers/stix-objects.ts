@@ -28,6 +28,7 @@ import {
 import {
   attackId,
   commonFields,
+  entityFields,
   externalReferences,
   isRetired,
   isRevoked,
@@ -42,7 +43,7 @@ export function readActor(object: Fields, tlp: Tlp | null): [ActorRecord] {
   const group = attackId(object, /^G\d{4}$/);
   const actor: ActorRecord = {
     kind: 'actor',
-    ...commonFields(object, tlp),
+    ...entityFields(object, tlp),
     name,
     aliases: namedAliases(name, object, group === null ? [] : externalReferences(object)),
     attackGroupId: group,
@@ -74,7 +75,7 @@ export function readCampaign(object: Fields, tlp: Tlp | null): [CampaignRecord] 
   const name = requiredName(object, 'name');
   const campaign: CampaignRecord = {
     kind: 'campaign',
-    ...commonFields(object, tlp),
+    ...entityFields(object, tlp),
     name,
     aliases: otherNames(name, field(object, 'aliases')),
     description: textOf(field(object, 'description')),
@@ -90,7 +91,7 @@ export function readTechnique(object: Fields, tlp: Tlp | null): [TechniqueRecord
   const phases = (listOf(field(object, 'kill_chain_phases')) ?? []).filter(isObject);
   const technique: TechniqueRecord = {
     kind: 'technique',
-    ...commonFields(object, tlp),
+    ...entityFields(object, tlp),
     attackId: attackId(object, /^T\d{4}(\.\d{3})?$/),
     name: requiredName(object, 'name'),
     description: textOf(field(object, 'description')),
@@ -108,7 +109,7 @@ export function readSoftware(object: Fields, tlp: Tlp | null): [SoftwareRecord] 
   const name = requiredName(object, 'name');
   const software: SoftwareRecord = {
     kind: 'software',
-    ...commonFields(object, tlp),
+    ...entityFields(object, tlp),
     softwareType: object.type === 'tool' ? 'tool' : 'malware',
     attackId: attackId(object, /^S\d{4}$/),
     name,

@@ -35,6 +35,9 @@ export function uuidv5(name: string, namespace: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}-${hex.slice(20, 32)}`;
 }
 
+/** Begins an external id that tells the STIX id under which MITRE publishes an object of ATT&CK. */
+export const ATTACK_PREFIX = 'attack:';
+
 /** The STIX identity that creates the objects of an export: the same in every installation, like the ids of indicators. */
 export const TIPLINE_IDENTITY_ID = 'identity--1d5287ab-77c9-4e6d-a8d8-7b60c6bdc733';
 
@@ -55,7 +58,7 @@ const FIRST_GROUP_SID = 4_000_000_000;
 /**
  * The number of IPv6 addresses that fit into a rule: it is a line, of at most 8,192 characters in Suricata.
  */
-const BLOCK_SIZE = 128;
+export const BLOCK_SIZE = 128;
 
 /** The sid of an indicator's rule. `slot`: 0 to 7, which of its rules. */
 export function sidOf(number: number, slot: number): number {

@@ -191,6 +191,35 @@ onEveryEngine((engine) => {
         expect(allRise(steps[before] ?? [], steps[after] ?? [])).toBe(true);
     });
 
+    it('of a rule for addresses increases only when an address of that rule changes or leaves', async () => {
+      // Some 400 numbers: four rules for IPv4, and one for IPv6 among them.
+      await harness.load([
+        ...Array.from({ length: 200 }, (_, i) =>
+          indicatorRecord('IPV4', `192.0.2.${i}`, { expiresAt: i === 0 ? day(-1) : null }),
+        ),
+        ...Array.from({ length: 200 }, (_, i) => indicatorRecord('IPV4', `203.0.113.${i}`)),
+        indicatorRecord('IPV6', '2001:db8::1'),
+      ]);
+      const revs = async () => {
+        const { body } = await harness.get('/api/v1/exports/suricata');
+        return new Map(
+          [...body.matchAll(/sid:(4\d+); rev:(\d+)/g)].map(([, sid, rev]) => [sid, Number(rev)]),
+        );
+      };
+      const risen = (before: Map<unknown, number>, after: Map<unknown, number>) =>
+        [...after].filter(([sid, rev]) => rev > (before.get(sid) ?? 0)).length;
+      const before = await revs();
+      expect(before.size).toBeGreaterThanOrEqual(5);
+      harness.clock.now = day(-0.5);
+      await harness.load([indicatorRecord('IPV6', '2001:db8::1', { confidence: 3 })]);
+      const changed = await revs();
+      expect(risen(before, changed)).toBe(1);
+      harness.clock.now = day(-1);
+      const expired = await revs();
+      expect(risen(changed, expired)).toBe(1);
+      expect([...expired].every(([sid, rev]) => rev >= (before.get(sid) ?? 0))).toBe(true);
+    });
+
     it('increase when only a relationship changes the result', async () => {
       await harness.load([
         campaignRecord('C'),

@@ -6,7 +6,7 @@ import type {
   Instant,
 } from '../../src/formats/format.ts';
 import { Skipped } from '../../src/formats/skipped.ts';
-import { indicatorId } from '../../src/model/identity.ts';
+import { blockOf, groupSid, indicatorId } from '../../src/model/identity.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { INDICATOR_TYPES, type IndicatorType, TLPS } from '../../src/model/vocabulary.ts';
 
@@ -148,6 +148,8 @@ export const toward = (...ids: string[]): Indication[] => ids.map((id) => ({ id,
 const latest = (dates: Instant[]) => (dates.length === 0 ? null : new Date(Math.max(...dates.map(Number))));
 
 /** What stands before the rows; by default as it follows from them. */
+const CHANGED_AT = new Date('2026-05-26T00:00:00.000Z');
+
 function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo> = {}): ExportInfo {
   return {
     query: '',
@@ -155,7 +157,10 @@ function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo
     total: rows.length,
     tlps: TLPS.filter((tlp) => rows.some((row) => row.tlp === tlp)),
     lastSeen: latest(rows.map((row) => row.lastSeen)),
-    changedAt: new Date('2026-05-26T00:00:00.000Z'),
+    changedAt: CHANGED_AT,
+    addressRules: new Map(
+      rows.flatMap(({ number }) => [0, 1].map((slot) => [groupSid(blockOf(number), slot), CHANGED_AT])),
+    ),
     day: new Date('2026-05-27T00:00:00.000Z'),
     entities: [],
     relationships: [],

@@ -51,10 +51,11 @@ describe.each(FORMATS)('%s', (_name, format) => {
 
   it('has one rule per address block and family', async () => {
     const rows = [address(1), address(2), exportIndicator(3, 'IPV6', '2001:db8::3'), address(128)];
-    expect(idsOf(await written(format, rows, { changedAt: new Date(7000) }))).toEqual([
+    const addressRules = new Map([7, 8, 9].map((rev, i) => [4_000_000_000 + i, new Date(rev * 1000)]));
+    expect(idsOf(await written(format, rows, { addressRules }))).toEqual([
       'sid:4000000000; rev:7',
-      'sid:4000000001; rev:7',
-      'sid:4000000002; rev:7',
+      'sid:4000000001; rev:8',
+      'sid:4000000002; rev:9',
     ]);
   });
 

@@ -320,10 +320,11 @@ describe('sigma', () => {
     expect(rule?.modified).toBe('2026-07-01');
   });
 
-  it('has no modification date before its creation date', async () => {
+  it('has a modification date only after its creation date', async () => {
     const changed = { createdAt: new Date('2026-08-01T00:00:00.000Z'), modifiedAt: CHANGED.modifiedAt };
     const [rule] = await rulesOf([exportIndicator(1, 'MD5', 'a'.repeat(32))], { changed });
-    expect(rule).toMatchObject({ date: '2026-08-01', modified: '2026-08-01' });
+    expect(rule).toHaveProperty('date', '2026-08-01');
+    expect(rule).not.toHaveProperty('modified');
   });
 
   it('keeps rule ids per subject, log source and part', async () => {

@@ -9,6 +9,7 @@ const stix = stixFormat({ context: true });
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const ATTACK_UUID = '899ce53f-13a0-479b-a0e4-67d46e241542';
+const ATTACK_GROUP = `intrusion-set--${ATTACK_UUID}`;
 
 const shared = (n: number) => ({
   id: uuid(n),
@@ -39,7 +40,7 @@ function actor(n: number, name: string, fields: Partial<Extract<ExportEntity, { 
 
 const group = actor(1, 'Example Bear', {
   id: ATTACK_UUID,
-  externalIds: [`intrusion-set--${ATTACK_UUID}`, 'misp-galaxy:threat-actor="Example Bear"'],
+  externalIds: [`attack:${ATTACK_GROUP}`, ATTACK_GROUP, 'misp-galaxy:threat-actor="Example Bear"'],
   attackId: 'G9001',
   aliases: ['Example Bear', 'Dancing Bear'],
   description: 'A group that is made up.',
@@ -118,7 +119,7 @@ describe('stix with context', () => {
   });
 
   it('is valid', async () => {
-    expect(bundleProblems(await written(stix, rows, info))).toEqual([]);
+    expect(bundleProblems(await written(stix, rows, info), [ATTACK_GROUP])).toEqual([]);
   });
 
   it('includes only relationships whose ends are present', async () => {
@@ -152,14 +153,25 @@ describe('STIX objects of entities', () => {
       .filter(({ type }) => ['intrusion-set', 'threat-actor', 'attack-pattern'].includes(type))
       .map(({ id }) => id);
 
-  it("have ATT&CK's ids, even if the entity was first imported from elsewhere", async () => {
-    const externalIds = [`intrusion-set--${uuid(8).replace('-4', '-5')}`, `intrusion-set--${ATTACK_UUID}`];
-    expect(await idsOf({ ...group, id: uuid(9), externalIds })).toEqual([`intrusion-set--${ATTACK_UUID}`]);
+  it('of ATT&CK are only referred to, by the ids of MITRE', async () => {
+    const all = await objects();
+    expect(all.filter(({ id }) => id === ATTACK_GROUP)).toEqual([]);
+    const relationships = all.filter(({ type }) => type === 'relationship');
+    expect(relationships.map((one) => [one.source_ref, one.relationship_type, one.target_ref])).toEqual(
+      expect.arrayContaining([[`campaign--${uuid(3)}`, 'attributed-to', ATTACK_GROUP]]),
+    );
+  });
+
+  it('of ATT&CK are recognized when they were first imported from elsewhere', async () => {
+    expect(await idsOf({ ...group, id: uuid(9) })).toEqual([]);
+  });
+
+  it('of a producer who copies the number of ATT&CK are included', async () => {
+    expect(await idsOf({ ...group, externalIds: [ATTACK_GROUP] })).toEqual([ATTACK_GROUP]);
   });
 
   it('have unique ids', async () => {
-    const twin = { ...group, id: uuid(9), externalIds: [`intrusion-set--${ATTACK_UUID}`] };
-    expect(await idsOf(twin, group)).toEqual([`intrusion-set--${uuid(9)}`, `intrusion-set--${ATTACK_UUID}`]);
+    expect(await idsOf(group, { ...group, id: uuid(9) })).toEqual([`intrusion-set--${uuid(9)}`]);
   });
 
   it('have valid ids where the source generated an invalid UUID', async () => {
@@ -186,17 +198,17 @@ describe('STIX objects of entities', () => {
   it('of other producers keep their stated times and full description', async () => {
     const statedAt = new Date('2025-10-01T00:00:00.000Z');
     const description = 'd'.repeat(20_000);
-    const all = await objects({ entities: [{ ...group, statedAt, description }], relationships: [] });
+    const all = await objects({ entities: [{ ...person, statedAt, description }], relationships: [] });
     const stated = statedAt.toISOString();
-    expect(all.find(({ type }) => type === 'intrusion-set')).toMatchObject({
+    expect(all.find(({ type }) => type === 'threat-actor')).toMatchObject({
       ...{ created: stated, modified: stated, description },
     });
   });
 
   it("of other producers without a stated time use the entity's creation time", async () => {
-    const all = await objects({ entities: [group], relationships: [] });
-    const created = group.createdAt.toISOString();
-    expect(all.find(({ type }) => type === 'intrusion-set')).toMatchObject({ created, modified: created });
+    const all = await objects({ entities: [person], relationships: [] });
+    const created = person.createdAt.toISOString();
+    expect(all.find(({ type }) => type === 'threat-actor')).toMatchObject({ created, modified: created });
   });
 
   it("of Tipline's own use Tipline's times", async () => {

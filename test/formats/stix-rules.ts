@@ -16,7 +16,8 @@ const SPANS: [string, string][] = [
   ['first_observed', 'last_observed'],
 ];
 
-export function bundleProblems(text: string): string[] {
+/** @param elsewhere ids of objects that a consumer has from their publisher */
+export function bundleProblems(text: string, elsewhere: readonly string[] = []): string[] {
   const { type, id, objects, ...others } = JSON.parse(text) as {
     type: string;
     id: string;
@@ -28,7 +29,9 @@ export function bundleProblems(text: string): string[] {
   if (ids.size < objects.length) problems.push('two objects with one id');
   return [
     ...problems,
-    ...objects.flatMap((object) => objectProblems(object, ids).map((it) => `${object.id}: ${it}`)),
+    ...objects.flatMap((object) =>
+      objectProblems(object, new Set([...ids, ...elsewhere])).map((it) => `${object.id}: ${it}`),
+    ),
   ];
 }
 

@@ -52,7 +52,7 @@ describe('stix', () => {
       yield HOSTILE;
     }
     const info = { query: '', digest: '', total: 0, tlps: [], changedAt: null, day: null, lastSeen: null };
-    const rest = { entities: [], relationships: [] };
+    const rest = { entities: [], relationships: [], addressRules: new Map() };
     for await (const piece of stix.write(batches(), { ...info, ...rest }, new Skipped())) pieces.push(piece);
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024);
   });

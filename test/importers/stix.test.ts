@@ -265,6 +265,36 @@ describe('STIX objects', () => {
     ]);
   });
 
+  it.each(['intrusion-set', 'campaign', 'attack-pattern', 'malware', 'tool'])(
+    'a %s that MITRE has created has a second id that tells so',
+    async (type) => {
+      const stated = object(type, { name: 'Example' });
+      const [other, mitre] = await recordsOf(stated, {
+        ...stated,
+        created_by_ref: 'identity--c78cb6e5-0c4b-4611-8297-d1b8b55e40b5',
+      });
+      expect(other).toMatchObject({ externalIds: [stated.id] });
+      expect(mitre).toMatchObject({ externalIds: [stated.id, `attack:${stated.id}`] });
+    },
+  );
+
+  it('observed data of others is not read: it was seen somewhere, and nobody states that it matters', async () => {
+    const seen = { first_observed: CREATED, last_observed: MODIFIED, number_observed: 1 };
+    expect(await recordsOf(object('observed-data', { ...seen, object_refs: [`url--${uuid(2)}`] }))).toEqual(
+      [],
+    );
+  });
+
+  it("relationships of Tipline's observed data are indications, those of others are not read", async () => {
+    const ends = { source_ref: `observed-data--${uuid(1)}`, target_ref: `malware--${uuid(2)}` };
+    const related = object('relationship', { relationship_type: 'related-to', ...ends });
+    const creator = 'identity--1d5287ab-77c9-4e6d-a8d8-7b60c6bdc733';
+    expect(await recordsOf(related)).toEqual([]);
+    expect(await recordsOf({ ...related, created_by_ref: creator })).toEqual([
+      { kind: 'relationship', type: 'indicates', from: ends.source_ref, to: ends.target_ref, tlp: null },
+    ]);
+  });
+
   it('reports refer to their objects', async () => {
     const report = object('report', {
       name: 'R',

@@ -1,7 +1,7 @@
 import { blockOf, groupSid, sidOf } from '../../model/identity.ts';
 import { mostRestrictive } from '../../model/statement.ts';
 import { type IndicatorType, SEVERITIES } from '../../model/vocabulary.ts';
-import type { ExportFormat, ExportIndicator } from '../format.ts';
+import type { ExportFormat, ExportIndicator, ExportInfo } from '../format.ts';
 import type { RuleDescription } from './rule-text.ts';
 
 /** The rule language of an engine. */
@@ -47,10 +47,10 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
     skipsValues: true,
     order: 'number',
     columns: COLUMNS,
-    reads: { changedAt: true },
+    reads: { addressRules: true },
     async *write(batches, info, skipped) {
       yield `# Tipline: rules for ${language.engine}\n`;
-      const blocks = groupedByBlock(language, Math.floor(Number(info.changedAt ?? 0) / 1000));
+      const blocks = groupedByBlock(language, info.addressRules);
       let text = '';
       for await (const batch of batches) {
         for (const row of batch) {
@@ -77,14 +77,13 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
 /**
  * Collects the addresses of one block at a time; rows arrive by ascending number, so a block ends where
  * another begins.
- * @param rev of all groups: when the export last changed. Nothing in a group would show that it lost an
- *   address
+ * @param changes when each rule last changed, by sid: nothing in a rule would show that it lost an address
  */
-function groupedByBlock(language: RuleLanguage, rev: number) {
+function groupedByBlock(language: RuleLanguage, changes: ExportInfo['addressRules']) {
   let current = 0;
   let rows: ExportIndicator[] = [];
   const end = () => {
-    const text = rows.length === 0 ? '' : addressRules(language, rows, current, rev);
+    const text = rows.length === 0 ? '' : addressRules(language, rows, current, changes);
     rows = [];
     return text;
   };
@@ -109,14 +108,16 @@ function addressRules(
   language: RuleLanguage,
   block: readonly ExportIndicator[],
   number: number,
-  rev: number,
+  changes: ExportInfo['addressRules'],
 ): string {
   let text = '';
   for (const [slot, family] of FAMILIES.entries()) {
     const rows = block.filter(({ type }) => type === family);
     if (rows.length === 0) continue;
     const addresses = rows.map(({ value }) => value);
-    const about = aboutAddresses(family, rows, groupSid(number, slot), rev);
+    const sid = groupSid(number, slot);
+    const rev = Math.floor(Number(changes.get(sid) ?? 0) / 1000);
+    const about = aboutAddresses(family, rows, sid, rev);
     text += language.addressRule(family, addresses, about);
   }
   return text;

@@ -52,7 +52,8 @@ export function ruleDocument(rule: OpenRule, subject: SigmaSubject, changed: Sig
     references: [kind.reference],
     author: 'Tipline',
     date: day(changed.createdAt),
-    modified: day(modifiedAt),
+    // SigmaHQ's convention: a rule that has not been modified since its date states no `modified`.
+    ...(day(modifiedAt) > day(changed.createdAt) && { modified: day(modifiedAt) }),
     tags: tags(rule, subject),
     logsource: kind.logsource,
     detection: { ...selections(rule), condition: '1 of selection_*' },

@@ -1,4 +1,4 @@
-import { TIPLINE_EXTENSION, TIPLINE_IDENTITY_ID, uuidv5 } from '../../model/identity.ts';
+import { ATTACK_PREFIX, TIPLINE_EXTENSION, TIPLINE_IDENTITY_ID, uuidv5 } from '../../model/identity.ts';
 import { TLPS, type Tlp } from '../../model/vocabulary.ts';
 import { type ExportIndicator, type Instant, tlpName } from '../format.ts';
 
@@ -113,7 +113,7 @@ export function omitEmpty<T>(values: readonly T[]): readonly T[] | undefined {
 /** Returns external ids as references; STIX requires each with the catalogue that it belongs to (§2.5). */
 export function externalReferences(externalIds: readonly string[], ownId: string) {
   return externalIds
-    .filter((id) => id !== ownId)
+    .filter((id) => id !== ownId && !id.startsWith(ATTACK_PREFIX))
     .map((id) => ({ source_name: catalogueOf(id), external_id: id }));
 }
 

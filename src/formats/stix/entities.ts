@@ -1,3 +1,4 @@
+import { ATTACK_PREFIX } from '../../model/identity.ts';
 import { mostRestrictive } from '../../model/statement.ts';
 import type { Motivation, Tlp } from '../../model/vocabulary.ts';
 import type { ExportEntity, Instant } from '../format.ts';
@@ -24,19 +25,24 @@ const MOTIVATION_WORDS: Partial<Record<Motivation, string>> = {
 };
 
 /**
- * Returns the id of each entity in the bundle. An imported entity keeps its original id, by which ATT&CK's
- * objects are known everywhere; one without an id gets its own. Two entities never share one.
+ * Returns the id of each entity. An object of ATT&CK has MITRE's id, by which it is known everywhere, and is only
+ * referred to: Tipline's copy of it differs, and would replace the consumer's. Two entities never share an id.
  */
 export function entityIds(entities: readonly ExportEntity[]): Map<string, string> {
-  const ids = new Map(entities.map((entity) => [entity.id, ownId(entity)]));
-  const taken = new Set(ids.values());
+  const ids = new Map<string, string>();
+  const taken = new Set<string>();
   for (const entity of entities) {
-    const attack = 'attackId' in entity && entity.attackId !== null ? attackStixId(entity) : null;
-    if (attack === null || taken.has(attack)) continue;
-    taken.add(attack);
-    ids.set(entity.id, attack);
+    const attack = attackStixId(entity);
+    const id = attack === null || taken.has(attack) ? ownId(entity) : attack;
+    ids.set(entity.id, id);
+    taken.add(id);
   }
   return ids;
+}
+
+/** Returns whether an id from `entityIds` is MITRE's: its object is not in the bundle. */
+export function isOfAttack(entity: ExportEntity, id: string): boolean {
+  return attackStixId(entity) === id;
 }
 
 /**
@@ -48,16 +54,13 @@ function ownId(entity: ExportEntity): string {
   return `${type}--${entityUuid(entity.id)}`;
 }
 
-/**
- * Returns the id that the entity was imported with; null if its own id is that already, or if there is none.
- * MITRE's ids are random (version 4), those of most others are not.
- */
+/** Returns the id under which MITRE publishes the entity; null if it is not of ATT&CK. */
 function attackStixId(entity: ExportEntity): string | null {
   const types = typesOf(entity);
-  const known = entity.externalIds.map(parseStixId).filter((id) => id !== null && types.includes(id.type));
-  if (known.some((id) => id?.uuid === entity.id)) return null;
-  const found = known.find((id) => id?.uuid[14] === '4') ?? known[0];
-  return found ? `${found.type}--${found.uuid}` : null;
+  const ids = entity.externalIds
+    .filter((id) => id.startsWith(ATTACK_PREFIX))
+    .map((id) => id.slice(ATTACK_PREFIX.length));
+  return ids.find((id) => types.includes(parseStixId(id)?.type ?? '')) ?? null;
 }
 
 /** ATT&CK's groups are intrusion sets; some sources state their actors as persons. */
