@@ -102,6 +102,8 @@ export interface AppDeps {
   sessionSecret: string;
   /** The OIDC provider for sign-ins; null: users sign in with passwords only. */
   oidc: OidcProvider | null;
+  /** The address of the application, for links to its pages; null: not configured. */
+  publicAddress: string | null;
   /** The minimum rate of bodies; default: 1 KiB a second. */
   slowBodies?: SlowBodies;
   logger?: FastifyBaseLogger;
@@ -236,7 +238,7 @@ async function registerFeatures(
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   const failed = (error: Error) => app.log.error({ err: error }, 'export aborted');
-  const exports = exporter(deps.database, deps.spool, failed);
+  const exports = exporter(deps.database, deps.spool, deps.publicAddress, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.accessTracker, cache });
   await app.register(exportRoutes, { exporter: exports });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });

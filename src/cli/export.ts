@@ -2,6 +2,7 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
+import { publicAddressOf, readConfig } from '../config/config.ts';
 import { exportRequest } from '../exports/export-request.ts';
 import { openSnapshot, type Snapshot } from '../exports/snapshot.ts';
 import { FORMAT_NAMES, FORMATS, type FormatName } from '../formats/catalogue.ts';
@@ -122,7 +123,7 @@ async function runExport(options: ExportCommandOptions, command: Command): Promi
   };
   const principal = { tlpCeiling: options.tlpCeiling, now: new Date() };
   const { selection, format, variant } = validateOptions(command, () =>
-    exportRequest(options.format, given, { principal, filters }),
+    exportRequest(options.format, given, { principal, filters }, publicAddressOf(readConfig())),
   );
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new Error('Interrupted: no file was written.'));

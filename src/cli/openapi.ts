@@ -56,6 +56,7 @@ async function renderOpenApiFiles() {
     stopping: new AbortController().signal,
     sessionSecret: '',
     oidc: null,
+    publicAddress: null,
   });
   await app.ready();
   const files = { 'openapi.json': openApiJson(app), 'openapi.yaml': openApiYaml(app) };

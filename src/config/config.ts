@@ -75,10 +75,15 @@ export interface OidcConfig {
   trustEmail: boolean;
 }
 
+/** Returns the address of the application for users, without a slash at its end; null: not configured. */
+export function publicAddressOf({ publicAddress }: Pick<Config, 'publicAddress'>): string | null {
+  return publicAddress?.replace(/\/+$/, '') || null;
+}
+
 /** Returns the settings of the OpenID provider; null: none is configured. */
 export function oidcConfig(config: Config): OidcConfig | null {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = config;
-  const publicAddress = config.publicAddress?.replace(/\/+$/, '');
+  const publicAddress = publicAddressOf(config);
   if (!issuer || !clientId || !clientSecret || !publicAddress) return null;
   return {
     issuer,

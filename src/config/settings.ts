@@ -94,7 +94,7 @@ export const SETTINGS = {
   }),
   publicAddress: setting('TIPLINE_PUBLIC_ADDRESS', url('http:', 'https:'), {
     example: 'https://tipline.example.org',
-    meaning: 'public URL, required by `OIDC_ISSUER`',
+    meaning: 'public URL: for links in exports, and required by `OIDC_ISSUER`',
   }),
   oidcIssuer: setting('OIDC_ISSUER', httpsUrl, {
     example: 'https://id.example.org/realms/soc',

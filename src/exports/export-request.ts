@@ -10,14 +10,16 @@ import type { ExportRequest } from './exports.service.ts';
 /**
  * Returns the request of an export, for all routes and commands: equal requests have the same bytes and
  * entity tag.
+ * @param publicAddress the address of the application, for links to its pages; null: not configured
  * @throws {ApiError} 400 for an option that does not apply to the format or the selection
  */
 export function exportRequest(
   name: FormatName,
   given: GivenOptions,
   selection: Omit<Selection, 'limit'>,
+  publicAddress: string | null,
 ): ExportRequest {
-  const options = optionsFor(name, given, typesOf(selection.filters));
+  const options = optionsFor(name, given, typesOf(selection.filters), publicAddress);
   if ('error' in options) throw new ApiError('invalid_parameter', options.error);
   const { limit } = options.list;
   if (limit && selection.page)

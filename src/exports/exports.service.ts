@@ -31,6 +31,8 @@ interface Prepared {
 }
 
 export interface Exporter {
+  /** The address of the application, for links to its pages; null: not configured. */
+  publicAddress: string | null;
   /**
    * Returns the spooled export as long as it is current; otherwise starts to write it.
    * @param wantsBody called with the tag; returns whether the body will be read
@@ -68,7 +70,12 @@ const MAX_WAIT_MS = 20_000;
 /** Spooled exports; each keeps one to three files open. */
 const MAX_ENTRIES = 200;
 
-export function exporter(database: SnapshotSource, spool: Spool, onError: (error: Error) => void): Exporter {
+export function exporter(
+  database: SnapshotSource,
+  spool: Spool,
+  publicAddress: string | null,
+  onError: (error: Error) => void,
+): Exporter {
   /** In the order of their last use, the latest last. */
   const entries = new Map<string, Entry>();
   const oneByOne = queues();
@@ -152,6 +159,7 @@ export function exporter(database: SnapshotSource, spool: Spool, onError: (error
   };
 
   return {
+    publicAddress,
     prepare(request, wantsBody, askedBy) {
       const key = exportCacheKey(request.selection, request.variant);
       return oneByOne(key, async () => {

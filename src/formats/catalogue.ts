@@ -34,6 +34,7 @@ export const DEFAULT_OPTIONS: ExportOptions = {
   csvGuard: true,
   list: { style: 'plain', kind: null, collapse: true, limit: null },
   context: false,
+  publicAddress: null,
 };
 
 export function formatOf(name: FormatName, options: ExportOptions): ExportFormat {
@@ -54,6 +55,7 @@ export function optionsFor(
   format: string,
   given: GivenOptions,
   types: readonly IndicatorType[] | undefined,
+  publicAddress: string | null,
 ): ExportOptions | { error: string } {
   for (const [name, value] of Object.entries(given)) {
     const formats = formatsWith(name);
@@ -62,7 +64,7 @@ export function optionsFor(
   }
   const list = format === 'txt' ? listOptions(given, types) : DEFAULT_OPTIONS.list;
   if ('error' in list) return list;
-  return { csvGuard: given.csvGuard !== 'off', list, context: given.include === 'context' };
+  return { csvGuard: given.csvGuard !== 'off', list, context: given.include === 'context', publicAddress };
 }
 
 /** @returns the formats that take an option */

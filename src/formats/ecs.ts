@@ -1,6 +1,13 @@
 import { parse } from 'tldts';
 import type { IndicatorType } from '../model/vocabulary.ts';
-import { type ExportFormat, type ExportIndicator, type FormatEntry, tlpName } from './format.ts';
+import {
+  type ExportFormat,
+  type ExportIndicator,
+  type ExportOptions,
+  type FormatEntry,
+  indicatorPage,
+  tlpName,
+} from './format.ts';
 import { urlParts } from './url-parts.ts';
 
 /** The first version that has every field written here; `threat.indicator.id` was the last to be added. */
@@ -42,7 +49,7 @@ const EVENT = {
  * it is the day of the export, or the last change if that is later. Values without an ECS field (severity, the exact
  * confidence, expiry) are written to `labels`.
  */
-export function ecsFormat(): ExportFormat {
+export function ecsFormat({ publicAddress }: Pick<ExportOptions, 'publicAddress'>): ExportFormat {
   return {
     mediaType: 'application/x-ndjson',
     extension: 'ndjson',
@@ -53,7 +60,7 @@ export function ecsFormat(): ExportFormat {
     reads: { day: true },
     async *write(batches, { day }) {
       for await (const batch of batches) {
-        yield batch.map((row) => `${JSON.stringify(document(row, day))}\n`).join('');
+        yield batch.map((row) => `${JSON.stringify(document(row, day, publicAddress))}\n`).join('');
       }
     },
   };
@@ -66,7 +73,7 @@ export const ecs: FormatEntry = {
   open: ecsFormat,
 };
 
-function document(row: ExportIndicator, day: Date | null) {
+function document(row: ExportIndicator, day: Date | null, publicAddress: string | null) {
   const modifiedAt = row.modifiedAt.toISOString();
   const today = day?.toISOString() ?? '';
   return {
@@ -75,7 +82,7 @@ function document(row: ExportIndicator, day: Date | null) {
     event: EVENT,
     labels: labels(row),
     ...(row.tags.length > 0 && { tags: row.tags }),
-    threat: { feed: { name: 'Tipline' }, indicator: indicator(row) },
+    threat: { feed: { name: 'Tipline' }, indicator: indicator(row, publicAddress) },
     ...(row.type === 'USER_AGENT' && { user_agent: { original: row.value } }),
   };
 }
@@ -89,12 +96,13 @@ function labels({ severity, confidence, expiresAt }: ExportIndicator) {
   };
 }
 
-function indicator(row: ExportIndicator) {
+function indicator(row: ExportIndicator, publicAddress: string | null) {
   return {
     ...ecsObservable(row.type, row.value),
     name: row.value,
     id: [row.id],
     provider: row.source,
+    ...(publicAddress !== null && { reference: indicatorPage(publicAddress, row.id) }),
     confidence: confidenceName(row.confidence),
     marking: { tlp: tlpName(row.tlp), tlp_version: '2.0' },
     first_seen: row.firstSeen.toISOString(),

@@ -166,6 +166,8 @@ export interface ExportOptions {
   list: ListOptions;
   /** stix and misp: with actors, campaigns, malware, techniques and their relationships. */
   context: boolean;
+  /** ecs and zeek: the address of the application, for links to the pages of indicators; null: no links. */
+  publicAddress: string | null;
 }
 
 /** The options of a request besides the format. */
@@ -253,4 +255,9 @@ export interface ExportShape {
 /** Returns the TLP as TLP 2.0 (FIRST) writes it: `AMBER+STRICT`. */
 export function tlpName(tlp: Tlp): string {
   return tlp.replace('_', '+');
+}
+
+/** Returns the address of an indicator's page. */
+export function indicatorPage(publicAddress: string, id: string): string {
+  return `${publicAddress}/indicators/${id}`;
 }

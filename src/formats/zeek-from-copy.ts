@@ -9,6 +9,7 @@ import {
   put,
   TAB,
 } from './copied-rows.ts';
+import { indicatorPage } from './format.ts';
 
 const [POUND, PERCENT, BRACKET, MINUS, SLASH, COLON, AT] = [
   0x23, 0x25, 0x28, 0x2d, 0x2f, 0x3a, 0x40,
@@ -36,9 +37,11 @@ TYPES[typeKey('U'.charCodeAt(0), 'URL'.length)] = URL_TYPE;
 /**
  * Writes lines of Zeek's intelligence file from the bytes of COPY's text format, for addresses, names,
  * hashes, and URLs that Zeek sees in one form only.
+ * @param publicAddress the last column is the id, for a link to the page; null: there is no such column
  * @param isFirst returns whether this URL, in lower case and without its scheme, has not been written yet
  */
-export function zeekFromCopy(isFirst: (url: string) => boolean): PlainRow {
+export function zeekFromCopy(isFirst: (url: string) => boolean, publicAddress: string | null): PlainRow {
+  const page = publicAddress === null ? null : Buffer.from(`\t${indicatorPage(publicAddress, '')}`);
   return (source, from, target, to) => {
     const valueAt = placeOf(TAB, source, from) + 1;
     const type = TYPES[typeKey(source[from] as number, valueAt - 1 - from)];
@@ -62,6 +65,10 @@ export function zeekFromCopy(isFirst: (url: string) => boolean): PlainRow {
       target[o++] = byte === UNDERLINE ? PLUS : byte;
     o = tags(source, i + 1, target, o);
     if (o < 0) return -1;
+    if (page !== null) {
+      o = put(page, target, o);
+      for (i = placeOf(TAB, source, i + 1) + 1; source[i] !== LF; i++) target[o++] = source[i] as number;
+    }
     // Called only once the line is certain to be written, because `isFirst` remembers its argument.
     if (type === URL_TYPE && !isFirst(source.toString('latin1', start, valueEnd).toLowerCase())) return to;
     target[o++] = LF;

@@ -1,6 +1,13 @@
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { copiedRows } from './copied-rows.ts';
-import { type ExportFormat, type ExportIndicator, type FormatEntry, tlpName } from './format.ts';
+import {
+  type ExportFormat,
+  type ExportIndicator,
+  type ExportOptions,
+  type FormatEntry,
+  indicatorPage,
+  tlpName,
+} from './format.ts';
 import { createLineDeduplicator } from './line-deduplicator.ts';
 import type { Skipped, SkipReason } from './skipped.ts';
 import { urlParts } from './url-parts.ts';
@@ -20,7 +27,8 @@ const INTEL_TYPES: ReadonlyMap<IndicatorType, string> = new Map([
   ['USER_AGENT', 'SOFTWARE'],
 ]);
 
-const HEADER = '#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc\n';
+const HEADER = '#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc';
+const COLUMNS = ['type', 'value', 'source', 'severity', 'confidence', 'tlp', 'tags'] as const;
 
 /**
  * A file for Zeek's intelligence framework, in which no comment can follow the header. File names with a path are left
@@ -28,7 +36,8 @@ const HEADER = '#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc\n';
  * URLs that Zeek cannot distinguish (by scheme, letter case, password) are written once, as the newest of
  * them.
  */
-export function zeekFormat(): ExportFormat {
+export function zeekFormat({ publicAddress }: Pick<ExportOptions, 'publicAddress'>): ExportFormat {
+  const header = publicAddress === null ? `${HEADER}\n` : `${HEADER}\tmeta.url\n`;
   return {
     mediaType: 'text/plain; charset=utf-8',
     // As in Zeek's own documentation.
@@ -37,11 +46,11 @@ export function zeekFormat(): ExportFormat {
     detectionOnly: true,
     skipsValues: true,
     order: 'list',
-    columns: ['type', 'value', 'source', 'severity', 'confidence', 'tlp', 'tags'],
+    columns: publicAddress === null ? COLUMNS : [...COLUMNS, 'id'],
     reads: {},
     async *write(batches, _info, skipped) {
-      const lines = lineWriter(skipped);
-      yield HEADER;
+      const lines = lineWriter(skipped, publicAddress);
+      yield header;
       for await (const batch of batches) {
         let text = '';
         for (const row of batch) text += lines.of(row);
@@ -49,9 +58,9 @@ export function zeekFormat(): ExportFormat {
       }
     },
     async *writeCopied(pieces, toRow, _info, skipped) {
-      const lines = lineWriter(skipped);
-      yield HEADER;
-      yield* copiedRows(pieces, zeekFromCopy(lines.isFirst), (row) => lines.of(toRow(row)));
+      const lines = lineWriter(skipped, publicAddress);
+      yield header;
+      yield* copiedRows(pieces, zeekFromCopy(lines.isFirst, publicAddress), (row) => lines.of(toRow(row)));
     },
   };
 }
@@ -63,7 +72,7 @@ export const zeek: FormatEntry = {
   open: zeekFormat,
 };
 
-function lineWriter(skipped: Skipped) {
+function lineWriter(skipped: Skipped, publicAddress: string | null) {
   /** Returns whether a URL, without its scheme and in lower case, has not been written yet. */
   const isFirst = createLineDeduplicator();
   return {
@@ -77,7 +86,7 @@ function lineWriter(skipped: Skipped) {
       const written = row.type === 'URL' ? seen.filter(([form = '']) => isFirst(form.toLowerCase())) : seen;
       return written
         .flat()
-        .map((indicator) => line(indicator, row))
+        .map((indicator) => line(indicator, row, publicAddress))
         .join('');
     },
   };
@@ -92,9 +101,11 @@ function seenAs({ type, value }: ExportIndicator): string[][] | { skipped: SkipR
   return forms.length === 0 ? { skipped: 'not-http' } : forms;
 }
 
-function line(indicator: string, row: ExportIndicator): string {
+function line(indicator: string, row: ExportIndicator, publicAddress: string | null): string {
   const type = `Intel::${INTEL_TYPES.get(row.type)}`;
-  return `${[indicator, type, oneLine(row.source) || 'unnamed', description(row)].map(field).join('\t')}\n`;
+  const fields = [indicator, type, oneLine(row.source) || 'unnamed', description(row)];
+  if (publicAddress !== null) fields.push(indicatorPage(publicAddress, row.id));
+  return `${fields.map(field).join('\t')}\n`;
 }
 
 function description({ severity, confidence, tlp, tags }: ExportIndicator): string {

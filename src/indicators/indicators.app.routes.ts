@@ -61,7 +61,7 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
         filters: { ...filters, ...(state === 'pinned' && { pinned: true as const }) },
         ...(asked && { page: { ...asked, ...sorting(sort, order) } }),
       };
-      const wanted = exportRequest(format, { csvGuard, style, include }, selection);
+      const wanted = exportRequest(format, { csvGuard, style, include }, selection, exporter.publicAddress);
       setRefangedHeader(reply, filters.q);
       return sendExport(request, reply, exporter, wanted);
     },

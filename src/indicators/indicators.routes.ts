@@ -81,11 +81,11 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
           filters,
           ...(requestsPage(request.url) && pageOf(page, pageSize)),
         };
-        const wanted = exportRequest(format, given, selection);
+        const wanted = exportRequest(format, given, selection, exporter.publicAddress);
         setRefangedHeader(reply, filters.q);
         return sendExport(request, reply, exporter, wanted);
       }
-      const options = optionsFor(format, given, undefined);
+      const options = optionsFor(format, given, undefined, exporter.publicAddress);
       if ('error' in options) throw new ApiError('invalid_parameter', options.error);
       setRefangedHeader(reply, filters.q);
       const { principal } = request;
@@ -192,7 +192,12 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
       if (!format)
         throw new ApiError('not_found', `There is no such format. Formats are ${FORMAT_NAMES.join(', ')}.`);
       const selection = { principal: request.principal, filters, ...pageOf(page, pageSize) };
-      const wanted = exportRequest(format, { csvGuard, style, limit, order, collapse, include }, selection);
+      const wanted = exportRequest(
+        format,
+        { csvGuard, style, limit, order, collapse, include },
+        selection,
+        exporter.publicAddress,
+      );
       setRefangedHeader(reply, filters.q);
       return sendExport(request, reply, exporter, wanted);
     },

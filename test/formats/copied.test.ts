@@ -14,7 +14,8 @@ import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
 const FORMATS: Record<string, ExportFormat> = {
   csv: csvFormat({ csvGuard: false }),
   'guarded csv': csvFormat({ csvGuard: true }),
-  zeek: zeekFormat(),
+  zeek: zeekFormat({ publicAddress: null }),
+  'zeek with links': zeekFormat({ publicAddress: 'https://tipline.example' }),
   txt: txtFormat({ list: DEFAULT_OPTIONS.list }),
   rpz: rpzFormat(),
 };

@@ -3,7 +3,7 @@ import { ecsFormat, ecsObservable } from '../../src/formats/ecs.ts';
 import { expectGolden } from './golden.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
 
-const ecs = ecsFormat();
+const ecs = ecsFormat({ publicAddress: null });
 
 async function documents(rows: Parameters<typeof written>[1]) {
   const text = await written(ecs, rows);
@@ -28,6 +28,13 @@ const INDICATOR_TYPES = [
 ];
 
 describe('ecs', () => {
+  it('refers to the page of an indicator where the public address is known', async () => {
+    const row = exportIndicator(1, 'DOMAIN', 'evil.example');
+    const text = await written(ecsFormat({ publicAddress: 'https://tipline.example' }), [row]);
+    expect(JSON.parse(text).threat.indicator.reference).toBe(`https://tipline.example/indicators/${row.id}`);
+    expect((await documents([row]))[0].threat.indicator).not.toHaveProperty('reference');
+  });
+
   it('matches the golden file', async () => {
     await expectGolden(await written(ecs, GOLDEN), 'indicators.ecs.ndjson');
   });

@@ -17,7 +17,7 @@ type Rows = Parameters<typeof written>[1];
 
 /** As the style has it by default. */
 function optionsOf(style: TxtStyle, given: GivenOptions = {}, kind?: readonly IndicatorType[]): ListOptions {
-  const options = optionsFor('txt', { style, ...given }, kind ?? LIST_STYLES[style].kinds?.[0]);
+  const options = optionsFor('txt', { style, ...given }, kind ?? LIST_STYLES[style].kinds?.[0], null);
   if ('error' in options) throw new Error(options.error);
   return options.list;
 }
@@ -86,7 +86,7 @@ describe.each(TXT_STYLES)('txt, %s', (style) => {
 
 describe('a list style for one kind of value', () => {
   const wrong = (style: TxtStyle, types: readonly IndicatorType[] | undefined, given: GivenOptions = {}) => {
-    const options = optionsFor('txt', { style, ...given }, types);
+    const options = optionsFor('txt', { style, ...given }, types, null);
     return 'error' in options ? options.error : null;
   };
 

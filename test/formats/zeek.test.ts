@@ -4,7 +4,7 @@ import { expectGolden } from './golden.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
 import { intelProblems } from './zeek-checks.ts';
 
-const zeek = zeekFormat();
+const zeek = zeekFormat({ publicAddress: null });
 
 /** As Zeek's reader takes a file apart: by line, by tab, then `\xHH`; a lone `-` is unset. */
 function read(text: string) {
@@ -24,6 +24,14 @@ const indicators = async (rows: Parameters<typeof written>[1]) =>
 describe('zeek', () => {
   it('matches the golden file', async () => {
     await expectGolden(await written(zeek, GOLDEN), 'indicators.zeek.dat');
+  });
+
+  it('links to the page of an indicator where the public address is known', async () => {
+    const row = exportIndicator(1, 'DOMAIN', 'evil.example');
+    const linked = zeekFormat({ publicAddress: 'https://tipline.example/intel' });
+    const { header, rows } = read(await written(linked, [row]));
+    expect(header).toBe('#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc\tmeta.url');
+    expect(rows[0]?.at(-1)).toBe(`https://tipline.example/intel/indicators/${row.id}`);
   });
 
   it('is only a header without matches', async () => {

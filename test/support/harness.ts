@@ -60,6 +60,7 @@ export async function startHarness(
   const app = await buildApp({
     database,
     spool,
+    publicAddress: null,
     communityRules: Promise.resolve(null),
     rateLimits: memoryStore(),
     clock: () => clock.now,
