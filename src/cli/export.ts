@@ -57,6 +57,7 @@ interface ExportCommandOptions {
   limit?: number;
   order?: LimitOrder;
   collapse: boolean;
+  wildcards: boolean;
   context?: boolean;
 }
 
@@ -97,6 +98,7 @@ export function exportCommand(): Command {
     .option('--limit <count>', 'txt: maximum number of lines', lines)
     .addOption(new Option('--order <order>', 'txt, with --limit: order (confidence)').choices(LIMIT_ORDERS))
     .option('--no-collapse', 'txt: do not merge adjacent addresses into networks')
+    .option('--no-wildcards', 'txt, domains for paloalto or fortinet: no lines with *. in front')
     .option('--context', 'stix, misp: with actors, campaigns, malware and techniques')
     .action(runExport);
 }
@@ -119,6 +121,7 @@ async function runExport(options: ExportCommandOptions, command: Command): Promi
     limit: options.limit,
     order: options.order,
     collapse: options.collapse ? undefined : ('off' as const),
+    wildcards: options.wildcards ? undefined : ('off' as const),
     include: options.context ? ('context' as const) : undefined,
   };
   const principal = { tlpCeiling: options.tlpCeiling, now: new Date() };

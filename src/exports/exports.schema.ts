@@ -113,6 +113,12 @@ export const exportOptions = {
         'txt: whether adjacent addresses are joined into networks (on, where the style takes networks).',
     }),
   ),
+  wildcards: Type.Optional(
+    stringEnum(['on', 'off'], {
+      description:
+        'txt, lists of domains for paloalto and fortinet: whether each domain also has a line with `*.` in front (on).',
+    }),
+  ),
   include: Type.Optional(
     stringEnum(['context'], {
       description:

@@ -1,7 +1,14 @@
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { csv } from './csv.ts';
 import { ecs } from './ecs.ts';
-import type { ExportFormat, ExportOptions, FormatEntry, GivenOptions, ListOptions } from './format.ts';
+import {
+  type ExportFormat,
+  type ExportOptions,
+  type FormatEntry,
+  type GivenOptions,
+  type ListOptions,
+  TXT_STYLES,
+} from './format.ts';
 import { misp } from './misp.ts';
 import { ndjson } from './ndjson.ts';
 import { rpz } from './rpz.ts';
@@ -32,7 +39,7 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as [FormatName, ...FormatName[]
 
 export const DEFAULT_OPTIONS: ExportOptions = {
   csvGuard: true,
-  list: { style: 'plain', kind: null, collapse: true, limit: null },
+  list: { style: 'plain', kind: null, collapse: true, wildcards: true, limit: null },
   context: false,
   publicAddress: null,
 };
@@ -73,10 +80,10 @@ function formatsWith(option: string): string[] {
 }
 
 function listOptions(
-  { style = DEFAULT_OPTIONS.list.style, limit, order, collapse }: GivenOptions,
+  { style = DEFAULT_OPTIONS.list.style, limit, order, collapse, wildcards }: GivenOptions,
   types: readonly IndicatorType[] = INDICATOR_TYPES,
 ): ListOptions | { error: string } {
-  const { kinds, networks } = LIST_STYLES[style];
+  const { kinds, networks, wildcards: hasWildcards } = LIST_STYLES[style];
   const kind = kinds?.find((one) => types.length > 0 && types.every((type) => one.includes(type)));
   if (kinds && !kind)
     return {
@@ -84,14 +91,19 @@ function listOptions(
     };
   if (collapse === 'on' && !networks)
     return { error: `style=${style} lists single addresses: collapse=on is not for it.` };
+  if (wildcards !== undefined && !(hasWildcards && kind?.[0] === 'DOMAIN'))
+    return { error: `wildcards is for lists of domains with style=${withWildcards().join(' or ')}.` };
   if (order !== undefined && limit === undefined) return { error: 'order is for limit: give both.' };
   return {
     style,
     kind: kind?.[0] ?? null,
     collapse: networks && collapse !== 'off',
+    wildcards: wildcards !== 'off',
     limit: limit === undefined ? null : { count: limit, order: order ?? 'confidence' },
   };
 }
+
+const withWildcards = () => TXT_STYLES.filter((style) => LIST_STYLES[style].wildcards);
 
 /** Such as "IPV4 and IPV6, DOMAIN or URL". */
 function spoken(kinds: readonly (readonly IndicatorType[])[]): string {

@@ -154,6 +154,8 @@ export interface ListOptions {
   kind: IndicatorType | null;
   /** Adjacent addresses are joined into networks. */
   collapse: boolean;
+  /** Each domain also has a line with `*.` in front, where the product reads that as the names below it. */
+  wildcards: boolean;
   /** No more lines than this, of the indicators that come first in `order`; null: every match. */
   limit: { count: number; order: LimitOrder } | null;
 }
@@ -177,6 +179,7 @@ export interface GivenOptions {
   limit?: number | undefined;
   order?: LimitOrder | undefined;
   collapse?: 'on' | 'off' | undefined;
+  wildcards?: 'on' | 'off' | undefined;
   include?: 'context' | undefined;
 }
 

@@ -7,6 +7,7 @@
  * - `path`: a file name with a path, where names are compared without one
  * - `any-address`: `0.0.0.0` or `::`, which would match every address
  * - `reserved-name`: the name has another meaning in a policy zone
+ * - `public-suffix`: a public suffix, where the firewall would add the names below it
  * - `limit`: beyond the limit of the request
  */
 export type SkipReason =
@@ -17,6 +18,7 @@ export type SkipReason =
   | 'path'
   | 'any-address'
   | 'reserved-name'
+  | 'public-suffix'
   | 'limit';
 
 /** The indicators that a format leaves out while it writes, by reason. */

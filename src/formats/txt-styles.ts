@@ -1,6 +1,6 @@
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { csvLine } from './csv.ts';
-import type { ExportIndicator, TxtStyle } from './format.ts';
+import type { ExportIndicator, ListOptions, TxtStyle } from './format.ts';
 import { tlpName } from './format.ts';
 import type { SkipReason } from './skipped.ts';
 import { isPublicSuffix, type UrlParts, urlParts } from './url-parts.ts';
@@ -18,7 +18,9 @@ export interface ListStyle {
   /** Returns the first line, given one of the types of the kind. */
   header?(kind: IndicatorType | null): string;
   /** Returns the lines of one value that is not joined with others. */
-  lines(row: ExportIndicator): Lines;
+  lines(row: ExportIndicator, options: Pick<ListOptions, 'wildcards'>): Lines;
+  /** Whether a list of domains has wildcards for the names below each domain. */
+  wildcards?: boolean;
   /** Whether the product reads lines that start with `#` as comments. */
   comments: boolean;
   columns: readonly (keyof ExportIndicator)[];
@@ -63,6 +65,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     ...VALUES,
     ...kindsOf(ADDRESSES, ['DOMAIN'], ['URL']),
     networks: true,
+    wildcards: true,
     lines: paloAltoLines,
     comments: false,
   },
@@ -74,6 +77,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     ...VALUES,
     ...kindsOf(ADDRESSES, ['DOMAIN'], ['URL'], HASHES),
     networks: true,
+    wildcards: true,
     lines: fortinetLines,
     comments: false,
   },
@@ -126,8 +130,9 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
   },
 };
 
-function paloAltoLines({ type, value }: ExportIndicator): Lines {
-  if (type !== 'URL') return withSubdomains(value);
+function paloAltoLines({ type, value }: ExportIndicator, options: Pick<ListOptions, 'wildcards'>): Lines {
+  if (type === 'DOMAIN') return domainLines(value, options);
+  if (type !== 'URL') return [value];
   const url = webUrl(value);
   if (url === null) return { skipped: 'not-http' };
   // `*` and `^` are wildcards.
@@ -139,8 +144,8 @@ function paloAltoLines({ type, value }: ExportIndicator): Lines {
   return line.length <= 255 ? [line] : { skipped: 'length' };
 }
 
-function fortinetLines({ type, value }: ExportIndicator): Lines {
-  if (type === 'DOMAIN') return withSubdomains(value);
+function fortinetLines({ type, value }: ExportIndicator, options: Pick<ListOptions, 'wildcards'>): Lines {
+  if (type === 'DOMAIN') return domainLines(value, options);
   if (type !== 'URL') return [value];
   const url = webUrl(value);
   if (url === null) return { skipped: 'not-http' };
@@ -157,9 +162,13 @@ function checkPointLines({ type, value }: ExportIndicator): Lines {
   return [/[",]/.test(line) ? `"${line.replaceAll('"', '""')}"` : line];
 }
 
-/** Names below a public suffix belong to others. */
-function withSubdomains(name: string): string[] {
-  return isPublicSuffix(name) ? [name] : [name, `*.${name}`];
+/**
+ * Returns a name and the names below it; those below a public suffix belong to others. Without wildcards the firewall
+ * itself adds the names below each entry, so that a public suffix would block all of them.
+ */
+function domainLines(name: string, { wildcards }: Pick<ListOptions, 'wildcards'>): Lines {
+  if (isPublicSuffix(name)) return wildcards ? [name] : { skipped: 'public-suffix' };
+  return wildcards ? [name, `*.${name}`] : [name];
 }
 
 function webUrl(value: string): UrlParts | null {

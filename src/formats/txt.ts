@@ -44,7 +44,7 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
 export const txt: FormatEntry = {
   label: 'Plain text list',
   purpose: 'external block lists of firewalls: one value per line',
-  options: ['style', 'limit', 'order', 'collapse'],
+  options: ['style', 'limit', 'order', 'collapse', 'wildcards'],
   example: '185.132.17.160\n',
   open: txtFormat,
 };
@@ -53,14 +53,15 @@ export const txt: FormatEntry = {
 const notCollapsed = () => ({ add: (address: string) => [address], end: (): string[] => [] });
 
 /** Returns a writer that takes rows in the format's order, one after the other. */
-function listWriter({ style, kind, collapse, limit }: ListOptions, skipped: Skipped) {
+function listWriter(options: ListOptions, skipped: Skipped) {
+  const { style, kind, collapse, limit } = options;
   const { header, lines, networks, comments } = LIST_STYLES[style];
   const collapser = collapse ? addressCollapser() : notCollapsed();
   const isFirst = createLineDeduplicator();
   let isBetweenAddresses = true;
   let room = limit?.count ?? Number.POSITIVE_INFINITY;
   const linesOf = (row: ExportIndicator) => {
-    const written = lines(row);
+    const written = lines(row, options);
     if ('skipped' in written) {
       skipped.add(written.skipped);
       return [];

@@ -72,9 +72,20 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     async (request, reply) => {
-      const { page, pageSize, format, csvGuard, style, limit, order, collapse, include, ...filters } =
-        request.query;
-      const given = { csvGuard, style, limit, order, collapse, include };
+      const {
+        page,
+        pageSize,
+        format,
+        csvGuard,
+        style,
+        limit,
+        order,
+        collapse,
+        wildcards,
+        include,
+        ...filters
+      } = request.query;
+      const given = { csvGuard, style, limit, order, collapse, wildcards, include };
       if (format !== 'json') {
         const selection = {
           principal: request.principal,
@@ -187,14 +198,15 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
       },
     },
     async (request, reply) => {
-      const { page, pageSize, csvGuard, style, limit, order, collapse, include, ...filters } = request.query;
+      const { page, pageSize, csvGuard, style, limit, order, collapse, wildcards, include, ...filters } =
+        request.query;
       const format = FORMAT_NAMES.find((name) => name === request.params.format);
       if (!format)
         throw new ApiError('not_found', `There is no such format. Formats are ${FORMAT_NAMES.join(', ')}.`);
       const selection = { principal: request.principal, filters, ...pageOf(page, pageSize) };
       const wanted = exportRequest(
         format,
-        { csvGuard, style, limit, order, collapse, include },
+        { csvGuard, style, limit, order, collapse, wildcards, include },
         selection,
         exporter.publicAddress,
       );

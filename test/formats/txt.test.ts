@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { optionsFor } from '../../src/formats/catalogue.ts';
 import { addressCollapser } from '../../src/formats/collapse-addresses.ts';
 import { type GivenOptions, type ListOptions, TXT_STYLES, type TxtStyle } from '../../src/formats/format.ts';
+import { Skipped } from '../../src/formats/skipped.ts';
 import { txtFormat } from '../../src/formats/txt.ts';
 import { LIST_STYLES } from '../../src/formats/txt-styles.ts';
 import { normalize } from '../../src/model/normalize.ts';
@@ -121,10 +122,38 @@ describe('a list style for one kind of value', () => {
     expect(wrong('wazuh', ['IPV4'], { collapse: 'on' })).toBe(
       'style=wazuh lists single addresses: collapse=on is not for it.',
     );
+    for (const types of [['URL'], ['IPV4']] as const)
+      expect(wrong('paloalto', types, { wildcards: 'off' })).toBe(
+        'wildcards is for lists of domains with style=paloalto or fortinet.',
+      );
+    expect(wrong('checkpoint', ['DOMAIN'], { wildcards: 'on' })).toMatch(/^wildcards is for/);
+    expect(wrong('fortinet', ['DOMAIN'], { wildcards: 'off' })).toBeNull();
     expect(wrong('plain', undefined, { order: 'newest' })).toBe('order is for limit: give both.');
     expect(wrong('plain', undefined, { include: 'context' })).toBe(
       'include is for format stix or misp only.',
     );
+  });
+});
+
+describe.each(['paloalto', 'fortinet'] as const)('a list of domains for %s', (style) => {
+  const rows = ['evil.example', 'github.io'].map((name, i) => exportIndicator(i + 1, 'DOMAIN', name));
+  const listed = async (given: GivenOptions) => {
+    const skipped = new Skipped();
+    const format = txtFormat({ list: optionsOf(style, given, ['DOMAIN']) });
+    const text = await written(format, rows, {}, 3, skipped);
+    return { lines: text.trimEnd().split('\n').sort(), skipped: skipped.counts };
+  };
+
+  it('has the names below each domain, unless they belong to others', async () => {
+    const names = ['*.evil.example', 'evil.example', 'github.io'];
+    expect(await listed({})).toEqual({ lines: names, skipped: {} });
+  });
+
+  it('without wildcards has plain names, and no public suffix, below which the firewall would block all', async () => {
+    expect(await listed({ wildcards: 'off' })).toEqual({
+      lines: ['evil.example'],
+      skipped: { 'public-suffix': 1 },
+    });
   });
 });
 
