@@ -7,12 +7,13 @@ import {
   openRule,
   ruleDocument,
   type SigmaChange,
+  type SigmaDocument,
   type SigmaSubject,
   shownName,
   subjectKind,
 } from './sigma/rule.ts';
 
-export type { SigmaSubject } from './sigma/rule.ts';
+export type { SigmaDocument, SigmaFacts, SigmaSubject } from './sigma/rule.ts';
 
 /** The types that a log source of Sigma's taxonomy shows. */
 export const SIGMA_TYPES: readonly IndicatorType[] = [
@@ -29,9 +30,8 @@ export const SIGMA_TYPES: readonly IndicatorType[] = [
 ];
 
 /**
- * Yields the rules that detect the indicators of an actor or a campaign, each a whole YAML document that ends
- * with a line break: one log source per rule, as many rules as its values need. One open rule of each kind is
- * held at a time.
+ * Yields the rules that detect the indicators of an actor or a campaign: one log source per rule, as many rules as its
+ * values need. One open rule of each kind is held at a time.
  * @param batches visible indicators for detection, by number, so that new ones change only the last rules
  * @returns the number of indicators that no log source shows
  */
@@ -39,7 +39,7 @@ export async function* sigmaRules(
   subject: SigmaSubject,
   batches: AsyncIterable<readonly ExportIndicator[]>,
   changed: SigmaChange,
-): AsyncGenerator<string, number> {
+): AsyncGenerator<SigmaDocument, number> {
   const open = new Map(SIGMA_RULE_KINDS.map((kind) => [kind, openRule(kind, 1)]));
   let leftOut = 0;
   for await (const batch of batches) {
@@ -79,7 +79,7 @@ export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBu
   const lines = [
     `Sigma rules for the ${subjectKind(subject)} ${shownName(subject)}${attackId}, written by Tipline.`,
     ruleCount === 0
-      ? 'No rules: nothing is known of it that a log could show.'
+      ? 'No rules: nothing is known of it that a log could show, or the filters exclude all.'
       : `Rules: ${ruleCount}, one a document.`,
   ];
   if (counts.length > 0) {
@@ -93,11 +93,19 @@ export function sigmaHead(subject: SigmaSubject, { ruleCount, leftOut }: SigmaBu
 }
 
 /**
- * Returns the comment at the end of a bundle: how many indicators of `SIGMA_TYPES` were left out; empty for
- * none.
+ * Returns the comment at the end of a bundle; empty if nothing was left out.
+ * @param indicators of `SIGMA_TYPES` that no rule can express
+ * @param placeholders community rules that need values of the site
  */
-export function sigmaTail(leftOut: number): string {
-  if (leftOut === 0) return '';
+export function sigmaTail({
+  indicators,
+  placeholders,
+}: Record<'indicators' | 'placeholders', number>): string {
+  let text = '';
   const examples = 'folders, names with placeholders, keys that Windows writes to';
-  return `# Left out besides, because a rule would find everything or nothing: ${leftOut} (${examples}).\n`;
+  if (indicators > 0)
+    text += `# Left out besides, because a rule would find everything or nothing: ${indicators} (${examples}).\n`;
+  if (placeholders > 0)
+    text += `# Left out: ${placeholders} community rules with placeholders (|expand), whose values each site defines.\n`;
+  return text;
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { parseDocument } from 'yaml';
+import type { SigmaFacts } from '../formats/sigma.ts';
 import { techniqueMatcher } from './technique-rules.ts';
 
 /**
@@ -16,27 +17,38 @@ const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** The maximum number of entries visited: a directory with more is not a checkout of rules but an entire disk. */
 const MAX_ENTRIES = 100_000;
 
+/** SigmaHQ's folders of rules that are withdrawn, that no backend converts, or that need values of the site. */
+const NOT_FOR_USE = new Set(['deprecated', 'rules-placeholder', 'unsupported']);
+
 /** Third-party Sigma rules, in the unchanged text of their authors. */
 export interface CommunityRules {
   /**
    * Returns the documents tagged with one of the techniques (`T1059.001`; a parent's id includes its
    * sub-techniques), in the order of their files, without duplicates. Each ends in a newline, has no `---`
    * and begins with a comment that names its file and its authors. The documents of a file stay together,
-   * because a correlation needs the rules that it counts.
+   * because a correlation needs the rules that it counts: all of them, if one is wanted.
    */
-  rulesFor(techniqueIds: readonly string[]): string[];
+  rulesFor(techniqueIds: readonly string[], isWanted: (rule: SigmaFacts) => boolean): ChosenRules;
   /** Files and folders left out: not readable, too large, not YAML, or a collection of Sigma 1. */
   readonly skipped: number;
+}
+
+interface ChosenRules {
+  documents: string[];
+  /** How many further rules need values of the site (`|expand`): without them they do not convert. */
+  placeholders: number;
 }
 
 interface RuleFile {
   techniques: Set<string>;
   documents: string[];
+  rules: SigmaFacts[];
+  hasPlaceholders: boolean;
 }
 
 /**
  * Reads every `.yml` and `.yaml` file below a directory once; later changes take effect at the next start.
- * Symbolic links and names with a leading dot are skipped. Rejects when the directory itself cannot be read
+ * Symbolic links, names with a leading dot, and SigmaHQ's folders of rules that are not for use are skipped. Rejects when the directory itself cannot be read
  * or has more than 100,000 entries.
  */
 export async function communityRules(directory: string): Promise<CommunityRules> {
@@ -56,11 +68,16 @@ export async function communityRules(directory: string): Promise<CommunityRules>
   }
   return {
     skipped,
-    rulesFor(techniqueIds) {
+    rulesFor(techniqueIds, isWanted) {
       const isMeant = techniqueMatcher(techniqueIds);
-      return files
-        .filter(({ techniques }) => [...techniques].some(isMeant))
-        .flatMap((file) => file.documents);
+      const chosen = files.filter(
+        ({ techniques, rules }) => [...techniques].some(isMeant) && rules.some(isWanted),
+      );
+      const documents = (of: RuleFile[]) => of.flatMap((file) => file.documents);
+      return {
+        documents: documents(chosen.filter(({ hasPlaceholders }) => !hasPlaceholders)),
+        placeholders: documents(chosen.filter(({ hasPlaceholders }) => hasPlaceholders)).length,
+      };
     },
   };
 }
@@ -85,7 +102,8 @@ async function* rulePaths(directory: string, onUnreadable: () => void): AsyncGen
     for (const entry of visible) {
       if (entry.isFile() && /\.ya?ml$/i.test(entry.name)) yield join(folder, entry.name);
     }
-    for (const entry of visible.reverse()) if (entry.isDirectory()) folders.push(join(folder, entry.name));
+    for (const entry of visible.reverse())
+      if (entry.isDirectory() && !NOT_FOR_USE.has(entry.name)) folders.push(join(folder, entry.name));
   }
 }
 
@@ -108,6 +126,8 @@ function ruleFile(name: string, documents: readonly CommunityDocument[]): RuleFi
   return {
     techniques: new Set(documents.flatMap(({ techniques }) => techniques)),
     documents: documents.map((document) => `${attribution(name, document)}\n${document.text}`),
+    rules: documents.flatMap(({ rule }) => rule ?? []),
+    hasPlaceholders: documents.some(({ hasPlaceholders }) => hasPlaceholders),
   };
 }
 
@@ -132,6 +152,9 @@ interface CommunityDocument {
   techniques: string[];
   author: string;
   license: string | null;
+  /** null: a correlation, which has no log source. */
+  rule: SigmaFacts | null;
+  hasPlaceholders: boolean;
 }
 
 /** Characters outside c-printable (YAML 1.2 §5.1), and the byte order mark: readers refuse a stream with one. */
@@ -176,8 +199,23 @@ function communityDocument(text: string): CommunityDocument | null {
     text: text.endsWith('\n') ? text : `${text}\n`,
     techniques: techniquesOf(rule.tags),
     author: typeof rule.author === 'string' ? rule.author : '',
-    license: typeof rule.license === 'string' ? rule.license : null,
+    license: textOrNull(rule.license),
+    rule: isMap(rule.logsource)
+      ? { level: textOrNull(rule.level), status: textOrNull(rule.status), logsource: rule.logsource }
+      : null,
+    hasPlaceholders: hasPlaceholders(rule.detection),
   };
+}
+
+const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null);
+
+/** Returns whether a field of the detection has the modifier `expand` (Sigma specification 2.0, "Modifiers"). */
+function hasPlaceholders(detection: unknown): boolean {
+  if (Array.isArray(detection)) return detection.some(hasPlaceholders);
+  if (!isMap(detection)) return false;
+  return Object.entries(detection).some(
+    ([field, value]) => field.split('|').includes('expand') || hasPlaceholders(value),
+  );
 }
 
 function isComment(text: string): boolean {

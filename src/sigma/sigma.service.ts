@@ -1,8 +1,17 @@
 import type { Principal } from '../db/visibility.ts';
 import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
 import type { ExportShape } from '../formats/format.ts';
-import { SIGMA_TYPES, type SigmaSubject, sigmaHead, sigmaRules, sigmaTail } from '../formats/sigma.ts';
+import {
+  SIGMA_TYPES,
+  type SigmaDocument,
+  type SigmaFacts,
+  type SigmaSubject,
+  sigmaHead,
+  sigmaRules,
+  sigmaTail,
+} from '../formats/sigma.ts';
 import type { CommunityRules } from './community-rules.ts';
+import { isWantedRule, type RuleFilters, type RuleSource } from './rule-filters.ts';
 import { findSubject, readTechniqueIds } from './sigma.queries.ts';
 import { rulesFor } from './technique-rules.ts';
 
@@ -29,7 +38,7 @@ const SHAPE: ExportShape = {
 export async function buildBundle(
   database: SnapshotSource,
   principal: Principal,
-  wanted: { kind: SigmaSubject['kind']; id: string; minConfidence: number },
+  wanted: { kind: SigmaSubject['kind']; id: string; minConfidence: number; filters: RuleFilters },
   community: CommunityRules | null,
 ): Promise<Bundle | undefined> {
   const { db } = database;
@@ -41,16 +50,27 @@ export async function buildBundle(
   const snapshot = await openSnapshot(database, selection, SHAPE, `sigma ${wanted.kind}`);
   const changed = { createdAt: subject.createdAt, modifiedAt: snapshot.info.changedAt ?? subject.createdAt };
   const written = await collect(sigmaRules(subject, snapshot.read(), changed));
-  const rules = [...written.rules, ...rulesFor(techniques), ...(community?.rulesFor(techniques) ?? [])];
+  const isFrom = (source: RuleSource) => wanted.filters.source?.includes(source) ?? true;
+  const isWanted = (rule: SigmaFacts) => isWantedRule(wanted.filters, rule);
+  const chosen = [
+    ...(isFrom('indicators') ? written.rules : []),
+    ...(isFrom('own') ? rulesFor(techniques) : []),
+  ];
+  const others = isFrom('community') ? community?.rulesFor(techniques, isWanted) : undefined;
+  const rules = [...chosen.filter(isWanted).map(({ text }) => text), ...(others?.documents ?? [])];
   // Indicators that are not for detection are not reported as left out.
   const { 'not-for-detection': _, ...leftOut } = snapshot.skipped;
   const head = sigmaHead(subject, { ruleCount: rules.length, leftOut });
-  const text = [head, ...rules].join('---\n') + sigmaTail(written.leftOut);
+  const text =
+    [head, ...rules].join('---\n') +
+    sigmaTail({ indicators: written.leftOut, placeholders: others?.placeholders ?? 0 });
   return { subject, text, ruleCount: rules.length };
 }
 
-async function collect(rules: AsyncGenerator<string, number>): Promise<{ rules: string[]; leftOut: number }> {
-  const collected: string[] = [];
+async function collect(
+  rules: AsyncGenerator<SigmaDocument, number>,
+): Promise<{ rules: SigmaDocument[]; leftOut: number }> {
+  const collected: SigmaDocument[] = [];
   for (;;) {
     const { done, value } = await rules.next();
     if (done) return { rules: collected, leftOut: value };

@@ -1,32 +1,35 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { SigmaDocument, SigmaFacts } from '../formats/sigma.ts';
 import { ROOT } from '../root.ts';
 
 const DIRECTORY = new URL('sigma/', ROOT);
 const FILE = /^(T\d{4}(?:\.\d{3})?)\.yml$/;
 
-let rules: ReadonlyMap<string, string> | undefined;
+let rules: ReadonlyMap<string, SigmaDocument> | undefined;
 
 /**
- * Returns the Sigma rules for ATT&CK techniques, from a technique's id (`T1003.001`) to its YAML document,
- * which ends in a newline and has no `---`, in order of the ids. The files are read at the first call: they
- * are part of the program and do not change while it runs.
+ * Returns the Sigma rules for ATT&CK techniques by a technique's id (`T1003.001`), in order of the ids. The files are
+ * read at the first call: they are part of the program and do not change while it runs.
  */
-export function techniqueRules(): ReadonlyMap<string, string> {
+export function techniqueRules(): ReadonlyMap<string, SigmaDocument> {
   rules ??= read();
   return rules;
 }
 
 /** Returns the documents for these techniques (see `techniqueMatcher`), in order of their ids, each once. */
-export function rulesFor(techniqueIds: readonly string[]): string[] {
+export function rulesFor(techniqueIds: readonly string[]): SigmaDocument[] {
   const isMeant = techniqueMatcher(techniqueIds);
   return [...techniqueRules()].filter(([id]) => isMeant(id)).map(([, document]) => document);
 }
 
-function read(): Map<string, string> {
-  const found = new Map<string, string>();
+function read(): Map<string, SigmaDocument> {
+  const found = new Map<string, SigmaDocument>();
   for (const file of readdirSync(DIRECTORY).sort()) {
     const id = FILE.exec(file)?.[1];
-    if (id) found.set(id, readFileSync(new URL(file, DIRECTORY), 'utf8'));
+    if (!id) continue;
+    const text = readFileSync(new URL(file, DIRECTORY), 'utf8');
+    found.set(id, { text, ...(parse(text) as SigmaFacts) });
   }
   return found;
 }

@@ -147,6 +147,42 @@ onEveryEngine((engine) => {
       expect(answer.body).toMatch(/^(#.*\n)+$/);
     });
 
+    it.each([
+      ['source=community', ['Community Rule']],
+      ['source=community&level=high', []],
+      ['source=own,community&logsource=windows/process_creation&status=test', ['Community Rule']],
+      ['level=low', ['Community Rule']],
+      ['logsource=aws', []],
+    ])('contains only the rules that %s admits', async (query, titles) => {
+      const { body, headers } = await harness.get(`${actor}?${query}`);
+      expect(rulesIn(body).map(({ title }) => title)).toEqual(titles);
+      expect(headers['x-rule-count']).toBe(String(titles.length));
+    });
+
+    it('contains the rules of each source', async () => {
+      const titles = async (source: string) =>
+        rulesIn((await harness.get(`${actor}?source=${source}`)).body).map(({ title }) => title);
+      const each = [await titles('indicators'), await titles('own'), await titles('community')];
+      expect(each.every(({ length }) => length > 0)).toBe(true);
+      expect(each.flat()).toEqual(rulesIn((await harness.get(actor)).body).map(({ title }) => title));
+    });
+
+    it('tells which community rules it left out because of placeholders', async () => {
+      const directory = temporaryDirectory();
+      const placeholder = COMMUNITY_RULE.replace('Image|endswith:', 'Image|expand:');
+      writeFileSync(join(directory, 'placeholder.yml'), placeholder);
+      const other = await startHarness(engine, { communityRules: communityRules(directory) });
+      await other.load([
+        actorRecord('Bear'),
+        techniqueRecord('T1059.001'),
+        relationshipRecord('actor:Bear', 'uses', 'technique:T1059.001'),
+      ]);
+      const { id } = (await other.get('/api/v1/actors')).json().data[0];
+      const { body } = await other.get(`/api/sigma/actor/${id}?source=community`);
+      expect(body).toMatch(/\n# Left out: 1 community rules with placeholders /);
+      await other.close();
+    });
+
     it('returns 304 for a matching If-None-Match', async () => {
       const { etag } = (await harness.get(actor)).headers;
       expect((await harness.get(actor, { headers: { 'if-none-match': String(etag) } })).statusCode).toBe(304);
@@ -173,7 +209,14 @@ onEveryEngine((engine) => {
       expect((await harness.get(actor, { key: actors })).headers).toHaveProperty('x-ratelimit-remaining');
     });
 
-    it.each(['minConfidence=101', 'minConfidence=x', 'page=1'])('rejects %s', async (query) => {
+    it.each([
+      'minConfidence=101',
+      'minConfidence=x',
+      'page=1',
+      'level=HIGH',
+      'source=all',
+      'status=deprecated',
+    ])('rejects %s', async (query) => {
       expect((await harness.get(`${actor}?${query}`)).statusCode).toBe(400);
     });
   });

@@ -29,7 +29,7 @@ async function bundle(
   for (;;) {
     const { done, value } = await rules.next();
     if (done) return { documents, leftOut: value };
-    documents.push(value);
+    documents.push(value.text);
   }
 }
 
@@ -63,7 +63,7 @@ describe('sigma', () => {
     const { documents, leftOut } = await bundle([...expressible(GOLDEN), ...more]);
     const facts = { ruleCount: documents.length, leftOut: { MUTEX: 1, EMAIL: 1 } };
     const text = `${sigmaHead(ACTOR, facts)}${documents.map((rule) => `---\n${rule}`).join('')}`;
-    await expectGolden(text + sigmaTail(leftOut), 'sigma-actor.yml');
+    await expectGolden(text + sigmaTail({ indicators: leftOut, placeholders: 0 }), 'sigma-actor.yml');
   });
 
   it('writes valid rules for hostile values', async () => {
@@ -296,7 +296,7 @@ describe('sigma', () => {
     ['FILENAME', 'a>b.exe'],
   ] as const)('skips and counts the %s %s', async (type, value) => {
     expect(await bundle([exportIndicator(1, type, value)])).toEqual({ documents: [], leftOut: 1 });
-    expect(sigmaTail(1)).toMatch(/^# .*: 1 .*\n$/);
+    expect(sigmaTail({ indicators: 1, placeholders: 0 })).toMatch(/^# .*: 1 .*\n$/);
   });
 
   it('derives level, TLP and modification date from the rows', async () => {
@@ -370,7 +370,8 @@ describe('sigma', () => {
     expect(head).toContain('No rules');
     expect(head).toContain('2 MUTEX');
     expect(head).toMatch(/^(?:# .*\n)+$/);
-    expect(sigmaTail(0)).toBe('');
+    expect(sigmaTail({ indicators: 0, placeholders: 0 })).toBe('');
+    expect(sigmaTail({ indicators: 0, placeholders: 3 })).toMatch(/^# Left out: 3 community rules .*\n$/);
   });
 
   it('matches an FTP URL only with its scheme', async () => {

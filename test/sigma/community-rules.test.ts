@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { communityRules } from '../../src/sigma/community-rules.ts';
+import { isWantedRule, type RuleFilters } from '../../src/sigma/rule-filters.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -24,7 +25,14 @@ async function reading(files: Record<string, string | Buffer>) {
     await mkdir(dirname(join(directory, name)), { recursive: true });
     await writeFile(join(directory, name), content);
   }
-  return communityRules(directory);
+  const rules = await communityRules(directory);
+  const choose = (ids: readonly string[], filters: RuleFilters = {}) =>
+    rules.rulesFor(ids, (rule) => isWantedRule(filters, rule));
+  return {
+    skipped: rules.skipped,
+    choose,
+    rulesFor: (ids: readonly string[], filters?: RuleFilters) => choose(ids, filters).documents,
+  };
 }
 
 const T1071 = ['attack.command-and-control', 'attack.t1071.004'];
@@ -94,6 +102,42 @@ describe('community Sigma rules', () => {
     expect([rules.rulesFor(['T1071']), rules.skipped]).toEqual([[], 0]);
   });
 
+  it.each(['deprecated', 'rules-placeholder', 'unsupported'])(
+    'in a folder %s are excluded',
+    async (folder) => {
+      const rules = await reading({ [`${folder}/windows/a.yml`]: rule(T1071), 'rules/b.yml': rule(T1071) });
+      expect([rules.rulesFor(['T1071']).length, rules.skipped]).toEqual([1, 0]);
+    },
+  );
+
+  it('with placeholders are counted, not returned, with all documents of their file', async () => {
+    const placeholder = rule(T1071).replace('query:', 'query|endswith|expand:');
+    const rules = await reading({ 'a.yml': `${rule(T1071)}---\n${placeholder}`, 'b.yml': rule(T1071) });
+    expect(rules.choose(['T1071'])).toMatchObject({ documents: [expect.any(String)], placeholders: 2 });
+    expect(rules.choose(['T1105'])).toEqual({ documents: [], placeholders: 0 });
+  });
+
+  it.each<[RuleFilters, string[]]>([
+    [{}, ['a', 'b', 'c']],
+    [{ level: ['high', 'critical'] }, ['a', 'c']],
+    [{ status: ['stable'] }, ['b']],
+    [{ logsource: 'windows' }, ['a', 'b']],
+    [{ logsource: 'Windows/process_creation' }, ['a']],
+    [{ logsource: 'sysmon' }, ['b']],
+    [{ logsource: 'windows', level: ['low'] }, ['b']],
+    [{ logsource: 'window' }, []],
+  ])('are chosen by %o', async (filters, names) => {
+    const of = (level: string, status: string, logsource: string) =>
+      rule(T1071, `level: ${level}\nstatus: ${status}\n`).replace('category: dns', logsource);
+    const rules = await reading({
+      'a.yml': of('high', 'test', 'product: windows\n    category: process_creation'),
+      'b.yml': of('low', 'stable', 'product: windows\n    service: sysmon'),
+      'c.yml': of('critical', 'experimental', 'product: aws\n    service: cloudtrail'),
+    });
+    const chosen = rules.rulesFor(['T1071'], filters);
+    expect(chosen.map((text) => /# (\S+)\.yml/.exec(text)?.[1])).toEqual(names);
+  });
+
   it('are distinguished from other YAML, which is ignored', async () => {
     const rules = await reading({
       'data.yml': 'tags: [attack.t1071]\n',
@@ -125,7 +169,7 @@ describe('community Sigma rules', () => {
     await symlink('../outside', join(directory, 'checkout/folder'));
     await symlink('../outside/a.yml', join(directory, 'checkout/a.yml'));
     const rules = await communityRules(join(directory, 'checkout'));
-    expect([rules.rulesFor(['T1071']), rules.skipped]).toEqual([[], 0]);
+    expect([rules.rulesFor(['T1071'], () => true).documents, rules.skipped]).toEqual([[], 0]);
   });
 
   it('cannot break out of their comment by a file name or author', async () => {

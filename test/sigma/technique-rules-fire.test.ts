@@ -259,7 +259,7 @@ const CASES: Record<string, { fires: LogEvent[]; silent: LogEvent[] }> = {
 };
 
 describe.each(Object.entries(CASES))('the rule for %s', (id, { fires, silent }) => {
-  const { detection } = parse(techniqueRules().get(id) ?? '') as { detection: Detection };
+  const { detection } = parse(techniqueRules().get(id)?.text ?? '') as { detection: Detection };
 
   it.each(fires)('matches %j', (event) => {
     expect(matches(detection, event)).toBe(true);

@@ -61,7 +61,7 @@ interface Rule {
   level: string;
 }
 
-const rules = [...techniqueRules()].map(([id, text]) => ({ id, text, rule: parse(text) as Rule }));
+const rules = [...techniqueRules()].map(([id, { text }]) => ({ id, text, rule: parse(text) as Rule }));
 
 /** The names in a condition, `1 of filter_main_*` as `filter_main_*`. */
 const namesIn = (condition: string) =>

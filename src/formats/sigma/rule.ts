@@ -16,6 +16,19 @@ export interface SigmaSubject {
   attackId: string | null;
 }
 
+/** The properties by which rules are chosen; null: the rule states none. */
+export interface SigmaFacts {
+  level: string | null;
+  status: string | null;
+  /** Such as `product: windows`. */
+  logsource: Readonly<Record<string, unknown>>;
+}
+
+/** A rule as a whole YAML document, which ends with a line break and has no `---`. */
+export interface SigmaDocument extends SigmaFacts {
+  text: string;
+}
+
 /** When the set of indicators as a whole was created and last changed. */
 export interface SigmaChange {
   createdAt: Date;
@@ -37,17 +50,18 @@ const MAX_NAME = 60;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Zl}\p{Zp}]/gu;
 
 /** Returns the rule as a YAML document, with its keys in the order of SigmaHQ's conventions. */
-export function ruleDocument(rule: OpenRule, subject: SigmaSubject, changed: SigmaChange): string {
+export function ruleDocument(rule: OpenRule, subject: SigmaSubject, changed: SigmaChange): SigmaDocument {
   const { kind, part } = rule;
   const name = shownName(subject);
   // SigmaHQ requires that `modified` is not before `date`; links may be newer than what they link.
   const modifiedAt = new Date(
     Math.max(...[rule.modifiedAt, changed.modifiedAt, changed.createdAt].map(Number)),
   );
-  return yamlText({
+  const [level, status] = [LEVELS[rule.severity], 'experimental'];
+  const text = yamlText({
     title: `${name} - ${kind.title}${part === 1 ? '' : ` - Part ${part}`}`,
     id: uuidv5(`sigma:${kind.name}:${part}`, subject.id),
-    status: 'experimental',
+    status,
     description: `Detects ${kind.detects} that are linked to the ${subjectKind(subject)} ${name}.`,
     references: [kind.reference],
     author: 'Tipline',
@@ -58,8 +72,9 @@ export function ruleDocument(rule: OpenRule, subject: SigmaSubject, changed: Sig
     logsource: kind.logsource,
     detection: { ...selections(rule), condition: '1 of selection_*' },
     falsepositives: [kind.falsePositives],
-    level: LEVELS[rule.severity],
+    level,
   });
+  return { text, level, status, logsource: kind.logsource };
 }
 
 export function subjectKind({ kind }: SigmaSubject): string {

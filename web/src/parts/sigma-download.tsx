@@ -1,10 +1,24 @@
-import { Button, NumberInput, Popover, Stack } from '@mantine/core';
+import { Button, MultiSelect, NumberInput, Popover, Stack } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
+import { sentenceCase, toOptions } from './format.ts';
+
+const SOURCES = [
+  { value: 'indicators', label: 'Indicators' },
+  { value: 'own', label: 'Techniques, by Tipline' },
+  { value: 'community', label: 'Techniques, by the community' },
+];
+const LEVELS = ['informational', 'low', 'medium', 'high', 'critical'] as const;
 
 /** A button that downloads the Sigma rules of an actor or campaign. */
 export function SigmaDownload({ kind, id }: { kind: 'actor' | 'campaign'; id: string }) {
   const [minConfidence, setMinConfidence] = useState<number | string>(50);
+  const [source, setSource] = useState<string[]>([]);
+  const [level, setLevel] = useState<string[]>([]);
+  const query = new URLSearchParams({ minConfidence: String(Number(minConfidence) || 0) });
+  if (source.length > 0) query.set('source', source.join(','));
+  if (level.length > 0) query.set('level', level.join(','));
+  const within = { comboboxProps: { withinPortal: false } };
   return (
     <Popover withArrow trapFocus position="bottom-end">
       <Popover.Target>
@@ -24,11 +38,23 @@ export function SigmaDownload({ kind, id }: { kind: 'actor' | 'campaign'; id: st
             value={minConfidence}
             onChange={setMinConfidence}
           />
-          <Button
-            component="a"
-            href={`/api/sigma/${kind}/${id}?minConfidence=${Number(minConfidence) || 0}`}
-            download
-          >
+          <MultiSelect
+            label="Rules for"
+            placeholder="All"
+            data={SOURCES}
+            value={source}
+            onChange={setSource}
+            {...within}
+          />
+          <MultiSelect
+            label="Level"
+            placeholder="All"
+            data={toOptions(LEVELS, sentenceCase)}
+            value={level}
+            onChange={setLevel}
+            {...within}
+          />
+          <Button component="a" href={`/api/sigma/${kind}/${id}?${query}`} download>
             Download
           </Button>
         </Stack>
