@@ -108,7 +108,9 @@ export function listedConditions(filters: IndicatorFilters) {
     types && sql<SqlBool>`indicator.type = any (${types}::text[]::indicator_type[])`,
     severity && sql<SqlBool>`indicator.severity = ${severity}`,
     minConfidence !== undefined && sql<SqlBool>`indicator.confidence >= ${minConfidence}`,
-    forDetection !== undefined && sql<SqlBool>`indicator.for_detection = ${forDetection}`,
+    // Not a parameter, so that the partial index of those that are not for detection serves it.
+    forDetection !== undefined &&
+      (forDetection ? sql<SqlBool>`indicator.for_detection` : sql<SqlBool>`not indicator.for_detection`),
     since && sql<SqlBool>`indicator.last_seen >= ${since}::timestamptz`,
   ];
   return conditions.filter((condition) => typeof condition === 'object');
