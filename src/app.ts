@@ -56,6 +56,7 @@ import type { RateLimit, RateLimitStore } from './rate-limit/store.ts';
 import { searchRoutes } from './search/search.routes.ts';
 import type { CommunityRules } from './sigma/community-rules.ts';
 import { sigmaRoutes } from './sigma/sigma.routes.ts';
+import { SIGMA_VOCABULARIES } from './sigma/sigma.schema.ts';
 import { sourceRoutes } from './sources/sources.routes.ts';
 import { VERSION } from './version.ts';
 import {
@@ -127,6 +128,7 @@ const SCHEMAS = [
   MispEvent,
   StixBundle,
   ...VOCABULARIES,
+  ...SIGMA_VOCABULARIES,
   ...[healthStatus, exportFormat, txtStyle].map(({ schema }) => schema),
 ];
 

@@ -71,6 +71,7 @@ export interface Tables {
     last_seen: Date;
     expires_at: Date | null;
     for_detection: boolean;
+    of_certificate: Generated<boolean>;
     whitelisted: Generated<boolean>;
     expired: Generated<boolean>;
     created_at: Date;
@@ -154,6 +155,7 @@ export interface Tables {
     tlp: Tlp;
     tags: string[];
     for_detection: boolean;
+    of_certificate: boolean;
     delisted_at: Date | null;
   };
   whitelist_state: {

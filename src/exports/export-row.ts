@@ -38,7 +38,8 @@ export function rowReader(columns: readonly Column[]): (fields: readonly string[
       expiresAt: read(at.expiresAt, (text) => (text === NEVER ? null : parseInstant(text))),
       createdAt: read(at.createdAt, parseInstant),
       modifiedAt: read(at.modifiedAt, parseInstant),
-      forDetection: read(at.forDetection, (text) => text.startsWith('t')),
+      forDetection: read(at.forDetection, isTrue),
+      ofCertificate: read(at.ofCertificate, isTrue),
       externalIds: read(at.externalIds, parseTextArray),
       indicates: read(at.indicates, (text) => parseTextArray(text).map(toIndication)),
     };
@@ -48,8 +49,10 @@ export function rowReader(columns: readonly Column[]): (fields: readonly string[
 const COLUMNS: readonly Column[] = [
   ...(['id', 'number', 'version', 'type', 'value', 'normalized', 'confidence', 'severity', 'tlp'] as const),
   ...(['tags', 'source', 'firstSeen', 'lastSeen', 'expiresAt', 'createdAt', 'modifiedAt'] as const),
-  ...(['forDetection', 'externalIds', 'indicates'] as const),
+  ...(['forDetection', 'ofCertificate', 'externalIds', 'indicates'] as const),
 ];
+
+const isTrue = (text: string) => text.startsWith('t');
 
 const asIs = <T extends string>(text: string) => text as T;
 

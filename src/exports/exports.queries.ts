@@ -66,7 +66,7 @@ function written(
     .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true));
 }
 
-/** Returns a digest of the indicators of each rule for addresses, by the sid of the rule. */
+/** Returns a digest of the indicators of each block of addresses, by the first sid of its rules. */
 export async function digestAddressRules(
   db: Db,
   selection: Selection,
@@ -81,7 +81,7 @@ export async function digestAddressRules(
     ])
     .groupBy(['indicator.type', 'block'])
     .execute();
-  return rows.map(({ type, block, digest }) => ({ sid: groupSid(block, type === 'IPV4' ? 0 : 1), digest }));
+  return rows.map(({ type, block, digest }) => ({ sid: groupSid(block, type as 'IPV4' | 'IPV6'), digest }));
 }
 
 /** Returns how many match, on all pages together. */
@@ -137,6 +137,7 @@ function columnsOf(principal: Principal): Record<Column, RawBuilder<unknown>> {
     createdAt: sql`indicator.created_at`,
     modifiedAt: sql`coalesce(indicator.modified_at, indicator.created_at)`,
     forDetection: sql`for_detection`,
+    ofCertificate: sql`of_certificate`,
     externalIds: sql`coalesce((select array_agg(e.external_id order by e.external_id collate "C")
       from external_id as e where e.entity_id = indicator.id), '{}')`,
     indicates: sql`coalesce((select array_agg(link order by link) from (

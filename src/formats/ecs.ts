@@ -31,7 +31,7 @@ const TYPES: readonly IndicatorType[] = [
 
 const COLUMNS = [
   ...(['id', 'type', 'value', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),
-  ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt'] as const),
+  ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt', 'ofCertificate'] as const),
 ];
 
 /** Elastic's indicator match rules read documents of `threatintel` and of modules that begin with `ti_`. */
@@ -84,6 +84,10 @@ function document(row: ExportIndicator, day: Date | null, publicAddress: string 
     ...(row.tags.length > 0 && { tags: row.tags }),
     threat: { feed: { name: 'Tipline' }, indicator: indicator(row, publicAddress) },
     ...(row.type === 'USER_AGENT' && { user_agent: { original: row.value } }),
+    // ECS has no field for it within an indicator; its hashes of certificates are in upper case.
+    ...(row.ofCertificate && {
+      tls: { server: { hash: { [row.type.toLowerCase()]: row.value.toUpperCase() } } },
+    }),
   };
 }
 
@@ -98,7 +102,7 @@ function labels({ severity, confidence, expiresAt }: ExportIndicator) {
 
 function indicator(row: ExportIndicator, publicAddress: string | null) {
   return {
-    ...ecsObservable(row.type, row.value),
+    ...(row.ofCertificate ? { type: 'x509-certificate' } : ecsObservable(row.type, row.value)),
     name: row.value,
     id: [row.id],
     provider: row.source,

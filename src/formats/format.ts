@@ -41,6 +41,8 @@ export interface ExportIndicator {
   modifiedAt: Instant;
   /** false: context only, never for rules or block lists (MISP `to_ids: false`). */
   forDetection: boolean;
+  /** A hash is the fingerprint of an X.509 certificate; otherwise it is that of a file. */
+  ofCertificate: boolean;
   /** External ids, such as `indicator--0c7b…`, sorted. */
   externalIds: string[];
   /** The entities that it indicates, by id; one that is not in `ExportInfo.entities` is not visible. */
@@ -126,7 +128,8 @@ export interface ExportInfo {
    */
   changedAt: Date | null;
   /**
-   * When each rule for addresses last changed for this caller and query, to the second, by sid; it never decreases.
+   * When each block of addresses last changed for this caller and query, to the second, by the first sid of its rules;
+   * it never decreases.
    * Empty unless the format reads it.
    */
   addressRules: ReadonlyMap<number, Date>;

@@ -8,6 +8,8 @@
  * - `any-address`: `0.0.0.0` or `::`, which would match every address
  * - `reserved-name`: the name has another meaning in a policy zone
  * - `public-suffix`: a public suffix, where the firewall would add the names below it
+ * - `file-hash`: the hash of a file, where only fingerprints of certificates are compared
+ * - `certificate`: the fingerprint of a certificate, where only hashes of files are compared
  * - `limit`: beyond the limit of the request
  */
 export type SkipReason =
@@ -19,6 +21,8 @@ export type SkipReason =
   | 'any-address'
   | 'reserved-name'
   | 'public-suffix'
+  | 'file-hash'
+  | 'certificate'
   | 'limit';
 
 /** The indicators that a format leaves out while it writes, by reason. */

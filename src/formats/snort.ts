@@ -7,9 +7,16 @@ const TO_SERVER = 'flow:established,to_server';
 /** The internal client is the affected host. */
 const TARGET = 'target:src_ip';
 /**
- * A rule on the IP header alone would alert on every packet; the flow bit limits it to one alert per flow.
+ * A rule on the IP header alone would alert on every packet; the flow bit limits it to one alert per flow. The last
+ * acknowledgment of a TCP connection comes when the flow and its bits are gone, and none of these conditions matches it.
  */
 const ONCE_A_FLOW = ['flowbits:isnotset,tipline.address', 'flowbits:set,tipline.address'];
+const ADDRESS_CONDITIONS = [
+  ['tcp', 'flags:+S'],
+  // A connection that began before the sensor did.
+  ['tcp', 'dsize:>0'],
+  ['ip', 'ip_proto:!6'],
+] as const;
 
 const SNORT: RuleLanguage = {
   engine: 'Snort 3',
@@ -18,8 +25,11 @@ const SNORT: RuleLanguage = {
     if (row.type === 'URL') return urlRules(row);
     return row.type === 'USER_AGENT' ? [userAgentRule(row)] : [];
   },
-  addressRule(_family, addresses, about) {
-    return ruleLine(`alert ip $HOME_NET any <> [${addresses.join(',')}] any`, ONCE_A_FLOW, about);
+  addressRules(_family, addresses, about) {
+    const ends = `$HOME_NET any <> [${addresses.join(',')}] any`;
+    return ADDRESS_CONDITIONS.map(([protocol, condition], rule) =>
+      ruleLine(`alert ${protocol} ${ends}`, [condition, ...ONCE_A_FLOW], about(rule)),
+    ).join('');
   },
 };
 
@@ -56,7 +66,7 @@ function domainRules(row: ExportIndicator): string[] {
       [
         TO_SERVER,
         `http_header:field host; content:${pattern(value)},nocase,fast_pattern`,
-        `pcre:"/${isPublicSuffix(value) ? '^' : '(?:^|\\.)'}${expression(value)}(?:\\x3a\\d*)?\\z/i"`,
+        `pcre:"/${isPublicSuffix(value) ? '^' : '(?:^|\\.)'}${hostWithPort(value)}/i"`,
         TARGET,
       ],
       aboutIndicator(row, 2, 'in HTTP host'),
@@ -104,9 +114,16 @@ function sniIs(domain: string): string[] {
   ];
 }
 
-/** Escapes a name for an expression; the dot is its only special character. */
-function expression(domain: string): string {
-  return domain.replaceAll('.', '\\.');
+/** Returns the end of an expression for a host: the header has a port where the server is not on the scheme's own. */
+function hostWithPort(host: string): string {
+  return `${expression(host)}(?:\\x3a\\d*)?\\z`;
+}
+
+/** Escapes a host for an expression: a name, or an IPv6 address in brackets. Rules take colons and brackets as hex. */
+function expression(host: string): string {
+  return host
+    .replaceAll('.', '\\.')
+    .replace(/[[\]:]/g, (character) => `\\x${character.charCodeAt(0).toString(16)}`);
 }
 
 /**
@@ -117,7 +134,9 @@ function urlRules(row: ExportIndicator): string[] {
   const request = ruleRequest(row.value);
   if (request === null) return [];
   const services = request.secure ? ['service:http,http2'] : [];
-  const host = `http_header:field host; ${equals(request.host, ',nocase')}`;
+  const host = request.hasPort
+    ? `http_header:field host; ${equals(request.host, ',nocase')}`
+    : `http_header:field host; content:${pattern(request.host)},nocase; pcre:"/^${hostWithPort(request.host)}/i"`;
   const conditions = [TO_SERVER, ...services, host, targetIs(request), TARGET];
   return [ruleLine(header('http'), conditions, aboutIndicator(row, 0))];
 }

@@ -15,7 +15,15 @@ const PIECE_LENGTH = 32_768;
 
 const COLUMNS = [
   ...(['id', 'type', 'value', 'confidence', 'severity', 'tlp', 'tags', 'source', 'firstSeen'] as const),
-  ...(['lastSeen', 'expiresAt', 'createdAt', 'modifiedAt', 'forDetection', 'externalIds'] as const),
+  ...([
+    'lastSeen',
+    'expiresAt',
+    'createdAt',
+    'modifiedAt',
+    'forDetection',
+    'ofCertificate',
+    'externalIds',
+  ] as const),
 ];
 
 /** The ends of relationships by the entity's id in Tipline. */

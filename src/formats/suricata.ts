@@ -14,25 +14,27 @@ const LOWER_HOST = 'http.host; to_lowercase';
 
 const SURICATA: RuleLanguage = {
   engine: 'Suricata 7 and newer',
+  moreTypes: ['SHA1'],
   rulesOf(row) {
     if (row.type === 'DOMAIN') return domainRules(row);
     if (row.type === 'URL') return urlRules(row);
+    if (row.type === 'SHA1') return row.ofCertificate ? [certificateRule(row)] : [];
     return row.type === 'USER_AGENT' ? [userAgentRule(row)] : [];
   },
   /**
    * Without other conditions the engine evaluates such a rule once per flow and direction, not on every
    * packet.
    */
-  addressRule(family, addresses, about) {
+  addressRules(family, addresses, about) {
     // The stock HOME_NET has IPv4 networks only: with it no IPv6 flow would ever match.
     const home = family === 'IPV4' ? '$HOME_NET' : 'any';
-    return ruleLine(`alert ip ${home} any <> [${addresses.join(',')}] any`, [], about);
+    return ruleLine(`alert ip ${home} any <> [${addresses.join(',')}] any`, [], about(0));
   },
 };
 
 /**
  * Rules for Suricata 7: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP
- * host), URLs and user agents. The file loads alone, strictly, with the stock configuration.
+ * host), URLs, user agents and fingerprints of certificates. The file loads alone, strictly, with the stock configuration.
  */
 export function suricataFormat(): ExportFormat {
   return ruleFormat(SURICATA);
@@ -106,6 +108,20 @@ function targetIs({ target, isNormal }: RuleRequest): string {
     return `http.uri.raw; content:${pattern(parts.whole)}; endswith; http.uri; bsize:${parts.length}`;
   }
   return `http.uri.raw; ${equals(target)}`;
+}
+
+/** The engine compares SHA-1 fingerprints, as pairs of digits in lower case with colons between them. */
+function certificateRule(row: ExportIndicator): string {
+  const fingerprint = row.value.replace(/..(?=.)/g, '$&:');
+  return ruleLine(
+    'alert tls any any -> $HOME_NET any',
+    [
+      'flow:established,to_client',
+      `tls.cert_fingerprint; content:${pattern(fingerprint)}; bsize:${fingerprint.length}`,
+      'target:dest_ip',
+    ],
+    aboutIndicator(row, 0, 'of a certificate'),
+  );
 }
 
 /** Letter case is no part of a user agent's identity. */

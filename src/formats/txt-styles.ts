@@ -40,6 +40,10 @@ const VALUES = {
   extension: 'txt',
 } as const;
 
+/** For lists whose hashes are compared with those of files. */
+const WITH_HASHES = { ...VALUES, columns: ['type', 'value', 'ofCertificate'] } as const;
+const NOT_OF_A_FILE: Lines = { skipped: 'certificate' };
+
 const kindsOf = <const K extends readonly (readonly IndicatorType[])[]>(...kinds: K) => ({
   kinds,
   types: kinds.flat(),
@@ -74,7 +78,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
    * characters, `*` as a wildcard, schemes cut off by the firewall.
    */
   fortinet: {
-    ...VALUES,
+    ...WITH_HASHES,
     ...kindsOf(ADDRESSES, ['DOMAIN'], ['URL'], HASHES),
     networks: true,
     wildcards: true,
@@ -86,7 +90,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
    * comma-separated values of one type that the feed names, `#` for comments).
    */
   checkpoint: {
-    ...VALUES,
+    ...WITH_HASHES,
     ...kindsOf(ADDRESSES, ['DOMAIN'], ['URL'], ['MD5'], ['SHA1'], ['SHA256'], ['EMAIL']),
     networks: true,
     lines: checkPointLines,
@@ -105,7 +109,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     networks: false,
     lines: wazuhLines,
     comments: false,
-    columns: ['type', 'value', 'severity'],
+    columns: ['type', 'value', 'severity', 'ofCertificate'],
   },
   /**
    * Splunk Enterprise Security: the lookup of one of its threat collections, with the fields of that
@@ -124,7 +128,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     header: (kind) => csvLine(splunkFields(kind ?? 'IPV4'), false).trimEnd(),
     lines: splunkLines,
     comments: false,
-    columns: ['type', 'value', 'confidence', 'severity', 'tlp', 'source'],
+    columns: ['type', 'value', 'confidence', 'severity', 'tlp', 'source', 'ofCertificate'],
     mediaType: 'text/csv; charset=utf-8; header=present',
     extension: 'csv',
   },
@@ -144,8 +148,12 @@ function paloAltoLines({ type, value }: ExportIndicator, options: Pick<ListOptio
   return line.length <= 255 ? [line] : { skipped: 'length' };
 }
 
-function fortinetLines({ type, value }: ExportIndicator, options: Pick<ListOptions, 'wildcards'>): Lines {
+function fortinetLines(
+  { type, value, ofCertificate }: ExportIndicator,
+  options: Pick<ListOptions, 'wildcards'>,
+): Lines {
   if (type === 'DOMAIN') return domainLines(value, options);
+  if (ofCertificate) return NOT_OF_A_FILE;
   if (type !== 'URL') return [value];
   const url = webUrl(value);
   if (url === null) return { skipped: 'not-http' };
@@ -154,7 +162,8 @@ function fortinetLines({ type, value }: ExportIndicator, options: Pick<ListOptio
   return line.length < 4000 ? [line] : { skipped: 'length' };
 }
 
-function checkPointLines({ type, value }: ExportIndicator): Lines {
+function checkPointLines({ type, value, ofCertificate }: ExportIndicator): Lines {
+  if (ofCertificate) return NOT_OF_A_FILE;
   const url = type === 'URL' ? webUrl(value) : null;
   if (type === 'URL' && url === null) return { skipped: 'not-http' };
   const line = url === null ? value : withoutScheme(url);
@@ -181,7 +190,8 @@ function withoutScheme({ host, port, path, query }: UrlParts): string {
   return `${port === null ? host : `${host}:${port}`}${path}${query}`;
 }
 
-function wazuhLines({ value, severity }: ExportIndicator): Lines {
+function wazuhLines({ value, severity, ofCertificate }: ExportIndicator): Lines {
+  if (ofCertificate) return NOT_OF_A_FILE;
   // Wazuh's reader has no escape for a quotation mark.
   if (value.includes('"')) return { skipped: 'characters' };
   return [`${value.includes(':') ? `"${value}"` : value}:${severity.toLowerCase()}`];
@@ -216,7 +226,9 @@ function splunkFields(type: IndicatorType): readonly string[] {
 }
 
 /** The weight is the confidence, at least 1. */
-function splunkLines({ type, value, confidence, severity, tlp, source }: ExportIndicator): string[] {
+function splunkLines(row: ExportIndicator): Lines {
+  const { type, value, confidence, severity, tlp, source, ofCertificate } = row;
+  if (ofCertificate) return NOT_OF_A_FILE;
   // A name is free text: it is placed where no spreadsheet reads it as a formula, and kept on one line.
   const name = source.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   const cells: Record<string, string> = {

@@ -14,7 +14,7 @@ import { indicatorPage } from './format.ts';
 const [POUND, PERCENT, BRACKET, MINUS, SLASH, COLON, AT] = [
   0x23, 0x25, 0x28, 0x2d, 0x2f, 0x3a, 0x40,
 ] as const;
-const [QUOTE, PLUS, UNDERLINE, CLOSE, LETTER_S] = [0x22, 0x2b, 0x5f, 0x7d, 0x73] as const;
+const [QUOTE, PLUS, UNDERLINE, CLOSE, LETTER_S, LETTER_T] = [0x22, 0x2b, 0x5f, 0x7d, 0x73, 0x74] as const;
 const TO_LOWER = 0x20;
 
 const HTTP = Buffer.from('http');
@@ -65,9 +65,12 @@ export function zeekFromCopy(isFirst: (url: string) => boolean, publicAddress: s
       target[o++] = byte === UNDERLINE ? PLUS : byte;
     o = tags(source, i + 1, target, o);
     if (o < 0) return -1;
+    // Whether a hash is of a certificate, and the id.
+    i = placeOf(TAB, source, i + 1) + 1;
+    if (source[i] === LETTER_T) return -1;
     if (page !== null) {
       o = put(page, target, o);
-      for (i = placeOf(TAB, source, i + 1) + 1; source[i] !== LF; i++) target[o++] = source[i] as number;
+      for (i += 2; source[i] !== LF; i++) target[o++] = source[i] as number;
     }
     // Called only once the line is certain to be written, because `isFirst` remembers its argument.
     if (type === URL_TYPE && !isFirst(source.toString('latin1', start, valueEnd).toLowerCase())) return to;

@@ -28,7 +28,16 @@ const INTEL_TYPES: ReadonlyMap<IndicatorType, string> = new Map([
 ]);
 
 const HEADER = '#fields\tindicator\tindicator_type\tmeta.source\tmeta.desc';
-const COLUMNS = ['type', 'value', 'source', 'severity', 'confidence', 'tlp', 'tags'] as const;
+const COLUMNS = [
+  'type',
+  'value',
+  'source',
+  'severity',
+  'confidence',
+  'tlp',
+  'tags',
+  'ofCertificate',
+] as const;
 
 /**
  * A file for Zeek's intelligence framework, in which no comment can follow the header. File names with a path are left
@@ -93,16 +102,18 @@ function lineWriter(skipped: Skipped, publicAddress: string | null) {
 }
 
 /** Returns the forms in which Zeek sees a value, in groups as those of `zeekUrls`. */
-function seenAs({ type, value }: ExportIndicator): string[][] | { skipped: SkipReason } {
+function seenAs({ type, value, ofCertificate }: ExportIndicator): string[][] | { skipped: SkipReason } {
   // Zeek sees a file without its path, and its base name alone is too unspecific.
   if (type === 'FILENAME' && /[/\\]/.test(value)) return { skipped: 'path' };
+  // Zeek compares the SHA-1 fingerprint only.
+  if (ofCertificate) return type === 'SHA1' ? [[value]] : { skipped: 'certificate' };
   if (type !== 'URL') return [[value]];
   const forms = zeekUrls(value);
   return forms.length === 0 ? { skipped: 'not-http' } : forms;
 }
 
 function line(indicator: string, row: ExportIndicator, publicAddress: string | null): string {
-  const type = `Intel::${INTEL_TYPES.get(row.type)}`;
+  const type = `Intel::${row.ofCertificate ? 'CERT_HASH' : INTEL_TYPES.get(row.type)}`;
   const fields = [indicator, type, oneLine(row.source) || 'unnamed', description(row)];
   if (publicAddress !== null) fields.push(indicatorPage(publicAddress, row.id));
   return `${fields.map(field).join('\t')}\n`;

@@ -7,7 +7,7 @@ import type { IndicatorType } from '../model/vocabulary.ts';
 export interface ValueColumn {
   index: number;
   name: string;
-  type: IndicatorType | 'address' | null;
+  type: IndicatorType | 'certificate:SHA1' | 'address' | null;
   /** The row's type column applies to it. */
   hasTypeColumn: boolean;
 }
@@ -50,6 +50,7 @@ const FIRST_SEEN = [
   'timegenerated',
   'validfrom',
   'created',
+  'listingdate',
   'date',
 ];
 const LAST_SEEN = ['lastseenutc', 'lastseen', 'lastonline'];
@@ -66,7 +67,7 @@ const CONFIDENCE = ['confidence', 'confidencelevel', 'confidencescore'];
 const SEVERITY = ['severity'];
 const TLP = ['tlp', 'trafficlightprotocollevel'];
 const TAG_LISTS = ['tags', 'tag', 'labels'];
-const TAG_WORDS = ['malware', 'malwareprintable', 'malwarefamily', 'threat', 'threattype'];
+const TAG_WORDS = ['malware', 'listingreason', 'malwareprintable', 'malwarefamily', 'threat', 'threattype'];
 
 const TYPED_VALUES = new Map<string, IndicatorType | 'address'>([
   ['url', 'URL'],
@@ -116,7 +117,9 @@ export function readHeader(names: string[]): CsvColumns | null {
   const values = [
     ...VALUE.flatMap((name) => allOf([name])).map((index) => valueColumn(names, index, null)),
     ...keys.flatMap((name, index) => {
-      const type = TYPED_VALUES.get(name);
+      // abuse.ch's SSL blacklist.
+      const isCertificate = name === 'sha1' && keys.includes('listingreason');
+      const type = isCertificate ? 'certificate:SHA1' : TYPED_VALUES.get(name);
       // MalwareBazaar: the name under which a sample was submitted does not identify it.
       return type === undefined || (isSampleList && type === 'FILENAME')
         ? []

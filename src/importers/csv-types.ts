@@ -8,7 +8,8 @@ import type { IndicatorRecord } from './importer.ts';
 import { tlpOfWord } from './markings.ts';
 import { addressType, notBefore, printable, RecordRejected, tagsOf, withoutPort } from './record-fields.ts';
 
-type Reading = IndicatorType | 'address' | 'address:port' | 'domain:port';
+type HashType = 'MD5' | 'SHA1' | 'SHA256';
+export type Reading = IndicatorType | `certificate:${HashType}` | 'address' | 'address:port' | 'domain:port';
 
 /** Words that files use for types, lower case without blanks, `_` and `-`. */
 const READING_BY_WORD = new Map<string, Reading>([
@@ -38,6 +39,10 @@ const READING_BY_WORD = new Map<string, Reading>([
   ['filehashsha1', 'SHA1'],
   ['sha256hash', 'SHA256'],
   ['filehashsha256', 'SHA256'],
+  ['x509fingerprintmd5', 'certificate:MD5'],
+  ['x509fingerprintsha1', 'certificate:SHA1'],
+  ['x509fingerprintsha256', 'certificate:SHA256'],
+  ['sslcertfingerprint', 'certificate:SHA1'],
   ['emailaddress', 'EMAIL'],
   ['emailaddr', 'EMAIL'],
   ['emailsrc', 'EMAIL'],
@@ -78,7 +83,15 @@ export function normalizeAs(reading: Reading, value: string): NormalizeResult {
     const host = withoutPort(value);
     return normalize(addressType(host), host);
   }
-  return normalize(reading, value);
+  if (reading.startsWith('certificate:'))
+    return certificateHash(reading.slice('certificate:'.length) as HashType, value);
+  return normalize(reading as IndicatorType, value);
+}
+
+/** Normalizes the fingerprint of a certificate, with or without colons between its bytes. */
+export function certificateHash(type: HashType, value: string) {
+  const normalized = normalize(type, value.replaceAll(':', ''));
+  return 'rejected' in normalized ? normalized : { ...normalized, ofCertificate: true };
 }
 
 /** Normalizes a value whose type the file does not name. */

@@ -49,6 +49,8 @@ export interface IndicatorRecord extends EntityRecord {
   expiresAt: Date | null;
   /** false: context only, never for rules or block lists (MISP `to_ids: false`). */
   forDetection: boolean;
+  /** A hash is the fingerprint of an X.509 certificate; absent: it is that of a file. */
+  ofCertificate?: boolean;
   /** The complete current statement of its source: earlier undated statements no longer hold. */
   isCompleteStatement?: boolean;
 }

@@ -1,6 +1,7 @@
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
 import type { IndicatorType, Severity, Tlp } from '../model/vocabulary.ts';
+import { certificateHash } from './csv-types.ts';
 import { parseUnixSeconds } from './dates.ts';
 import type { ImportRecord, IndicatorRecord } from './importer.ts';
 import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
@@ -126,6 +127,9 @@ const PARTS_BY_TYPE = new Map<string, [Part] | [Part, Part]>([
   ['md5', [as('MD5')]],
   ['sha1', [as('SHA1')]],
   ['sha256', [as('SHA256')]],
+  ['x509-fingerprint-md5', [(value) => certificateHash('MD5', value)]],
+  ['x509-fingerprint-sha1', [(value) => certificateHash('SHA1', value)]],
+  ['x509-fingerprint-sha256', [(value) => certificateHash('SHA256', value)]],
   ['filename', [as('FILENAME')]],
   ['filename|md5', [as('FILENAME'), as('MD5')]],
   ['filename|sha1', [as('FILENAME'), as('SHA1')]],

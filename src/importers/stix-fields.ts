@@ -91,13 +91,16 @@ function tiplineExtension(object: Fields): Fields | null {
 }
 
 /** Returns the value that observed data of Tipline states; null: it is from others. */
-export function observedValue(object: Fields): { type: IndicatorType; value: string } | null {
+export function observedValue(
+  object: Fields,
+): { type: IndicatorType; value: string; ofCertificate: boolean } | null {
   const stated = tiplineExtension(object);
   if (stated === null) return null;
   const word = textOf(field(stated, 'observable_type'));
   const type = INDICATOR_TYPES.find((name) => name === word);
   if (type === undefined) throw new RecordRejected('no observable_type');
-  return { type, value: textOf(field(stated, 'value')) ?? '' };
+  const ofCertificate = field(stated, 'of_certificate') === true;
+  return { type, value: textOf(field(stated, 'value')) ?? '', ofCertificate };
 }
 
 /** Returns the extension's properties; null if the object is not from Tipline. */

@@ -62,7 +62,11 @@ export function readObservedData(
   const observed = observedValue(object);
   if (observed === null) return [];
   if (isRevoked(object)) throw new RecordRejected('revoked by its source');
-  return toRecords(object, tlp, [normalize(observed.type, observed.value)]);
+  const { type, value, ofCertificate } = observed;
+  const normalized = normalize(type, value);
+  return toRecords(object, tlp, [
+    ofCertificate && !('rejected' in normalized) ? { ...normalized, ofCertificate } : normalized,
+  ]);
 }
 
 function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[]) {
@@ -86,7 +90,7 @@ function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[]) {
   );
 }
 
-export type Observable = NormalizedIndicator | { rejected: string };
+export type Observable = (NormalizedIndicator & { ofCertificate?: boolean }) | { rejected: string };
 
 /** Object paths that name an observable, with list indexes left out and in lower case. */
 const TYPE_BY_PATH = new Map<string, IndicatorType | ((value: string) => IndicatorType)>([
@@ -154,12 +158,18 @@ function collectTest(test: PatternTest): Observable[] {
   if (typeof type === 'object') return [type];
   if (test.operator !== '=' && test.operator !== 'IN')
     return [{ rejected: `operator not supported: ${test.operator}` }];
-  return test.values.map((value) => toObservable(type, value));
+  const isOfCertificate = test.object === 'x509-certificate';
+  return test.values.map((value) => {
+    const observable = toObservable(type, value);
+    return isOfCertificate && !('rejected' in observable)
+      ? { ...observable, ofCertificate: true }
+      : observable;
+  });
 }
 
 function typeOfPath({ object, path }: PatternTest) {
   const [first = '', second = ''] = path;
-  if (object === 'file' && first === 'hashes' && path.length === 2) {
+  if ((object === 'file' || object === 'x509-certificate') && first === 'hashes' && path.length === 2) {
     const type = TYPE_BY_HASH.get(second.toLowerCase().replace(/[-_]/g, ''));
     return type ?? { rejected: `hash type not supported: ${printable(second)}` };
   }

@@ -183,6 +183,7 @@ function withRecord(
     tlp: record.tlp ?? source.defaults.tlp,
     tags: uniqueTags(record.tags),
     forDetection: record.forDetection,
+    ofCertificate: record.ofCertificate ?? false,
     delistedAt: null,
   };
   if (!before) return said;

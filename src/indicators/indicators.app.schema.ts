@@ -86,6 +86,7 @@ const StatedBySource = Type.Object({
   tlp: stringEnum(TLPS),
   tags: Type.Array(Type.String()),
   forDetection: Type.Boolean(),
+  ofCertificate: Type.Boolean(),
   statedAt: instantOrNull,
   firstSeen: instantOrNull,
   lastSeen: instantOrNull,
@@ -115,6 +116,7 @@ export const readIndicator = operation('GET /app/indicators/:id', {
       createdAt: instant,
       modifiedAt: instantOrNull,
       forDetection: Type.Boolean(),
+      ofCertificate: Type.Boolean(),
       externalIds: Type.Array(Type.String()),
       sources: Type.Array(StatedBySource),
       /** The origin of the confidence, and the confidence and its origin without the pin. */

@@ -93,6 +93,7 @@ export function toDetail(parts: Parts, principal: Principal): Detail {
     createdAt: more.createdAt,
     modifiedAt: more.modifiedAt,
     forDetection: statements.some(({ forDetection }) => forDetection),
+    ofCertificate: known.stored?.ofCertificate ?? false,
     externalIds: [...known.externalIds].sort(),
     // The indicator's TLP is that of its most restrictive statement, so this normally excludes none.
     sources: statements

@@ -70,7 +70,7 @@ export function blockOf(number: number): number {
   return Math.floor(number / BLOCK_SIZE);
 }
 
-/** The sid of a block's rule. `slot`: 0 or 1, which of its rules. */
-export function groupSid(block: number, slot: number): number {
-  return FIRST_GROUP_SID + 2 * block + slot;
+/** The first of the four sids of the rules for a block's addresses of one family. */
+export function groupSid(block: number, family: 'IPV4' | 'IPV6'): number {
+  return FIRST_GROUP_SID + SIDS_EACH * block + (family === 'IPV4' ? 0 : SIDS_EACH / 2);
 }

@@ -17,6 +17,8 @@ export interface Statement {
   /** Sorted, without repeats. */
   tags: string[];
   forDetection: boolean;
+  /** Whether a hash is the fingerprint of an X.509 certificate; otherwise it is that of a file. */
+  ofCertificate: boolean;
   /**
    * When it was found missing from a list that had contained it; null: the list contains it, or never did.
    */
@@ -60,6 +62,7 @@ export interface ResolvedIndicator {
   lastSeen: Date;
   expiresAt: Date | null;
   forDetection: boolean;
+  ofCertificate: boolean;
 }
 
 /**
@@ -80,6 +83,7 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     tlp: mostRestrictive([a.tlp, b.tlp]),
     tags: uniqueTags([...a.tags, ...b.tags]),
     forDetection: a.forDetection || b.forDetection,
+    ofCertificate: a.ofCertificate || b.ofCertificate,
     // An indicator that is stated again is on the list again.
     delistedAt: a.delistedAt && b.delistedAt && latest(a.delistedAt, b.delistedAt),
   };
@@ -116,6 +120,7 @@ export function sameStatement(a: Statement, b: Statement): boolean {
     sameTime(a.delistedAt, b.delistedAt) &&
     a.tlp === b.tlp &&
     a.forDetection === b.forDetection &&
+    a.ofCertificate === b.ofCertificate &&
     a.tags.length === b.tags.length &&
     a.tags.every((tag, i) => tag === b.tags[i])
   );
@@ -149,6 +154,7 @@ export function resolve(
     lastSeen: new Date(Math.max(...statements.map((s) => seenUntil(s).getTime()))),
     expiresAt: expiries.includes(null) ? null : expiries.reduce(latest, null),
     forDetection: statements.some(({ forDetection }) => forDetection),
+    ofCertificate: statements.some(({ ofCertificate }) => ofCertificate),
   };
 }
 

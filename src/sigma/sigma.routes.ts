@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
 import type { SnapshotSource } from '../exports/snapshot.ts';
 import { ApiError } from '../http/errors.ts';
 import { contentResponses, idParameter, NO_CACHE, textContent } from '../http/routes.ts';
-import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID, score, stringEnum } from '../http/schema.ts';
+import { SAMPLE_ACTOR_ID, SAMPLE_CAMPAIGN_ID } from '../http/schema.ts';
 import { isUuid } from '../http/validation.ts';
 import { slugOf } from '../model/text.ts';
 import type { CommunityRules } from './community-rules.ts';
-import { RULE_LEVELS, RULE_SOURCES, RULE_STATUSES } from './rule-filters.ts';
+import { SigmaQuery } from './sigma.schema.ts';
 import { buildBundle } from './sigma.service.ts';
 
 interface Options {
@@ -17,39 +16,6 @@ interface Options {
 
 /** Media types under which clients may request YAML. */
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/plain'];
-
-const SigmaQuery = Type.Object({
-  minConfidence: {
-    ...score({ default: 50, description: 'Of indicators: confidence of at least this.', examples: [70] }),
-  },
-  source: Type.Optional(
-    listOfEnum(
-      RULE_SOURCES,
-      'Rules for its indicators, Tipline’s own for its techniques, or those of the community for them.',
-    ),
-  ),
-  level: Type.Optional(listOfEnum(RULE_LEVELS, 'Rules of these levels.')),
-  status: Type.Optional(listOfEnum(RULE_STATUSES, 'Rules of these statuses.')),
-  logsource: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description:
-        'Rules of this product, category or service, or of several at once: `windows/process_creation`.',
-      examples: ['windows/process_creation'],
-    }),
-  ),
-});
-
-function listOfEnum<const T extends readonly string[]>(values: T, description: string) {
-  return Type.Unsafe<T[number][]>({
-    type: 'array',
-    items: stringEnum(values),
-    minItems: 1,
-    uniqueItems: true,
-    description: `${description} Repeated or with commas.`,
-  });
-}
 
 const EXAMPLE = `# Sigma rules for the campaign CVE-2023-23397, written by Tipline.
 # Rules: 1, one a document.

@@ -26,7 +26,7 @@ const SHAPE: ExportShape = {
   types: SIGMA_TYPES,
   detectionOnly: true,
   order: 'number',
-  columns: ['type', 'value', 'severity', 'tlp', 'modifiedAt'],
+  columns: ['type', 'value', 'severity', 'tlp', 'modifiedAt', 'ofCertificate'],
   reads: { changedAt: true },
 };
 

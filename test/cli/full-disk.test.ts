@@ -41,7 +41,7 @@ describe('tipline on a disk that is nearly full', () => {
   });
 
   it('rejects requests that need to write with 503 and the reason', async () => {
-    const response = await service.get('/api/v1/indicators?format=snort', key);
+    const response = await service.get('/api/v1/indicators?format=rpz', key);
     expect([response.status, await response.json()]).toMatchObject([
       503,
       { code: 'service_unavailable', error: expect.stringContaining('disk') },

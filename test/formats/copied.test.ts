@@ -68,6 +68,7 @@ const known = fc.constantFrom(
   ...['co.uk', 'a.co.uk', 'x.rpz-ip', `${'a.'.repeat(100)}example`].map((name) =>
     exportIndicator(1, 'DOMAIN', name),
   ),
+  exportIndicator(1, 'SHA1', 'ab'.repeat(20), { ofCertificate: true }),
   ...['198.51.100.8', '0.0.0.0', '255.255.255.255'].map((address) => exportIndicator(1, 'IPV4', address)),
   ...['::', '::1', '2001:db8::'].map((address) => exportIndicator(1, 'IPV6', address)),
 );

@@ -37,6 +37,7 @@ export function exportIndicator(
     createdAt: new Date('2026-05-21T00:00:00.000Z'),
     modifiedAt: new Date('2026-05-21T00:00:00.000Z'),
     forDetection: true,
+    ofCertificate: false,
     externalIds: [],
     indicates: [],
     ...fields,
@@ -159,7 +160,9 @@ function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo
     lastSeen: latest(rows.map((row) => row.lastSeen)),
     changedAt: CHANGED_AT,
     addressRules: new Map(
-      rows.flatMap(({ number }) => [0, 1].map((slot) => [groupSid(blockOf(number), slot), CHANGED_AT])),
+      rows.flatMap(({ number }) =>
+        (['IPV4', 'IPV6'] as const).map((family) => [groupSid(blockOf(number), family), CHANGED_AT]),
+      ),
     ),
     day: new Date('2026-05-27T00:00:00.000Z'),
     entities: [],

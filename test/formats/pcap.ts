@@ -13,7 +13,7 @@ const UDP = 17;
 /** What an Ethernet frame carries of a connection, about. */
 const SEGMENT_LENGTH = 1400;
 const NOTHING = Buffer.alloc(0);
-const [FIN, SYN, PSH, ACK] = [1, 2, 8, 16];
+const [FIN, SYN, RST, PSH, ACK] = [1, 2, 4, 8, 16];
 
 /** A capture of Ethernet frames, a millisecond apart; checksums are left zero, so replay it without checking them. */
 export function captureFile(frames: readonly Buffer[]): Buffer {
@@ -49,6 +49,19 @@ export function tcpConnection(ends: Endpoints, request: Buffer, answer: Buffer =
   return [...hands, ...talk, ...answered, send(FIN | ACK), receive(FIN | ACK), send(ACK)];
 }
 
+/** RFC 9293 §3.7.1: the largest segment, which every system states in its SYN. */
+const MSS = Buffer.from('020405b4', 'hex');
+
+/** A connection that is not made: a SYN, repeated or not, that is answered by a RST or not at all. */
+export function connectionAttempt(
+  { client, clientPort, server, serverPort }: Endpoints,
+  { times = 1, isRefused = false, options = MSS } = {},
+): Buffer[] {
+  const syn = tcpFrame(client, clientPort, server, serverPort, 1000, 0, SYN, NOTHING, options);
+  const refusal = tcpFrame(server, serverPort, client, clientPort, 0, 1001, RST | ACK, NOTHING);
+  return [...Array.from({ length: times }, () => syn), ...(isRefused ? [refusal] : [])];
+}
+
 function segments(payload: Buffer): Buffer[] {
   const count = Math.ceil(payload.length / SEGMENT_LENGTH);
   return Array.from({ length: count }, (_, index) =>
@@ -65,15 +78,16 @@ function tcpFrame(
   acknowledged: number,
   flags: number,
   payload: Buffer,
+  options = NOTHING,
 ): Buffer {
   const header = Buffer.alloc(20);
   header.writeUInt16BE(sourcePort, 0);
   header.writeUInt16BE(targetPort, 2);
   header.writeUInt32BE(sequence, 4);
   header.writeUInt32BE(flags === SYN ? 0 : acknowledged, 8);
-  header.writeUInt16BE(0x5000 | flags, 12);
+  header.writeUInt16BE(((5 + options.length / 4) << 12) | flags, 12);
   header.writeUInt16BE(65_535, 14);
-  return ipFrame(source, target, TCP, Buffer.concat([header, payload]));
+  return ipFrame(source, target, TCP, Buffer.concat([header, options, payload]));
 }
 
 /** One datagram from the client. */
@@ -133,6 +147,18 @@ export function clientHello(name: string): Buffer {
   const body = Buffer.concat([fixed, extensions]);
   const handshake = Buffer.concat([Buffer.from([1, 0]), withLength(body)]);
   return Buffer.concat([Buffer.from('160301', 'hex'), withLength(handshake)]);
+}
+
+/** RFC 5246 §7.4.1.3 and §7.4.2: a server hello of TLS 1.2, in which certificates are sent in the clear, and one. */
+export function serverCertificate(der: Buffer): Buffer {
+  const hello = Buffer.from(`0303${'22'.repeat(32)}00c02f00`, 'hex');
+  const uint24 = (length: number) => Buffer.from([length >> 16, (length >> 8) & 255, length & 255]);
+  const message = (type: number, body: Buffer) =>
+    Buffer.concat([Buffer.from([type]), uint24(body.length), body]);
+  const one = Buffer.concat([uint24(der.length), der]);
+  const list = Buffer.concat([uint24(one.length), one]);
+  const handshake = Buffer.concat([message(2, hello), message(11, list)]);
+  return Buffer.concat([Buffer.from('160303', 'hex'), withLength(handshake)]);
 }
 
 /** A GET with the target as given, origin-form or absolute-form. */

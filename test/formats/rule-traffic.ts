@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { ExportIndicator } from '../../src/formats/format.ts';
 import { ruleRequest } from '../../src/formats/rules/rule-text.ts';
 import { isPublicSuffix } from '../../src/formats/url-parts.ts';
 import { blockOf, groupSid, sidOf } from '../../src/model/identity.ts';
 import {
   clientHello,
+  connectionAttempt,
   dnsQuery,
   type Endpoints,
   HTTP_ANSWER,
   httpRequest,
+  serverCertificate,
   tcpConnection,
   udpDatagram,
   withLength,
@@ -37,23 +40,36 @@ export function attemptsOf(row: ExportIndicator, isListed: (address: string) => 
   if (row.type === 'IPV4' || row.type === 'IPV6') return addressAttempts(row, isListed);
   if (row.type === 'DOMAIN') return domainAttempts(row);
   if (row.type === 'URL') return urlAttempts(row);
+  if (row.ofCertificate) return certificateAttempts(row);
   return row.type === 'USER_AGENT' ? userAgentAttempts(row) : [];
 }
 
 function addressAttempts(row: ExportIndicator, isListed: (address: string) => boolean): Attempt[] {
-  const sid = groupSid(blockOf(row.number), row.type === 'IPV4' ? 0 : 1);
+  const sid = groupSid(blockOf(row.number), row.type === 'IPV4' ? 'IPV4' : 'IPV6');
   const to = (server: string, fires: boolean): Attempt => {
     const frames = (ends: Endpoints) => tcpConnection(ends, Buffer.from('hello'));
     return { what: `TCP to ${server}`, sid, fires, server, serverPort: 4444, frames };
   };
-  const reversed = ({ client, clientPort, server, serverPort }: Endpoints) =>
-    udpDatagram(
-      { client: server, clientPort: serverPort, server: client, serverPort: clientPort },
-      Buffer.from('x'),
-    );
-  const from = { ...to(row.value, true), what: `UDP from ${row.value}`, frames: reversed };
+  const listed = to(row.value, true);
+  const from = {
+    ...listed,
+    what: `UDP from ${row.value}`,
+    frames: (ends: Endpoints) => udpDatagram(reversed(ends), Buffer.from('x')),
+  };
+  const unanswered = [{ times: 1 }, { times: 3 }, { isRefused: true }].flatMap((how) => [
+    { ...listed, what: `SYN to ${row.value}`, frames: (ends: Endpoints) => connectionAttempt(ends, how) },
+    {
+      ...listed,
+      what: `SYN from ${row.value}`,
+      frames: (ends: Endpoints) => connectionAttempt(reversed(ends), how),
+    },
+  ]);
   const next = neighbour(row.value);
-  return [to(row.value, true), from, ...(isListed(next) ? [] : [to(next, false)])];
+  return [listed, from, ...unanswered, ...(isListed(next) ? [] : [to(next, false)])];
+}
+
+function reversed({ client, clientPort, server, serverPort }: Endpoints): Endpoints {
+  return { client: server, clientPort: serverPort, server: client, serverPort: clientPort };
 }
 
 /** With another last part. */
@@ -110,6 +126,8 @@ function urlAttempts({ value, number }: ExportIndicator): Attempt[] {
   return [
     http(host, target, sid, true),
     http(host.toUpperCase(), target, sid, true),
+    // The server may be on any port, of which the URL says nothing.
+    ...(hasPort ? [] : [http(`${host}:8000`, target, sid, true)]),
     ...toProxy,
     ...misses
       .filter(([, other]) => other !== target || target !== '/other')
@@ -124,6 +142,30 @@ function userAgentAttempts({ value, number }: ExportIndicator): Attempt[] {
     http('benign.test', '/', sid, false, `${value}x`),
     http('benign.test', '/', sid, false, `x${value}`),
   ];
+}
+
+/** A certificate for evil.example, which is the one of SHA1_OF_CERTIFICATE. */
+const CERTIFICATE = Buffer.from(
+  'MIIBhTCCASugAwIBAgIUbKRfi6cr0aSFV34cmXRrbMgIWQ4wCgYIKoZIzj0EAwIwFzEVMBMGA1UEAwwMZXZpbC5leGFtcGxlMCAXDTI2MTEyNTIwMDAxNVoYDzIxMjYxMTAxMjAwMDE1WjAXMRUwEwYDVQQDDAxldmlsLmV4YW1wbGUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARX12Bnd4MD6y86DKgHgTR948TAQZPMC37n8DZw93o/hCj51CvnDrCTNr9K9QEjxM40AFAw049RmPvsYLxlGfnXo1MwUTAdBgNVHQ4EFgQUwJ9hOEsbjdd+4q4WD4Pb9RnmWsIwHwYDVR0jBBgwFoAUwJ9hOEsbjdd+4q4WD4Pb9RnmWsIwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiA+ogXA/zSQzYdc+dNrDZyOPVEZ2+prbOA35zNjM3seYQIhAJS/BsaNdNn1k5go07NwdYf74Vig9pcxAuxxpI6JSadl',
+  'base64',
+);
+export const SHA1_OF_CERTIFICATE = createHash('sha1').update(CERTIFICATE).digest('hex');
+
+function certificateAttempts({ value, number }: ExportIndicator): Attempt[] {
+  const answer = Buffer.concat([serverCertificate(CERTIFICATE), Buffer.from('15030300020228', 'hex')]);
+  return [SHA1_OF_CERTIFICATE, 'another'].map((sha1) => ({
+    what: `certificate ${sha1}`,
+    sid: sidOf(number, 0),
+    fires: sha1 === value,
+    server: SERVER,
+    serverPort: 443,
+    frames: (ends: Endpoints) =>
+      tcpConnection(
+        ends,
+        clientHello('benign.test'),
+        sha1 === value ? answer : Buffer.from('15030300020228', 'hex'),
+      ),
+  }));
 }
 
 function dns(name: string, sid: number, fires: boolean): Attempt {

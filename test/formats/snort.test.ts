@@ -11,6 +11,20 @@ const rulesFor = async (type: IndicatorType, value: string) =>
 const SURICATA_ONLY = /(?:dns|tls|http|file)\.[a-z]|; (?:nocase|endswith|startswith|bsize|dotprefix)[;:]/;
 
 describe('snort', () => {
+  it('has three rules for addresses: on a SYN, on data, and on other protocols, all once a flow', async () => {
+    const rows = [exportIndicator(1, 'IPV4', '198.51.100.7')];
+    const rules = (await written(snortFormat(), rows)).split('\n').filter((line) => line.startsWith('alert'));
+    expect(
+      rules.map((rule) => /^alert (\w+)|(?:flags|dsize|ip_proto):[^;]+|sid:\d+/g[Symbol.match](rule)),
+    ).toEqual([
+      ['alert tcp', 'flags:+S', 'sid:4000000000'],
+      ['alert tcp', 'dsize:>0', 'sid:4000000001'],
+      ['alert ip', 'ip_proto:!6', 'sid:4000000002'],
+    ]);
+    const once = 'flowbits:isnotset,tipline.address; flowbits:set,tipline.address;';
+    expect(rules.filter((rule) => rule.includes(once))).toHaveLength(3);
+  });
+
   it('matches the golden file', async () => {
     await expectGolden(await written(snortFormat(), GOLDEN), 'indicators.snort.rules');
   });

@@ -45,7 +45,8 @@ function statementOf(record: IndicatorRecord): Statement {
   const { statedAt, firstSeen, lastSeen, expiresAt, confidence, severity, forDetection } = record;
   const tlp = record.tlp ?? DEFAULTS.tlp;
   const stated = { statedAt, firstSeen, lastSeen, expiresAt, confidence, severity, forDetection, tlp };
-  return { ...stated, importedAt: NOW, tags: uniqueTags(record.tags), delistedAt: null };
+  const ofCertificate = record.ofCertificate ?? false;
+  return { ...stated, ofCertificate, importedAt: NOW, tags: uniqueTags(record.tags), delistedAt: null };
 }
 
 type Row = { value: string; record: IndicatorRecord; ids: Set<string>; statement: Statement };

@@ -8,7 +8,7 @@ import { suricataFormat } from '../../src/formats/suricata.ts';
 import { recognizeFormat } from '../../src/importers/recognize.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
 import { captureFile } from './pcap.ts';
-import { type Attempt, attemptsOf, clientOf } from './rule-traffic.ts';
+import { type Attempt, attemptsOf, clientOf, SHA1_OF_CERTIFICATE } from './rule-traffic.ts';
 
 const SAMPLE = [
   'stix/tweetfeed-2026-08-22.json',
@@ -20,6 +20,10 @@ const FIRST_PORT = 20_000;
 /** Names whose subdomains are other people's. */
 const SHARED = ['co.uk', 'duckdns.org'].map((name, index) => exportIndicator(900 + index, 'DOMAIN', name));
 
+const CERTIFICATES = [SHA1_OF_CERTIFICATE, 'ab'.repeat(20)].map((sha1, index) =>
+  exportIndicator(910 + index, 'SHA1', sha1, { ofCertificate: true }),
+);
+
 const ENGINE: string = 'suricata';
 const isInstalled = spawnSync(ENGINE, ['-V']).status === 0;
 
@@ -30,7 +34,7 @@ describe.skipIf(!isInstalled)('Suricata rules loaded by Suricata', () => {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'tipline-suricata-'));
-    rows = [...GOLDEN, ...SHARED, ...HOSTILE, ...(await sampleRows())];
+    rows = [...GOLDEN, ...SHARED, ...CERTIFICATES, ...HOSTILE, ...(await sampleRows())];
     writeFileSync(join(directory, 'tipline.rules'), await written(suricataFormat(), rows));
   });
 

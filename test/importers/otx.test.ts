@@ -89,7 +89,7 @@ describe('an OTX pulse', () => {
     ['FileHash-IMPHASH', 'a'.repeat(32), 'rejected indicator: unknown type: filehash-imphash'],
     ['YARA', 'x', 'rejected indicator: unknown type: yara'],
     ['JA3', 'a'.repeat(32), 'rejected indicator: unknown type: ja3'],
-    ['SSLCertFingerprint', 'a'.repeat(40), 'rejected indicator: unknown type: sslcertfingerprint'],
+    ['SSLCertFingerprint', 'a'.repeat(40), 'indicator SHA1'],
   ])('of type %s yields %s: %s', async (type, indicator, outcome) => {
     expect(countByOutcome((await withIndicators({ type, indicator })).records)).toHaveProperty([outcome], 1);
   });

@@ -14,6 +14,7 @@ const silent: Statement = {
   tlp: 'CLEAR',
   tags: [],
   forDetection: true,
+  ofCertificate: false,
   delistedAt: null,
 };
 
@@ -41,6 +42,7 @@ describe("resolving an indicator's statements", () => {
       lastSeen: at('2026-05-01'),
       expiresAt: null,
       forDetection: true,
+      ofCertificate: false,
     });
   });
 

@@ -41,6 +41,7 @@ const statedFields = {
   lastSeen: maybe(date),
   expiresAt: maybe(date),
   forDetection: fc.boolean(),
+  ofCertificate: fc.boolean(),
 };
 
 /** Anything about four observables, in spellings that mean the same; ids stand for one or several of them. */

@@ -52,6 +52,7 @@ function readStatements(records: IndicatorRecord[]) {
     const own = {
       ...record,
       tlp: record.tlp ?? SOURCE.defaults.tlp,
+      ofCertificate: record.ofCertificate ?? false,
       importedAt: IMPORTED_AT,
       delistedAt: null,
     };

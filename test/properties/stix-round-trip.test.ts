@@ -5,7 +5,7 @@ import { stixFormat } from '../../src/formats/stix.ts';
 import { stixImporter } from '../../src/importers/stix.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { uniqueTags } from '../../src/model/statement.ts';
-import { INDICATOR_TYPES, SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
+import { INDICATOR_TYPES, type IndicatorType, SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from '../formats/input.ts';
 import { exportRows } from '../formats/stix-rows.ts';
 import { bundleProblems } from '../formats/stix-rules.ts';
@@ -23,6 +23,7 @@ const text = (maxLength: number) =>
 const path = fc
   .array(fc.constantFrom('C:', 'tmp', 'a b', "it's", '%TEMP%', '.x', '\\', '/', '"', '..'), { minLength: 1 })
   .map((parts) => parts.join(''));
+const HASHES = new Set<IndicatorType>(['MD5', 'SHA1', 'SHA256']);
 const date = fc.date({ min: new Date('1990-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
 
 const known = fc.constantFrom(...GOLDEN, ...HOSTILE).map(({ type, value }) => ({ type, value }));
@@ -45,6 +46,7 @@ const row = fc
     tags: fc.array(fc.oneof(text(60), fc.constantFrom('benign', 'malicious-activity'))).map(uniqueTags),
     source: text(40),
     forDetection: fc.boolean(),
+    isOfCertificate: fc.boolean(),
     externalIds: fc
       .array(
         fc.oneof(
@@ -54,11 +56,19 @@ const row = fc
       )
       .map(uniqueTags),
   })
-  .map(({ observable: { type, value }, times, ...fields }): ExportIndicator => {
+  .map(({ observable: { type, value }, times, isOfCertificate, ...fields }): ExportIndicator => {
     const [a, b, c, d] = times;
     const [firstSeen, lastSeen] = a <= b ? [a, b] : [b, a];
     const [createdAt, modifiedAt] = c <= d ? [c, d] : [d, c];
-    return exportIndicator(1, type, value, { ...fields, firstSeen, lastSeen, createdAt, modifiedAt });
+    const ofCertificate = isOfCertificate && HASHES.has(type);
+    return exportIndicator(1, type, value, {
+      ...fields,
+      ofCertificate,
+      firstSeen,
+      lastSeen,
+      createdAt,
+      modifiedAt,
+    });
   });
 
 const read = async (bundle: string) =>
@@ -66,9 +76,11 @@ const read = async (bundle: string) =>
 
 /** What no round trip may lose. */
 function kept({ type, value, normalized, ...row }: ExportIndicator) {
-  const { firstSeen, lastSeen, expiresAt, tlp, tags, severity, confidence, forDetection } = row;
+  const { firstSeen, lastSeen, expiresAt, tlp, tags, severity, confidence, forDetection, ofCertificate } =
+    row;
   const times = { firstSeen, lastSeen, expiresAt };
-  return { type, value, normalized, ...times, tlp, tags, severity, confidence, forDetection };
+  const marks = { forDetection, ...(ofCertificate && { ofCertificate }) };
+  return { type, value, normalized, ...times, tlp, tags, severity, confidence, ...marks };
 }
 
 describe('a STIX round trip', () => {

@@ -26,12 +26,19 @@ const KINDS: Record<IndicatorType, [category: string, type: string]> = {
   ASN: ['Network activity', 'AS'],
 };
 
+/** The same for fingerprints of certificates. */
+const CERTIFICATE_KINDS: Partial<typeof KINDS> = {
+  MD5: ['Network activity', 'x509-fingerprint-md5'],
+  SHA1: ['Network activity', 'x509-fingerprint-sha1'],
+  SHA256: ['Network activity', 'x509-fingerprint-sha256'],
+};
+
 const INHERIT = '5';
 
 /** The columns of an attribute; with context, `indicates` is added. */
 export const MISP_COLUMNS = [
   ...(['id', 'type', 'value', 'normalized', 'confidence', 'severity', 'tlp', 'tags', 'source'] as const),
-  ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt', 'forDetection'] as const),
+  ...(['firstSeen', 'lastSeen', 'expiresAt', 'modifiedAt', 'forDetection', 'ofCertificate'] as const),
 ];
 
 /**
@@ -40,7 +47,7 @@ export const MISP_COLUMNS = [
  * @param newest Unix seconds of its event; no attribute may be newer
  */
 function writeAttribute(row: ExportIndicator, uuid: string, newest: number, galaxies: GalaxyTags): string {
-  const [category, type] = KINDS[row.type];
+  const [category, type] = (row.ofCertificate && CERTIFICATE_KINDS[row.type]) || KINDS[row.type];
   const timestamp = Math.min(unixSeconds(row.modifiedAt), newest);
   return `{"type":"${type}","category":"${category}","to_ids":${row.forDetection},"uuid":"${uuid}","distribution":"${INHERIT}","timestamp":"${timestamp}","comment":${JSON.stringify(commentOf(row))},"first_seen":"${mispTime(row.firstSeen)}","last_seen":"${mispTime(row.lastSeen)}","value":${JSON.stringify(mispValue(row))},"Tag":${attributeTags(row, galaxies)}}`;
 }

@@ -8,13 +8,22 @@ import type { RuleDescription } from './rule-text.ts';
 export interface RuleLanguage {
   /** Name and version of the engine. */
   engine: string;
+  /** Types that it compares besides those of all engines. */
+  moreTypes?: readonly IndicatorType[];
   /**
    * Returns the rules, as lines with their ends, of an indicator that is not an address; none for a URL that is not
-   * fetched by HTTP.
+   * fetched by HTTP, or for the hash of a file.
    */
   rulesOf(row: ExportIndicator): string[];
-  /** Returns one rule for addresses of one family. */
-  addressRule(family: 'IPV4' | 'IPV6', addresses: readonly string[], about: RuleDescription): string;
+  /**
+   * Returns the rules for addresses of one family.
+   * @param about describes the rule with this number, from 0 to 3
+   */
+  addressRules(
+    family: 'IPV4' | 'IPV6',
+    addresses: readonly string[],
+    about: (rule: number) => RuleDescription,
+  ): string;
 }
 
 /**
@@ -25,7 +34,7 @@ export interface RuleLanguage {
 const TYPES: readonly IndicatorType[] = ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'USER_AGENT'];
 const COLUMNS = [
   ...(['number', 'version', 'type', 'value', 'confidence', 'severity', 'tlp', 'source'] as const),
-  ...(['firstSeen', 'lastSeen'] as const),
+  ...(['firstSeen', 'lastSeen', 'ofCertificate'] as const),
 ];
 const FAMILIES = ['IPV4', 'IPV6'] as const;
 
@@ -35,14 +44,14 @@ const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 const PIECE_LENGTH = 65_536;
 
 /**
- * Rules by ascending number. The addresses of a block of numbers share a rule for each family, even if there
- * is only one, so that the rule of an address has the same sid whatever else is exported.
+ * Rules by ascending number. The addresses of a block of numbers share the rules for each family, even if there is only
+ * one, so that the rules of an address have the same sids whatever else is exported.
  */
 export function ruleFormat(language: RuleLanguage): ExportFormat {
   return {
     mediaType: 'text/plain; charset=utf-8',
     extension: 'rules',
-    types: TYPES,
+    types: [...TYPES, ...(language.moreTypes ?? [])],
     detectionOnly: true,
     skipsValues: true,
     order: 'number',
@@ -57,7 +66,7 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
           text += blocks.before(row);
           if (!isAddress(row)) {
             const rules = language.rulesOf(row);
-            if (rules.length === 0) skipped.add('not-http');
+            if (rules.length === 0) skipped.add(row.type === 'URL' ? 'not-http' : 'file-hash');
             text += rules.join('');
           } else if (ANY_ADDRESS.has(row.value)) {
             skipped.add('any-address');
@@ -111,14 +120,14 @@ function addressRules(
   changes: ExportInfo['addressRules'],
 ): string {
   let text = '';
-  for (const [slot, family] of FAMILIES.entries()) {
+  for (const family of FAMILIES) {
     const rows = block.filter(({ type }) => type === family);
     if (rows.length === 0) continue;
     const addresses = rows.map(({ value }) => value);
-    const sid = groupSid(number, slot);
+    const sid = groupSid(number, family);
     const rev = Math.floor(Number(changes.get(sid) ?? 0) / 1000);
     const about = aboutAddresses(family, rows, sid, rev);
-    text += language.addressRule(family, addresses, about);
+    text += language.addressRules(family, addresses, (rule) => ({ ...about, sid: sid + rule }));
   }
   return text;
 }

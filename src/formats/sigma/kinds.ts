@@ -117,8 +117,8 @@ export const SIGMA_RULE_KINDS: readonly SigmaRuleKind[] = [
 ];
 
 /** Returns the comparison for a hash as Sysmon writes it: `MD5=…,SHA256=…`, in upper case. */
-function hashes({ type, value }: ExportIndicator): SigmaComparison[] {
-  if (type !== 'MD5' && type !== 'SHA1' && type !== 'SHA256') return [];
+function hashes({ type, value, ofCertificate }: ExportIndicator): SigmaComparison[] {
+  if (ofCertificate || (type !== 'MD5' && type !== 'SHA1' && type !== 'SHA256')) return [];
   const pattern = `${type}=${value.toUpperCase()}`;
   return [{ selection: `selection_${type.toLowerCase()}`, field: 'Hashes|contains', pattern }];
 }

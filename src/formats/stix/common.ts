@@ -33,7 +33,8 @@ export const TIPLINE_EXTENSION_DEFINITION: StixObject = {
   schema: [
     'Property extension of indicator, observed-data and vulnerability: observable_type (string, such as IPV4), value',
     '(string; of observed-data), severity (info, low, medium, high or critical), first_seen, last_seen and expires_at',
-    '(timestamp), for_detection (boolean; false: context only, never for rules or block lists), source_name (string).',
+    '(timestamp), for_detection (boolean; false: context only, never for rules or block lists), of_certificate (boolean; true: the',
+    'hash is the fingerprint of a certificate), source_name (string).',
     'Property extension of intrusion-set and threat-actor: country (string, ISO 3166-1 alpha-2), motivation',
     '(espionage, financial, hacktivism, destruction or information-ops), sophistication (minimal, intermediate,',
     'advanced, expert or strategic).',
@@ -90,7 +91,7 @@ export function withExtension(properties: Record<string, unknown>) {
  * @param more properties that the type of object has no property for
  */
 export function propertiesOf(
-  { type, severity, lastSeen, forDetection, source }: ExportIndicator,
+  { type, severity, lastSeen, forDetection, ofCertificate, source }: ExportIndicator,
   more: { value?: string; first_seen?: string; expires_at?: string | undefined },
 ) {
   return {
@@ -100,6 +101,7 @@ export function propertiesOf(
       severity: severity.toLowerCase(),
       last_seen: lastSeen.toISOString(),
       for_detection: forDetection,
+      of_certificate: ofCertificate || undefined,
       source_name: source,
       ...more,
     },

@@ -106,7 +106,8 @@ function indicatorTypes({ tags }: ExportIndicator): string[] {
  * Returns the STIX pattern (§9) that matches the value; null for a CVE, which is an object of its own: a
  * vulnerability.
  */
-function patternOf({ type, value }: Pick<ExportIndicator, 'type' | 'value'>): string | null {
+function patternOf({ type, value, ofCertificate }: ExportIndicator): string | null {
+  const object = ofCertificate ? 'x509-certificate' : 'file';
   switch (type) {
     case 'IPV4':
       return equals('ipv4-addr:value', value);
@@ -119,11 +120,11 @@ function patternOf({ type, value }: Pick<ExportIndicator, 'type' | 'value'>): st
     case 'EMAIL':
       return equals('email-addr:value', value);
     case 'MD5':
-      return equals("file:hashes.'MD5'", value);
+      return equals(`${object}:hashes.'MD5'`, value);
     case 'SHA1':
-      return equals("file:hashes.'SHA-1'", value);
+      return equals(`${object}:hashes.'SHA-1'`, value);
     case 'SHA256':
-      return equals("file:hashes.'SHA-256'", value);
+      return equals(`${object}:hashes.'SHA-256'`, value);
     case 'REGISTRY_KEY':
       return equals('windows-registry-key:key', value);
     case 'MUTEX':

@@ -63,7 +63,8 @@ interface Content {
   more?: Record<string, unknown>;
 }
 
-function contentOf({ type, value }: Pick<ExportIndicator, 'type' | 'value'>): Content {
+function contentOf({ type, value, ofCertificate }: ExportIndicator): Content {
+  const hashed = ofCertificate ? 'x509-certificate' : 'file';
   switch (type) {
     case 'IPV4':
       return { type: 'ipv4-addr', identifying: { value } };
@@ -76,11 +77,11 @@ function contentOf({ type, value }: Pick<ExportIndicator, 'type' | 'value'>): Co
     case 'EMAIL':
       return { type: 'email-addr', identifying: { value } };
     case 'MD5':
-      return { type: 'file', identifying: { hashes: { MD5: value } } };
+      return { type: hashed, identifying: { hashes: { MD5: value } } };
     case 'SHA1':
-      return { type: 'file', identifying: { hashes: { 'SHA-1': value } } };
+      return { type: hashed, identifying: { hashes: { 'SHA-1': value } } };
     case 'SHA256':
-      return { type: 'file', identifying: { hashes: { 'SHA-256': value } } };
+      return { type: hashed, identifying: { hashes: { 'SHA-256': value } } };
     case 'FILENAME':
       return { type: 'file', identifying: { name: value } };
     case 'REGISTRY_KEY':

@@ -79,6 +79,7 @@ function sameStored(a: StoredState, b: StoredState): boolean {
     a.lastSeen.getTime() === b.lastSeen.getTime() &&
     a.expiresAt?.getTime() === b.expiresAt?.getTime() &&
     a.forDetection === b.forDetection &&
+    a.ofCertificate === b.ofCertificate &&
     a.tags.length === b.tags.length &&
     a.tags.every((tag, i) => tag === b.tags[i]) &&
     sameHit(a.suppressedBy, b.suppressedBy)

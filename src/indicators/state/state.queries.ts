@@ -89,6 +89,7 @@ function knownOf(row: IndicatorRow): LoadedIndicator {
       lastSeen: row.last_seen,
       expiresAt: row.expires_at,
       forDetection: row.for_detection,
+      ofCertificate: row.of_certificate,
       pinned: row.pinned_confidence,
       suppressedBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
     },
@@ -123,6 +124,8 @@ export function statementOf(row: Tables['indicator_source']): Statement {
     tlp: row.tlp,
     tags: row.tags,
     forDetection: row.for_detection,
+    // Rows that were stored as JSON before the column existed lack it.
+    ofCertificate: row.of_certificate ?? false,
     delistedAt: momentOf(row.delisted_at),
   };
 }
@@ -182,13 +185,14 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
       last_seen: shown.lastSeen,
       expires_at: shown.expiresAt,
       for_detection: shown.forDetection,
+      of_certificate: shown.ofCertificate,
       whitelisted: shown.suppressedBy !== null,
     }))
     .sort(byKey('id'));
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
     type indicator_type, value text, normalized text, search_text text, confidence smallint,
     pinned_confidence smallint, severity severity, tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
-    for_detection boolean, whitelisted boolean)`;
+    for_detection boolean, of_certificate boolean, whitelisted boolean)`;
 }
 
 /** Returns the mark `expired` of a row: a row that is written after its expiry needs no sweep. */
@@ -202,9 +206,9 @@ async function insertIndicators(
 ): Promise<void> {
   await sql`
     insert into indicator (id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, expired, created_at, revision)
+      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, whitelisted, expired, created_at, revision)
     select id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, whitelisted, ${hasExpired(now)}, ${now}::timestamptz,
+      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, whitelisted, ${hasExpired(now)}, ${now}::timestamptz,
       ${revision}::bigint
     from ${recordset}
   `.execute(trx);
@@ -219,7 +223,7 @@ async function updateIndicators(
   await sql`
     update indicator set value = x.value, confidence = x.confidence, pinned_confidence = x.pinned_confidence,
       severity = x.severity, tlp = x.tlp, tags = x.tags, source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
-      for_detection = x.for_detection, whitelisted = x.whitelisted,
+      for_detection = x.for_detection, of_certificate = x.of_certificate, whitelisted = x.whitelisted,
       expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
       revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', now)}
     from ${recordset} where indicator.id = x.id
@@ -260,6 +264,7 @@ export async function writeStatements(
       tags: statement.tags,
       for_detection: statement.forDetection,
       delisted_at: statement.delistedAt,
+      of_certificate: statement.ofCertificate,
     }))
     .sort(byKey('indicator_id'));
   await sql`
@@ -267,12 +272,12 @@ export async function writeStatements(
     select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (indicator_id uuid, source_id uuid,
       stated_at timestamptz, first_seen timestamptz, last_seen timestamptz, imported_at timestamptz,
       expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean,
-      delisted_at timestamptz)
+      delisted_at timestamptz, of_certificate boolean)
     on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
       expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
       tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
-      delisted_at = excluded.delisted_at
+      delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate
   `.execute(trx);
 }
 

@@ -45,6 +45,7 @@ function IndicatorDetails({ indicator }: { indicator: IndicatorDetail }) {
           </Text>
           <SeverityBadge severity={indicator.severity} />
           <TlpBadge tlp={indicator.tlp} />
+          {indicator.ofCertificate && <Badge color="gray">Certificate fingerprint</Badge>}
           {!indicator.forDetection && <Badge color="gray">Not for detection</Badge>}
         </Group>
       }
