@@ -141,6 +141,11 @@ export interface Tables {
     revision: number;
     before: Tlp | null;
   };
+  address_rule_version: {
+    request: string;
+    rules: Jsonb<Record<string, [digest: string, since: number]>>;
+    requested_at: Date;
+  };
   response_version: { request: string; digest: string; changed_at: Date; requested_at: Date };
   indicator_source: {
     indicator_id: string;

@@ -14,6 +14,7 @@ import type { CopiedRows } from '../model/copied-rows.ts';
 import { BLOCK_SIZE, groupSid } from '../model/identity.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import { type Column, NEVER, rowReader } from './export-row.ts';
+import type { RuleDigests } from './response-version.queries.ts';
 
 /** The indicators of an export. */
 export interface Selection {
@@ -71,7 +72,7 @@ export async function digestAddressRules(
   db: Db,
   selection: Selection,
   format: Pick<ExportShape, 'types' | 'detectionOnly'>,
-): Promise<{ sid: number; digest: string }[]> {
+): Promise<RuleDigests> {
   const rows = await written(selected(db, selection), format)
     .where(sql<SqlBool>`indicator.type in ('IPV4', 'IPV6')`)
     .select([
@@ -81,7 +82,7 @@ export async function digestAddressRules(
     ])
     .groupBy(['indicator.type', 'block'])
     .execute();
-  return rows.map(({ type, block, digest }) => ({ sid: groupSid(block, type as 'IPV4' | 'IPV6'), digest }));
+  return new Map(rows.map(({ type, block, digest }) => [groupSid(block, type as 'IPV4' | 'IPV6'), digest]));
 }
 
 /** Returns how many match, on all pages together. */

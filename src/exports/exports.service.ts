@@ -194,7 +194,7 @@ function holds(
 }
 
 function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot): string {
-  const content = [codeDigest(), variant, selection.page ?? null, info.digest, rows];
+  const content = [codeDigest(), variant, selection.page ?? null, info.digest, rows, [...info.addressRules]];
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
 }
 

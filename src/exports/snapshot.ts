@@ -19,7 +19,7 @@ import {
   openCursors,
   type Selection,
 } from './exports.queries.ts';
-import { recordResponseVersion } from './response-version.queries.ts';
+import { recordAddressRules, recordResponseVersion } from './response-version.queries.ts';
 
 /** The content of an export, and what it leaves out, in one state of the database. */
 export interface Snapshot {
@@ -83,14 +83,17 @@ export async function openSnapshot(
   const cursors: string[] = [];
   try {
     const state = await readState(trx, selection, format);
-    const rules = format.reads.addressRules ? await digestAddressRules(trx, selection, format) : [];
+    const rules = format.reads.addressRules ? await digestAddressRules(trx, selection, format) : null;
     if (hold) {
       cursors.push(...(await openCursors(trx, selection, format, `export_${randomUUID()}`)));
       await end('commit');
     }
     if (format.reads.changedAt)
       state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
-    if (rules.length > 0) state.info.addressRules = await changesOfRules(db, selection, variant, rules);
+    if (rules && rules.size > 0) {
+      const { now } = selection.principal;
+      state.info.addressRules = await recordAddressRules(db, exportCacheKey(selection, variant), rules, now);
+    }
     const close = async () => {
       for (const cursor of cursors.splice(0)) await closeCursor(db, cursor);
       await end('rollback');
@@ -117,20 +120,6 @@ async function changedAt(
   const cacheKey = exportCacheKey(selection, variant);
   const since = await recordResponseVersion(db, [{ request: cacheKey, digest }], selection.principal.now);
   return since.get(cacheKey) ?? null;
-}
-
-async function changesOfRules(
-  db: Db,
-  selection: Selection,
-  variant: string,
-  rules: readonly { sid: number; digest: string }[],
-): Promise<ReadonlyMap<number, Date>> {
-  // Shorter than the cache key, of which there may be thousands.
-  const cacheKey = digestOf(exportCacheKey(selection, variant)).slice(0, 32);
-  const requestOf = (sid: number) => `rule ${sid} of ${cacheKey}`;
-  const digests = rules.map(({ sid, digest }) => ({ request: requestOf(sid), digest }));
-  const since = await recordResponseVersion(db, digests, selection.principal.now);
-  return new Map(rules.map(({ sid }) => [sid, since.get(requestOf(sid)) ?? selection.principal.now]));
 }
 
 async function* rowsOf(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) => ExportIndicator) {
