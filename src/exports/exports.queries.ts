@@ -81,6 +81,9 @@ export async function digestAddressRules(
       sql<string>`count(*) || ' ' || bit_xor(${ROW_HASH})`.as('digest'),
     ])
     .groupBy(['indicator.type', 'block'])
+    // The entity tag of the export derives from them in this order.
+    .orderBy('indicator.type')
+    .orderBy('block')
     .execute();
   return new Map(rows.map(({ type, block, digest }) => [groupSid(block, type as 'IPV4' | 'IPV6'), digest]));
 }
