@@ -93,8 +93,13 @@ export async function runUpload({ db, clock, signal, log }: Deps, job: UploadJob
   const onProgress = (bytes: number) => {
     run.readBytes = bytes;
   };
+  // The file is deleted before the end is recorded: who sees the end may start the next import.
   async function* files() {
-    yield { importer, input: fileInput({ path: file.path, fileName, onProgress }) };
+    try {
+      yield { importer, input: fileInput({ path: file.path, fileName, onProgress }) };
+    } finally {
+      await file.dispose().catch(log);
+    }
   }
   try {
     await runImport(db, clock, { ...options, files: files(), run, signal, onError: () => endOf(signal) });
