@@ -20,6 +20,7 @@ const COLUMN_NAMES = {
   createdAt: 'created_at',
   modifiedAt: 'modified_at',
   forDetection: 'for_detection',
+  ofCertificate: 'of_certificate',
 };
 /** Fields that come from other tables; COPY leaves them out. */
 const JOINED_FIELDS = ['externalIds', 'indicates'];

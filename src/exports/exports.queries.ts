@@ -67,25 +67,26 @@ function written(
     .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true));
 }
 
-/** Returns a digest of the indicators of each block of addresses, by the first sid of its rules. */
+/** Returns a digest of the indicators of each block of addresses; null: there are none. */
 export async function digestAddressRules(
   db: Db,
   selection: Selection,
   format: Pick<ExportShape, 'types' | 'detectionOnly'>,
-): Promise<RuleDigests> {
-  const rows = await written(selected(db, selection), format)
+): Promise<RuleDigests | null> {
+  const block = sql<number>`(indicator.number / ${sql.lit(BLOCK_SIZE)})`;
+  const blocks = written(selected(db, selection), format)
     .where(sql<SqlBool>`indicator.type in ('IPV4', 'IPV6')`)
     .select([
-      'indicator.type',
-      sql<number>`indicator.number / ${sql.lit(BLOCK_SIZE)}`.as('block'),
-      sql<string>`count(*) || ' ' || bit_xor(${ROW_HASH})`.as('digest'),
+      sql`${groupSid(0, 'IPV4')}::bigint + ${groupSid(1, 'IPV4') - groupSid(0, 'IPV4')}::bigint * ${block}
+        + case indicator.type when 'IPV4' then 0 else ${groupSid(0, 'IPV6') - groupSid(0, 'IPV4')}::bigint end`.as(
+        'sid',
+      ),
+      sql`count(*) || ' ' || bit_xor(${ROW_HASH})`.as('digest'),
     ])
-    .groupBy(['indicator.type', 'block'])
-    // The entity tag of the export derives from them in this order.
-    .orderBy('indicator.type')
-    .orderBy('block')
-    .execute();
-  return new Map(rows.map(({ type, block, digest }) => [groupSid(block, type as 'IPV4' | 'IPV6'), digest]));
+    .groupBy('sid');
+  const { rows } = await sql<{ digests: string | null }>`
+    select jsonb_object_agg(sid, digest)::text as digests from (${blocks}) as block`.execute(db);
+  return rows[0]?.digests ?? null;
 }
 
 /** Returns how many match, on all pages together. */

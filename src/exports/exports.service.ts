@@ -194,8 +194,10 @@ function holds(
 }
 
 function tagOf({ variant, selection }: ExportRequest, { info, rows }: Snapshot): string {
-  const content = [codeDigest(), variant, selection.page ?? null, info.digest, rows, [...info.addressRules]];
-  return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
+  const content = [codeDigest(), variant, selection.page ?? null, info.digest, rows];
+  const hash = createHash('sha256').update(JSON.stringify(content));
+  for (const [sid, changedAt] of info.addressRules) hash.update(` ${sid} ${changedAt}`);
+  return hash.digest('base64url');
 }
 
 /** Returns a function that runs the work of each key sequentially. */

@@ -47,53 +47,43 @@ async function writeResponses(db: Db, responses: readonly ResponseDigest[], now:
   return rows;
 }
 
-/** The digest of the addresses of each rule, by the first sid of a block's rules. */
-export type RuleDigests = ReadonlyMap<number, string>;
+/** A JSON object: the digest of the addresses of each rule, by the first sid of a block's rules. */
+export type RuleDigests = string;
 
 /** Exports whose rules have versions; of any other, all rules count as changed. One takes some 40 bytes a rule. */
 const MAX_VERSIONED_EXPORTS = 200;
 
 /**
- * Returns since when the addresses of each rule of an export have been what they are now: in whole seconds, increasing
- * with each change, the same on every node.
+ * Returns since when the addresses of each rule of an export have been what they are now: in Unix seconds, increasing
+ * with each change, the same on every node. The database compares, because there may be thousands of rules.
  * @param request the cache key of the export
  */
 export async function recordAddressRules(
   db: Db,
   request: string,
-  rules: RuleDigests,
+  digests: RuleDigests,
   now: Date,
-): Promise<Map<number, Date>> {
-  return db.transaction().execute(async (trx) => {
+): Promise<Map<number, number>> {
+  const seconds = Math.floor(now.getTime() / 1000);
+  const { rows } = await db.transaction().execute(async (trx) => {
     await trx
       .insertInto('address_rule_version')
       .values({ request, rules: '{}', requested_at: now })
-      .onConflict((conflict) => conflict.column('request').doNothing())
+      .onConflict((conflict) => conflict.column('request').doUpdateSet({ requested_at: now }))
       .execute();
-    const before = await trx
-      .selectFrom('address_rule_version')
-      .select(['rules', 'requested_at'])
-      .where('request', '=', request)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
-    const seconds = Math.floor(now.getTime() / 1000);
-    const versions = [...rules].map(([sid, digest]): [number, [string, number]] => {
-      const [known, since] = before.rules[sid] ?? ['', 0];
-      return [sid, known === digest ? [known, since] : [digest, Math.max(seconds, since + 1)]];
-    });
-    const after = Object.fromEntries(versions);
-    const isOld = now.getTime() - before.requested_at.getTime() > 86_400_000;
-    if (isOld || JSON.stringify(after) !== JSON.stringify(before.rules)) {
-      await trx
-        .updateTable('address_rule_version')
-        .set({ rules: JSON.stringify(after), requested_at: now })
-        .where('request', '=', request)
-        .execute();
-      await sql`delete from address_rule_version where request in (
-        select request from address_rule_version order by requested_at desc, request offset ${MAX_VERSIONED_EXPORTS})`.execute(
-        trx,
-      );
-    }
-    return new Map(versions.map(([sid, [, since]]) => [sid, new Date(since * 1000)]));
+    await sql`delete from address_rule_version where request in (
+      select request from address_rule_version order by requested_at desc, request offset ${MAX_VERSIONED_EXPORTS})`.execute(
+      trx,
+    );
+    return sql<{ times: string }>`
+      update address_rule_version as v set rules = (
+        select coalesce(jsonb_object_agg(sid, case when v.rules -> sid ->> 0 = digest then v.rules -> sid
+          else jsonb_build_array(digest, greatest(${seconds}::bigint, coalesce((v.rules -> sid ->> 1)::bigint + 1, 0))) end), '{}')
+        from jsonb_each_text(${digests}::jsonb) as now (sid, digest))
+      where request = ${request}
+      returning (select string_agg(sid || ' ' || (version ->> 1), ',' order by sid::bigint)
+        from jsonb_each(v.rules) as one (sid, version)) as times`.execute(trx);
   });
+  const pairs = (rows[0]?.times ?? '').split(',').filter(Boolean);
+  return new Map(pairs.map((pair) => pair.split(' ').map(Number) as [number, number]));
 }

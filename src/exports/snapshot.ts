@@ -90,7 +90,7 @@ export async function openSnapshot(
     }
     if (format.reads.changedAt)
       state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
-    if (rules && rules.size > 0) {
+    if (rules !== null) {
       const { now } = selection.principal;
       state.info.addressRules = await recordAddressRules(db, exportCacheKey(selection, variant), rules, now);
     }

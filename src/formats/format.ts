@@ -128,11 +128,11 @@ export interface ExportInfo {
    */
   changedAt: Date | null;
   /**
-   * When each block of addresses last changed for this caller and query, to the second, by the first sid of its rules;
-   * it never decreases.
+   * When each block of addresses last changed for this caller and query, in Unix seconds, by the first sid of its
+   * rules; it never decreases.
    * Empty unless the format reads it.
    */
-  addressRules: ReadonlyMap<number, Date>;
+  addressRules: ReadonlyMap<number, number>;
   /** The beginning of the UTC day of the request; null unless the format reads it. */
   day: Date | null;
   entities: readonly ExportEntity[];

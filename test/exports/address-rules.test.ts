@@ -14,13 +14,8 @@ onEveryEngine((engine) => {
   });
   afterAll(() => harness.close());
 
-  const record = (request: string, rules: Record<number, string>, seconds: number) =>
-    recordAddressRules(
-      harness.db,
-      request,
-      new Map(Object.entries(rules).map(([sid, digest]) => [Number(sid), digest])),
-      later(seconds),
-    );
+  const record = (request: string, digests: Record<number, string>, seconds: number) =>
+    recordAddressRules(harness.db, request, JSON.stringify(digests), later(seconds));
 
   it('the time of a rule rises when its addresses change, even within a second, and at no other time', async () => {
     const digests = fc.dictionary(
@@ -37,7 +32,7 @@ onEveryEngine((engine) => {
         async (steps) => {
           run++;
           let now = 0;
-          let before: { digests: Record<string, string>; times: Map<number, Date> } | undefined;
+          let before: { digests: Record<string, string>; times: Map<number, number> } | undefined;
           for (const { digests: rules, seconds } of steps) {
             now += seconds;
             const times = await record(`request ${run}`, rules, now);
@@ -45,7 +40,7 @@ onEveryEngine((engine) => {
             for (const [sid, time] of times) {
               const known = before?.times.get(sid);
               const isSame = before?.digests[sid] === rules[sid];
-              if (known) expect(time.getTime() - known.getTime() > 0).toBe(!isSame);
+              if (known) expect(time > known).toBe(!isSame);
             }
             before = { digests: rules, times };
           }
@@ -68,6 +63,8 @@ onEveryEngine((engine) => {
     expect(rows.map(({ request }) => request)).toContain('export 202');
     expect(rows.map(({ request }) => request)).not.toContain('export 0');
     // Of a forgotten export all rules count as changed: their times rise.
-    expect((await record('export 0', { 4000000000: 'a' }, 200_000)).get(4000000000)).toEqual(later(200_000));
+    expect((await record('export 0', { 4000000000: 'a' }, 200_000)).get(4000000000)).toBe(
+      later(200_000).getTime() / 1000,
+    );
   });
 });

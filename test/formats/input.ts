@@ -161,7 +161,10 @@ function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo
     changedAt: CHANGED_AT,
     addressRules: new Map(
       rows.flatMap(({ number }) =>
-        (['IPV4', 'IPV6'] as const).map((family) => [groupSid(blockOf(number), family), CHANGED_AT]),
+        (['IPV4', 'IPV6'] as const).map((family) => [
+          groupSid(blockOf(number), family),
+          CHANGED_AT.getTime() / 1000,
+        ]),
       ),
     ),
     day: new Date('2026-05-27T00:00:00.000Z'),

@@ -53,7 +53,7 @@ describe.each(FORMATS)('%s', (_name, format) => {
 
   it('has rules per address block and family', async () => {
     const rows = [address(1), address(2), exportIndicator(3, 'IPV6', '2001:db8::3'), address(128)];
-    const addressRules = new Map([7, 8, 9].map((rev, i) => [4_000_000_000 + 4 * i, new Date(rev * 1000)]));
+    const addressRules = new Map([7, 8, 9].map((rev, i) => [4_000_000_000 + 4 * i, rev]));
     expect(firstsOf(await written(format, rows, { addressRules }))).toEqual([
       'sid:4000000000; rev:7',
       'sid:4000000004; rev:8',

@@ -125,7 +125,7 @@ function addressRules(
     if (rows.length === 0) continue;
     const addresses = rows.map(({ value }) => value);
     const sid = groupSid(number, family);
-    const rev = Math.floor(Number(changes.get(sid) ?? 0) / 1000);
+    const rev = changes.get(sid) ?? 1;
     const about = aboutAddresses(family, rows, sid, rev);
     text += language.addressRules(family, addresses, (rule) => ({ ...about, sid: sid + rule }));
   }
@@ -152,7 +152,7 @@ function aboutAddresses(
     firstSeen: new Date(Math.min(...rows.map(({ firstSeen }) => Number(firstSeen)))),
     lastSeen: new Date(Math.max(...rows.map(({ lastSeen }) => Number(lastSeen)))),
     sid,
-    rev: Math.max(rev, 1),
+    rev,
   };
 }
 
