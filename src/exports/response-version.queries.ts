@@ -77,9 +77,10 @@ export async function recordAddressRules(
     );
     return sql<{ times: string }>`
       update address_rule_version as v set rules = (
-        select coalesce(jsonb_object_agg(sid, case when v.rules -> sid ->> 0 = digest then v.rules -> sid
-          else jsonb_build_array(digest, greatest(${seconds}::bigint, coalesce((v.rules -> sid ->> 1)::bigint + 1, 0))) end), '{}')
-        from jsonb_each_text(${digests}::jsonb) as now (sid, digest))
+        select coalesce(jsonb_object_agg(now.sid, case when was.version ->> 0 = now.digest then was.version
+          else jsonb_build_array(now.digest, greatest(${seconds}::bigint, coalesce((was.version ->> 1)::bigint + 1, 0))) end), '{}')
+        from jsonb_each_text(${digests}::jsonb) as now (sid, digest)
+          left join jsonb_each(v.rules) as was (sid, version) on was.sid = now.sid)
       where request = ${request}
       returning (select string_agg(sid || ' ' || (version ->> 1), ',' order by sid::bigint)
         from jsonb_each(v.rules) as one (sid, version)) as times`.execute(trx);
