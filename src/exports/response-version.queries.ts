@@ -75,15 +75,21 @@ export async function recordAddressRules(
       select request from address_rule_version order by requested_at desc, request offset ${MAX_VERSIONED_EXPORTS})`.execute(
       trx,
     );
-    return sql<{ times: string }>`
-      update address_rule_version as v set rules = (
+    // The document is written only if it changes: it may be large, and most requests find nothing new.
+    return sql<{ times: string | null }>`
+      with fresh as materialized (
         select coalesce(jsonb_object_agg(now.sid, case when was.version ->> 0 = now.digest then was.version
-          else jsonb_build_array(now.digest, greatest(${seconds}::bigint, coalesce((was.version ->> 1)::bigint + 1, 0))) end), '{}')
+          else jsonb_build_array(now.digest, greatest(${seconds}::bigint, coalesce((was.version ->> 1)::bigint + 1, 0))) end),
+          '{}') as rules
         from jsonb_each_text(${digests}::jsonb) as now (sid, digest)
-          left join jsonb_each(v.rules) as was (sid, version) on was.sid = now.sid)
-      where request = ${request}
-      returning (select string_agg(sid || ' ' || (version ->> 1), ',' order by sid::bigint)
-        from jsonb_each(v.rules) as one (sid, version)) as times`.execute(trx);
+          left join (select one.* from address_rule_version, jsonb_each(rules) as one (sid, version)
+            where request = ${request}) as was on was.sid = now.sid
+      ), changed as (
+        update address_rule_version as stored set rules = fresh.rules from fresh
+        where stored.request = ${request} and stored.rules <> fresh.rules
+      )
+      select string_agg(sid || ' ' || (version ->> 1), ',' order by sid::bigint) as times
+      from fresh, jsonb_each(fresh.rules) as one (sid, version)`.execute(trx);
   });
   const pairs = (rows[0]?.times ?? '').split(',').filter(Boolean);
   return new Map(pairs.map((pair) => pair.split(' ').map(Number) as [number, number]));

@@ -92,7 +92,7 @@ describe.each(FORMATS)('an export as %s', (_, format) => {
         }
         const all = await skippedOf(format, possible);
         expect(all.total).toBe(total);
-        expect(format.skipsValues ?? false).toBe((format.skipsValues ?? false) || total > 0);
+        if (total > 0) expect(format.skipsValues).toBe(true);
         if (!format.writeCopied) return;
         const fromCopy = new Skipped();
         await copied(format, possible, 3, { changedAt: null }, fromCopy);
