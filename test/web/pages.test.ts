@@ -60,8 +60,16 @@ describeInBrowser('every page', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('dialogs are accessible: new key, pin, palette', async () => {
-    const { page, complaints } = await open('/settings/keys');
+  it('dialogs are accessible: Sigma rules, new key, pin, palette', async () => {
+    const { page, complaints } = await open(`/actors/${ids.ACTOR}`);
+    await page.getByRole('button', { name: 'Sigma rules' }).click();
+    await page.getByLabel('Minimum confidence').waitFor();
+    await look(page, 'sigma-rules');
+    await page.getByLabel('Level', { exact: true }).first().click();
+    await page.getByRole('option', { name: 'High', exact: true }).click();
+    const link = page.getByRole('link', { name: 'Download' });
+    expect(await link.getAttribute('href')).toMatch(/\?minConfidence=50&level=high$/);
+    await page.goto(`${service.address}/settings/keys`);
     await page.getByRole('button', { name: 'Create API key' }).click();
     await page.getByLabel('Name').waitFor();
     await look(page, 'new-key');

@@ -33,7 +33,7 @@ function EntitySelect({ choices, onSearch, ...select }: EntitySelectProps) {
       {...(onSearch && { onSearchChange: onSearch, filter: ({ options }) => options })}
       searchable
       nothingFoundMessage="None"
-      w={150}
+      w={135}
     />
   );
 }

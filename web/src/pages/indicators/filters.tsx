@@ -30,13 +30,13 @@ export function Filters() {
         data={toOptions(INDICATOR_TYPES, typeName)}
         {...field('type')}
         searchable
-        w={140}
+        w={120}
       />
       <FilterSelect
         label="Severity"
         data={toOptions(SEVERITIES, sentenceCase).reverse()}
         {...field('severity')}
-        w={120}
+        w={105}
       />
       <FilterSelect
         label="For detection"
@@ -45,9 +45,9 @@ export function Filters() {
           { value: 'false', label: 'No' },
         ]}
         {...field('forDetection')}
-        w={120}
+        w={110}
       />
-      <FilterText label="Tag" placeholder="Exact tag" {...field('tag', true)} w={130} />
+      <FilterText label="Tag" placeholder="Exact tag" {...field('tag', true)} w={110} />
       <SourceFilter {...field('sourceId')} />
       <ActorFilter {...field('actorId')} />
       <CampaignFilter {...field('campaignId')} />
@@ -57,7 +57,7 @@ export function Filters() {
         value={search.state ?? 'visible'}
         onChange={(state) => filter({ state: state === 'visible' ? undefined : (state ?? undefined) })}
         allowDeselect={false}
-        w={130}
+        w={120}
       />
       {activeFilters(search).length > 0 && (
         <Button
