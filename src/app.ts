@@ -23,7 +23,16 @@ import { Actor, ActorDetail, ActorItem, ActorList } from './entities/actors/acto
 import { campaignPageRoutes, campaignRoutes } from './entities/campaigns/campaigns.routes.ts';
 import { Campaign, CampaignItem, CampaignList } from './entities/campaigns/campaigns.schema.ts';
 import { reportRoutes } from './entities/reports/reports.routes.ts';
-import { exportFormat, MispEvent, MispManifest, StixBundle, txtStyle } from './exports/exports.schema.ts';
+import {
+  exportFormat,
+  exportIds,
+  MispEvent,
+  MispExport,
+  MispManifest,
+  mispGroup,
+  StixBundle,
+  txtStyle,
+} from './exports/exports.schema.ts';
 import { exporter } from './exports/exports.service.ts';
 import type { Spool } from './exports/spool.ts';
 import { dependencyChecks } from './health/deep-check.ts';
@@ -50,7 +59,7 @@ import { Indicator, IndicatorContext, IndicatorItem, IndicatorList } from './ind
 import { registerServerMetrics, registerWorkerMetrics } from './metrics/process-metrics.ts';
 import type { JobStats } from './metrics/state-metrics.ts';
 import { registerStateMetrics } from './metrics/state-metrics.ts';
-import { mispFeedRoutes } from './misp-feed/misp-feed.routes.ts';
+import { feedGroup, mispFeedRoutes } from './misp-feed/misp-feed.routes.ts';
 import { overviewRoutes } from './overview/overview.routes.ts';
 import type { RateLimit, RateLimitStore } from './rate-limit/store.ts';
 import { searchRoutes } from './search/search.routes.ts';
@@ -126,10 +135,11 @@ const SCHEMAS = [
   CampaignItem,
   MispManifest,
   MispEvent,
+  MispExport,
   StixBundle,
   ...VOCABULARIES,
   ...SIGMA_VOCABULARIES,
-  ...[healthStatus, exportFormat, txtStyle].map(({ schema }) => schema),
+  ...[healthStatus, exportFormat, txtStyle, mispGroup, exportIds, feedGroup].map(({ schema }) => schema),
 ];
 
 /** Returns the HTTP service: its plugins, its hooks in their order, and the explicit list of features. */

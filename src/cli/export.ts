@@ -10,6 +10,8 @@ import {
   type ExportFormat,
   LIMIT_ORDERS,
   type LimitOrder,
+  MISP_GROUPS,
+  type MispGroup,
   TXT_STYLES,
   type TxtStyle,
 } from '../formats/format.ts';
@@ -59,6 +61,8 @@ interface ExportCommandOptions {
   collapse: boolean;
   wildcards: boolean;
   context?: boolean;
+  group?: MispGroup;
+  ids?: 'own' | 'original';
 }
 
 export function exportCommand(): Command {
@@ -99,7 +103,14 @@ export function exportCommand(): Command {
     .addOption(new Option('--order <order>', 'txt, with --limit: order (confidence)').choices(LIMIT_ORDERS))
     .option('--no-collapse', 'txt: do not merge adjacent addresses into networks')
     .option('--no-wildcards', 'txt, domains for paloalto or fortinet: no lines with *. in front')
-    .option('--context', 'stix, misp: with actors, campaigns, malware and techniques')
+    .option('--context', 'stix, misp: with actors, campaigns, malware and techniques; stix: and reports')
+    .addOption(new Option('--group <group>', 'misp: an event for each of these').choices(MISP_GROUPS))
+    .addOption(
+      new Option('--ids <ids>', 'stix, misp: ids of Tipline, or of the sources where possible').choices([
+        'own',
+        'original',
+      ]),
+    )
     .action(runExport);
 }
 
@@ -123,6 +134,8 @@ async function runExport(options: ExportCommandOptions, command: Command): Promi
     collapse: options.collapse ? undefined : ('off' as const),
     wildcards: options.wildcards ? undefined : ('off' as const),
     include: options.context ? ('context' as const) : undefined,
+    group: options.group,
+    ids: options.ids,
   };
   const principal = { tlpCeiling: options.tlpCeiling, now: new Date() };
   const { selection, format, variant } = validateOptions(command, () =>

@@ -77,6 +77,7 @@ export const PLURALS: Record<Counted, string> = {
   technique: 'techniques',
   software: 'software',
   report: 'reports',
+  attribute: 'attributes',
   relationship: 'relationships',
 };
 

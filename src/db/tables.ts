@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Role } from '../model/account.ts';
+import type { MispObject, SourceRecord } from '../model/source-record.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import type {
   CampaignStatus,
@@ -72,6 +73,7 @@ export interface Tables {
     expires_at: Date | null;
     for_detection: boolean;
     of_certificate: Generated<boolean>;
+    has_records: Generated<boolean>;
     whitelisted: Generated<boolean>;
     expired: Generated<boolean>;
     created_at: Date;
@@ -162,6 +164,7 @@ export interface Tables {
     for_detection: boolean;
     of_certificate: boolean;
     delisted_at: Date | null;
+    records: SourceRecord[] | null;
   };
   whitelist_state: {
     only_row: Generated<boolean>;
@@ -348,12 +351,34 @@ export interface Tables {
     published_at: Date | null;
     tags: string[];
     url: string | null;
+    authors: string[] | null;
+    links: string[] | null;
     confidence: number;
     tlp: Tlp;
     source_id: string;
     stated_at: Date | null;
     created_at: Date;
     revision: number;
+    modified_at: Date | null;
+    withdrawn: Generated<boolean>;
+  };
+  attribute: {
+    id: string;
+    type: string;
+    value: string;
+    name: string | null;
+    description: string | null;
+    category: string | null;
+    for_detection: boolean;
+    object: NullableJsonb<MispObject>;
+    tags: string[];
+    confidence: number;
+    tlp: Tlp;
+    source_id: string;
+    stated_at: Date | null;
+    created_at: Date;
+    revision: number;
+    modified_at: Date | null;
     withdrawn: Generated<boolean>;
   };
   relationship: {

@@ -30,13 +30,14 @@ export type MarkedTable =
   | 'technique'
   | 'software'
   | 'report'
+  | 'attribute'
   | 'relationship';
 
 /** Tables whose rows the API and the application return. */
-type ReadableTable = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report';
+type ReadableTable = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report' | 'attribute';
 
 const isEntityTable = (table: MarkedTable) =>
-  ['actor', 'campaign', 'technique', 'software', 'report'].includes(table);
+  ['actor', 'campaign', 'technique', 'software', 'report', 'attribute'].includes(table);
 
 /**
  * Returns the condition under which a row of `table` is visible to `principal`. Every query for a caller

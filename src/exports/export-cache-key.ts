@@ -1,5 +1,5 @@
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
-import type { Selection } from './exports.queries.ts';
+import type { Selection } from './selection.queries.ts';
 
 /** Returns the filters in canonical form. */
 export function queryOf(filters: IndicatorFilters): string {

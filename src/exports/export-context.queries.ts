@@ -10,7 +10,8 @@ import {
   summaries,
 } from '../indicators/read/summaries.queries.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
-import { type Selection, selected } from './exports.queries.ts';
+import { readReportSummary } from './export-reports.queries.ts';
+import { type Selection, selected } from './selection.queries.ts';
 
 export interface ExportContext {
   entities: ExportEntity[];
@@ -19,21 +20,28 @@ export interface ExportContext {
   tlps: Tlp[];
   /** Digest of the relationships from indicators to entities; as text, which is exact. */
   links: string;
+  /** Digest of reports and attributes; null: they are not exported. */
+  reports: string | null;
 }
 
 /** The longest chain: from an indicator to a group's malware and what that uses. */
 const MAX_STEPS = 4;
 
 /**
- * Returns the entities that the selected indicators indicate, those that these are attributed to and use in
+ * Returns the entities that the selected indicators indicate or that reports about them refer to, those that these are attributed to and use in
  * turn, and the relationships between them.
  */
-export async function readContext(db: Db, selection: Selection): Promise<ExportContext> {
+export async function readContext(
+  db: Db,
+  selection: Selection,
+  withReports: boolean,
+): Promise<ExportContext> {
   const { principal } = selection;
   const { ids, tlps, hash } = await readLinked(db, selection);
   const entities = new Map<string, ExportEntity>();
   const relationships: ExportRelationship[] = [];
-  let wanted = ids;
+  const reports = withReports ? await readReportSummary(db, selection, ids) : null;
+  let wanted = [...new Set([...ids, ...(reports?.entityIds ?? [])])];
   for (let step = 0; step < MAX_STEPS && wanted.length > 0; step++) {
     const found = await readEntities(db, principal, wanted);
     for (const entity of found) entities.set(entity.id, entity);
@@ -48,8 +56,9 @@ export async function readContext(db: Db, selection: Selection): Promise<ExportC
   return {
     entities: [...entities.values()].sort(byId),
     relationships: relationships.filter(({ toId }) => entities.has(toId)),
-    tlps,
+    tlps: [...tlps, ...(reports?.tlps ?? [])],
     links: hash,
+    reports: reports?.digest ?? null,
   };
 }
 
@@ -82,7 +91,11 @@ async function readRelationships(db: Db, principal: Principal, ids: string[]): P
 const KINDS = ['actor', 'campaign', 'technique', 'software'] as const;
 
 /** Returns the visible ones of these entities, of all kinds. */
-async function readEntities(db: Db, principal: Principal, ids: readonly string[]): Promise<ExportEntity[]> {
+export async function readEntities(
+  db: Db,
+  principal: Principal,
+  ids: readonly string[],
+): Promise<ExportEntity[]> {
   const lists = await Promise.all(KINDS.map((kind) => readKind(db, principal, kind, ids)));
   return lists.flat();
 }
@@ -97,6 +110,7 @@ const columns = (kind: EntityKind) =>
       software: 'aliases, attack_id as "attackId", software_type as "softwareType"',
       indicator: '',
       report: '',
+      attribute: '',
     }[kind],
   );
 
@@ -138,8 +152,14 @@ export async function readSummary(
   return isPlain(selection) ? fromSummary(db, selection, wantsLastSeen) : fromRows(db, selection);
 }
 
-function isPlain({ filters, page, numbers, limit }: Selection): boolean {
-  return page === undefined && numbers === undefined && limit === undefined && coveredBySummary(filters);
+function isPlain({ filters, page, numbers, inNo, limit }: Selection): boolean {
+  return (
+    page === undefined &&
+    numbers === undefined &&
+    inNo === undefined &&
+    limit === undefined &&
+    coveredBySummary(filters)
+  );
 }
 
 async function fromRows(db: Db, selection: Selection): Promise<SelectionSummary> {

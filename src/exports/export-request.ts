@@ -4,8 +4,8 @@ import type { GivenOptions } from '../formats/format.ts';
 import { ApiError } from '../http/errors.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
-import type { Selection } from './exports.queries.ts';
 import type { ExportRequest } from './exports.service.ts';
+import type { Selection } from './selection.queries.ts';
 
 /**
  * Returns the request of an export, for all routes and commands: equal requests have the same bytes and

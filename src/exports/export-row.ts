@@ -1,6 +1,8 @@
 import { parseInstant, parseTextArray } from '../db/postgres/text-formats.ts';
-import type { ExportIndicator, Indication } from '../formats/format.ts';
+import type { ExportIndicator, ExportRecord, Indication } from '../formats/format.ts';
+import type { SourceRecord } from '../model/source-record.ts';
 import type { IndicatorType, Severity, Tlp } from '../model/vocabulary.ts';
+import { parseGroup } from './export-groups.queries.ts';
 
 export type Column = keyof ExportIndicator;
 
@@ -41,6 +43,9 @@ export function rowReader(columns: readonly Column[]): (fields: readonly string[
       forDetection: read(at.forDetection, isTrue),
       ofCertificate: read(at.ofCertificate, isTrue),
       externalIds: read(at.externalIds, parseTextArray),
+      records: read(at.records, toRecords),
+      originalIds: read(at.originalIds, parseTextArray),
+      group: read(at.group, toGroup),
       indicates: read(at.indicates, (text) => parseTextArray(text).map(toIndication)),
     };
   };
@@ -49,12 +54,23 @@ export function rowReader(columns: readonly Column[]): (fields: readonly string[
 const COLUMNS: readonly Column[] = [
   ...(['id', 'number', 'version', 'type', 'value', 'normalized', 'confidence', 'severity', 'tlp'] as const),
   ...(['tags', 'source', 'firstSeen', 'lastSeen', 'expiresAt', 'createdAt', 'modifiedAt'] as const),
-  ...(['forDetection', 'ofCertificate', 'externalIds', 'indicates'] as const),
+  ...(['forDetection', 'ofCertificate', 'externalIds', 'records', 'originalIds'] as const),
+  ...(['indicates', 'group'] as const),
 ];
+
+/** Parses the records of each source. Most indicators have none. */
+function toRecords(text: string): ExportRecord[] {
+  if (text === '[]') return [];
+  const statements = JSON.parse(text) as { source: string; records: SourceRecord[] }[];
+  return statements.flatMap(({ source, records }) => records.map((record) => ({ ...record, source })));
+}
 
 const isTrue = (text: string) => text.startsWith('t');
 
 const asIs = <T extends string>(text: string) => text as T;
+
+/** Rows of formats that do not group them have none. */
+const toGroup = (text: string) => (text === '' ? null : parseGroup(text));
 
 /** Parses an id, a blank and a marking. */
 function toIndication(link: string): Indication {

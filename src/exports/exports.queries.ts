@@ -1,71 +1,25 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { copiedFields, copyOut } from '../db/copy-out.ts';
 import type { Db } from '../db/database.ts';
 import { type Principal, visible } from '../db/visibility.ts';
-import type { ExportIndicator, ExportShape, LimitOrder } from '../formats/format.ts';
-import {
-  type IndicatorFilters,
-  matching,
-  type SortedPage,
-  sorted,
-} from '../indicators/read/indicators.queries.ts';
+import type { ExportIndicator, ExportShape, Grouping } from '../formats/format.ts';
+import { matching, sorted } from '../indicators/read/indicators.queries.ts';
 import { ROW_HASH } from '../indicators/read/summaries.queries.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { BLOCK_SIZE, groupSid } from '../model/identity.ts';
-import { INDICATOR_TYPES } from '../model/vocabulary.ts';
+import { groupColumn } from './export-groups.queries.ts';
 import { type Column, NEVER, rowReader } from './export-row.ts';
 import type { RuleDigests } from './response-version.queries.ts';
-
-/** The indicators of an export. */
-export interface Selection {
-  principal: Principal;
-  filters: IndicatorFilters;
-  /** Only this page; absent: every match. */
-  page?: SortedPage;
-  /** Only these numbers, both ends included. */
-  numbers?: { first: number; last: number };
-  /** Only the first `count` in this order, of those that the format writes. */
-  limit?: { count: number; order: LimitOrder; of: Pick<ExportShape, 'types' | 'detectionOnly'> };
-}
-
-export function selected(db: Db, { principal, filters, page, numbers, limit }: Selection) {
-  const all = matching(db, principal, filters).$if(numbers !== undefined, (query) =>
-    query.where(sql<SqlBool>`indicator.number between ${numbers?.first ?? 0} and ${numbers?.last ?? 0}`),
-  );
-  const within = (ids: RawBuilder<unknown>) =>
-    db.selectFrom('indicator').where(sql<SqlBool>`indicator.id in (${ids})`);
-  if (page)
-    return within(
-      sql`${all
-        .select('indicator.id')
-        .orderBy(sorted(page))
-        .limit(page.pageSize)
-        .offset((page.page - 1) * page.pageSize)}`,
-    );
-  if (limit)
-    return within(
-      sql`${written(all, limit.of).select('indicator.id').orderBy(sorted(PRIORITY[limit.order])).limit(limit.count)}`,
-    );
-  return all;
-}
-
-/** The order of each kind of limit; among equals, the newest sighting comes first. */
-const PRIORITY: Record<LimitOrder, Pick<SortedPage, 'sort'>> = {
-  confidence: { sort: { by: 'confidence', ascending: false } },
-  newest: {},
-};
-
-/** Restricts a query to the indicators that the format writes. */
-function written(
-  all: ReturnType<typeof matching>,
-  { types, detectionOnly }: Pick<ExportShape, 'types' | 'detectionOnly'>,
-) {
-  return all
-    .$if(types.length < INDICATOR_TYPES.length, (query) =>
-      query.where(sql<boolean>`indicator.type in (${sql.join(types)})`),
-    )
-    .$if(detectionOnly, (query) => query.where('indicator.for_detection', '=', true));
-}
+import { groupId, joinedGroups } from './row-groups.queries.ts';
+import {
+  originalIds,
+  PRIORITY,
+  type Selection,
+  SOURCE_ORDER,
+  selected,
+  statements,
+  written,
+} from './selection.queries.ts';
 
 /** Returns a digest of the indicators of each block of addresses; null: there are none. */
 export async function digestAddressRules(
@@ -101,7 +55,13 @@ export async function countMatching(db: Db, { principal, filters }: Selection): 
 function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const rows = rowQuery(db, selection, format, asText);
   const { limit } = selection;
-  if (format.order === 'list') return [rows.orderBy('indicator.last_seen', 'desc').orderBy('indicator.id')];
+  if (format.order === 'list')
+    return [
+      rows
+        .$if(format.group !== undefined, (query) => query.orderBy(groupId(format.group as Grouping)))
+        .orderBy('indicator.last_seen', 'desc')
+        .orderBy('indicator.id'),
+    ];
   if (format.order === 'number') return [rows.orderBy('indicator.number')];
   const isAddress = sql<boolean>`indicator.type in ('IPV4', 'IPV6')`;
   return [
@@ -115,15 +75,20 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
 /** @param asText selects each column as text, for readers that do not get text anyway */
 function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const { columns } = format;
-  const shown = columnsOf(selection.principal);
+  const { principal } = selection;
+  const { group } = format;
+  const shown = { ...columnsOf(principal), group: group ? groupColumn(group, principal) : sql`''` };
   const text = (column: Column) => (asText ? sql<string>`(${shown[column]})::text` : shown[column]);
   return written(selected(db, selection), format)
+    .$if(group !== undefined, (query) =>
+      query.leftJoinLateral(joinedGroups(group as Grouping, principal), (join) => join.onTrue()),
+    )
     .$if(columns.includes('source'), (query) => query.innerJoin('source', 'source.id', 'indicator.source_id'))
     .select(columns.map((column) => text(column).as(column)));
 }
 
 /** The expression of each column, in the form that `rowReader` parses. */
-function columnsOf(principal: Principal): Record<Column, RawBuilder<unknown>> {
+function columnsOf(principal: Principal): Record<Exclude<Column, 'group'>, RawBuilder<unknown>> {
   return {
     id: sql`indicator.id`,
     number: sql`number`,
@@ -145,6 +110,10 @@ function columnsOf(principal: Principal): Record<Column, RawBuilder<unknown>> {
     ofCertificate: sql`of_certificate`,
     externalIds: sql`coalesce((select array_agg(e.external_id order by e.external_id collate "C")
       from external_id as e where e.entity_id = indicator.id), '{}')`,
+    records: sql`case when indicator.has_records then coalesce((
+      select jsonb_agg(jsonb_build_object('source', of.name, 'records', said.records) order by ${SOURCE_ORDER})
+      from ${statements(principal)}), '[]') else '[]' end`,
+    originalIds: originalIds(principal),
     indicates: sql`coalesce((select array_agg(link order by link) from (
       select r.to_id || ' ' || min(r.tlp) as link from relationship as r
       where r.from_id = indicator.id and r.type = 'indicates' and ${visible('relationship', principal, 'r')}
@@ -182,12 +151,33 @@ const BATCH = 250;
  */
 export async function openCursors(trx: Db, selection: Selection, format: ExportShape, name: string) {
   const names: string[] = [];
-  for (const query of rowQueries(trx, selection, format, true)) {
-    const cursor = `${name}_${names.length}`;
-    await sql`declare ${sql.ref(cursor)} no scroll cursor with hold for ${query}`.execute(trx);
-    names.push(cursor);
-  }
+  for (const query of rowQueries(trx, selection, format, true))
+    names.push(await openCursor(trx, query, `${name}_${names.length}`, true));
   return names;
+}
+
+/** @param hold whether the cursor outlives the transaction */
+export async function openCursor(
+  trx: Db,
+  query: Expression<unknown>,
+  name: string,
+  hold: boolean,
+): Promise<string> {
+  await sql`declare ${sql.ref(name)} no scroll cursor ${sql.raw(hold ? 'with hold' : '')} for ${query}`.execute(
+    trx,
+  );
+  return name;
+}
+
+/** Yields the column `row` of all rows of a cursor. */
+export async function* fetchText(db: Db, cursor: string): AsyncGenerator<string[]> {
+  for (;;) {
+    const { rows } = await sql<{
+      row: string;
+    }>`fetch ${sql.raw(String(BATCH))} from ${sql.ref(cursor)}`.execute(db);
+    if (rows.length === 0) return;
+    yield rows.map(({ row }) => row);
+  }
 }
 
 /** @param columns of the format that the cursor was opened for */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DEFAULT_OPTIONS, FORMAT_NAMES, FORMATS } from '../formats/catalogue.ts';
-import { LIMIT_ORDERS, MAX_LINES, TXT_STYLES } from '../formats/format.ts';
+import { LIMIT_ORDERS, MAX_LINES, MISP_GROUPS, TXT_STYLES } from '../formats/format.ts';
 import { fileResponses } from '../http/routes.ts';
 import { namedEnum, ref, stringEnum } from '../http/schema.ts';
 
@@ -71,6 +71,20 @@ export const MispEvent = Type.Object(
   },
 );
 
+export const MispExport = Type.Union(
+  [
+    ref(MispEvent),
+    Type.Object({
+      response: Type.Array(ref(MispEvent), { description: 'With `group`: an event for each group.' }),
+    }),
+  ],
+  {
+    $id: 'MispExport',
+    description: 'One event, or with `group` several.',
+    examples: (MispEvent as { examples?: unknown[] }).examples ?? [],
+  },
+);
+
 export const exportFormat = namedEnum(
   'ExportFormat',
   FORMAT_NAMES,
@@ -81,6 +95,18 @@ export const txtStyle = namedEnum(
   'TxtStyle',
   TXT_STYLES,
   'The product that a list is for: any (plain), PAN-OS, FortiOS, Check Point, Wazuh CDB lists, lookups of Splunk Enterprise Security.',
+);
+
+export const mispGroup = namedEnum(
+  'MispGroup',
+  MISP_GROUPS,
+  'What each event of a MISP export is made of: a source, campaign, report or range of numbers.',
+);
+
+export const exportIds = namedEnum(
+  'ExportIds',
+  ['own', 'original'],
+  'Which ids the objects of an export have: Tipline’s, or those of the sources’ objects.',
 );
 
 const limitOrder = (options: object) => stringEnum(LIMIT_ORDERS, options);
@@ -122,7 +148,19 @@ export const exportOptions = {
   include: Type.Optional(
     stringEnum(['context'], {
       description:
-        'stix, misp: with the actors, campaigns, malware and techniques that the indicators are linked to.',
+        'stix, misp: with the actors, campaigns, malware and techniques that the indicators are linked to; stix: and with the reports.',
+    }),
+  ),
+  group: Type.Optional(
+    mispGroup({
+      description:
+        'misp: one event for each source, campaign, report or range of numbers, as `{"response": [{"Event": …}]}`; an indicator is in each of its events.',
+    }),
+  ),
+  ids: Type.Optional(
+    exportIds({
+      description:
+        'stix, misp: Tipline’s ids (own), or those of the sources’ objects and attributes where one gives exactly one indicator.',
     }),
   ),
 };
@@ -163,9 +201,9 @@ export const StixBundle = Type.Object(
 );
 
 /** Schemas of the media types that are not text. */
-const OBJECTS: Record<string, typeof StixBundle | typeof MispEvent> = {
+const OBJECTS: Record<string, typeof StixBundle | typeof MispExport> = {
   'application/stix+json': StixBundle,
-  'application/json': MispEvent,
+  'application/json': MispExport,
 };
 /** Returns the media types of all formats, without parameters, with the first example of each. */
 function mediaTypes(): Map<string, string | undefined> {

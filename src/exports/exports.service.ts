@@ -5,7 +5,7 @@ import { addCounts, Skipped } from '../formats/skipped.ts';
 import { ApiError } from '../http/errors.ts';
 import { codeDigest } from '../version.ts';
 import { exportCacheKey } from './export-cache-key.ts';
-import type { Selection } from './exports.queries.ts';
+import type { Selection } from './selection.queries.ts';
 import { openSnapshot, type Snapshot, type SnapshotSource } from './snapshot.ts';
 import type { Spool, Spooled } from './spool.ts';
 

@@ -8,6 +8,7 @@ import type { CopiedRows } from '../model/copied-rows.ts';
 import { TLPS } from '../model/vocabulary.ts';
 import { exportCacheKey, queryOf } from './export-cache-key.ts';
 import { type ExportContext, readContext, readSummary } from './export-context.queries.ts';
+import { attributeRows, parseAttribute, parseReportPart, reportParts } from './export-reports.queries.ts';
 import {
   closeCursor,
   closeForgottenCursors,
@@ -16,10 +17,12 @@ import {
   countMatching,
   digestAddressRules,
   fetchRows,
+  fetchText,
+  openCursor,
   openCursors,
-  type Selection,
 } from './exports.queries.ts';
 import { recordAddressRules, recordResponseVersion } from './response-version.queries.ts';
+import type { Selection } from './selection.queries.ts';
 
 /** The content of an export, and what it leaves out, in one state of the database. */
 export interface Snapshot {
@@ -42,7 +45,7 @@ export interface Snapshot {
 /** Rows per batch: the text of so few stays in the young generation, where collecting it costs nothing. */
 const BATCH = 64;
 
-const NO_CONTEXT: ExportContext = { entities: [], relationships: [], tlps: [], links: '' };
+const NO_CONTEXT: ExportContext = { entities: [], relationships: [], tlps: [], links: '', reports: null };
 
 /** The parts of a database that snapshots need. */
 export type SnapshotSource = Pick<Database, 'db' | 'kind' | 'requireSpace'>;
@@ -81,13 +84,19 @@ export async function openSnapshot(
     }
   };
   const cursors: string[] = [];
+  /** Of the attributes and of the reports. */
+  const opened: string[] = [];
   try {
     const state = await readState(trx, selection, format);
     const rules = format.reads.addressRules ? await digestAddressRules(trx, selection, format) : null;
     if (hold) {
       cursors.push(...(await openCursors(trx, selection, format, `export_${randomUUID()}`)));
-      await end('commit');
     }
+    if (format.reads.reports) {
+      const entityIds = state.info.entities.map(({ id }) => id);
+      opened.push(...(await openStreams(trx, selection, format, entityIds, hold)));
+    }
+    if (hold) await end('commit');
     if (format.reads.changedAt)
       state.info.changedAt = await changedAt(db, selection, variant, state.info.digest);
     if (rules !== null) {
@@ -95,18 +104,26 @@ export async function openSnapshot(
       state.info.addressRules = await recordAddressRules(db, exportCacheKey(selection, variant), rules, now);
     }
     const close = async () => {
-      for (const cursor of cursors.splice(0)) await closeCursor(db, cursor);
+      // Those of a transaction end with it.
+      if (hold)
+        for (const cursor of [...cursors.splice(0), ...opened.splice(0)]) await closeCursor(db, cursor);
       await end('rollback');
     };
-    const pages = () => closing(fetchAll(db, [...cursors], format.columns), close);
+    // Where attributes and reports follow the rows, the reader closes the snapshot.
+    const afterRows = format.reads.reports ? async () => {} : close;
+    if (format.reads.reports) {
+      const streams = readStreams(hold ? db : trx, opened);
+      Object.assign(state.info, streams);
+    }
+    const pages = () => closing(fetchAll(db, [...cursors], format.columns), afterRows);
     if (hold) return { ...state, close, read: pages, copied: null };
     const toRow = copiedRowReader(format);
-    const pieces = () => closing(copyRows(trx, selection, format), close);
+    const pieces = () => closing(copyRows(trx, selection, format), afterRows);
     return { ...state, close, read: () => rowsOf(pieces(), toRow), copied: { pieces, toRow } };
   } catch (error) {
     // The first error is the one that is thrown.
     await end('rollback').catch(() => {});
-    for (const cursor of cursors) await closeCursor(db, cursor).catch(() => {});
+    if (hold) for (const cursor of [...cursors, ...opened]) await closeCursor(db, cursor).catch(() => {});
     throw error;
   }
 }
@@ -128,6 +145,8 @@ async function* rowsOf(pieces: AsyncIterable<CopiedRows>, toRow: (line: string) 
     for (let at = 0; at < lines.length; at += BATCH) yield lines.slice(at, at + BATCH).map(toRow);
   }
 }
+
+async function* nothing() {}
 
 async function* closing<T>(all: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T> {
   try {
@@ -157,6 +176,35 @@ async function* fetchAll(db: Db, cursors: string[], columns: ExportShape['column
   }
 }
 
+/** Opens cursors on the attributes and on the reports; on the embedded database they outlive the transaction. */
+async function openStreams(
+  trx: Db,
+  selection: Selection,
+  { reads: { originalRefs = false } }: ExportShape,
+  entityIds: readonly string[],
+  hold: boolean,
+) {
+  const queries = [
+    attributeRows(trx, selection, entityIds, originalRefs),
+    reportParts(trx, selection, originalRefs),
+  ];
+  const names: string[] = [];
+  for (const query of queries) names.push(await openCursor(trx, query, `export_${randomUUID()}`, hold));
+  return names;
+}
+
+/** @param db the transaction of the cursors, or the database where they outlive it */
+function readStreams(db: Db, [attributes = '', reports = '']: readonly string[]) {
+  return {
+    attributes: () => parsed(fetchText(db, attributes), parseAttribute),
+    reports: () => parsed(fetchText(db, reports), parseReportPart),
+  };
+}
+
+async function* parsed<T>(pages: AsyncIterable<string[]>, parse: (row: string) => T): AsyncGenerator<T[]> {
+  for await (const page of pages) yield page.map(parse);
+}
+
 async function readState(
   trx: Db,
   selection: Selection,
@@ -168,7 +216,9 @@ async function readState(
   const { limit, ...unlimited } = selection;
   const all = await readSummary(trx, unlimited, reads.lastSeen ?? false);
   const { parts } = limit ? await readSummary(trx, selection, false) : all;
-  const context = reads.context ? await readContext(trx, selection) : NO_CONTEXT;
+  const context = reads.context
+    ? await readContext(trx, selection, reads.reports || reads.reportStates || false)
+    : NO_CONTEXT;
   const written = parts.filter((part) => isWritten(part, format));
   const marked = [...written, ...context.entities, ...context.relationships];
   const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
@@ -189,6 +239,8 @@ async function readState(
       day,
       entities: context.entities,
       relationships: context.relationships,
+      attributes: nothing,
+      reports: nothing,
     },
   };
 }

@@ -41,6 +41,8 @@ export const DEFAULT_OPTIONS: ExportOptions = {
   csvGuard: true,
   list: { style: 'plain', kind: null, collapse: true, wildcards: true, limit: null },
   context: false,
+  group: null,
+  ids: 'own',
   publicAddress: null,
 };
 
@@ -71,7 +73,14 @@ export function optionsFor(
   }
   const list = format === 'txt' ? listOptions(given, types) : DEFAULT_OPTIONS.list;
   if ('error' in list) return list;
-  return { csvGuard: given.csvGuard !== 'off', list, context: given.include === 'context', publicAddress };
+  return {
+    csvGuard: given.csvGuard !== 'off',
+    list,
+    context: given.include === 'context',
+    group: given.group ?? null,
+    ids: given.ids ?? 'own',
+    publicAddress,
+  };
 }
 
 /** @returns the formats that take an option */

@@ -1,5 +1,6 @@
 import type { CopiedRows } from '../model/copied-rows.ts';
 import type { Instant } from '../model/dates.ts';
+import type { MispObject, SourceRecord } from '../model/source-record.ts';
 import type {
   IndicatorType,
   Motivation,
@@ -45,8 +46,19 @@ export interface ExportIndicator {
   ofCertificate: boolean;
   /** External ids, such as `indicator--0c7b…`, sorted. */
   externalIds: string[];
+  /** What its sources' records say besides; those of the source that determines the confidence come first. */
+  records: readonly ExportRecord[];
+  /** The ids of records that stand for this indicator and no other, in the order of `records`. */
+  originalIds: readonly string[];
   /** The entities that it indicates, by id; one that is not in `ExportInfo.entities` is not visible. */
   indicates: readonly Indication[];
+  /** null unless the format groups rows. */
+  group: RowGroup | null;
+}
+
+/** A record of a source, with the source's name. */
+export interface ExportRecord extends SourceRecord {
+  source: string;
 }
 
 /** A link from an indicator to an entity, with the TLP of the link. */
@@ -100,6 +112,107 @@ export type ExportEntity =
       attackId: string | null;
     });
 
+/** An indicator that a report or note refers to. */
+export type IndicatorRef = Pick<ExportIndicator, 'id' | 'type' | 'forDetection' | 'originalIds'>;
+
+/** An attribute that a report refers to. */
+export interface AttributeRef {
+  id: string;
+  type: string;
+  forDetection: boolean;
+}
+
+interface ContainerBase {
+  id: string;
+  /** When its source last stated it; null: not stated. */
+  statedAt: Date | null;
+  /** 0 to 100. */
+  confidence: number;
+  tlp: Tlp;
+  tags: string[];
+  createdAt: Date;
+  modifiedAt: Date;
+  /** External ids, sorted. */
+  externalIds: string[];
+}
+
+/** A report that refers to exported indicators. */
+export interface ExportReport extends ContainerBase {
+  title: string;
+  description: string | null;
+  publishedAt: Date | null;
+  authors: string[];
+  /** http(s) addresses. */
+  links: string[];
+  /** The entities that it refers to, by id; one that is not in `ExportInfo.entities` is not visible. */
+  entityIds: string[];
+  attributes: AttributeRef[];
+}
+
+/** A report with everything that it holds besides indicators. */
+export interface GroupReport extends ExportReport {
+  /** Empty where only the report is read. */
+  parts: ExportAttribute[];
+  /** The most restrictive of its parts; null: it has none. */
+  partsTlp: Tlp | null;
+}
+
+export const MISP_GROUPS = ['source', 'campaign', 'report', 'number'] as const;
+export type MispGroup = (typeof MISP_GROUPS)[number];
+
+/** How rows are grouped. */
+export interface Grouping {
+  by: MispGroup;
+  /** Sources, and what is in no campaign or report, are divided by ranges of numbers: their size has no bound. */
+  isDivided: boolean;
+  /** Whether the first row of each group has its head. */
+  hasHeads: boolean;
+}
+
+/** The group of a row, where rows are ordered by group; a row is repeated for each of its groups. */
+export interface RowGroup {
+  /** Of the source, campaign or report, or the number of the range; '': in none. Of a divided group also the range. */
+  id: string;
+  /** On the first row of the group. */
+  head: GroupHead | null;
+}
+
+export interface GroupHead {
+  title: string;
+  /** The most restrictive of its rows. */
+  tlp: Tlp;
+  /** The latest sighting in it. */
+  lastSeen: Date;
+  report: GroupReport | null;
+  /** The entities that it is about. */
+  entityIds: string[];
+}
+
+/** Some of the indicators that a report refers to. The parts of a report follow one another, the first with the report. */
+export interface ExportReportPart {
+  id: string;
+  report: ExportReport | null;
+  refs: readonly IndicatorRef[];
+}
+
+/** What a source has besides indicators. */
+export interface ExportAttribute extends ContainerBase {
+  /** MISP's type, or `note` or `stix-pattern`. */
+  type: string;
+  value: string;
+  name: string | null;
+  description: string | null;
+  category: string | null;
+  forDetection: boolean;
+  object: MispObject | null;
+  /** The exported reports that refer to it, by id. */
+  reports: readonly string[];
+  /** The exported indicators that it is about. */
+  about: readonly IndicatorRef[];
+  /** The entities that it indicates, by id, as of an indicator. */
+  indicates: readonly string[];
+}
+
 /** A link between two entities (indicators carry theirs in `indicates`). */
 export interface ExportRelationship {
   fromId: string;
@@ -137,6 +250,9 @@ export interface ExportInfo {
   day: Date | null;
   entities: readonly ExportEntity[];
   relationships: readonly ExportRelationship[];
+  /** Yields the attributes, then the reports; to be read in this order once the rows are; none unless the format reads them. */
+  attributes(): AsyncIterable<readonly ExportAttribute[]>;
+  reports(): AsyncIterable<readonly ExportReportPart[]>;
 }
 
 export const TXT_STYLES = ['plain', 'paloalto', 'fortinet', 'checkpoint', 'wazuh', 'splunk'] as const;
@@ -171,7 +287,11 @@ export interface ExportOptions {
   list: ListOptions;
   /** stix and misp: with actors, campaigns, malware, techniques and their relationships. */
   context: boolean;
-  /** ecs and zeek: the address of the application, for links to the pages of indicators; null: no links. */
+  /** misp: an event for each of these; null: one event. */
+  group: MispGroup | null;
+  /** misp and stix: the ids of Tipline, or those of the sources' records where one gives exactly one indicator. */
+  ids: 'own' | 'original';
+  /** The address of the application, for links to its pages; null: no links. */
   publicAddress: string | null;
 }
 
@@ -184,6 +304,8 @@ export interface GivenOptions {
   collapse?: 'on' | 'off' | undefined;
   wildcards?: 'on' | 'off' | undefined;
   include?: 'context' | undefined;
+  group?: MispGroup | undefined;
+  ids?: 'own' | 'original' | undefined;
 }
 
 /**
@@ -243,6 +365,8 @@ export interface ExportShape {
    * `number` needs no sort.
    */
   readonly order: 'list' | 'number' | 'address';
+  /** Rows are ordered by these groups first; absent: they are not grouped. */
+  readonly group?: Grouping;
   /** The members of an indicator that it reads; a row has no others. */
   readonly columns: readonly (keyof ExportIndicator)[];
   /** Whether it may leave out rows because of their values: then their number is known when all are written. */
@@ -250,6 +374,12 @@ export interface ExportShape {
   /** The facts that it reads besides the rows. */
   readonly reads: {
     context?: boolean;
+    /** The reports that refer to the rows, and the attributes with them. */
+    reports?: boolean;
+    /** `originalIds` of the indicators that reports and attributes refer to. */
+    originalRefs?: boolean;
+    /** Whether the rows depend on these reports and attributes. */
+    reportStates?: boolean;
     lastSeen?: boolean;
     changedAt?: boolean;
     addressRules?: boolean;

@@ -2,6 +2,7 @@ import { INDICATOR_TYPES, TLPS } from '../model/vocabulary.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo, ExportOptions, FormatEntry } from './format.ts';
 import {
   bundleId,
+  indicatorObjectId,
   markingOf,
   type StixObject,
   TIPLINE_EXTENSION_DEFINITION,
@@ -9,6 +10,7 @@ import {
 } from './stix/common.ts';
 import { type End, entityIds, entityObject, indication, isOfAttack, relationship } from './stix/entities.ts';
 import { indicatorObjects } from './stix/indicators.ts';
+import { attributeId, attributeObject, reportHead } from './stix/reports.ts';
 
 /** Characters; an object has about a thousand. */
 const PIECE_LENGTH = 32_768;
@@ -23,6 +25,7 @@ const COLUMNS = [
     'forDetection',
     'ofCertificate',
     'externalIds',
+    'records',
   ] as const),
 ];
 
@@ -34,22 +37,30 @@ type Ends = ReadonlyMap<string, End>;
  * A CVE is a vulnerability, an indicator that is not for detection is observed data; with context, the entities and
  * their relationships are added.
  */
-export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportFormat {
+export function stixFormat({
+  context,
+  ids = 'own',
+}: Pick<ExportOptions, 'context'> & Partial<Pick<ExportOptions, 'ids'>>): ExportFormat {
+  const isOriginal = ids === 'original';
   return {
     mediaType: 'application/stix+json;version=2.1',
     extension: 'json',
     types: INDICATOR_TYPES,
     detectionOnly: false,
     order: 'list',
-    columns: context ? [...COLUMNS, 'indicates'] : COLUMNS,
-    reads: { context },
+    columns: [
+      ...COLUMNS,
+      ...(context ? (['indicates'] as const) : []),
+      ...(isOriginal ? (['originalIds'] as const) : []),
+    ],
+    reads: { context, reports: context, originalRefs: isOriginal },
     async *write(batches, info) {
-      const name = [info.query, info.digest, ...(context ? ['context'] : [])].join('\n');
+      const name = [info.query, info.digest, ...(context ? ['context'] : []), ...(isOriginal ? [ids] : [])];
       const entities = context ? info.entities : [];
-      const ids = entityIds(entities);
-      const idOf = (id: string) => ids.get(id) ?? '';
+      const idsOfEntities = entityIds(entities);
+      const idOf = (id: string) => idsOfEntities.get(id) ?? '';
       const ends: Ends = new Map(entities.map((entity) => [entity.id, { ...entity, id: idOf(entity.id) }]));
-      yield `{"type":"bundle","id":"${bundleId(name)}","objects":[\n${JSON.stringify(TIPLINE_IDENTITY)}`;
+      yield `{"type":"bundle","id":"${bundleId(name.join('\n'))}","objects":[\n${JSON.stringify(TIPLINE_IDENTITY)}`;
       yield lines([TIPLINE_EXTENSION_DEFINITION, ...markings(info, context)]);
       for (const entity of entities)
         if (!isOfAttack(entity, idOf(entity.id))) yield lines([entityObject(entity, idOf(entity.id))]);
@@ -63,7 +74,10 @@ export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportF
           text = '';
         }
       }
-      yield `${text}\n]}\n`;
+      yield text;
+      if (context) yield* attributeLines(info, ends);
+      if (context) yield* reportLines(info, ends);
+      yield '\n]}\n';
     },
   };
 }
@@ -71,7 +85,7 @@ export function stixFormat({ context }: Pick<ExportOptions, 'context'>): ExportF
 export const stix: FormatEntry = {
   label: 'STIX 2.1 bundle',
   purpose: 'STIX 2.1 platforms; with `include=context` also actors, campaigns, malware and techniques',
-  options: ['include'],
+  options: ['include', 'ids'],
   open: stixFormat,
 };
 
@@ -95,6 +109,37 @@ function* relationshipLines(info: ExportInfo, ends: Ends): Generator<string> {
     if (!written.has(object.id)) yield lines([object]);
     written.add(object.id);
   }
+}
+
+/** Yields the attributes of reports, and what they indicate. */
+async function* attributeLines({ attributes }: ExportInfo, ends: Ends): AsyncGenerator<string> {
+  for await (const batch of attributes()) {
+    for (const attribute of batch) {
+      const object = attributeObject(attribute);
+      if (object === null) continue;
+      const self = { ...attribute, id: object.id };
+      const indicated = attribute.indicates.flatMap((id) => {
+        const entity = ends.get(id);
+        return entity === undefined ? [] : indication(self, entity, attribute.tlp);
+      });
+      yield lines([object, ...indicated]);
+    }
+  }
+}
+
+/** Yields the reports; one may refer to any number of indicators, so that it is written in parts. */
+async function* reportLines({ reports }: ExportInfo, ends: Ends): AsyncGenerator<string> {
+  let end = '';
+  for await (const batch of reports()) {
+    for (const { report, refs } of batch) {
+      const entities = report?.entityIds.flatMap((id) => ends.get(id)?.id ?? []) ?? [];
+      const attributes = report?.attributes.map(attributeId) ?? [];
+      const ids = JSON.stringify([...entities, ...attributes, ...refs.map(indicatorObjectId)]).slice(1, -1);
+      yield report === null ? `,${ids}` : `${end},\n${reportHead(report)}${ids}`;
+      end = ']}';
+    }
+  }
+  yield end;
 }
 
 /** Returns an indicator and its relationships to entities of the bundle. */

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { MispObject, SourceRecord } from '../model/source-record.ts';
 import type {
   EntityKind,
   IndicatorType,
@@ -21,6 +22,7 @@ export type ImportRecord =
   | TechniqueRecord
   | SoftwareRecord
   | ReportRecord
+  | AttributeRecord
   | RelationshipRecord
   | RejectedRecord;
 
@@ -53,6 +55,8 @@ export interface IndicatorRecord extends EntityRecord {
   ofCertificate?: boolean;
   /** The complete current statement of its source: earlier undated statements no longer hold. */
   isCompleteStatement?: boolean;
+  /** What the record says besides; several of another Tipline's; absent: nothing. */
+  records?: SourceRecord[];
 }
 
 export interface ActorRecord extends EntityRecord {
@@ -115,6 +119,26 @@ export interface ReportRecord extends EntityRecord {
   publishedAt: Date | null;
   tags: string[];
   url: string | null;
+  /** Names of persons or organisations. */
+  authors: string[];
+  /** http(s) addresses, `url` among them. */
+  links: string[];
+}
+
+/** What a file has besides indicators: a YARA rule, an import hash, a text, a pattern with several conditions. */
+export interface AttributeRecord extends EntityRecord {
+  kind: 'attribute';
+  /** MISP's type, such as `yara` or `imphash`; `stix-pattern` and `note` of STIX. */
+  type: string;
+  value: string;
+  name: string | null;
+  /** A description or comment. */
+  description: string | null;
+  /** MISP's category. */
+  category: string | null;
+  forDetection: boolean;
+  object: MispObject | null;
+  tags: string[];
 }
 
 export interface RelationshipRecord {

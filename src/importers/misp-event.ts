@@ -1,20 +1,30 @@
+import type { MispObject } from '../model/source-record.ts';
 import type { Severity } from '../model/vocabulary.ts';
 import { parseDate, parseUnixSeconds } from './dates.ts';
-import type { ImportRecord, RejectedRecord, ReportRecord } from './importer.ts';
+import type { AttributeRecord, ImportRecord, RejectedRecord, ReportRecord } from './importer.ts';
 import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
-import { type MispTags, mispTags, stixId, uuidOf } from './misp-fields.ts';
+import { type MispTags, mispObject, mispTags, stixId, uuidOf } from './misp-fields.ts';
 import { type EventContext, readAttribute } from './misp-indicator.ts';
 import {
+  attributeValue,
   dateOf,
   type Fields,
   field,
+  isHttpLink,
   isObject,
   isTrue,
   listOf,
+  RecordRejected,
   rejectedBy,
+  relationshipRecord,
   requiredName,
+  shortTextOf,
+  tagsOf,
   textOf,
 } from './record-fields.ts';
+
+/** The maximum number of links of a report. */
+const MAX_LINKS = 1_000;
 
 /** MISP's threat levels; 4 is "undefined". */
 const SEVERITY_BY_LEVEL = new Map<string, Severity>([
@@ -51,7 +61,37 @@ export function* readEvent(event: Fields, where: string): Generator<ImportRecord
     tags: [...tags.plain, ...tagsWithoutLink(tags.galaxy)],
     indicated: indicatedIds(clusters),
   };
-  for (const { value, place } of attributes) yield* readAttribute(value, context, place);
+  for (const { value, place, object } of attributes) yield* readAttribute(value, context, place, object);
+  for (const [index, text] of (listOf(field(event, 'EventReport')) ?? []).entries())
+    yield* readText(text, context, `${where}, report ${index + 1}`);
+}
+
+/** Yields a text of the event (MISP's `EventReport`) as a note. */
+function* readText(text: unknown, { reportId, tlp }: EventContext, where: string): Generator<ImportRecord> {
+  try {
+    const id = isObject(text) ? uuidOf(text) : null;
+    if (!isObject(text) || id === null) throw new RecordRejected('no uuid');
+    if (isTrue(field(text, 'deleted'))) throw new RecordRejected('deleted in its source');
+    const note: AttributeRecord = {
+      kind: 'attribute',
+      externalIds: [`note--${id}`],
+      statedAt: parseUnixSeconds(field(text, 'timestamp')),
+      tlp,
+      confidence: null,
+      type: 'note',
+      value: attributeValue(field(text, 'content')),
+      name: shortTextOf(field(text, 'name')),
+      description: null,
+      category: null,
+      forDetection: false,
+      object: null,
+      tags: [],
+    };
+    yield note;
+    if (reportId !== null) yield relationshipRecord('refers-to', reportId, `note--${id}`, tlp);
+  } catch (error) {
+    yield rejectedBy(error, 'attribute', where);
+  }
 }
 
 function readReport(
@@ -61,6 +101,8 @@ function readReport(
   where: string,
 ): ReportRecord | RejectedRecord {
   try {
+    const links = linksOf(attributes);
+    const org = field(event, 'Orgc');
     return {
       kind: 'report',
       externalIds: stixId('report', event),
@@ -71,14 +113,22 @@ function readReport(
       description: null,
       publishedAt: dateOf(event, 'date'),
       tags: tags.plain,
-      url: linkOf(attributes),
+      url: links[0] ?? null,
+      authors: tagsOf([isObject(org) ? field(org, 'name') : null]),
+      links,
     };
   } catch (error) {
     return rejectedBy(error, 'report', where);
   }
 }
 
-function* allAttributes(event: Fields, where: string): Generator<{ value: unknown; place: string }> {
+interface PlacedAttribute {
+  value: unknown;
+  place: string;
+  object?: MispObject | null;
+}
+
+function* allAttributes(event: Fields, where: string): Generator<PlacedAttribute> {
   yield* placed(field(event, 'Attribute'), `${where}, attribute`);
   const objects = listOf(field(event, 'Object')) ?? ['not a list'];
   for (const [index, object] of objects.entries()) {
@@ -86,23 +136,28 @@ function* allAttributes(event: Fields, where: string): Generator<{ value: unknow
     if (!isObject(object)) yield { value: object, place };
     else {
       const isDeleted = isTrue(field(object, 'deleted'));
-      for (const item of placed(field(object, 'Attribute'), `${place} attribute`))
-        yield isDeleted && isObject(item.value) ? { ...item, value: { ...item.value, deleted: true } } : item;
+      const parts = placed(field(object, 'Attribute'), `${place} attribute`);
+      const parent = mispObject(object);
+      for (const { value, ...item } of parts)
+        yield {
+          ...item,
+          value: isDeleted && isObject(value) ? { ...value, deleted: true } : value,
+          object: parent,
+        };
     }
   }
 }
 
-function* placed(list: unknown, where: string): Generator<{ value: unknown; place: string }> {
+function* placed(list: unknown, where: string): Generator<PlacedAttribute> {
   for (const [index, value] of (listOf(list) ?? [list]).entries()) {
     const uuid = isObject(value) ? uuidOf(value) : null;
     yield { value, place: `${where} ${index + 1}${uuid === null ? '' : ` (${uuid})`}` };
   }
 }
 
-function linkOf(attributes: { value: unknown }[]): string | null {
-  for (const { value } of attributes) {
-    const url = isObject(value) && value.type === 'link' ? textOf(value.value) : null;
-    if (url !== null && /^https?:\/\//i.test(url) && url.length <= 8192) return url;
-  }
-  return null;
+function linksOf(attributes: { value: unknown }[]): string[] {
+  const links = attributes.flatMap(({ value }) =>
+    isObject(value) && value.type === 'link' ? (textOf(value.value) ?? []) : [],
+  );
+  return [...new Set(links.filter(isHttpLink))].slice(0, MAX_LINKS);
 }

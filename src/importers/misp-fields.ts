@@ -1,6 +1,16 @@
+import type { MispObject } from '../model/source-record.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import { mostRestrictive, tlpOfTag } from './markings.ts';
-import { type Fields, field, isObject, listOf, RecordRejected, tagsOf, textOf } from './record-fields.ts';
+import {
+  type Fields,
+  field,
+  isObject,
+  listOf,
+  omitAbsent,
+  RecordRejected,
+  tagsOf,
+  textOf,
+} from './record-fields.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -14,6 +24,24 @@ export function uuidOf(record: Fields): string | null {
 export function stixId(type: 'report' | 'indicator', record: Fields): string[] {
   const uuid = uuidOf(record);
   return uuid === null ? [] : [`${type}--${uuid}`];
+}
+
+/** Returns the object that its attributes are parts of; null: it has no uuid. */
+export function mispObject(object: Fields): MispObject | null {
+  const id = uuidOf(object);
+  const name = textOf(field(object, 'name'));
+  if (id === null || name === null) return null;
+  const text = (member: string) => textOf(field(object, member));
+  return {
+    id,
+    name,
+    ...omitAbsent({
+      metaCategory: text('meta-category'),
+      templateId: text('template_uuid'),
+      templateVersion: text('template_version'),
+      comment: text('comment'),
+    }),
+  };
 }
 
 export interface MispTags {

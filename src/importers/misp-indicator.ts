@@ -1,24 +1,31 @@
+import { uuidv5 } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
+import type { MispObject, SourceRecord } from '../model/source-record.ts';
 import type { IndicatorType, Severity, Tlp } from '../model/vocabulary.ts';
 import { certificateHash } from './csv-types.ts';
 import { parseUnixSeconds } from './dates.ts';
-import type { ImportRecord, IndicatorRecord } from './importer.ts';
+import type { AttributeRecord, ImportRecord, IndicatorRecord } from './importer.ts';
 import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
-import { type MispTags, mispTags, stixId } from './misp-fields.ts';
+import { type MispTags, mispTags, stixId, uuidOf } from './misp-fields.ts';
 import {
+  ATTRIBUTE_NAMESPACE,
   addressType,
+  attributeValue,
   dateOf,
   type Fields,
   field,
   isObject,
   isTrue,
+  longTextOf,
   notBefore,
+  omitAbsent,
   printable,
   RecordRejected,
   rejectedBy,
   rejectedRecord,
   relationshipRecord,
+  shortTextOf,
   tagsOf,
   textOf,
   withoutPort,
@@ -37,33 +44,109 @@ export interface EventContext {
 }
 
 /**
- * Yields the indicators of an attribute, or the reason for its rejection, and the links of their external id.
+ * Yields the indicators of an attribute, or itself if its type is none of an indicator, or the reason for its
+ * rejection, and the links of their external id.
+ * @param object that it is part of
  */
 export function* readAttribute(
   attribute: unknown,
   event: EventContext,
   where: string,
+  object: MispObject | null = null,
 ): Generator<ImportRecord> {
+  let of: 'indicator' | 'attribute' = 'indicator';
   try {
     if (!isObject(attribute)) throw new RecordRejected('not an object');
     const type = textOf(field(attribute, 'type'));
-    const value = field(attribute, 'value');
     if (type === null) throw new RecordRejected('no type');
-    // An ignored type is ignored, whatever else is wrong with the attribute.
-    const observables = attributeObservables(type, typeof value === 'string' ? value : '');
-    if (observables.length === 0) return;
+    const observables = attributeObservables(type, attribute);
+    of = observables === null ? 'attribute' : 'indicator';
     if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected('deleted in its source');
-    const tags = mispTags(attribute);
-    const shared = sharedFields(attribute, tags, event);
-    const accepted = observables.filter((observable) => !('rejected' in observable));
-    for (const observable of observables) {
-      if ('rejected' in observable) yield rejectedRecord('indicator', observable.rejected, where);
-      else yield { ...shared, ...observable };
-    }
-    if (accepted.length > 0) yield* links(attribute, shared, event);
+    if (observables === null) yield* readOther(type, attribute, event, object);
+    else yield* readObservables(type, observables, attribute, { event, where, object });
   } catch (error) {
-    yield rejectedBy(error, 'indicator', where);
+    yield rejectedBy(error, of, where);
   }
+}
+
+function* readObservables(
+  type: string,
+  observables: NormalizeResult[],
+  attribute: Fields,
+  { event, where, object }: { event: EventContext; where: string; object: MispObject | null },
+): Generator<ImportRecord> {
+  const accepted = observables.filter((observable) => !('rejected' in observable));
+  const shared = {
+    ...sharedFields(attribute, mispTags(attribute), event),
+    records: [recordOf(type, attribute, event, object, accepted.length > 1)],
+  };
+  for (const observable of observables) {
+    if ('rejected' in observable) yield rejectedRecord('indicator', observable.rejected, where);
+    else yield { ...shared, ...observable };
+  }
+  if (accepted.length > 0) yield* links(attribute, shared, event);
+}
+
+const DIRECTIONS = { src: 'source', dst: 'destination' } as const;
+
+function recordOf(
+  type: string,
+  attribute: Fields,
+  { reportId }: EventContext,
+  object: MispObject | null,
+  isShared: boolean,
+): SourceRecord {
+  const side = /^(?:ip|email)-(src|dst)/.exec(type)?.[1] as 'src' | 'dst' | undefined;
+  const isComposite = type.includes('|') || type === 'malware-sample';
+  return omitAbsent({
+    id: stixId('indicator', attribute)[0] ?? null,
+    statedAt: parseUnixSeconds(field(attribute, 'timestamp'))?.toISOString() ?? null,
+    reportId,
+    description: longTextOf(field(attribute, 'comment')),
+    direction: side === undefined ? null : DIRECTIONS[side],
+    type,
+    category: shortTextOf(field(attribute, 'category')),
+    original: isComposite && !isShared ? attributeValue(field(attribute, 'value')) : null,
+    object: partOf(object, attribute),
+    isShared: isShared || null,
+  });
+}
+
+function partOf(object: MispObject | null, attribute: Fields): MispObject | null {
+  return object && { ...object, ...omitAbsent({ relation: textOf(field(attribute, 'object_relation')) }) };
+}
+
+/** Yields an attribute of a type that no indicator has: a text, a YARA rule, an import hash. */
+function* readOther(
+  type: string,
+  attribute: Fields,
+  event: EventContext,
+  object: MispObject | null,
+): Generator<ImportRecord> {
+  if (!/^[a-z0-9|_-]{1,64}$/i.test(type)) throw new RecordRejected(`type not supported: ${printable(type)}`);
+  const tags = mispTags(attribute);
+  const { statedAt, tlp, forDetection } = sharedFields(attribute, tags, event);
+  const value = attributeValue(field(attribute, 'value'));
+  const uuid = uuidOf(attribute) ?? uuidv5(`${event.reportId} ${type} ${value}`, ATTRIBUTE_NAMESPACE);
+  const id = `x-misp-attribute--${uuid}`;
+  const record: AttributeRecord = {
+    kind: 'attribute',
+    externalIds: [id],
+    statedAt,
+    tlp,
+    confidence: null,
+    type,
+    value,
+    name: null,
+    description: longTextOf(field(attribute, 'comment')),
+    category: shortTextOf(field(attribute, 'category')),
+    forDetection,
+    object: partOf(object, attribute),
+    tags: tagsOf(tags.plain, tagsWithoutLink(tags.galaxy)),
+  };
+  yield record;
+  yield* withReport(clusterRecords(attribute, tlp, statedAt), event.reportId);
+  if (event.reportId !== null) yield relationshipRecord('refers-to', event.reportId, id, tlp);
 }
 
 function sharedFields(attribute: Fields, tags: MispTags, event: EventContext) {
@@ -148,17 +231,13 @@ const PARTS_BY_TYPE = new Map<string, [Part] | [Part, Part]>([
   ['AS', [as('ASN')]],
 ]);
 
-/** Types that are silently ignored: context for people, never an observable. All other types are rejected. */
-const IGNORED_TYPES = new Set([
-  ...['text', 'comment', 'other', 'link', 'port', 'datetime', 'counter', 'size-in-bytes', 'float', 'boolean'],
-]);
-
-/** Returns a result for each observable of an attribute; none for a type that is ignored. */
-function attributeObservables(type: string, value: string): NormalizeResult[] {
-  if (IGNORED_TYPES.has(type)) return [];
+/** Returns a result for each observable of an attribute; null for a type that no indicator has. */
+function attributeObservables(type: string, attribute: Fields): NormalizeResult[] | null {
   const parts = PARTS_BY_TYPE.get(type);
-  if (parts === undefined) return [{ rejected: `type not supported: ${printable(type)}` }];
+  if (parts === undefined) return null;
   const [first, second] = parts;
+  const stated = field(attribute, 'value');
+  const value = typeof stated === 'string' ? stated : '';
   if (second === undefined) return [first(value)];
   // A file name may contain a bar, a hash or an address never does.
   const bar = value.lastIndexOf('|');

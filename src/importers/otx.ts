@@ -1,5 +1,6 @@
-import { indicatorId } from '../model/identity.ts';
+import { indicatorId, uuidv5 } from '../model/identity.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
+import type { SourceRecord } from '../model/source-record.ts';
 import { normalizeAs, normalizeNamed } from './csv-types.ts';
 import {
   type Importer,
@@ -14,14 +15,19 @@ import { jsonShape } from './json-stream.ts';
 import { tlpOfWord } from './markings.ts';
 import { adversaryOf, familiesOf, techniquesOf } from './otx-entities.ts';
 import {
+  ATTRIBUTE_NAMESPACE,
+  attributeValue,
   dateOf,
   type Fields,
   field,
   idOf,
   indicatorRecord,
+  isHttpLink,
   isObject,
   isTrue,
   listOf,
+  longTextOf,
+  omitAbsent,
   printable,
   RecordRejected,
   rejectedBy,
@@ -29,6 +35,7 @@ import {
   relationshipRecord,
   requiredName,
   type StatedFields,
+  shortTextOf,
   tagsOf,
   textOf,
 } from './record-fields.ts';
@@ -108,7 +115,7 @@ function readReport(pulse: Fields): ReportRecord {
   const id = idOf(pulse, 'id');
   if (id === null || id.length > 64) throw new RecordRejected('no id');
   const tlp = textOf(field(pulse, 'tlp')) ?? textOf(field(pulse, 'TLP'));
-  const links = tagsOf(field(pulse, 'references')).filter((link) => /^https?:\/\//i.test(link));
+  const links = tagsOf(field(pulse, 'references')).filter(isHttpLink);
   return {
     kind: 'report',
     externalIds: [`otx-pulse--${id}`],
@@ -120,6 +127,8 @@ function readReport(pulse: Fields): ReportRecord {
     publishedAt: dateOf(pulse, 'created'),
     tags: tagsOf(field(pulse, 'tags')),
     url: links[0] ?? `https://otx.alienvault.com/pulse/${encodeURIComponent(id)}`,
+    authors: tagsOf([field(pulse, 'author_name')]),
+    links,
   };
 }
 
@@ -132,8 +141,9 @@ function* readIndicator(
   try {
     if (!isObject(value)) throw new RecordRejected('not an object');
     const made = indicatorRecord(observableOf(value), statedOf(value, report));
-    if ('rejected' in made) yield rejectedRecord('indicator', made.rejected, where);
-    else yield* withLinks(made, report, indicated);
+    if (!('rejected' in made)) yield* withLinks(made, value, report, indicated);
+    else if (made.rejected.startsWith('unknown type')) yield* otherIndicator(value, report);
+    else yield rejectedRecord('indicator', made.rejected, where);
   } catch (error) {
     yield rejectedBy(error, 'indicator', where);
   }
@@ -156,22 +166,63 @@ function statedOf(indicator: Fields, report: ReportRecord): StatedFields {
   };
 }
 
+function recordsOf(
+  indicator: Fields,
+  { externalIds: [reportId], statedAt }: ReportRecord,
+  id: string,
+): SourceRecord[] {
+  const name = shortTextOf(field(indicator, 'title'));
+  const description = longTextOf(field(indicator, 'description'));
+  if (name === null && description === null) return [];
+  return [omitAbsent({ id, statedAt: statedAt?.toISOString(), reportId, name, description })];
+}
+
+/** Yields what OTX lists as an indicator and Tipline has no type for (`YARA`, `JA3`, …). */
+function* otherIndicator(indicator: Fields, report: ReportRecord): Generator<ImportRecord> {
+  const type = printable(textOf(field(indicator, 'type')) ?? '').toLowerCase();
+  // OTX names a YARA rule by its hash, and has its text in `content`.
+  const value = attributeValue(textOf(field(indicator, 'content')) ?? field(indicator, 'indicator'));
+  const [reportId = ''] = report.externalIds;
+  const id = `${reportId}--${uuidv5(`${type} ${value}`, ATTRIBUTE_NAMESPACE)}`;
+  yield {
+    kind: 'attribute',
+    externalIds: [id],
+    statedAt: report.statedAt,
+    tlp: report.tlp,
+    confidence: null,
+    type,
+    value,
+    name: shortTextOf(field(indicator, 'title')),
+    description: longTextOf(field(indicator, 'description')),
+    category: null,
+    forDetection: true,
+    object: null,
+    tags: [],
+  };
+  yield relationshipRecord('refers-to', reportId, id, report.tlp);
+}
+
 /**
  * The external id is built from the pulse and the observable, because several pulses share OTX's own numbers.
  */
 function* withLinks(
   indicator: IndicatorRecord,
-  { externalIds: [reportId = ''], tlp }: ReportRecord,
+  value: Fields,
+  report: ReportRecord,
   indicated: string[],
 ): Generator<ImportRecord> {
+  const {
+    externalIds: [reportId = ''],
+    tlp,
+  } = report;
   const id = `${reportId}--${indicatorId(indicator.type, indicator.normalized)}`;
-  yield { ...indicator, externalIds: [id] };
+  yield { ...indicator, externalIds: [id], records: recordsOf(value, report, id) };
   yield relationshipRecord('refers-to', reportId, id, tlp);
   for (const to of indicated) yield relationshipRecord('indicates', id, to, tlp);
 }
 
 /**
- * Returns the observable of a pulse's indicator; an unsupported type (`YARA`, `JA3`, …) is rejected by its
+ * Returns the observable of a pulse's indicator; a type that no indicator has (`YARA`, `JA3`, …) is rejected by its
  * name.
  */
 function observableOf(indicator: Fields): NormalizeResult {

@@ -43,6 +43,43 @@ export function textOf(value: unknown): string | null {
   return text === '' ? null : text;
 }
 
+/** Returns the members that are not null. */
+export function omitAbsent<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const present = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(present) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** Namespace of the ids of attributes that have none. Must never change. */
+export const ATTRIBUTE_NAMESPACE = '5d0b6c1e-3f4a-4c57-9a39-6f0a4c6f6f0e';
+
+/** The maximum length of a name, and that of a description, comment or value of an attribute, in characters. */
+const MAX_SHORT_TEXT = 1_024;
+const MAX_TEXT = 65_536;
+const MAX_VALUE = 262_144;
+
+/** Returns a name, cut to its maximum length; null: none. */
+export function shortTextOf(value: unknown): string | null {
+  return textOf(value)?.slice(0, MAX_SHORT_TEXT) ?? null;
+}
+
+/** Returns a description or comment, cut to its maximum length; null: none. */
+export function longTextOf(value: unknown): string | null {
+  return textOf(value)?.slice(0, MAX_TEXT) ?? null;
+}
+
+/** @throws {RecordRejected} for a value that is absent or too long */
+export function attributeValue(value: unknown): string {
+  const text = textOf(value);
+  if (text === null) throw new RecordRejected('no value');
+  if (text.length > MAX_VALUE) throw new RecordRejected(`value longer than ${MAX_VALUE} characters`);
+  return text;
+}
+
+/** Whether a text is an http(s) address of a usual length. */
+export function isHttpLink(text: string): boolean {
+  return /^https?:\/\//i.test(text) && text.length <= 8192;
+}
+
 /** Reads own members only: `constructor` and the like are no fields. */
 export function field(record: Fields, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;

@@ -1,5 +1,11 @@
 import { ATTACK_PREFIX, TIPLINE_EXTENSION } from '../model/identity.ts';
 import {
+  type KillChainPhase,
+  MAX_RECORDS,
+  type MispObject,
+  type SourceRecord,
+} from '../model/source-record.ts';
+import {
   INDICATOR_TYPES,
   type IndicatorType,
   type Motivation,
@@ -8,6 +14,7 @@ import {
   type Sophistication,
   type Tlp,
 } from '../model/vocabulary.ts';
+import type { AttributeRecord, ReportRecord } from './importer.ts';
 import type { JsonLimits } from './json-pieces.ts';
 import {
   confidenceOf,
@@ -17,8 +24,11 @@ import {
   idOf,
   isObject,
   listOf,
+  longTextOf,
   MAX_ID,
+  omitAbsent,
   RecordRejected,
+  shortTextOf,
   tagsOf,
   textOf,
 } from './record-fields.ts';
@@ -33,6 +43,9 @@ export function commonFields(object: Fields, tlp: Tlp | null) {
     confidence: confidenceOf(object),
   };
 }
+
+/** The maximum number of kill-chain phases of an object. */
+const MAX_PHASES = 100;
 
 /** The creator of ATT&CK's objects. */
 const MITRE = 'identity--c78cb6e5-0c4b-4611-8297-d1b8b55e40b5';
@@ -101,6 +114,103 @@ export function observedValue(
   if (type === undefined) throw new RecordRejected('no observable_type');
   const ofCertificate = field(stated, 'of_certificate') === true;
   return { type, value: textOf(field(stated, 'value')) ?? '', ofCertificate };
+}
+
+/** Returns the kill-chain phases of an object (§2.11). */
+function killChainPhasesOf(object: Fields): KillChainPhase[] {
+  const phases = (listOf(field(object, 'kill_chain_phases')) ?? []).filter(isObject).slice(0, MAX_PHASES);
+  return phases.flatMap((stated) => {
+    const chain = shortTextOf(field(stated, 'kill_chain_name'));
+    const phase = shortTextOf(field(stated, 'phase_name'));
+    return chain === null || phase === null ? [] : { chain, phase };
+  });
+}
+
+/**
+ * Returns what an indicator says besides its dates and markings; of Tipline, what its sources say.
+ * @param more what follows from its pattern
+ */
+export function sourceRecords(object: Fields, more: SourceRecord): SourceRecord[] {
+  const extension = tiplineExtension(object);
+  if (extension !== null) return readRecords(field(extension, 'records'));
+  const phases = killChainPhasesOf(object);
+  return [
+    omitAbsent({
+      id: idOf(object, 'id'),
+      statedAt: (dateOf(object, 'modified') ?? dateOf(object, 'created'))?.toISOString() ?? null,
+      name: shortTextOf(field(object, 'name')),
+      description: longTextOf(field(object, 'description')),
+      killChainPhases: phases.length === 0 ? null : phases,
+      ...more,
+    }),
+  ];
+}
+
+/** Reads records as `sourceRecord` in `formats/stix` writes them. */
+function readRecords(list: unknown): SourceRecord[] {
+  const records = (listOf(list) ?? []).filter(isObject).slice(0, MAX_RECORDS);
+  return records.map((record) => {
+    const phases = killChainPhasesOf(record);
+    const direction = field(record, 'direction');
+    return omitAbsent({
+      id: idOf(record, 'id'),
+      statedAt: dateOf(record, 'stated_at')?.toISOString() ?? null,
+      reportId: idOf(record, 'report_id'),
+      name: shortTextOf(field(record, 'name')),
+      description: longTextOf(field(record, 'description')),
+      direction: direction === 'source' || direction === 'destination' ? direction : null,
+      type: shortTextOf(field(record, 'attribute_type')),
+      category: shortTextOf(field(record, 'category')),
+      original: longTextOf(field(record, 'original')),
+      killChainPhases: phases.length === 0 ? null : phases,
+      object: readMispObject(field(record, 'object')),
+      isShared: field(record, 'is_shared') === true || null,
+    });
+  });
+}
+
+function readMispObject(value: unknown): MispObject | null {
+  if (!isObject(value)) return null;
+  const text = (name: string) => shortTextOf(field(value, name));
+  const [id, name] = [text('id'), text('name')];
+  if (id === null || name === null) return null;
+  return {
+    id,
+    name,
+    ...omitAbsent({
+      relation: text('relation'),
+      metaCategory: text('meta_category'),
+      templateId: text('template_id'),
+      templateVersion: text('template_version'),
+      comment: text('comment'),
+    }),
+  };
+}
+
+/** Returns the members of a report that Tipline has exported; none for one of others. */
+export function tiplineReport(object: Fields): Partial<ReportRecord> {
+  const stated = tiplineExtension(object);
+  if (stated === null) return {};
+  return {
+    authors: tagsOf(field(stated, 'authors')),
+    tags: tagsOf(field(object, 'labels')),
+    externalIds: [...commonFields(object, null).externalIds, ...idsElsewhere(object)],
+  };
+}
+
+/** Returns the members of an attribute that Tipline has exported as a note or a pattern; none for those of others. */
+export function tiplineAttribute(object: Fields): Partial<AttributeRecord> {
+  const stated = tiplineExtension(object);
+  if (stated === null) return {};
+  return {
+    ...omitAbsent({ type: shortTextOf(field(stated, 'attribute_type')) }),
+    name: shortTextOf(field(stated, 'name')),
+    description: longTextOf(field(stated, 'comment')),
+    category: shortTextOf(field(stated, 'category')),
+    forDetection: field(stated, 'for_detection') === true,
+    object: readMispObject(field(stated, 'object')),
+    externalIds: [...commonFields(object, null).externalIds, ...idsElsewhere(object)],
+  };
 }
 
 /** Returns the extension's properties; null if the object is not from Tipline. */

@@ -1,16 +1,20 @@
 import { normalize } from '../model/normalize.ts';
 import type { NormalizedIndicator } from '../model/normalize-address.ts';
+import { type SourceRecord, STIX_PATTERN } from '../model/source-record.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
-import type { IndicatorRecord } from './importer.ts';
+import type { AttributeRecord, IndicatorRecord } from './importer.ts';
 import {
+  attributeValue,
   dateOf,
   type Fields,
   field,
   firstDateOf,
   hostType,
+  longTextOf,
   notBefore,
   printable,
   RecordRejected,
+  shortTextOf,
   tagsOf,
   textOf,
 } from './record-fields.ts';
@@ -19,20 +23,58 @@ import {
   externalReferences,
   isRevoked,
   observedValue,
+  sourceRecords,
+  tiplineAttribute,
   tiplineProperties,
 } from './stix-fields.ts';
 import { type Pattern, type PatternTest, type PatternValue, parsePattern } from './stix-pattern.ts';
 
-/** Returns a record for each observable of the pattern, or the reason for its rejection. */
-export function readIndicator(object: Fields, tlp: Tlp | null): (IndicatorRecord | { rejected: string })[] {
+/**
+ * Returns a record for each observable of the pattern, or the reason for its rejection. A pattern in another language,
+ * or one whose parts no indicator can hold, is an attribute. A pattern with a part that is an indicator is not: its text
+ * would disclose the value of an indicator that is hidden.
+ */
+export function readIndicator(
+  object: Fields,
+  tlp: Tlp | null,
+): (IndicatorRecord | AttributeRecord | { rejected: string })[] {
   if (isRevoked(object)) throw new RecordRejected('revoked by its source');
   // STIX 2.0 has no pattern_type: there every pattern is STIX.
   const patternType = textOf(field(object, 'pattern_type')) ?? 'stix';
-  if (patternType.toLowerCase() !== 'stix')
-    throw new RecordRejected(`pattern type not supported: ${printable(patternType)}`);
   const pattern = field(object, 'pattern');
   if (typeof pattern !== 'string' || pattern.trim() === '') throw new RecordRejected('no pattern');
-  return toRecords(object, tlp, observablesOf(pattern));
+  if (patternType.toLowerCase() !== 'stix') return [patternRecord(object, tlp, patternType, pattern)];
+  const observables = observablesOf(pattern);
+  if (observables.every((observable) => 'isUnread' in observable))
+    return [patternRecord(object, tlp, 'stix', pattern)];
+  const isShared = observables.filter((observable) => !('rejected' in observable)).length > 1;
+  return toRecords(object, tlp, observables, { ...directionOf(pattern), ...(isShared && { isShared }) });
+}
+
+/** Where the pattern says so: `network-traffic:src_ref.value`. */
+function directionOf(pattern: string): Pick<SourceRecord, 'direction'> {
+  const isSource = pattern.includes('network-traffic:src_ref');
+  const isDestination = pattern.includes('network-traffic:dst_ref');
+  if (isSource === isDestination) return {};
+  return { direction: isSource ? 'source' : 'destination' };
+}
+
+function patternRecord(object: Fields, tlp: Tlp | null, language: string, pattern: string): AttributeRecord {
+  if (!/^[a-z0-9|_-]{1,64}$/i.test(language))
+    throw new RecordRejected(`pattern type not supported: ${printable(language)}`);
+  return {
+    kind: 'attribute',
+    ...commonFields(object, tlp),
+    type: language.toLowerCase() === 'stix' ? STIX_PATTERN : language.toLowerCase(),
+    value: attributeValue(pattern),
+    name: shortTextOf(field(object, 'name')),
+    description: longTextOf(field(object, 'description')),
+    category: null,
+    forDetection: true,
+    object: null,
+    tags: tagsOf(field(object, 'labels'), field(object, 'indicator_types')),
+    ...tiplineAttribute(object),
+  };
 }
 
 /** A vulnerability whose name or reference is a CVE id is an observable of type CVE. */
@@ -69,7 +111,7 @@ export function readObservedData(
   ]);
 }
 
-function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[]) {
+function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[], more: SourceRecord = {}) {
   const ours = tiplineProperties(object);
   const common = commonFields(object, tlp);
   const modified = dateOf(object, 'modified');
@@ -84,13 +126,35 @@ function toRecords(object: Fields, tlp: Tlp | null, observables: Observable[]) {
     lastSeen: ours?.lastSeen ?? notBefore(firstSeen, modified ?? firstSeen),
     expiresAt: ours?.expiresAt ?? dateOf(object, 'valid_until'),
     forDetection: ours?.forDetection ?? true,
+    records: sourceRecords(object, more),
   };
   return observables.map((observable) =>
-    'rejected' in observable ? observable : { ...shared, ...observable },
+    'rejected' in observable
+      ? observable
+      : {
+          ...shared,
+          ...observable,
+          records: shared.records.map((record) => withoutValue(record, observable)),
+        },
   );
 }
 
-export type Observable = (NormalizedIndicator & { ofCertificate?: boolean }) | { rejected: string };
+/** Many producers name an indicator by its value. */
+function withoutValue(
+  { name, ...record }: SourceRecord,
+  { value, normalized }: NormalizedIndicator,
+): SourceRecord {
+  return name === undefined || name === value || name === normalized ? record : { ...record, name };
+}
+
+/** `isUnread`: no indicator can hold it, whatever its value. */
+export type Observable =
+  | (NormalizedIndicator & { ofCertificate?: boolean })
+  | { rejected: string; isUnread?: true };
+
+function unread(rejected: string): { rejected: string; isUnread: true } {
+  return { rejected, isUnread: true };
+}
 
 /** Object paths that name an observable, with list indexes left out and in lower case. */
 const TYPE_BY_PATH = new Map<string, IndicatorType | ((value: string) => IndicatorType)>([
@@ -143,11 +207,11 @@ function collect(pattern: Pattern): Observable[] {
     case 'AND':
     case 'FOLLOWEDBY':
       // Each half alone would match far more than its author meant.
-      return [{ rejected: `${pattern.kind} across observables` }];
+      return [unread(`${pattern.kind} across observables`)];
     case 'qualified':
       // One sighting is always within any span; but "five times" and "in that week" are not "once, ever".
       if (pattern.qualifier === 'WITHIN') return collect(pattern.of);
-      return [{ rejected: `qualifier not supported: ${pattern.qualifier}` }];
+      return [unread(`qualifier not supported: ${pattern.qualifier}`)];
     case 'test':
       return collectTest(pattern.test);
   }
@@ -157,7 +221,7 @@ function collectTest(test: PatternTest): Observable[] {
   const type = typeOfPath(test);
   if (typeof type === 'object') return [type];
   if (test.operator !== '=' && test.operator !== 'IN')
-    return [{ rejected: `operator not supported: ${test.operator}` }];
+    return [unread(`operator not supported: ${test.operator}`)];
   const isOfCertificate = test.object === 'x509-certificate';
   return test.values.map((value) => {
     const observable = toObservable(type, value);
@@ -171,10 +235,10 @@ function typeOfPath({ object, path }: PatternTest) {
   const [first = '', second = ''] = path;
   if ((object === 'file' || object === 'x509-certificate') && first === 'hashes' && path.length === 2) {
     const type = TYPE_BY_HASH.get(second.toLowerCase().replace(/[-_]/g, ''));
-    return type ?? { rejected: `hash type not supported: ${printable(second)}` };
+    return type ?? unread(`hash type not supported: ${printable(second)}`);
   }
   const name = `${object}:${path.join('.')}`;
-  return TYPE_BY_PATH.get(name.toLowerCase()) ?? { rejected: `unknown type: ${printable(name)}` };
+  return TYPE_BY_PATH.get(name.toLowerCase()) ?? unread(`unknown type: ${printable(name)}`);
 }
 
 function toObservable(

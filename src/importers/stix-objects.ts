@@ -3,6 +3,7 @@ import type { Tlp } from '../model/vocabulary.ts';
 import { namerOf } from './actor-namers.ts';
 import type {
   ActorRecord,
+  AttributeRecord,
   CampaignRecord,
   RelationshipRecord,
   ReportRecord,
@@ -10,11 +11,13 @@ import type {
   TechniqueRecord,
 } from './importer.ts';
 import {
+  attributeValue,
   countryOf,
   dateOf,
   type Fields,
   field,
   idOf,
+  isHttpLink,
   isObject,
   listOf,
   MAX_ID,
@@ -22,6 +25,7 @@ import {
   RecordRejected,
   relationshipRecord,
   requiredName,
+  shortTextOf,
   tagsOf,
   textOf,
 } from './record-fields.ts';
@@ -34,6 +38,8 @@ import {
   isRevoked,
   motivationOf,
   sophisticationOf,
+  tiplineAttribute,
+  tiplineReport,
 } from './stix-fields.ts';
 
 /** An intrusion set or a threat actor. */
@@ -121,24 +127,82 @@ export function readSoftware(object: Fields, tlp: Tlp | null): [SoftwareRecord] 
 }
 
 /** Returns the report, and its links to the objects that it refers to. */
-export function readReport(object: Fields, tlp: Tlp | null): (ReportRecord | RelationshipRecord)[] {
-  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
-  const report: ReportRecord = {
+export function readReport(
+  object: Fields,
+  tlp: Tlp | null,
+  authors: string[],
+): (ReportRecord | RelationshipRecord)[] {
+  return readContainer(object, tlp, {
     kind: 'report',
-    ...commonFields(object, tlp),
+    ...containerFields(object, tlp, authors),
     title: requiredName(object, 'name'),
-    description: textOf(field(object, 'description')),
     publishedAt: dateOf(object, 'published'),
     tags: tagsOf(field(object, 'labels'), field(object, 'report_types')),
-    url:
-      externalReferences(object)
-        .map((reference) => textOf(reference.url))
-        .find((url) => url !== null) ?? null,
+    ...tiplineReport(object),
+  });
+}
+
+/** A grouping is a report that is not finished or not published (STIX 2.1 §4.4); its name is optional. */
+export function readGrouping(
+  object: Fields,
+  tlp: Tlp | null,
+  authors: string[],
+): (ReportRecord | RelationshipRecord)[] {
+  const context = textOf(field(object, 'context'));
+  return readContainer(object, tlp, {
+    kind: 'report',
+    ...containerFields(object, tlp, authors),
+    title: textOf(field(object, 'name')) === null ? `Grouping: ${context}` : requiredName(object, 'name'),
+    publishedAt: null,
+    tags: tagsOf(field(object, 'labels'), [context]),
+  });
+}
+
+/** Of Tipline, a note is an attribute of the type in its extension. */
+export function readNote(object: Fields, tlp: Tlp | null): (AttributeRecord | RelationshipRecord)[] {
+  return readContainer(object, tlp, {
+    kind: 'attribute',
+    ...commonFields(object, tlp),
+    type: 'note',
+    value: attributeValue(field(object, 'content')),
+    name: shortTextOf(field(object, 'abstract')),
+    description: null,
+    category: null,
+    forDetection: false,
+    object: null,
+    tags: tagsOf(field(object, 'labels')),
+    ...tiplineAttribute(object),
+  });
+}
+
+function containerFields(object: Fields, tlp: Tlp | null, authors: string[]) {
+  const links = externalReferences(object).flatMap((reference) => textOf(reference.url) ?? []);
+  return {
+    ...commonFields(object, tlp),
+    description: textOf(field(object, 'description')),
+    authors,
+    links: tagsOf(links.filter(isHttpLink)),
+    url: links[0] ?? null,
   };
+}
+
+function readContainer<R extends ReportRecord | AttributeRecord>(
+  object: Fields,
+  tlp: Tlp | null,
+  record: R,
+): (R | RelationshipRecord)[] {
+  if (isRevoked(object)) throw new RecordRejected('revoked by its source');
   const refs = objectRefs(object);
-  const [from] = report.externalIds;
+  const [from] = record.externalIds;
   if (from === undefined && refs.length > 0) throw new RecordRejected('no id');
-  return [report, ...refs.map((to) => relationshipRecord('refers-to', from ?? '', to, tlp))];
+  // A note about a report is part of it.
+  const isPart = (to: string) => record.kind === 'attribute' && /^(report|grouping)--/.test(to);
+  const links = refs.map((to) =>
+    isPart(to)
+      ? relationshipRecord('refers-to', to, from ?? '', tlp)
+      : relationshipRecord('refers-to', from ?? '', to, tlp),
+  );
+  return [record, ...links];
 }
 
 function objectRefs(report: Fields): string[] {

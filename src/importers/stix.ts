@@ -16,12 +16,14 @@ import {
   rejectedRecord,
   textOf,
 } from './record-fields.ts';
+import { type StixDefinitions, stixDefinitions } from './stix-definitions.ts';
 import { STIX_LIMITS } from './stix-fields.ts';
 import { readIndicator, readObservedData, readVulnerability } from './stix-indicator.ts';
-import { type StixMarkings, stixMarkings } from './stix-markings.ts';
 import {
   readActor,
   readCampaign,
+  readGrouping,
+  readNote,
   readRelationship,
   readReport,
   readSoftware,
@@ -30,11 +32,16 @@ import {
 
 type RecordResult = (ImportRecord | { rejected: string })[];
 
-/** The reader for each type, and the kind that a broken object is counted as. */
-const READERS = new Map<
-  string,
-  { of: RejectedRecord['of']; read: (object: Fields, tlp: Tlp | null) => RecordResult }
->([
+interface Reader {
+  /** The kind that a broken object is counted as. */
+  of: RejectedRecord['of'];
+  /** @param authors empty unless `hasAuthors` */
+  read(object: Fields, tlp: Tlp | null, authors: string[]): RecordResult;
+  hasAuthors?: boolean;
+}
+
+/** The reader for each type. */
+const READERS = new Map<string, Reader>([
   ['indicator', { of: 'indicator', read: readIndicator }],
   ['observed-data', { of: 'indicator', read: readObservedData }],
   ['vulnerability', { of: 'indicator', read: readVulnerability }],
@@ -44,7 +51,9 @@ const READERS = new Map<
   ['attack-pattern', { of: 'technique', read: readTechnique }],
   ['malware', { of: 'software', read: readSoftware }],
   ['tool', { of: 'software', read: readSoftware }],
-  ['report', { of: 'report', read: readReport }],
+  ['report', { of: 'report', read: readReport, hasAuthors: true }],
+  ['grouping', { of: 'report', read: readGrouping, hasAuthors: true }],
+  ['note', { of: 'attribute', read: readNote }],
   ['relationship', { of: 'relationship', read: readRelationship }],
 ]);
 
@@ -53,16 +62,8 @@ const IGNORED_TYPES = new Set([
   // They describe other objects and are no records of their own.
   ...['marking-definition', 'extension-definition', 'language-content'],
   // Domain objects that Tipline does not store.
-  ...[
-    'course-of-action',
-    'grouping',
-    'identity',
-    'incident',
-    'infrastructure',
-    'location',
-    'malware-analysis',
-  ],
-  ...['note', 'opinion', 'sighting'],
+  ...['course-of-action', 'identity', 'incident', 'infrastructure', 'location', 'malware-analysis'],
+  ...['opinion', 'sighting'],
   // Observables (SCO): seen somewhere, not stated to be malicious, unlike indicators.
   ...['artifact', 'autonomous-system', 'directory', 'domain-name', 'email-addr', 'email-message', 'file'],
   ...['ipv4-addr', 'ipv6-addr', 'mac-addr', 'mutex', 'network-traffic', 'process', 'software', 'url'],
@@ -89,10 +90,10 @@ export const stixImporter: Importer = {
   },
 
   async *read(input: ImportInput) {
-    const markings = stixMarkings(input);
+    const definitions = stixDefinitions(input);
     for await (const record of readJsonRecords(input, STIX_LIMITS)) {
       if (record.number === 0 && isEnvelope(record)) continue;
-      yield* await readRecord(record, markings);
+      yield* await readRecord(record, definitions);
     }
   },
 };
@@ -111,7 +112,7 @@ function isEnvelope({ value, rejected }: JsonRecord): boolean {
   throw new UnreadableInput('not STIX: the root object has neither objects nor a type');
 }
 
-async function readRecord(record: JsonRecord, markings: StixMarkings): Promise<ImportRecord[]> {
+async function readRecord(record: JsonRecord, definitions: StixDefinitions): Promise<ImportRecord[]> {
   const object = record.value;
   const type = isObject(object) ? textOf(field(object, 'type')) : null;
   const reader = READERS.get(type ?? '');
@@ -119,13 +120,14 @@ async function readRecord(record: JsonRecord, markings: StixMarkings): Promise<I
   if (record.rejected !== null) return [reject(record.rejected)];
   if (!isObject(object)) return [reject('not an object')];
   if (type === null) return [reject('no type')];
-  if (type === 'marking-definition') markings.addDefinition(object);
+  definitions.add(object);
   if (reader === undefined) {
     const isIgnored = IGNORED_TYPES.has(type) || type.startsWith('x-');
     return isIgnored ? [] : [reject(`unknown object type: ${printable(type)}`)];
   }
   try {
-    const made = reader.read(object, await markings.tlpOf(object));
+    const authors = reader.hasAuthors ? await definitions.authorsOf(object) : [];
+    const made = reader.read(object, await definitions.tlpOf(object), authors);
     return made.map((item) => ('rejected' in item ? reject(item.rejected) : item));
   } catch (error) {
     return [rejectedBy(error, reader.of, whereOf(record))];

@@ -15,6 +15,7 @@ import {
   writeStatements,
 } from '../indicators/state/state.queries.ts';
 import { indicatorId } from '../model/identity.ts';
+import { latestRecords } from '../model/source-record.ts';
 import {
   compareTlp,
   mergeStatements,
@@ -185,6 +186,7 @@ function withRecord(
     forDetection: record.forDetection,
     ofCertificate: record.ofCertificate ?? false,
     delistedAt: null,
+    records: latestRecords(record.records ?? []),
   };
   if (!before) return said;
   // The return of a delisted indicator to a snapshot list is a sighting.

@@ -21,12 +21,12 @@ import { type ImportContext, writePlanned } from './import-context.ts';
 
 /** The kinds of objects that a relationship may join (STIX 2.1 appendix B, as far as the API returns them). */
 const ALLOWED_ENDS: Record<RelationshipType, { from: readonly EntityKind[]; to: readonly EntityKind[] }> = {
-  indicates: { from: ['indicator'], to: ['actor', 'campaign', 'software', 'technique'] },
+  indicates: { from: ['indicator', 'attribute'], to: ['actor', 'campaign', 'software', 'technique'] },
   'attributed-to': { from: ['campaign'], to: ['actor'] },
   uses: { from: ['actor', 'campaign', 'software'], to: ['technique', 'software'] },
   'refers-to': {
-    from: ['report'],
-    to: ['indicator', 'actor', 'campaign', 'technique', 'software', 'report'],
+    from: ['report', 'attribute'],
+    to: ['indicator', 'actor', 'campaign', 'technique', 'software', 'report', 'attribute'],
   },
 };
 

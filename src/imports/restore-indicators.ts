@@ -12,6 +12,7 @@ import {
   writeIndicators,
   writeStatements,
 } from '../indicators/state/state.queries.ts';
+import { sameRecords } from '../model/source-record.ts';
 import { loadSources } from '../sources/store/sources.queries.ts';
 import { currentMatcher } from '../whitelist/current-matcher.ts';
 import type { ChangedObject } from './changes.queries.ts';
@@ -52,6 +53,7 @@ export async function planRestoredIndicators(
   for (const { id, before } of changes) {
     const indicator = known.get(id);
     if (!indicator || !source) continue;
+    const recordsBefore = indicator.statements.get(sourceId)?.records ?? [];
     if (before === null) {
       plan.unsaid.push(id);
       indicator.statements.delete(sourceId);
@@ -64,7 +66,8 @@ export async function planRestoredIndicators(
     const after = recompute(indicator, matcher, now);
     plan.shown.before += isShown(indicator.stored, now);
     plan.shown.after += isShown(after, now);
-    const write = changedRow(id, indicator, after);
+    const recordsAfter = indicator.statements.get(sourceId)?.records ?? [];
+    const write = changedRow(id, indicator, after, !sameRecords(recordsBefore, recordsAfter));
     if (write) plan.writes.push(write);
   }
   return plan;

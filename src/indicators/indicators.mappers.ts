@@ -1,8 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import type { Principal } from '../db/visibility.ts';
+import { toAttribute, toObjectPart } from '../entities/attributes.ts';
 import { summarize } from '../model/confidence.ts';
 import { defang } from '../model/refang.ts';
+import type { SourceRecord } from '../model/source-record.ts';
 import { compareTlp, decidingStatement, type SourceStatement } from '../model/statement.ts';
 import { refangedSearch, slugOf } from '../model/text.ts';
 import type { AnalystRow, findAdditionalColumns, findSuppressingEntry } from './details.queries.ts';
@@ -52,11 +54,33 @@ export function toContext(row: ContextRow, now: Date): IndicatorContext {
       attackGroupId: attack_group_id,
     })),
     campaigns: row.campaigns.map((campaign) => ({ ...campaign, slug: slugOf(campaign.name) })),
-    reports: row.reports.map(({ published_at, ...report }) => ({
+    reports: row.reports.map(({ published_at, authors, links, ...report }) => ({
       ...report,
       slug: slugOf(report.title),
       publishedAt: published_at ? new Date(published_at).toISOString() : null,
+      authors: authors ?? [],
+      links: links ?? [],
     })),
+    records: row.statements.flatMap(({ source: name, records }) =>
+      (records ?? []).map((record) => toRecord(name, record)),
+    ),
+    attributes: row.attributes.map(toAttribute),
+  };
+}
+
+function toRecord(source: string, record: SourceRecord): IndicatorContext['records'][number] {
+  return {
+    source,
+    id: record.id ?? null,
+    statedAt: record.statedAt ?? null,
+    name: record.name ?? null,
+    description: record.description ?? null,
+    direction: record.direction ?? null,
+    type: record.type ?? null,
+    category: record.category ?? null,
+    original: record.original ?? null,
+    killChainPhases: record.killChainPhases ?? [],
+    object: toObjectPart(record.object ?? null),
   };
 }
 
@@ -106,7 +130,7 @@ export function toDetail(parts: Parts, principal: Principal): Detail {
   };
 }
 
-function toSourceStatement({ source, ...stated }: SourceStatement): Detail['sources'][number] {
+function toSourceStatement({ source, records: _, ...stated }: SourceStatement): Detail['sources'][number] {
   return {
     sourceId: source.id,
     source: source.name,

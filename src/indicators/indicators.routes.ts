@@ -83,9 +83,11 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         collapse,
         wildcards,
         include,
+        group,
+        ids,
         ...filters
       } = request.query;
-      const given = { csvGuard, style, limit, order, collapse, wildcards, include };
+      const given = { csvGuard, style, limit, order, collapse, wildcards, include, group, ids };
       if (format !== 'json') {
         const selection = {
           principal: request.principal,
@@ -198,15 +200,27 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
       },
     },
     async (request, reply) => {
-      const { page, pageSize, csvGuard, style, limit, order, collapse, wildcards, include, ...filters } =
-        request.query;
+      const {
+        page,
+        pageSize,
+        csvGuard,
+        style,
+        limit,
+        order,
+        collapse,
+        wildcards,
+        include,
+        group,
+        ids,
+        ...filters
+      } = request.query;
       const format = FORMAT_NAMES.find((name) => name === request.params.format);
       if (!format)
         throw new ApiError('not_found', `There is no such format. Formats are ${FORMAT_NAMES.join(', ')}.`);
       const selection = { principal: request.principal, filters, ...pageOf(page, pageSize) };
       const wanted = exportRequest(
         format,
-        { csvGuard, style, limit, order, collapse, wildcards, include },
+        { csvGuard, style, limit, order, collapse, wildcards, include, group, ids },
         selection,
         exporter.publicAddress,
       );

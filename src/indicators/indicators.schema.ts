@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { MAX_PAGE_SIZE } from '../db/expressions.ts';
+import { Attribute, ObjectPart } from '../entities/attributes.ts';
 import { exportFormat, exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
 import {
@@ -161,6 +162,35 @@ const Enrichment = Type.Object(
   { description: 'What a provider answered about the indicator.' },
 );
 
+const SourceRecord = Type.Object(
+  {
+    source: Type.String({ description: 'The name of the source.' }),
+    id: nullable(Type.String({ description: 'The record’s id in its source.' })),
+    statedAt: nullable(dateTime({ description: 'When the source last stated it.' })),
+    name: nullable(Type.String({ description: 'Its name there.' })),
+    description: nullable(Type.String({ description: 'Its description or comment.' })),
+    direction: nullable(
+      stringEnum(['source', 'destination'], {
+        description: 'Whether attacks come from it or go to it, where the source says so.',
+      }),
+    ),
+    type: nullable(Type.String({ description: 'MISP’s type of attribute.' })),
+    category: nullable(Type.String({ description: 'MISP’s category.' })),
+    original: nullable(
+      Type.String({ description: 'The value there, where it has more than this indicator, such as a port.' }),
+    ),
+    killChainPhases: Type.Array(
+      Type.Object({
+        chain: Type.String({ description: 'Such as lockheed-martin-cyber-kill-chain.' }),
+        phase: Type.String({ description: 'Such as delivery.' }),
+      }),
+      { description: 'Steps of an attack.' },
+    ),
+    object: ObjectPart,
+  },
+  { description: 'A STIX object or a MISP attribute about it.' },
+);
+
 export const IndicatorContext = Type.Object(
   {
     id,
@@ -230,9 +260,19 @@ export const IndicatorContext = Type.Object(
         tlp: tlp(),
         tags,
         confidence: linkConfidence,
+        description: nullable(Type.String({ description: 'Its text.' })),
+        authors: Type.Array(Type.String(), { description: 'Persons and organisations.' }),
+        links: Type.Array(Type.String(), { description: 'Addresses that it gives.' }),
       }),
       { description: 'The reports that refer to it.' },
     ),
+    records: Type.Array(SourceRecord, {
+      description: 'What its sources’ records say of it, in their words.',
+    }),
+    attributes: Type.Array(Attribute, {
+      description:
+        'What its sources have beside it that is no indicator, at most 200: notes, and the other parts of its MISP objects.',
+    }),
   },
   {
     $id: 'IndicatorContext',
@@ -296,8 +336,27 @@ export const IndicatorContext = Type.Object(
             tlp: 'CLEAR',
             tags: ['campaign'],
             confidence: 75,
+            description: null,
+            authors: [],
+            links: [],
           },
         ],
+        records: [
+          {
+            source: 'Unit 42',
+            id: 'indicator--667eabee-0d7b-47b9-b59e-fd9512d8d62b',
+            statedAt: '2023-04-04T19:08:29.989Z',
+            name: null,
+            description: null,
+            direction: null,
+            type: null,
+            category: null,
+            original: null,
+            killChainPhases: [],
+            object: null,
+          },
+        ],
+        attributes: [],
       },
     ],
   },

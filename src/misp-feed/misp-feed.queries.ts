@@ -1,8 +1,15 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { linkedFrom } from '../db/expressions.ts';
 import { type Principal, visible } from '../db/visibility.ts';
+import { readEntities } from '../exports/export-context.queries.ts';
+import { headAsJson, headOf, parseGroup } from '../exports/export-groups.queries.ts';
 import { recordResponseVersion } from '../exports/response-version.queries.ts';
-import { FEED_RANGE_SIZE, type FeedRange, feedNumbersOf } from '../formats/misp-feed.ts';
+import { groupId, joinedGroups } from '../exports/row-groups.queries.ts';
+import { type Selection, selected } from '../exports/selection.queries.ts';
+import type { ExportEntity, GroupHead, MispGroup } from '../formats/format.ts';
+import { FEED_RANGE_SIZE, type FeedEvent, feedNumbersOf } from '../formats/misp-feed.ts';
+import { ROW_HASH } from '../indicators/read/summaries.queries.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 
 /** Returns the UUID of this installation, from which the uuids of its feed's events are derived. */
@@ -15,39 +22,100 @@ export async function readInstallation(db: Db): Promise<string> {
   return row.value;
 }
 
-export async function readLastNumber(db: Db): Promise<number> {
-  return (await db.selectFrom('revision').select('last_number').executeTakeFirstOrThrow()).last_number;
+/** Returns the ids of all groups that may have indicators which the principal sees. */
+export async function readGroupIds(db: Db, principal: Principal, by: MispGroup): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with range as (select generate_series(0, (select last_number from revision) / ${sql.lit(FEED_RANGE_SIZE)}) as number)
+    ${groupIds(principal, by)}
+  `.execute(db);
+  return rows.map(({ id }) => id);
 }
 
-function inRange(range: number) {
-  const { first, last } = feedNumbersOf(range);
-  return sql<SqlBool>`indicator.number between ${first} and ${last}`;
+function groupIds(principal: Principal, by: MispGroup): RawBuilder<unknown> {
+  switch (by) {
+    case 'number':
+      return sql`select number::text as id from range`;
+    case 'source':
+      return sql`select source.id || '/' || number as id from source, range`;
+    case 'campaign':
+    case 'report':
+      return sql`select id::text from ${sql.table(by)} where ${visible(by, principal)}
+        union all select '/' || number from range`;
+  }
 }
+
+/** Returns the selection of the indicators of a group. */
+export function selectionOf(principal: Principal, by: MispGroup, id: string): Selection {
+  const [uuid = '', range] = by === 'number' ? ['', id] : id.split('/');
+  const filter = { source: 'sourceId', campaign: 'campaignId', report: 'reportId', number: '' }[by];
+  return {
+    principal,
+    filters: uuid === '' ? {} : { [filter]: uuid },
+    ...(range !== undefined && { numbers: feedNumbersOf(Number(range)) }),
+    ...(uuid === '' && by !== 'number' && { inNo: by }),
+  };
+}
+
+/** The state of a report and of what it holds besides indicators. */
+const reportState = (principal: Principal) => sql`coalesce((
+  select extract(epoch from coalesce(report.modified_at, report.created_at)) || ' ' || coalesce((
+    select count(*) || ' ' || bit_xor(hashtextextended(attribute.id || ' '
+      || extract(epoch from coalesce(attribute.modified_at, attribute.created_at)), 0))
+    from attribute where ${linkedFrom('report', 'attribute', principal)}), '')
+  from report where report.id::text = grp.id), '')`;
 
 /**
- * Returns the ranges of numbers that have indicators visible to the principal, and when each last changed for
- * that principal.
- * @param only restricts the result to this range
+ * Returns the groups that have indicators visible to the principal, and when each last changed for that principal.
+ * @param only restricts the result to this group
  */
-export async function readFeedRanges(
+export async function readFeedEvents(
   db: Db,
   principal: Principal,
-  types: readonly IndicatorType[],
-  only?: number,
-): Promise<FeedRange[]> {
-  const wanted = only === undefined ? sql<SqlBool>`true` : inRange(only);
-  const { rows } = await sql<Omit<FeedRange, 'changedAt'> & { digest: string }>`
-    select number / ${FEED_RANGE_SIZE}::bigint as range, max(tlp) as tlp, max(last_seen) as "lastSeen",
-      count(*) || ' ' || bit_xor(indicator_hash(id, version, created_at, modified_at)) as digest
-    from indicator
-    where type in (${sql.join(types)}) and ${wanted} and ${visible('indicator', principal)}
-    group by 1 order by 1
+  { types, by, only }: { types: readonly IndicatorType[]; by: MispGroup; only?: string },
+): Promise<FeedEvent[]> {
+  const grouping = { by, isDivided: true, hasHeads: false };
+  const head = headAsJson(
+    { tlp: sql`grp.tlp`, lastSeen: sql`grp.last_seen` },
+    headOf(by, principal, sql`grp.id`, only !== undefined),
+  );
+  const selection = only === undefined ? { principal, filters: {} } : selectionOf(principal, by, only);
+  const rowsByGroup = selected(db, selection)
+    .leftJoinLateral(joinedGroups(grouping, principal), (join) => join.onTrue())
+    .where(sql<SqlBool>`indicator.type in (${sql.join(types)})`)
+    .select([
+      groupId(grouping).as('id'),
+      sql`max(indicator.tlp)`.as('tlp'),
+      sql`max(indicator.last_seen)`.as('last_seen'),
+      sql`count(*) || ' ' || bit_xor(${ROW_HASH})`.as('digest'),
+    ])
+    .groupBy(sql`1`);
+  const { rows } = await sql<{ group: string; digest: string }>`
+    select jsonb_build_object('id', grp.id, 'head', ${head})::text as group,
+      grp.digest || ${by === 'report' ? sql`' ' || ${reportState(principal)}` : sql`''`} as digest
+    from (${rowsByGroup}) as grp
+    where ${only === undefined ? sql`true` : sql`grp.id = ${only}`}
+    order by ${by === 'number' ? sql`grp.id::bigint` : sql`grp.id`}
   `.execute(db);
-  const cacheKey = (range: number) => `misp feed ${principal.tlpCeiling} ${range}`;
-  const digests = rows.map(({ range, digest }) => ({ request: cacheKey(range), digest }));
-  const since = await recordResponseVersion(db, digests, principal.now);
-  return rows.map(({ digest: _, ...range }) => ({
-    ...range,
-    changedAt: since.get(cacheKey(range.range)) ?? principal.now,
+  const events = rows.map(({ group, digest }) => ({
+    ...(parseGroup(group) as { id: string; head: GroupHead }),
+    digest,
   }));
+  const cacheKey = (group: string) =>
+    `misp feed ${principal.tlpCeiling} ${by === 'number' ? '' : `${by} `}${group}`;
+  const digests = events.map((event) => ({ request: cacheKey(event.id), digest: event.digest }));
+  const since = await recordResponseVersion(db, digests, principal.now);
+  return events.map(({ digest: _, ...event }) => ({
+    ...event,
+    changedAt: since.get(cacheKey(event.id)) ?? principal.now,
+  }));
+}
+
+/** Returns the visible entities that the events are about. */
+export async function readFeedEntities(
+  db: Db,
+  principal: Principal,
+  events: readonly FeedEvent[],
+): Promise<ExportEntity[]> {
+  const ids = new Set(events.flatMap(({ head }) => [...head.entityIds, ...(head.report?.entityIds ?? [])]));
+  return ids.size === 0 ? [] : readEntities(db, principal, [...ids]);
 }

@@ -1,22 +1,33 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import type { FastifyContextConfig } from 'fastify';
-import { Type } from 'typebox';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import type { Db } from '../db/database.ts';
+import type { Principal } from '../db/visibility.ts';
 import { EXPORT_HEADERS, MispEvent, MispManifest } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
-import type { ExportFormat, ExportShape } from '../formats/format.ts';
+import { type ExportFormat, type ExportShape, MISP_GROUPS, type MispGroup } from '../formats/format.ts';
+import { galaxyTags } from '../formats/misp/tags.ts';
 import { mispFormat } from '../formats/misp.ts';
 import {
+  type FeedEvent,
+  feedEventUuid,
   feedHashes,
   feedManifest,
-  feedNumbersOf,
-  feedRangeOfUuid,
+  type MispFeed,
   writeFeedEvent,
 } from '../formats/misp-feed.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, fileResponses, KEY_OR_BASIC, NO_CACHE, textContent } from '../http/routes.ts';
-import { readFeedRanges, readInstallation, readLastNumber } from './misp-feed.queries.ts';
+import { namedEnum } from '../http/schema.ts';
+import {
+  readFeedEntities,
+  readFeedEvents,
+  readGroupIds,
+  readInstallation,
+  selectionOf,
+} from './misp-feed.queries.ts';
 
 const PREFIX = '/api/v1/feeds/misp';
 const MISP = mispFormat({ context: false });
@@ -34,42 +45,89 @@ interface Options {
   exporter: Exporter;
 }
 
-/** Routes of a feed for MISP, which reads the manifest, then the events that are newer than its own. */
-export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { database, exporter }) => {
-  const { db } = database;
+/** The groups that have a path of their own; ranges of numbers are the feed without one. */
+const NAMED_GROUPS = ['source', 'campaign', 'report'] as const satisfies readonly MispGroup[];
+
+const uuid = Type.String({
+  description: 'The uuid, as the manifest has it; each installation has its own.',
+  examples: ['c3bc72fb-38cc-5926-9cb5-08bb29533f02'],
+});
+export const feedGroup = namedEnum(
+  'FeedGroup',
+  NAMED_GROUPS,
+  'What each event of a MISP feed is made of: a source, campaign or report.',
+);
+const group = feedGroup({ description: 'What an event is made of.', examples: ['report'] });
+
+/** Routes of feeds for MISP, which reads the manifest, then the events that are newer than its own. */
+export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+  const of = feeds(options);
+  addFeed(app, of, {
+    path: PREFIX,
+    suffix: '',
+    name: 'the MISP feed',
+    event: 'the indicators of a range of numbers: a change moves one small event',
+    params: {},
+    groupOf: () => 'number',
+  });
+  addFeed(app, of, {
+    path: `${PREFIX}/by-:group`,
+    suffix: 'ByGroup',
+    name: 'a MISP feed by group',
+    event:
+      'a report (its title, date, tags, galaxy clusters, objects and texts, and the indicators that it refers to), a campaign or a part of a source; indicators that are in no report or campaign are in events by ranges of numbers',
+    params: { group },
+    groupOf: (params) => (params as { group: MispGroup }).group,
+  });
+};
+
+interface FeedRoutes {
+  path: string;
+  /** Of the names of its operations. */
+  suffix: string;
+  name: string;
+  /** What an event is. */
+  event: string;
+  params: Record<string, TSchema>;
+  groupOf(params: unknown): MispGroup;
+}
+
+type App = Parameters<typeof mispFeedRoutes>[0];
+
+function addFeed(app: App, of: ReturnType<typeof feeds>, feed: FeedRoutes): void {
+  const { path, suffix, name, event, groupOf } = feed;
+  const shared = { tags: ['MISP feed'], security: KEY_OR_BASIC, querystring: Type.Object({}) };
+  const params = Type.Object(feed.params);
 
   app.get(
-    `${PREFIX}/manifest.json`,
+    `${path}/manifest.json`,
     {
       config: ACCESS,
       schema: {
-        operationId: 'getMispFeedManifest',
-        tags: ['MISP feed'],
-        security: KEY_OR_BASIC,
-        summary: 'Read the manifest of the MISP feed',
-        description: 'Which events there are, and when each has changed.',
-        querystring: Type.Object({}),
+        ...shared,
+        operationId: `getMispFeedManifest${suffix}`,
+        summary: `Read the manifest of ${name}`,
+        description: `Which events there are, and when each has changed. An event is ${event}.`,
+        params,
         response: apiResponses(MispManifest, 'The manifest, by the uuids of the events.', [400]),
       },
     },
-    async ({ principal }, reply) => {
-      const ranges = await readFeedRanges(db, principal, MISP.types);
-      const manifest = feedManifest(await readInstallation(db), ranges);
+    async ({ principal, params: given }, reply) => {
+      const manifest = await of(groupOf(given)).manifest(principal);
       return reply.header('cache-control', NO_CACHE).type(JSON_TYPE).send(manifest);
     },
   );
 
   app.get(
-    `${PREFIX}/hashes.csv`,
+    `${path}/hashes.csv`,
     {
       config: { ...ACCESS, mediaTypes: ['text/csv'] },
       schema: {
-        operationId: 'getMispFeedHashes',
-        tags: ['MISP feed'],
-        security: KEY_OR_BASIC,
-        summary: 'Read the hashes of the MISP feed',
+        ...shared,
+        operationId: `getMispFeedHashes${suffix}`,
+        summary: `Read the hashes of ${name}`,
         description: 'MD5 of each value and the uuid of its event: what MISP looks its own attributes up in.',
-        querystring: Type.Object({}),
+        params,
         response: fileResponses(
           textContent('text/csv', HASHES_EXAMPLE),
           'The hashes.',
@@ -78,63 +136,106 @@ export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { 
         ),
       },
     },
-    async (request, reply) => {
-      const installation = await readInstallation(db);
-      return sendExport(request, reply, exporter, {
-        selection: { principal: request.principal, filters: {} },
-        format: hashesFormat(installation),
-        variant: `hashes of ${installation}`,
-        fileName: 'hashes',
-      });
-    },
+    async (request, reply) => of(groupOf(request.params)).sendHashes(request, reply),
   );
 
   app.get(
-    `${PREFIX}/:uuid.json`,
+    `${path}/:uuid.json`,
     {
       config: ACCESS,
       schema: {
-        operationId: 'getMispFeedEvent',
-        tags: ['MISP feed'],
-        security: KEY_OR_BASIC,
-        summary: 'Read an event of the MISP feed',
-        description: 'The indicators of a range of numbers: a change moves one small event.',
-        params: Type.Object({
-          uuid: Type.String({
-            description: 'The uuid, as the manifest has it; each installation has its own.',
-            examples: ['c3bc72fb-38cc-5926-9cb5-08bb29533f02'],
-          }),
-        }),
-        querystring: Type.Object({}),
+        ...shared,
+        operationId: `getMispFeedEvent${suffix}`,
+        summary: `Read an event of ${name}`,
+        description: `The event is ${event}.`,
+        params: Type.Object({ ...feed.params, uuid }),
         response: apiResponses(MispEvent, 'The event.', [400, 404]),
       },
     },
-    async ({ principal, params }, reply) => {
-      const installation = await readInstallation(db);
-      const number = feedRangeOfUuid(installation, params.uuid.toLowerCase(), await readLastNumber(db));
-      // The range is read before its rows, so that a change in between appears in the next manifest.
-      const [range] = number === null ? [] : await readFeedRanges(db, principal, MISP.types, number);
-      if (!range) throw new ApiError('not_found', 'There is no such event in the feed.');
-      const selection = { principal, filters: {}, numbers: feedNumbersOf(range.range) };
-      const snapshot = await openSnapshot(database, selection, ROWS, '');
-      let text = '';
-      for await (const piece of writeFeedEvent(installation, range, snapshot.read())) text += piece;
+    async ({ principal, params: given }, reply) => {
+      const { uuid: wanted } = given as { uuid: string };
+      const text = await of(groupOf(given)).event(principal, wanted.toLowerCase());
+      if (text === null) throw new ApiError('not_found', 'There is no such event in the feed.');
       return reply.header('cache-control', NO_CACHE).type(JSON_TYPE).send(text);
     },
   );
-};
+}
 
-function hashesFormat(installation: string): ExportFormat {
+/** Returns the feed of each group. */
+function feeds({ database, exporter }: Options) {
+  const { db } = database;
+  const known = new Map(MISP_GROUPS.map((by) => [by, groupFinder(db, by)]));
+  return (by: MispGroup) => {
+    const feedOf = async (principal: Principal, found: readonly FeedEvent[]): Promise<MispFeed> => ({
+      installation: await readInstallation(db),
+      group: by,
+      galaxies: galaxyTags(await readFeedEntities(db, principal, found)),
+      publicAddress: exporter.publicAddress,
+    });
+    return {
+      async manifest(principal: Principal): Promise<string> {
+        const found = await readFeedEvents(db, principal, { types: MISP.types, by });
+        return feedManifest(await feedOf(principal, found), found);
+      },
+      async sendHashes(request: FastifyRequest, reply: FastifyReply) {
+        const installation = await readInstallation(db);
+        return sendExport(request, reply, exporter, {
+          selection: { principal: request.principal, filters: {} },
+          format: hashesFormat(installation, by),
+          variant: `hashes of ${installation} by ${by}`,
+          fileName: 'hashes',
+        });
+      },
+      /** @returns null: there is no such event */
+      async event(principal: Principal, wanted: string): Promise<string | null> {
+        const id = await known.get(by)?.(principal, wanted);
+        // The group is read before its rows, so that a change in between appears in the next manifest.
+        const found =
+          id === undefined ? [] : await readFeedEvents(db, principal, { types: MISP.types, by, only: id });
+        const [event] = found;
+        if (!event) return null;
+        const snapshot = await openSnapshot(database, selectionOf(principal, by, event.id), ROWS, '');
+        let text = '';
+        for await (const piece of writeFeedEvent(await feedOf(principal, found), event, snapshot.read()))
+          text += piece;
+        return text;
+      },
+    };
+  };
+}
+
+/** Returns a function that finds the id of the group whose event has a uuid, which is derived from it. */
+function groupFinder(
+  db: Db,
+  by: MispGroup,
+): (principal: Principal, uuid: string) => Promise<string | undefined> {
+  const known = new Map<string, string>();
+  return async (principal, uuid) => {
+    const id = known.get(uuid);
+    if (id !== undefined) return id;
+    const installation = await readInstallation(db);
+    for (const one of await readGroupIds(db, principal, by))
+      known.set(feedEventUuid({ installation, group: by }, one), one);
+    return known.get(uuid);
+  };
+}
+
+function hashesFormat(installation: string, by: MispGroup): ExportFormat {
   return {
     mediaType: 'text/csv; charset=utf-8; header=absent',
     extension: 'csv',
     types: MISP.types,
     detectionOnly: false,
-    order: 'number',
-    columns: ['number', 'type', 'value', 'normalized'],
+    ...(by === 'number'
+      ? { order: 'number' as const, columns: ['number', 'type', 'value', 'normalized'] }
+      : {
+          order: 'list' as const,
+          columns: ['number', 'type', 'value', 'normalized', 'group'],
+          group: { by, isDivided: true, hasHeads: false },
+        }),
     reads: {},
     async *write(batches) {
-      for await (const batch of batches) yield feedHashes(installation, batch);
+      for await (const batch of batches) yield feedHashes({ installation, group: by }, batch);
     },
   };
 }

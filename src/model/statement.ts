@@ -1,4 +1,5 @@
 import { effectiveConfidence } from './confidence.ts';
+import { mergeRecords, type SourceRecord, sameRecords } from './source-record.ts';
 import { type IndicatorType, SEVERITIES, type Severity, TLPS, type Tlp } from './vocabulary.ts';
 
 /** The statement of one source about one indicator. Null: not stated. */
@@ -23,6 +24,8 @@ export interface Statement {
    * When it was found missing from a list that had contained it; null: the list contains it, or never did.
    */
   delistedAt: Date | null;
+  /** What its records say besides, the latest first. */
+  records: readonly SourceRecord[];
 }
 
 /**
@@ -63,6 +66,8 @@ export interface ResolvedIndicator {
   expiresAt: Date | null;
   forDetection: boolean;
   ofCertificate: boolean;
+  /** Whether any source has records about it. */
+  hasRecords: boolean;
 }
 
 /**
@@ -86,6 +91,7 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     ofCertificate: a.ofCertificate || b.ofCertificate,
     // An indicator that is stated again is on the list again.
     delistedAt: a.delistedAt && b.delistedAt && latest(a.delistedAt, b.delistedAt),
+    records: mergeRecords(a.records, b.records),
   };
 }
 
@@ -122,7 +128,8 @@ export function sameStatement(a: Statement, b: Statement): boolean {
     a.forDetection === b.forDetection &&
     a.ofCertificate === b.ofCertificate &&
     a.tags.length === b.tags.length &&
-    a.tags.every((tag, i) => tag === b.tags[i])
+    a.tags.every((tag, i) => tag === b.tags[i]) &&
+    sameRecords(a.records, b.records)
   );
 }
 
@@ -155,6 +162,7 @@ export function resolve(
     expiresAt: expiries.includes(null) ? null : expiries.reduce(latest, null),
     forDetection: statements.some(({ forDetection }) => forDetection),
     ofCertificate: statements.some(({ ofCertificate }) => ofCertificate),
+    hasRecords: statements.some(({ records }) => records.length > 0),
   };
 }
 

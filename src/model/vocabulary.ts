@@ -45,8 +45,16 @@ export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 export const VERDICTS = ['UNKNOWN', 'BENIGN', 'SUSPICIOUS', 'MALICIOUS'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-const ENTITY_KINDS = ['indicator', 'actor', 'campaign', 'technique', 'software', 'report'] as const;
+const ENTITY_KINDS = [
+  'indicator',
+  'actor',
+  'campaign',
+  'technique',
+  'software',
+  'report',
+  'attribute',
+] as const;
 export type EntityKind = (typeof ENTITY_KINDS)[number];
 
-/** `refers-to` joins a report to what it is about; the others are STIX relationship types. */
+/** `refers-to` joins a report, or a note, to what it is about; the others are STIX relationship types. */
 export type RelationshipType = 'indicates' | 'attributed-to' | 'uses' | 'refers-to';

@@ -327,6 +327,8 @@ onEveryEngine((engine) => {
             confidence: 77,
           }),
         ],
+        records: [],
+        attributes: [],
       });
       await tipline.close();
     });

@@ -114,8 +114,9 @@ onEveryEngine((engine) => {
       for (const operation of operations) {
         if (operation.path.includes('{uuid}')) {
           // Each installation has other uuids.
-          const manifest = (await tipline.get('/api/v1/feeds/misp/manifest.json')).json();
-          const [parameter] = operation.parameters ?? [];
+          const path = operation.path.replace('{uuid}', 'manifest').replace('{group}', 'report');
+          const manifest = (await tipline.get(path)).json();
+          const parameter = operation.parameters?.find(({ name }) => name === 'uuid');
           if (parameter) parameter.example = Object.keys(manifest)[0];
         }
         const query = (operation.parameters ?? []).filter(

@@ -39,7 +39,10 @@ export function exportIndicator(
     forDetection: true,
     ofCertificate: false,
     externalIds: [],
+    records: [],
+    originalIds: [],
     indicates: [],
+    group: null,
     ...fields,
   };
 }
@@ -151,6 +154,9 @@ const latest = (dates: Instant[]) => (dates.length === 0 ? null : new Date(Math.
 /** What stands before the rows; by default as it follows from them. */
 const CHANGED_AT = new Date('2026-05-26T00:00:00.000Z');
 
+/** Yields nothing. */
+export async function* nothing() {}
+
 function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo> = {}): ExportInfo {
   return {
     query: '',
@@ -170,6 +176,8 @@ function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo
     day: new Date('2026-05-27T00:00:00.000Z'),
     entities: [],
     relationships: [],
+    attributes: nothing,
+    reports: nothing,
     ...fields,
   };
 }

@@ -39,9 +39,16 @@ const IOC = ['Payload delivery', 'Network activity', 'External analysis'];
 const FILE = ['Payload delivery', 'Artifacts dropped', 'Payload installation', 'External analysis'];
 const HASH = (length: number) => new RegExp(`^[0-9a-f]{${length}}$`);
 
+const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:]+)$/;
+const MAILBOX = /^[^\sA-Z]+@[^\sA-Z]+\.[^\sA-Z]+$/;
+
 /** By type: the categories that may hold it, and the form of its values. */
 const TYPES: Record<string, { categories: string[]; form: RegExp }> = {
-  'ip-dst': { categories: IOC, form: /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:]+)$/ },
+  'ip-src': { categories: IOC, form: ADDRESS },
+  'ip-dst': { categories: IOC, form: ADDRESS },
+  hostname: { categories: IOC, form: /^[a-z0-9.\-_]+\.[a-z0-9-]{2,}$/ },
+  'email-src': { categories: ['Payload delivery', 'Network activity', 'Social network'], form: MAILBOX },
+  'email-dst': { categories: ['Payload delivery', 'Network activity', 'Social network'], form: MAILBOX },
   domain: { categories: IOC, form: /^[a-z0-9.\-_]+\.[a-z0-9-]{2,}$/ },
   url: { categories: IOC, form: /^[^\n]+$/ },
   md5: { categories: FILE, form: HASH(32) },
@@ -49,7 +56,7 @@ const TYPES: Record<string, { categories: string[]; form: RegExp }> = {
   sha256: { categories: FILE, form: HASH(64) },
   email: {
     categories: ['Payload delivery', 'Network activity', 'Attribution', 'Social network', 'Person'],
-    form: /^[^\sA-Z]+@[^\sA-Z]+\.[^\sA-Z]+$/,
+    form: MAILBOX,
   },
   vulnerability: {
     categories: ['Payload delivery', 'Payload installation', 'External analysis'],

@@ -1,6 +1,7 @@
 import type { ExportIndicator } from '../../src/formats/format.ts';
 import type { IndicatorRecord } from '../../src/importers/importer.ts';
 import { indicatorId } from '../../src/model/identity.ts';
+import { latestRecords } from '../../src/model/source-record.ts';
 import {
   mergeStatements,
   resolve,
@@ -46,13 +47,25 @@ function statementOf(record: IndicatorRecord): Statement {
   const tlp = record.tlp ?? DEFAULTS.tlp;
   const stated = { statedAt, firstSeen, lastSeen, expiresAt, confidence, severity, forDetection, tlp };
   const ofCertificate = record.ofCertificate ?? false;
-  return { ...stated, ofCertificate, importedAt: NOW, tags: uniqueTags(record.tags), delistedAt: null };
+  const records = latestRecords(record.records ?? []);
+  return {
+    ...stated,
+    ofCertificate,
+    records,
+    importedAt: NOW,
+    tags: uniqueTags(record.tags),
+    delistedAt: null,
+  };
 }
 
 type Row = { value: string; record: IndicatorRecord; ids: Set<string>; statement: Statement };
 
 function exportRow({ value, record, ids, statement }: Row): Omit<ExportIndicator, 'id' | 'number'> {
-  const { sourceId: _, ...shown } = resolve(record.type, [{ ...statement, source: SOURCE }], [], null);
+  const {
+    sourceId: _,
+    hasRecords: __,
+    ...shown
+  } = resolve(record.type, [{ ...statement, source: SOURCE }], [], null);
   return {
     ...shown,
     version: 1,
@@ -63,6 +76,9 @@ function exportRow({ value, record, ids, statement }: Row): Omit<ExportIndicator
     createdAt: NOW,
     modifiedAt: NOW,
     externalIds: [...ids].sort(),
+    records: statement.records.map((said) => ({ ...said, source: SOURCE.name })),
+    originalIds: [],
     indicates: [],
+    group: null,
   };
 }

@@ -3,7 +3,7 @@ import { Skipped } from '../../src/formats/skipped.ts';
 import { stixFormat } from '../../src/formats/stix.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { expectGolden } from './golden.ts';
-import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
+import { exportIndicator, GOLDEN, HOSTILE, nothing, written } from './input.ts';
 import { bundleProblems } from './stix-rules.ts';
 
 const stix = stixFormat({ context: false });
@@ -52,7 +52,10 @@ describe('stix', () => {
       yield HOSTILE;
     }
     const info = { query: '', digest: '', total: 0, tlps: [], changedAt: null, day: null, lastSeen: null };
-    const rest = { entities: [], relationships: [], addressRules: new Map() };
+    const rest = {
+      ...{ entities: [], relationships: [], addressRules: new Map() },
+      ...{ attributes: nothing, reports: nothing },
+    };
     for await (const piece of stix.write(batches(), { ...info, ...rest }, new Skipped())) pieces.push(piece);
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024);
   });

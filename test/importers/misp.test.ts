@@ -70,6 +70,8 @@ describe('a MISP attribute', () => {
   it('includes the fields of the attribute and its event', async () => {
     const fields = {
       to_ids: false,
+      category: 'Network activity',
+      comment: ' Seen in a mail ',
       Tag: [{ name: 'C2' }, { name: 'tlp:amber' }],
       first_seen: '2024-01-15T00:00:00.000000+00:00',
     };
@@ -91,6 +93,16 @@ describe('a MISP attribute', () => {
         lastSeen: new Date('2024-03-01'),
         expiresAt: null,
         forDetection: false,
+        records: [
+          {
+            id: `indicator--${own.uuid}`,
+            statedAt: '2024-03-01T00:00:00.000Z',
+            reportId: `report--${uuid(1)}`,
+            description: 'Seen in a mail',
+            type: 'domain',
+            category: 'Network activity',
+          },
+        ],
       },
     ]);
   });
@@ -122,25 +134,101 @@ describe('a MISP attribute', () => {
     expect((await indicatorsOf([], { Object: objects })).map(({ type }) => type)).toEqual(['MD5', 'SHA256']);
   });
 
+  it.each(['text', 'link', 'imphash', 'yara', 'ja3-fingerprint-md5', 'port'])(
+    'of type %s is an attribute of its report',
+    async (type) => {
+      const own = attribute(type, 'x', {
+        comment: 'A comment',
+        category: 'Other',
+        Tag: [{ name: 'tlp:amber' }],
+      });
+      const records = await recordsOf([own], { Tag: [{ name: 'of the event' }] });
+      const id = `x-misp-attribute--${own.uuid}`;
+      expect(ofKind(records, 'attribute')).toEqual([
+        {
+          kind: 'attribute',
+          externalIds: [id],
+          statedAt: new Date('2024-03-01'),
+          tlp: 'AMBER',
+          confidence: null,
+          type,
+          value: 'x',
+          name: null,
+          description: 'A comment',
+          category: 'Other',
+          forDetection: true,
+          object: null,
+          tags: [],
+        },
+      ]);
+      expect(ofKind(records, 'relationship')).toEqual([
+        { kind: 'relationship', type: 'refers-to', from: `report--${uuid(1)}`, to: id, tlp: 'AMBER' },
+      ]);
+    },
+  );
+
   it.each([
-    'text',
-    'comment',
-    'other',
-    'link',
-    'port',
-    'datetime',
-    'counter',
-    'size-in-bytes',
-    'float',
-    'boolean',
-  ])('of type %s is ignored', async (type) => {
-    expect(countByOutcome(await recordsOf([attribute(type, 'x', { deleted: true })]))).toEqual({ report: 1 });
+    [attribute('text', ''), 'no value'],
+    [attribute('text', 'x'.repeat(262_145)), 'value longer than 262144 characters'],
+    [attribute('text', 'x', { deleted: true }), 'deleted in its source'],
+    [attribute('<b>', 'x'), 'type not supported: ?b?'],
+  ])('like %j, of a type that no indicator has, is rejected with the reason', async (broken, reason) => {
+    const rejected = ofKind(await recordsOf([broken]), 'rejected');
+    expect(rejected).toMatchObject([{ of: 'attribute', reason }]);
   });
 
   it.each([
-    [attribute('imphash', MD5), 'type not supported: imphash'],
-    [attribute('constructor', 'x'), 'type not supported: constructor'],
-    [attribute('uri', '/path'), 'type not supported: uri'],
+    ['ip-src', 'source'],
+    ['ip-dst', 'destination'],
+    ['email-src', 'source'],
+    ['email-dst', 'destination'],
+    ['email', undefined],
+  ])('of type %s has the direction %s', async (type, direction) => {
+    const value = type.startsWith('ip') ? '192.0.2.1' : 'a@example.com';
+    expect((await indicatorsOf([attribute(type, value)]))[0]?.records?.[0]?.direction).toBe(direction);
+  });
+
+  it('with a port keeps the whole value', async () => {
+    const [one] = await indicatorsOf([attribute('ip-dst|port', '192.0.2.1|443')]);
+    expect(one?.records).toMatchObject([{ original: '192.0.2.1|443' }]);
+  });
+
+  it('of two indicators states neither in the record of the other, because one may be hidden', async () => {
+    const two = await indicatorsOf([attribute('domain|ip', 'bad.example.com|192.0.2.1')]);
+    expect(two.map(({ records }) => records?.[0])).toEqual([
+      expect.objectContaining({ isShared: true }),
+      expect.objectContaining({ isShared: true }),
+    ]);
+    expect(JSON.stringify(two.map(({ records }) => records))).not.toContain('bad.example.com');
+  });
+
+  it('of an object names the object and its part in it', async () => {
+    const object = {
+      uuid: uuid(77),
+      name: 'file',
+      'meta-category': 'file',
+      template_uuid: uuid(78),
+      template_version: '24',
+      comment: 'Dropped',
+      Attribute: [
+        attribute('md5', MD5, { object_relation: 'md5' }),
+        attribute('imphash', MD5, { object_relation: 'imphash' }),
+      ],
+    };
+    const records = await recordsOf([], { Object: [object] });
+    const whole = {
+      id: uuid(77),
+      name: 'file',
+      metaCategory: 'file',
+      templateId: uuid(78),
+      templateVersion: '24',
+      comment: 'Dropped',
+    };
+    expect(ofKind(records, 'indicator')[0]?.records?.[0]?.object).toEqual({ ...whole, relation: 'md5' });
+    expect(ofKind(records, 'attribute')[0]?.object).toEqual({ ...whole, relation: 'imphash' });
+  });
+
+  it.each([
     [attribute('ip-dst', '192.0.2.0/24'), expect.any(String)],
     [attribute('filename|md5', 'a.exe'), 'composite value without its second part'],
     [attribute('domain', 'bad.example.com', { deleted: true }), 'deleted in its source'],
@@ -175,7 +263,9 @@ describe('a MISP event', () => {
       { name: 'misp-galaxy:sector="Bank"' },
       { name: 'OSINT' },
     ];
-    expect(await recordsOf([attribute('link', 'https://example.com/r'), own], { Tag })).toEqual([
+    const link = attribute('link', 'https://example.com/r');
+    const Orgc = { name: 'An organisation', uuid: uuid(79) };
+    expect(await recordsOf([link, own], { Tag, Orgc })).toEqual([
       {
         kind: 'report',
         externalIds: [`report--${uuid(1)}`],
@@ -187,7 +277,11 @@ describe('a MISP event', () => {
         publishedAt: new Date('2024-02-01'),
         tags: ['OSINT'],
         url: 'https://example.com/r',
+        authors: ['An organisation'],
+        links: ['https://example.com/r'],
       },
+      expect.objectContaining({ kind: 'attribute', type: 'link', value: 'https://example.com/r' }),
+      expect.objectContaining({ kind: 'relationship', to: `x-misp-attribute--${link.uuid}` }),
       expect.objectContaining({
         kind: 'indicator',
         tags: ['OSINT', 'misp-galaxy:sector="Bank"'],
@@ -201,6 +295,19 @@ describe('a MISP event', () => {
         tlp: 'AMBER_STRICT',
       },
     ]);
+  });
+
+  it('keeps its texts as notes', async () => {
+    const text = { uuid: uuid(80), name: 'Analysis', content: '# What happened', timestamp: '1709251200' };
+    const deleted = { ...text, uuid: uuid(81), deleted: true };
+    const records = await recordsOf([], { EventReport: [text, deleted] });
+    expect(ofKind(records, 'attribute')).toMatchObject([
+      { externalIds: [`note--${uuid(80)}`], type: 'note', name: 'Analysis', value: '# What happened' },
+    ]);
+    expect(ofKind(records, 'relationship')).toMatchObject([
+      { type: 'refers-to', from: `report--${uuid(1)}`, to: `note--${uuid(80)}` },
+    ]);
+    expect(ofKind(records, 'rejected')).toMatchObject([{ of: 'attribute', reason: 'deleted in its source' }]);
   });
 
   it('without a title loses the report, not the indicators', async () => {

@@ -38,6 +38,8 @@ describe('an OTX pulse', () => {
         publishedAt: new Date('2026-01-02T10:00:00.123Z'),
         tags: ['phishing'],
         url: 'https://example.com/report',
+        authors: ['someone'],
+        links: ['https://example.com/report'],
       },
     ]);
   });
@@ -85,13 +87,27 @@ describe('an OTX pulse', () => {
     ['FilePath', 'C:\\a.exe', 'indicator FILENAME'],
     ['BitcoinAddress', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', 'indicator BTC_ADDRESS'],
     ['CIDR', '192.0.2.0/24', 'rejected indicator: a network, not an address'],
-    ['FileHash-PEHASH', 'a'.repeat(40), 'rejected indicator: unknown type: filehash-pehash'],
-    ['FileHash-IMPHASH', 'a'.repeat(32), 'rejected indicator: unknown type: filehash-imphash'],
-    ['YARA', 'x', 'rejected indicator: unknown type: yara'],
-    ['JA3', 'a'.repeat(32), 'rejected indicator: unknown type: ja3'],
+    ['FileHash-PEHASH', 'a'.repeat(40), 'attribute'],
+    ['FileHash-IMPHASH', 'a'.repeat(32), 'attribute'],
+    ['YARA', 'x', 'attribute'],
+    ['JA3', 'a'.repeat(32), 'attribute'],
     ['SSLCertFingerprint', 'a'.repeat(40), 'indicator SHA1'],
   ])('of type %s yields %s: %s', async (type, indicator, outcome) => {
     expect(countByOutcome((await withIndicators({ type, indicator })).records)).toHaveProperty([outcome], 1);
+  });
+
+  it('keeps the title and the description of an indicator', async () => {
+    const named = { type: 'domain', indicator: 'example.com', title: 'C2', description: 'Seen in May' };
+    const [one] = ofKind((await withIndicators(named)).records, 'indicator');
+    expect(one?.records).toMatchObject([{ reportId: REPORT_ID, name: 'C2', description: 'Seen in May' }]);
+  });
+
+  it('keeps the text of a rule', async () => {
+    const rule = { type: 'YARA', indicator: 'a'.repeat(40), title: 'Loader', content: 'rule loader {}' };
+    const { records } = await withIndicators(rule);
+    expect(ofKind(records, 'attribute')).toMatchObject([
+      { type: 'yara', name: 'Loader', value: 'rule loader {}', forDetection: true },
+    ]);
   });
 
   it('keeps inactive indicators, not for detection, with their expiry', async () => {

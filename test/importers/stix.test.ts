@@ -33,6 +33,12 @@ describe('a STIX indicator', () => {
       indicator_types: ['malicious-activity'],
       confidence: 80,
       valid_until: '2025-01-01T00:00:00Z',
+      name: ' C2 of Example ',
+      description: 'Seen in a mail',
+      kill_chain_phases: [
+        { kill_chain_name: 'mitre-attack', phase_name: 'command-and-control' },
+        { kill_chain_name: 'mitre-attack' },
+      ],
     };
     expect(await recordsOf(indicator(stated))).toEqual([
       {
@@ -50,8 +56,52 @@ describe('a STIX indicator', () => {
         lastSeen: new Date(MODIFIED),
         expiresAt: new Date('2025-01-01'),
         forDetection: true,
+        records: [
+          {
+            id: `indicator--${uuid(1)}`,
+            statedAt: new Date(MODIFIED).toISOString(),
+            name: 'C2 of Example',
+            description: 'Seen in a mail',
+            killChainPhases: [{ chain: 'mitre-attack', phase: 'command-and-control' }],
+          },
+        ],
       },
     ]);
+  });
+
+  it.each([
+    [
+      { pattern_type: 'yara', pattern: 'rule a {}' },
+      { type: 'yara', value: 'rule a {}' },
+    ],
+    [
+      { pattern: "[process:command_line = 'x']" },
+      { type: 'stix-pattern', value: "[process:command_line = 'x']" },
+    ],
+    [{ pattern: "[mutex:name LIKE 'a%']" }, { type: 'stix-pattern' }],
+    [{ pattern: "[mutex:name = 'a'] AND [mutex:name = 'b']" }, { type: 'stix-pattern' }],
+    [{ pattern: "[file:hashes.SSDEEP = '3:a:b']" }, { type: 'stix-pattern' }],
+  ])('with %j, which no indicator can hold, is an attribute', async (fields, expected) => {
+    const made = await recordsOf(indicator({ ...fields, name: 'A rule', description: 'What it finds' }));
+    const shared = { name: 'A rule', description: 'What it finds', externalIds: [`indicator--${uuid(1)}`] };
+    expect(made).toMatchObject([{ kind: 'attribute', forDetection: true, ...shared, ...expected }]);
+  });
+
+  it('with a part that is an indicator is no attribute: the text would disclose its value', async () => {
+    const pattern = "[domain-name:value = 'bad.example.com' OR process:name = 'x']";
+    expect(countByOutcome(await recordsOf(indicator({ pattern })))).toEqual({
+      'indicator DOMAIN': 1,
+      'rejected indicator: unknown type: process:name': 1,
+    });
+  });
+
+  it('that is named by its value has no name besides', async () => {
+    expect((await firstIndicator({ name: 'bad.example.com' }))?.records?.[0]).not.toHaveProperty('name');
+  });
+
+  it('of a source of traffic has that direction', async () => {
+    const pattern = "[network-traffic:src_ref.value = '192.0.2.1']";
+    expect((await firstIndicator({ pattern }))?.records).toMatchObject([{ direction: 'source' }]);
   });
 
   it('of STIX 2.0 needs no pattern_type', async () => {
@@ -82,7 +132,7 @@ describe('a STIX indicator', () => {
   });
 
   it.each([
-    [{ pattern_type: 'snort' }, 'pattern type not supported: snort'],
+    [{ pattern_type: '<b>' }, 'pattern type not supported: ?b?'],
     [{ pattern: undefined }, 'no pattern'],
     [{ pattern: 5 }, 'no pattern'],
     [{ pattern: "[mutex:name = 'a\u0000b']" }, 'control characters'],

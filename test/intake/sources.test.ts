@@ -384,18 +384,18 @@ onEveryEngine((engine) => {
   });
 
   it('advances an incremental feed when all changes are of unsupported kinds', async () => {
-    const yara = {
+    const unknown = {
       type: 'indicator',
       spec_version: '2.1',
       id: 'indicator--00000000-0000-4000-8000-000000000008',
       created: '2026-05-01T00:00:00Z',
       modified: '2026-05-01T00:00:00Z',
       valid_from: '2026-05-01T00:00:00Z',
-      pattern: 'rule x { condition: true }',
-      pattern_type: 'yara',
+      pattern: 'x',
+      pattern_type: 'of no name?',
     };
     feeds.server.answer({
-      body: JSON.stringify({ objects: [yara] }),
+      body: JSON.stringify({ objects: [unknown] }),
       headers: { 'x-taxii-date-added-last': '2026-05-20T00:00:00.000Z' },
     });
     const id = await feeds.add({ kind: 'taxii', address: `${feeds.server.address}/collections/1/` });

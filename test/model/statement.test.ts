@@ -16,6 +16,7 @@ const silent: Statement = {
   forDetection: true,
   ofCertificate: false,
   delistedAt: null,
+  records: [],
 };
 
 const says = (name: string, fields: Partial<SourceStatement> = {}): SourceStatement => ({
@@ -43,6 +44,7 @@ describe("resolving an indicator's statements", () => {
       expiresAt: null,
       forDetection: true,
       ofCertificate: false,
+      hasRecords: false,
     });
   });
 

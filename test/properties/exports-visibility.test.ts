@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
+import { FORMAT_NAMES, type FormatName } from '../../src/formats/catalogue.ts';
+import { MISP_GROUPS } from '../../src/formats/format.ts';
 import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -19,12 +20,37 @@ function hiddenTexts(world: World, visible: ReadonlySet<string>): string[] {
   const indicators = world.indicators.filter(({ id }) => !visible.has(id));
   const shown = new Set(world.indicators.filter(({ id }) => visible.has(id)).map(({ value }) => value));
   const entities = [...world.actors, ...world.campaigns, ...world.techniques, ...world.software];
+  // Their names are of one only.
+  const texts = [...world.reports, ...world.attributes].filter(({ id }) => !visible.has(id));
   return [
     ...indicators.map(({ id }) => id),
     ...indicators.filter(({ value }) => !shown.has(value)).flatMap(({ value }) => spellings(value)),
     ...entities.filter(({ id }) => !visible.has(id)).map(({ id }) => id),
+    ...texts.flatMap(({ id, name }) => [id, ...spellings(name)]),
   ];
 }
+
+/** Every format, those with context also with it and by group. */
+const VARIANTS: [FormatName, [string, string][]][] = [
+  ...FORMAT_NAMES.map((format): [FormatName, [string, string][]] => [
+    format,
+    ['stix', 'misp'].includes(format) ? [['include', 'context']] : [],
+  ]),
+  [
+    'stix',
+    [
+      ['include', 'context'],
+      ['ids', 'original'],
+    ],
+  ],
+  ...MISP_GROUPS.map((group): [FormatName, [string, string][]] => [
+    'misp',
+    [
+      ['group', group],
+      ['ids', 'original'],
+    ],
+  ]),
+];
 
 onEveryEngine((engine) => {
   let harness: Harness;
@@ -50,11 +76,8 @@ onEveryEngine((engine) => {
             String(value),
           ]);
           const listed = listedIndicators(view, filters);
-          for (const format of FORMAT_NAMES) {
-            const include: [string, string][] = ['stix', 'misp'].includes(format)
-              ? [['include', 'context']]
-              : [];
-            const query = new URLSearchParams([...texts, ...include, ['format', format]]);
+          for (const [format, options] of VARIANTS) {
+            const query = new URLSearchParams([...texts, ...options, ['format', format]]);
             const answer = await harness.get(`/api/v1/indicators?${query}`, { key });
             expect(answer.statusCode, `${format} ${answer.body}`).toBe(200);
             expect(answer.headers['x-total-count'], format).toBe(String(listed.length));

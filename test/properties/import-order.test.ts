@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EntityState } from '../../src/entities/resolution/entity-state.ts';
 import { mergeEntities, sameEntity } from '../../src/entities/resolution/merge-entities.ts';
 import type { ImportRecord, RejectedRecord } from '../../src/importers/importer.ts';
+import { latestRecords, type SourceRecord } from '../../src/model/source-record.ts';
 import { mergeStatements, type SourceDefaults, type Statement } from '../../src/model/statement.ts';
 import { MOTIVATIONS, SEVERITIES, TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -329,6 +330,17 @@ onEveryEngine((engine) => {
   }
 });
 
+/** Of a few ids and times, so that merging replaces some. */
+const sourceRecord: fc.Arbitrary<SourceRecord> = fc.record(
+  {
+    id: fc.constantFrom('indicator--1', 'indicator--2', 'indicator--3'),
+    statedAt: fc.constantFrom('2026-05-01T00:00:00.000Z', '2026-05-02T00:00:00.000Z'),
+    description: fc.constantFrom('one', 'two'),
+    object: fc.constantFrom({ id: '1', name: 'file', relation: 'md5' }, { name: 'file', id: '2' }),
+  },
+  { requiredKeys: [] },
+);
+
 describe('merging statements', () => {
   const statement: fc.Arbitrary<Statement> = fc.record({
     ...statedFields,
@@ -336,6 +348,7 @@ describe('merging statements', () => {
     importedAt: date,
     tags: tags.map((list) => [...list].sort()),
     delistedAt: fc.option(date),
+    records: fc.uniqueArray(sourceRecord, { maxLength: 4 }).map(latestRecords),
   });
 
   it('of one source is commutative, associative and idempotent', () => {

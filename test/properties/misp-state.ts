@@ -55,6 +55,7 @@ function readStatements(records: IndicatorRecord[]) {
       ofCertificate: record.ofCertificate ?? false,
       importedAt: IMPORTED_AT,
       delistedAt: null,
+      records: record.records ?? [],
     };
     const before = statements.get(id)?.statement;
     statements.set(id, { record, statement: mergeStatements(before ?? own, own) });

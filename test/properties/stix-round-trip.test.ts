@@ -4,6 +4,7 @@ import type { ExportIndicator } from '../../src/formats/format.ts';
 import { stixFormat } from '../../src/formats/stix.ts';
 import { stixImporter } from '../../src/importers/stix.ts';
 import { normalize } from '../../src/model/normalize.ts';
+import { latestRecords, type SourceRecord } from '../../src/model/source-record.ts';
 import { uniqueTags } from '../../src/model/statement.ts';
 import { INDICATOR_TYPES, type IndicatorType, SEVERITIES, TLPS } from '../../src/model/vocabulary.ts';
 import { exportIndicator, GOLDEN, HOSTILE, written } from '../formats/input.ts';
@@ -35,6 +36,31 @@ const observable = fc
   .oneof(known, literal)
   .filter(({ type, value }) => !('rejected' in normalize(type, value)));
 
+/** What a source says, as importers leave it. */
+const sourceRecord: fc.Arbitrary<SourceRecord> = fc.record(
+  {
+    id: fc.uuid().map((id) => `indicator--${id}`),
+    statedAt: date.map((it) => it.toISOString()),
+    reportId: text(20),
+    name: text(40),
+    description: text(200),
+    direction: fc.constantFrom('source' as const, 'destination' as const),
+    type: text(10),
+    category: text(10),
+    original: text(40),
+    killChainPhases: fc.array(fc.record({ chain: text(10), phase: text(10) }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    object: fc.record(
+      { id: text(10), name: text(10), relation: text(10), metaCategory: text(10), comment: text(40) },
+      { requiredKeys: ['id', 'name'] },
+    ),
+    isShared: fc.constant(true as const),
+  },
+  { requiredKeys: ['id'] },
+);
+
 const row = fc
   .record({
     observable,
@@ -47,6 +73,7 @@ const row = fc
     source: text(40),
     forDetection: fc.boolean(),
     isOfCertificate: fc.boolean(),
+    records: fc.array(sourceRecord, { maxLength: 3 }).map(latestRecords),
     externalIds: fc
       .array(
         fc.oneof(
@@ -56,13 +83,14 @@ const row = fc
       )
       .map(uniqueTags),
   })
-  .map(({ observable: { type, value }, times, isOfCertificate, ...fields }): ExportIndicator => {
+  .map(({ observable: { type, value }, times, isOfCertificate, records, ...fields }): ExportIndicator => {
     const [a, b, c, d] = times;
     const [firstSeen, lastSeen] = a <= b ? [a, b] : [b, a];
     const [createdAt, modifiedAt] = c <= d ? [c, d] : [d, c];
     const ofCertificate = isOfCertificate && HASHES.has(type);
     return exportIndicator(1, type, value, {
       ...fields,
+      records: records.map((record) => ({ ...record, source: fields.source })),
       ofCertificate,
       firstSeen,
       lastSeen,
@@ -96,6 +124,7 @@ describe('a STIX round trip', () => {
           ...kept(given),
           tags: expect.toSatisfy((tags: string[]) => sameSet(tags, given.tags)),
           statedAt: given.modifiedAt,
+          records: given.records.map(({ source: _, ...said }) => said),
           externalIds: expect.toSatisfy((ids: string[]) => sameSet(ids.slice(1), given.externalIds)),
         });
       }),

@@ -106,7 +106,7 @@ async function checkIndicatorLists(
 }
 
 async function checkIndicators({ read }: Browse, world: World, view: Seen) {
-  for (const indicator of world.indicators) {
+  for (const [index, indicator] of world.indicators.entries()) {
     const url = `/api/v1/indicators/${indicator.id}`;
     const [detail, context] = [await read(url), await read(`${url}/context`)];
     if (!view.visibleIds.has(indicator.id)) {
@@ -120,7 +120,7 @@ async function checkIndicators({ read }: Browse, world: World, view: Seen) {
     const inOrder = { ...shown, actors: byId(actors), campaigns: byId(campaigns), reports: byId(reports) };
     expect({ status: context.status, body: inOrder }).toEqual({
       status: 200,
-      body: contextAnswer(view, indicator),
+      body: contextAnswer(view, indicator, index),
     });
   }
 }

@@ -1,7 +1,7 @@
 import { slugOf } from '../../src/model/text.ts';
 import { type Severity, TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import type { Link, LinkKind, World, WorldActor, WorldCampaign, WorldIndicator } from './world.ts';
-import { normalizedOf, SOURCE_NAME } from './world-rows.ts';
+import { normalizedOf, objectOf, recordOf, SOURCE_NAME } from './world-rows.ts';
 
 /** What must be visible of a world, worked out the plain way from the sentences of the design. */
 export type Seen = ReturnType<typeof seen>;
@@ -53,6 +53,7 @@ export function seen(world: World) {
     technique: world.techniques.filter(under),
     software: world.software.filter(under),
     report: world.reports.filter(under),
+    attribute: world.attributes.filter(under),
   };
   const visibleIds = new Set(Object.values(all).flatMap((entities) => entities.map(({ id }) => id)));
   const links = world.links.filter(
@@ -113,7 +114,9 @@ export function indicatorAnswer(indicator: WorldIndicator) {
 }
 
 /** Lists in it stand in the order of their ids. */
-export function contextAnswer({ now, all, links }: Seen, indicator: WorldIndicator) {
+/** @param index of the indicator in the world */
+export function contextAnswer({ now, all, links }: Seen, indicator: WorldIndicator, index: number) {
+  const notes = linkedIds(links, indicator.id, 'attribute', ['refers-to']);
   const { source: name, ...shown } = indicatorAnswer(indicator);
   const actors = linkedIds(links, indicator.id, 'actor', ['indicates']);
   const campaigns = linkedIds(links, indicator.id, 'campaign', ['indicates']);
@@ -177,6 +180,29 @@ export function contextAnswer({ now, all, links }: Seen, indicator: WorldIndicat
         tlp: report.tlp,
         tags: [],
         confidence: 50,
+        description: null,
+        authors: [],
+        links: [],
+      })),
+    records: [
+      {
+        source: name,
+        ...recordOf(index),
+        object: { ...objectOf(index), relation: null },
+        ...{ statedAt: null, name: null, direction: null, type: null, category: null, original: null },
+        killChainPhases: [],
+      },
+    ],
+    attributes: all.attribute
+      .filter(({ id, inObject }) => notes.has(id) || inObject === index)
+      .sort(by(({ id }) => id))
+      .map((attribute) => ({
+        id: attribute.id,
+        type: 'text',
+        value: attribute.name,
+        ...{ name: null, description: null, category: null },
+        object: attribute.inObject === null ? null : { ...objectOf(attribute.inObject), relation: null },
+        tlp: attribute.tlp,
       })),
   };
 }

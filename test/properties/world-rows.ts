@@ -26,7 +26,7 @@ async function replaceIndicators(db: Db, world: World): Promise<void> {
     .returning('value')
     .executeTakeFirstOrThrow();
   const createdAt = new Date(LONG_AGO.getTime() + value * 1000);
-  await sql`truncate enrichment, enrichment_request, whitelist_hit, indicator_source, indicator, actor, campaign, technique, software, report,
+  await sql`truncate enrichment, enrichment_request, whitelist_hit, indicator_source, indicator, actor, campaign, technique, software, report, attribute,
     relationship, external_id, source cascade`.execute(db);
   await db
     .insertInto('source')
@@ -60,6 +60,16 @@ async function insertOthers(db: Db, world: World): Promise<void> {
   }
 }
 
+/** The MISP object that the indicator of this index is in. */
+export const objectOf = (index: number) => ({ id: `object ${index}`, name: 'file' });
+
+/** What the source says of the indicator of this index. */
+export const recordOf = (index: number) => ({
+  id: `indicator--${index}`,
+  description: `said of ${index}`,
+  object: objectOf(index),
+});
+
 /** What identifies a value and `q` searches, by type. */
 export function normalizedOf({ type, value }: { type: string; value: string }): string {
   return type === 'FILENAME' || type === 'USER_AGENT' ? value.toLowerCase() : value;
@@ -85,12 +95,35 @@ async function insertIndicators(db: Db, { indicators }: World, createdAt: Date):
       last_seen: indicator.lastSeen,
       expires_at: indicator.expiresAt,
       for_detection: indicator.forDetection,
+      has_records: true,
       whitelisted: indicator.whitelisted,
       created_at: createdAt,
       revision: 1,
     };
   });
   if (rows.length > 0) await db.insertInto('indicator').values(rows).execute();
+  const statements = indicators.map((indicator, index) => ({
+    indicator_id: indicator.id,
+    source_id: SOURCE_ID,
+    stated_at: null,
+    first_seen: null,
+    last_seen: null,
+    imported_at: LONG_AGO,
+    expires_at: null,
+    confidence: null,
+    severity: null,
+    tlp: indicator.tlp,
+    tags: [],
+    for_detection: true,
+    of_certificate: false,
+    delisted_at: null,
+    records: JSON.stringify([recordOf(index)]),
+  }));
+  if (statements.length > 0)
+    await db
+      .insertInto('indicator_source')
+      .values(statements as never)
+      .execute();
   const enrichments = indicators.flatMap(({ id, value, enrichments: answers }) =>
     answers.map(({ provider, score, failed, expiresAt }) => ({
       indicator_id: id,
@@ -161,4 +194,15 @@ async function insertEntities(db: Db, world: World): Promise<void> {
     url: null,
   }));
   if (reports.length > 0) await db.insertInto('report').values(reports).execute();
+  const attributes = world.attributes.map((attribute) => ({
+    ...common(attribute),
+    type: 'text',
+    value: attribute.name,
+    name: null,
+    category: null,
+    for_detection: false,
+    object: attribute.inObject === null ? null : JSON.stringify(objectOf(attribute.inObject)),
+    tags: [],
+  }));
+  if (attributes.length > 0) await db.insertInto('attribute').values(attributes).execute();
 }

@@ -22,6 +22,8 @@ export interface World {
   techniques: Named[];
   software: (Named & { tool: boolean })[];
   reports: (Named & { publishedAt: Date | null })[];
+  /** What is no indicator; `inObject`: part of the MISP object that an indicator of this index is in. */
+  attributes: (Named & { inObject: number | null })[];
   links: Link[];
 }
 
@@ -60,7 +62,7 @@ export interface WorldCampaign extends Named {
   pinnedStatus: CampaignStatus | null;
 }
 
-export type LinkKind = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report';
+export type LinkKind = 'indicator' | 'actor' | 'campaign' | 'technique' | 'software' | 'report' | 'attribute';
 
 export interface Link {
   type: 'indicates' | 'attributed-to' | 'uses' | 'refers-to';
@@ -105,7 +107,10 @@ const linked: Record<Link['type'], [LinkKind[], LinkKind[]]> = {
     ['actor', 'campaign', 'software'],
     ['technique', 'software'],
   ],
-  'refers-to': [['report'], ['indicator', 'actor', 'campaign', 'technique', 'software', 'report']],
+  'refers-to': [
+    ['report', 'attribute'],
+    ['indicator', 'actor', 'campaign', 'technique', 'software', 'report', 'attribute'],
+  ],
 };
 /** Every kind of link, the ones that an answer shows more often. */
 const kindOfLink = fc.constantFrom(
@@ -116,6 +121,8 @@ const kindOfLink = fc.constantFrom(
     { type: 'indicates', from: 'indicator', to: 'actor' } as const,
     { type: 'indicates', from: 'indicator', to: 'campaign' } as const,
     { type: 'refers-to', from: 'report', to: 'indicator' } as const,
+    { type: 'refers-to', from: 'attribute', to: 'indicator' } as const,
+    { type: 'refers-to', from: 'report', to: 'attribute' } as const,
   ]).flat(),
 );
 
@@ -165,6 +172,11 @@ const spec = fc.record({
   techniques: fc.array(named, { minLength: 1, maxLength: 5, size: 'max' }),
   software: fc.array(fc.record({ named, tool: fc.boolean() }), { minLength: 1, maxLength: 5, size: 'max' }),
   reports: fc.array(fc.record({ named, published: someOffset }), { minLength: 1, maxLength: 5, size: 'max' }),
+  attributes: fc.array(fc.record({ named, inObject: fc.option(fc.nat(10)) }), {
+    minLength: 1,
+    maxLength: 8,
+    size: 'max',
+  }),
   links: fc.array(fc.record({ kind: kindOfLink, from: fc.nat(200), to: fc.nat(200), tlp }), {
     minLength: 40,
     maxLength: 150,
@@ -218,6 +230,10 @@ function build(given: Spec): World {
       ...entity('report', index, n),
       publishedAt: maybe(published),
     })),
+    attributes: given.attributes.map(({ named: n, inObject }, index) => ({
+      ...entity('attribute', index, n),
+      inObject,
+    })),
     links: [],
   };
   const size: Record<LinkKind, number> = {
@@ -227,6 +243,7 @@ function build(given: Spec): World {
     technique: world.techniques.length,
     software: world.software.length,
     report: world.reports.length,
+    attribute: world.attributes.length,
   };
   const links = new Map<string, Link>();
   for (const { kind, from, to, tlp: marking } of given.links) {

@@ -1,5 +1,6 @@
 import type {
   ActorRecord,
+  AttributeRecord,
   CampaignRecord,
   RelationshipRecord,
   ReportRecord,
@@ -85,6 +86,29 @@ export function reportRecord(title: string, fields: Partial<ReportRecord> = {}):
     publishedAt: null,
     tags: [],
     url: null,
+    authors: [],
+    links: [],
+    ...stated,
+    ...fields,
+  };
+}
+
+export function attributeRecord(
+  type: string,
+  value: string,
+  fields: Partial<AttributeRecord> = {},
+): AttributeRecord {
+  return {
+    kind: 'attribute',
+    externalIds: [`attribute:${type}:${value}`],
+    type,
+    value,
+    name: null,
+    description: null,
+    category: null,
+    forDetection: true,
+    object: null,
+    tags: [],
     ...stated,
     ...fields,
   };

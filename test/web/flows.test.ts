@@ -368,7 +368,7 @@ describeInBrowser('the application on the sample, in a browser', () => {
     expect((await textOf(download)).match(/^title: /gm)?.length).toBeGreaterThan(5);
   });
 
-  it("finds the actors that use a technique, and a report's indicators", async () => {
+  it('finds the actors that use a technique, a report and its indicators', async () => {
     opened = await asViewer('/');
     const { page } = opened;
     await page.keyboard.press('Control+k');
@@ -380,6 +380,9 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder(/Search indicators/).fill('ATOM Campaign');
     await page.getByRole('button', { name: 'ATOM Campaign Report' }).first().click();
+    await page.waitForURL(/\/reports\//);
+    await page.getByRole('heading', { name: 'ATOM Campaign Report' }).waitFor();
+    await page.getByRole('link', { name: /^All / }).click();
     await page.waitForURL(/\/indicators\?reportId=/);
     await page.getByText('Report: ATOM Campaign Report').waitFor();
     await page.getByRole('table').getByRole('link').first().waitFor();

@@ -77,6 +77,7 @@ const BUNDLE = {
       id: id('report', 5),
       name: `Report ${ALL}`,
       published: DATE,
+      description: ALL,
       object_refs: [INDICATOR, ACTOR, CAMPAIGN],
       external_references: [{ source_name: SCRIPT, url: 'javascript:window.hit=1' }],
     },
@@ -88,6 +89,14 @@ const BUNDLE = {
       kill_chain_phases: [{ kill_chain_name: 'mitre-attack', phase_name: SCRIPT }],
     },
     { ...stated, type: 'malware', id: id('malware', 7), name: ALL, is_family: true },
+    {
+      ...stated,
+      type: 'note',
+      id: id('note', 8),
+      abstract: ALL,
+      content: ALL,
+      object_refs: [INDICATOR, id('report', 5)],
+    },
     relationship(1, INDICATOR, 'indicates', ACTOR),
     relationship(2, INDICATOR, 'indicates', CAMPAIGN),
     relationship(3, ACTOR, 'uses', id('attack-pattern', 6)),
@@ -151,6 +160,21 @@ describeInBrowser('what others wrote', () => {
     expect(text).toContain('<script>window.hit=1<');
     // What turns the direction of text, or cannot be seen, is told as what it is.
     expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u0007\u001b]/u);
+    expect(complaints).toEqual([]);
+  });
+
+  it('hostile text is escaped on the page of a report', async () => {
+    const { page, complaints } = await open('/');
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill('Report <script>');
+    await page.getByRole('button', { name: /^Report <script>/ }).click();
+    await page.waitForURL(/\/reports\//);
+    await page.waitForLoadState('networkidle');
+    await look(page, 'hostile-report');
+    expect(await page.evaluate(() => (window as { hit?: number }).hit)).toBeUndefined();
+    expect(await page.locator('img[src="x"], main script').count()).toBe(0);
+    expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
+    expect(await page.locator('main').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u0007\u001b]/u);
     expect(complaints).toEqual([]);
   });
 

@@ -13,6 +13,8 @@ const PAGES: [string, string][] = [
   ['actor', '/actors/ACTOR'],
   ['campaigns', '/campaigns'],
   ['campaign', '/campaigns/CAMPAIGN'],
+  ['report', '/reports/REPORT'],
+  ['indicator-of-a-report', '/indicators/REPORTED'],
   ['imports', '/imports'],
   ['sources', '/sources'],
   ['whitelist', '/whitelist'],
@@ -37,6 +39,18 @@ describeInBrowser('every page', () => {
     ids.INDICATOR = service.stdout().match(/indicators\/([0-9a-f-]{36})\/context/)?.[1] ?? '';
     ids.ACTOR = await firstOf('/api/v1/actors?pageSize=1');
     ids.CAMPAIGN = await firstOf('/api/v1/campaigns?pageSize=1');
+    // The first one that analysts commented, in a report with links.
+    const files = await (await service.get('/api/v1/indicators?type=SHA1&pageSize=300', key)).json();
+    for (const { id } of (files as { data: { id: string }[] }).data) {
+      const context = (await (await service.get(`/api/v1/indicators/${id}/context`, key)).json()) as {
+        reports: { id: string; links: string[] }[];
+        records: { description: string | null }[];
+      };
+      const report = context.reports.find(({ links }) => links.length > 0);
+      if (!report || !context.records.some(({ description }) => description !== null)) continue;
+      Object.assign(ids, { REPORT: report.id, REPORTED: id });
+      break;
+    }
   });
   afterAll(async () => {
     await service?.stop();

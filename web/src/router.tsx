@@ -103,6 +103,11 @@ const campaign = createRoute({
   path: '/campaigns/$id',
   component: lazyRouteComponent(() => import('./pages/campaign.tsx'), 'Campaign'),
 });
+const report = createRoute({
+  ...inShell,
+  path: '/reports/$id',
+  component: lazyRouteComponent(() => import('./pages/report.tsx'), 'Report'),
+});
 const imports = createRoute({
   ...inShell,
   path: '/imports',
@@ -155,6 +160,7 @@ export const router = createRouter({
       actor,
       campaigns,
       campaign,
+      report,
       imports,
       importRun,
       sources,

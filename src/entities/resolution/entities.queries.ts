@@ -86,19 +86,15 @@ export async function upsertEntities(
   const assignments = sql.join(
     columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
   );
-  const modified = modifiedAt(rules, now);
   await sql`
     insert into ${sql.table(rules.table)} as t (id, ${names}, created_at, revision)
     select id, ${names}, ${now}::timestamptz, ${revision}::bigint
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (${declared})
     order by id
-    on conflict (id) do update set ${assignments}, withdrawn = false, revision = excluded.revision ${modified}
+    on conflict (id) do update set ${assignments}, withdrawn = false, revision = excluded.revision,
+      modified_at = ${nextModifiedAt('t', now)}
   `.execute(trx);
 }
-
-/** Reports have no `modified_at`: they are not exported by themselves. */
-const modifiedAt = (rules: EntityKindRules, now: Date) =>
-  rules.table === 'report' ? sql`` : sql`, modified_at = ${nextModifiedAt('t', now)}`;
 
 /**
  * Marks entities without statements as withdrawn, which hides them. Their ids and the values that an analyst
@@ -113,7 +109,8 @@ export async function withdrawEntities(
 ): Promise<void> {
   if (ids.length === 0) return;
   await sql`
-    update ${sql.table(rules.table)} as t set withdrawn = true, revision = ${revision}::bigint ${modifiedAt(rules, now)}
+    update ${sql.table(rules.table)} as t set withdrawn = true, revision = ${revision}::bigint,
+      modified_at = ${nextModifiedAt('t', now)}
     where id = any(${[...ids]}::uuid[])
   `.execute(trx);
 }

@@ -1,5 +1,6 @@
 import type {
   ActorRecord,
+  AttributeRecord,
   CampaignRecord,
   ReportRecord,
   SoftwareRecord,
@@ -7,7 +8,13 @@ import type {
 } from '../../importers/importer.ts';
 import type { Columns, Json } from './entity-state.ts';
 
-export type EntityRecord = ActorRecord | CampaignRecord | TechniqueRecord | SoftwareRecord | ReportRecord;
+export type EntityRecord =
+  | ActorRecord
+  | CampaignRecord
+  | TechniqueRecord
+  | SoftwareRecord
+  | ReportRecord
+  | AttributeRecord;
 
 /** The rules by which records of one kind become rows of its table. */
 export interface EntityKindRules {
@@ -42,7 +49,7 @@ function rules<R extends EntityRecord>(
   return {
     table,
     columns,
-    name: (record) => ('title' in record ? record.title : record.name),
+    name: (record) => ('title' in record ? record.title : (record.name ?? '')),
     columnsOf: (record) => columnsOf(record as R),
     isNumbered: table === 'technique' || table === 'software',
     attackId: ({ attack_id }) => text(attack_id),
@@ -144,13 +151,47 @@ export const ENTITY_RULES: Record<EntityRecord['kind'], EntityKindRules> = {
   ),
   report: rules<ReportRecord>(
     'report',
-    { title: 'text', description: 'text', published_at: 'timestamptz', tags: 'text[]', url: 'text' },
+    {
+      title: 'text',
+      description: 'text',
+      published_at: 'timestamptz',
+      tags: 'text[]',
+      url: 'text',
+      authors: 'text[]',
+      links: 'text[]',
+    },
     (record) => ({
       title: record.title,
       description: record.description,
       published_at: iso(record.publishedAt),
       tags: record.tags,
       url: record.url,
+      authors: record.authors,
+      links: record.links,
+    }),
+    { attackId: () => null, names: () => [] },
+  ),
+  attribute: rules<AttributeRecord>(
+    'attribute',
+    {
+      type: 'text',
+      value: 'text',
+      name: 'text',
+      description: 'text',
+      category: 'text',
+      for_detection: 'boolean',
+      object: 'jsonb',
+      tags: 'text[]',
+    },
+    (record) => ({
+      type: record.type,
+      value: record.value,
+      name: record.name,
+      description: record.description,
+      category: record.category,
+      for_detection: record.forDetection,
+      object: record.object,
+      tags: record.tags,
     }),
     { attackId: () => null, names: () => [] },
   ),

@@ -1,7 +1,8 @@
+import type { MispObject } from '../../model/source-record.ts';
 import type { Tlp } from '../../model/vocabulary.ts';
 
 /** A column's value, as JSON. */
-export type Json = string | number | boolean | null | readonly unknown[];
+export type Json = string | number | boolean | null | readonly unknown[] | MispObject;
 /** The values of a record by the columns of its table. */
 export type Columns = Record<string, Json>;
 

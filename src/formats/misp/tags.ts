@@ -57,6 +57,19 @@ function galaxyNames(row: ExportIndicator, { id, tlp }: Indication, galaxies: Ga
   return isForFewer ? [] : galaxy.names;
 }
 
+/** Returns tags with these names, but those that MISP would reject or take for a marking; each once. */
+export function ownTags(names: readonly string[]): MispTag[] {
+  return [...new Set(names.filter(isOwnTag).map(cut))].map((name) => ({ name }));
+}
+
+/** Returns the galaxy tags of entities that are not more restricted than this. */
+export function galaxyTagsOf(ids: readonly string[], tlp: Tlp, galaxies: GalaxyTags): string[] {
+  return ids.flatMap((id) => {
+    const galaxy = galaxies.get(id);
+    return galaxy === undefined || compareTlp(galaxy.tlp, tlp) > 0 ? [] : galaxy.names;
+  });
+}
+
 /** MISP rejects a blank name; a label such as `tlp:white` must not appear beside the effective marking. */
 function isOwnTag(tag: string): boolean {
   return !/^\s*(tlp:|$)/i.test(tag);

@@ -1,6 +1,13 @@
 import { ATTACK_PREFIX, TIPLINE_EXTENSION, TIPLINE_IDENTITY_ID, uuidv5 } from '../../model/identity.ts';
+import type { KillChainPhase, MispObject } from '../../model/source-record.ts';
 import { TLPS, type Tlp } from '../../model/vocabulary.ts';
-import { type ExportIndicator, type Instant, tlpName } from '../format.ts';
+import {
+  type ExportIndicator,
+  type ExportRecord,
+  type IndicatorRef,
+  type Instant,
+  tlpName,
+} from '../format.ts';
 
 /**
  * An object as it is serialized; an undefined property is left out, because STIX has neither null nor empty
@@ -27,20 +34,25 @@ export const TIPLINE_EXTENSION_DEFINITION: StixObject = {
   id: TIPLINE_EXTENSION,
   created_by_ref: TIPLINE_IDENTITY_ID,
   created: FIRST_PUBLISHED,
-  modified: '2026-11-25T00:00:00.000Z',
+  modified: '2026-11-26T00:00:00.000Z',
   name: 'Tipline properties',
   description: 'What Tipline knows and STIX has no property for, and an observable that its patterns name.',
   schema: [
     'Property extension of indicator, observed-data and vulnerability: observable_type (string, such as IPV4), value',
     '(string; of observed-data), severity (info, low, medium, high or critical), first_seen, last_seen and expires_at',
     '(timestamp), for_detection (boolean; false: context only, never for rules or block lists), of_certificate (boolean; true: the',
-    'hash is the fingerprint of a certificate), source_name (string).',
+    'hash is the fingerprint of a certificate), source_name (string), records (list: what the records of its sources say,',
+    'each with source_name, id, stated_at, report_id, name, description, direction, attribute_type, category, original,',
+    'kill_chain_phases, object and is_shared).',
+    'Property extension of report: authors (list of string). Of note, and of indicator with a rule: attribute_type',
+    '(string, a type of MISP, note or stix-pattern), name, comment, category (string), for_detection, object (the MISP',
+    'object: id, name, relation, meta_category, template_id, template_version, comment).',
     'Property extension of intrusion-set and threat-actor: country (string, ISO 3166-1 alpha-2), motivation',
     '(espionage, financial, hacktivism, destruction or information-ops), sophistication (minimal, intermediate,',
     'advanced, expert or strategic).',
     'New SCO cryptocurrency-wallet, in patterns: value (string, the address), its id contributing property.',
   ].join(' '),
-  version: '1.1.0',
+  version: '1.2.0',
   extension_types: ['property-extension', 'new-sco'],
 };
 
@@ -66,7 +78,7 @@ export function header({ type, id, createdAt, modifiedAt, isForeign = false }: C
   };
 }
 
-export function creatorAndTimestamps({
+function creatorAndTimestamps({
   createdAt,
   modifiedAt,
   isForeign = false,
@@ -91,7 +103,7 @@ export function withExtension(properties: Record<string, unknown>) {
  * @param more properties that the type of object has no property for
  */
 export function propertiesOf(
-  { type, severity, lastSeen, forDetection, ofCertificate, source }: ExportIndicator,
+  { type, severity, lastSeen, forDetection, ofCertificate, source, records }: ExportIndicator,
   more: { value?: string; first_seen?: string; expires_at?: string | undefined },
 ) {
   return {
@@ -103,9 +115,47 @@ export function propertiesOf(
       for_detection: forDetection,
       of_certificate: ofCertificate || undefined,
       source_name: source,
+      records: records.length === 0 ? undefined : records.map(recordProperties),
       ...more,
     },
   };
+}
+
+/** Returns a MISP object as the extension has it. */
+export function mispObjectProperties(object: MispObject) {
+  return {
+    id: object.id,
+    name: object.name,
+    relation: object.relation,
+    meta_category: object.metaCategory,
+    template_id: object.templateId,
+    template_version: object.templateVersion,
+    comment: object.comment,
+  };
+}
+
+/** Returns a record of a source as the extension has it. */
+function recordProperties(record: ExportRecord) {
+  return {
+    source_name: record.source,
+    id: record.id,
+    stated_at: record.statedAt,
+    report_id: record.reportId,
+    name: record.name,
+    description: record.description,
+    direction: record.direction,
+    attribute_type: record.type,
+    category: record.category,
+    original: record.original,
+    kill_chain_phases: record.killChainPhases && killChainPhases(record.killChainPhases),
+    object: record.object && mispObjectProperties(record.object),
+    is_shared: record.isShared,
+  };
+}
+
+/** Returns phases as STIX has them (§2.11). */
+export function killChainPhases(phases: readonly KillChainPhase[]) {
+  return phases.map(({ chain, phase }) => ({ kill_chain_name: chain, phase_name: phase }));
 }
 
 export function omitEmpty<T>(values: readonly T[]): readonly T[] | undefined {
@@ -141,6 +191,32 @@ export function bundleId(name: string): string {
 /** Returns the id of a relationship: the same two ends and type give the same id. */
 export function relationshipId(from: string, type: string, to: string): string {
   return `relationship--${uuidv5(`relationship:${from} ${type} ${to}`, NAMESPACE)}`;
+}
+
+/**
+ * Returns the id of the object that stands for an indicator: the first original id of a fitting type, which are read with
+ * `ids=original` only, else the indicator's own.
+ */
+export function indicatorObjectId({ id, type, forDetection, originalIds = [] }: Ref): string {
+  const objectType = type === 'CVE' ? 'vulnerability' : forDetection ? 'indicator' : 'observed-data';
+  return originalIds.find((original) => parseStixId(original)?.type === objectType) ?? `${objectType}--${id}`;
+}
+
+type Ref = Omit<IndicatorRef, 'originalIds'> & Partial<Pick<IndicatorRef, 'originalIds'>>;
+
+/**
+ * Returns the creator and the times of an indicator's object: under the id of another producer's record, those of the
+ * record, so that it is not newer than the producer's.
+ */
+export function originOf(row: ExportIndicator, id: string) {
+  const isForeign = !id.endsWith(row.id);
+  const statedAt = isForeign ? row.records.find((record) => record.id === id)?.statedAt : undefined;
+  const at = statedAt === undefined ? null : new Date(statedAt);
+  return creatorAndTimestamps({
+    createdAt: at ?? row.createdAt,
+    modifiedAt: at ?? row.modifiedAt,
+    isForeign,
+  });
 }
 
 /** Returns the UUID itself if STIX accepts it, else one derived from it. */

@@ -1,9 +1,11 @@
 import type { ExportIndicator } from '../format.ts';
 import {
-  creatorAndTimestamps,
   externalReferences,
+  indicatorObjectId,
+  killChainPhases,
   objectMarkings,
   omitEmpty,
+  originOf,
   propertiesOf,
   type StixObject,
 } from './common.ts';
@@ -30,9 +32,9 @@ export function indicatorObjects(row: ExportIndicator): [StixObject, ...StixObje
  * have millions.
  */
 function indicator(row: ExportIndicator, pattern: string): StixObject {
-  const id = `indicator--${row.id}`;
+  const id = indicatorObjectId(row);
   const expires = validUntil(row);
-  const { created_by_ref, created, modified } = creatorAndTimestamps(row);
+  const { created_by_ref, created, modified } = originOf(row, id);
   return {
     type: 'indicator',
     spec_version: '2.1',
@@ -40,12 +42,13 @@ function indicator(row: ExportIndicator, pattern: string): StixObject {
     created_by_ref,
     created,
     modified,
-    name: row.value,
+    name: nameOf(row),
     description: describe(row),
     indicator_types: indicatorTypes(row),
     pattern,
     pattern_type: 'stix',
     pattern_version: '2.1',
+    kill_chain_phases: phasesOf(row),
     valid_from: row.firstSeen.toISOString(),
     valid_until: expires,
     confidence: row.confidence,
@@ -60,8 +63,8 @@ function indicator(row: ExportIndicator, pattern: string): StixObject {
 
 /** A CVE is a weakness, not a trace: STIX has an object for it and no pattern (§4.19). */
 function vulnerability(row: ExportIndicator): StixObject {
-  const id = `vulnerability--${row.id}`;
-  const { created_by_ref, created, modified } = creatorAndTimestamps(row);
+  const id = indicatorObjectId(row);
+  const { created_by_ref, created, modified } = originOf(row, id);
   return {
     type: 'vulnerability',
     spec_version: '2.1',
@@ -90,8 +93,26 @@ function validUntil({ firstSeen, expiresAt }: ExportIndicator): string | undefin
   return expiresAt !== null && expiresAt > firstSeen ? expiresAt.toISOString() : undefined;
 }
 
-/** Describes, for people, the values that readers without support for the extension would not show them. */
-function describe({ severity, lastSeen, source, forDetection }: ExportIndicator): string {
+/** Returns the name that a source gives it, that of its main source first; its value without one. */
+function nameOf({ records, value }: ExportIndicator): string {
+  return records.find(({ name }) => name !== undefined)?.name ?? value;
+}
+
+/** Returns the kill-chain phases that its sources state, each once. */
+function phasesOf({ records }: ExportIndicator) {
+  const stated = records.flatMap(({ killChainPhases: phases }) => phases ?? []);
+  return omitEmpty([
+    ...new Map(killChainPhases(stated).map((phase) => [JSON.stringify(phase), phase])).values(),
+  ]);
+}
+
+/**
+ * Returns the descriptions and comments of its sources; without any, the values that readers without support for the
+ * extension would not show.
+ */
+function describe({ records, severity, lastSeen, source, forDetection }: ExportIndicator): string {
+  const stated = new Set(records.flatMap(({ description }) => description ?? []));
+  if (stated.size > 0) return [...stated].join('\n\n');
   const text = `Severity ${severity.toLowerCase()}, last seen ${lastSeen.toISOString()}, source: ${source}`;
   return forDetection ? text : `Context only, not for detection. ${text}`;
 }

@@ -1,10 +1,11 @@
 import { uuidv5 } from '../../model/identity.ts';
 import type { ExportIndicator } from '../format.ts';
 import {
-  creatorAndTimestamps,
   externalReferences,
+  indicatorObjectId,
   objectMarkings,
   omitEmpty,
+  originOf,
   propertiesOf,
   type StixObject,
 } from './common.ts';
@@ -18,8 +19,8 @@ const OBSERVABLE_NAMESPACE = '00abedb4-aa42-466c-9c01-fed23315a9b7';
  */
 export function observedData(row: ExportIndicator): [StixObject, StixObject] {
   const observable = observableOf(row);
-  const id = `observed-data--${row.id}`;
-  const { created_by_ref, created, modified } = creatorAndTimestamps(row);
+  const id = indicatorObjectId(row);
+  const { created_by_ref, created, modified } = originOf(row, id);
   const { firstSeen, lastSeen } = row;
   const observation = {
     type: 'observed-data',

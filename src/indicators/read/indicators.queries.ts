@@ -204,6 +204,24 @@ export const findContextForAnalyst = batchLoader('context_for_analyst', (db, pri
   contextOf(db, principal).where(among('indicator.id')).where(visibleToAnalyst('indicator', principal)),
 );
 
+/** The maximum number of attributes in the context of an indicator. */
+const MAX_ATTRIBUTES = 200;
+
+/**
+ * Returns the condition that an attribute is a note about the indicator, or part of the same MISP object. Both are
+ * looked up by an index, which a disjunction of the two would prevent.
+ */
+function besideIndicator(principal: Principal) {
+  return sql<SqlBool>`(${visible('attribute', principal)} and attribute.id in (
+    select r.from_id from relationship as r where r.to_id = indicator.id and r.to_kind = 'indicator'
+      and r.from_kind = 'attribute' and ${visible('relationship', principal, 'r')}
+    union all
+    select part.id from indicator_source as said, jsonb_array_elements(said.records) as record, attribute as part
+    where indicator.has_records and said.indicator_id = indicator.id
+      and ${visible('indicator_source', principal, 'said')}
+      and part.object is not null and part.object ->> 'id' = record -> 'object' ->> 'id'))`;
+}
+
 function contextOf(db: Db, principal: Principal) {
   return db
     .selectFrom('indicator')
@@ -240,10 +258,37 @@ function contextOf(db: Db, principal: Principal) {
         eb
           .selectFrom('report')
           .select(['report.id', 'report.title', 'report.published_at', 'report.tlp'])
-          .select(['report.tags', 'report.confidence'])
+          .select([
+            'report.tags',
+            'report.confidence',
+            'report.description',
+            'report.authors',
+            'report.links',
+          ])
           .where(linkedTo('indicator', 'report', principal))
           .orderBy('report.published_at', (order) => order.desc().nullsLast())
           .orderBy('report.id'),
       ).as('reports'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('indicator_source as said')
+          .innerJoin('source as of', 'of.id', 'said.source_id')
+          .select(['of.name as source', 'said.records'])
+          .whereRef('said.indicator_id', '=', 'indicator.id')
+          .where('indicator.has_records', '=', true)
+          .where('said.records', 'is not', null)
+          .where(visible('indicator_source', principal, 'said'))
+          .orderBy('of.name'),
+      ).as('statements'),
+      jsonArrayFrom(
+        eb
+          .selectFrom('attribute')
+          .select(['attribute.id', 'attribute.type', 'attribute.value', 'attribute.name'])
+          .select(['attribute.description', 'attribute.category', 'attribute.object', 'attribute.tlp'])
+          .where(besideIndicator(principal))
+          .orderBy('attribute.type')
+          .orderBy('attribute.id')
+          .limit(MAX_ATTRIBUTES),
+      ).as('attributes'),
     ]);
 }

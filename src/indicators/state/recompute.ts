@@ -53,13 +53,17 @@ export async function writeRecomputed(
   return writes.length;
 }
 
-/** Returns the row to write for a new state of an indicator; null: the stored row has that state. */
+/**
+ * Returns the row to write for a new state of an indicator; null: the stored row has that state.
+ * @param isRestated a statement about it has changed in something that exports show and its row does not hold
+ */
 export function changedRow(
   id: string,
   { type, value, normalized, stored }: LoadedIndicator,
   shown: StoredState,
+  isRestated = false,
 ): IndicatorWrite | null {
-  if (stored && sameStored(stored, shown)) return null;
+  if (stored && sameStored(stored, shown) && !isRestated) return null;
   const whitelistHitChanged = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
   return { id, number: null, type, value, normalized, shown, whitelistHitChanged };
 }
@@ -80,6 +84,7 @@ function sameStored(a: StoredState, b: StoredState): boolean {
     a.expiresAt?.getTime() === b.expiresAt?.getTime() &&
     a.forDetection === b.forDetection &&
     a.ofCertificate === b.ofCertificate &&
+    a.hasRecords === b.hasRecords &&
     a.tags.length === b.tags.length &&
     a.tags.every((tag, i) => tag === b.tags[i]) &&
     sameHit(a.suppressedBy, b.suppressedBy)

@@ -90,6 +90,7 @@ function knownOf(row: IndicatorRow): LoadedIndicator {
       expiresAt: row.expires_at,
       forDetection: row.for_detection,
       ofCertificate: row.of_certificate,
+      hasRecords: row.has_records,
       pinned: row.pinned_confidence,
       suppressedBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
     },
@@ -127,6 +128,7 @@ export function statementOf(row: Tables['indicator_source']): Statement {
     // Rows that were stored as JSON before the column existed lack it.
     ofCertificate: row.of_certificate ?? false,
     delistedAt: momentOf(row.delisted_at),
+    records: row.records ?? [],
   };
 }
 
@@ -186,13 +188,14 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
       expires_at: shown.expiresAt,
       for_detection: shown.forDetection,
       of_certificate: shown.ofCertificate,
+      has_records: shown.hasRecords,
       whitelisted: shown.suppressedBy !== null,
     }))
     .sort(byKey('id'));
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
     type indicator_type, value text, normalized text, search_text text, confidence smallint,
     pinned_confidence smallint, severity severity, tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
-    for_detection boolean, of_certificate boolean, whitelisted boolean)`;
+    for_detection boolean, of_certificate boolean, has_records boolean, whitelisted boolean)`;
 }
 
 /** Returns the mark `expired` of a row: a row that is written after its expiry needs no sweep. */
@@ -206,10 +209,11 @@ async function insertIndicators(
 ): Promise<void> {
   await sql`
     insert into indicator (id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, whitelisted, expired, created_at, revision)
+      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, expired,
+      created_at, revision)
     select id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, whitelisted, ${hasExpired(now)}, ${now}::timestamptz,
-      ${revision}::bigint
+      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted,
+      ${hasExpired(now)}, ${now}::timestamptz, ${revision}::bigint
     from ${recordset}
   `.execute(trx);
 }
@@ -223,7 +227,8 @@ async function updateIndicators(
   await sql`
     update indicator set value = x.value, confidence = x.confidence, pinned_confidence = x.pinned_confidence,
       severity = x.severity, tlp = x.tlp, tags = x.tags, source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
-      for_detection = x.for_detection, of_certificate = x.of_certificate, whitelisted = x.whitelisted,
+      for_detection = x.for_detection, of_certificate = x.of_certificate, has_records = x.has_records,
+      whitelisted = x.whitelisted,
       expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
       revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', now)}
     from ${recordset} where indicator.id = x.id
@@ -265,6 +270,7 @@ export async function writeStatements(
       for_detection: statement.forDetection,
       delisted_at: statement.delistedAt,
       of_certificate: statement.ofCertificate,
+      records: statement.records.length === 0 ? null : statement.records,
     }))
     .sort(byKey('indicator_id'));
   await sql`
@@ -272,12 +278,12 @@ export async function writeStatements(
     select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (indicator_id uuid, source_id uuid,
       stated_at timestamptz, first_seen timestamptz, last_seen timestamptz, imported_at timestamptz,
       expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean,
-      delisted_at timestamptz, of_certificate boolean)
+      delisted_at timestamptz, of_certificate boolean, records jsonb)
     on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
       expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
       tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
-      delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate
+      delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate, records = excluded.records
   `.execute(trx);
 }
 

@@ -16,7 +16,7 @@ export function LinkedIndicators({
   search,
 }: {
   count: number;
-  search: { actorId?: string; campaignId?: string };
+  search: { actorId?: string; campaignId?: string; reportId?: string };
 }) {
   const query = useApiQuery('GET /app/indicators', { query: { ...search, pageSize: MAX_ROWS } });
   return (

@@ -25,16 +25,10 @@ interface ReportLinkProps extends AnchorProps {
   report: { id: string; title: string };
 }
 
-/** The title of a report, linked to its indicators. */
+/** The title of a report, linked to its page. */
 export function ReportLink({ report, ...anchor }: ReportLinkProps) {
   return (
-    <PageLink
-      to="/indicators"
-      search={{ reportId: report.id }}
-      underline="always"
-      title="Indicators in this report"
-      {...anchor}
-    >
+    <PageLink to="/reports/$id" params={{ id: report.id }} underline="always" {...anchor}>
       {visibleText(report.title)}
     </PageLink>
   );

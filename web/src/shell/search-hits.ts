@@ -14,7 +14,7 @@ export type HitGroup = [title: string, hits: Hit[]];
 type Navigate = ReturnType<typeof useNavigate>;
 
 type Target =
-  | { to: '/indicators/$id' | '/actors/$id' | '/campaigns/$id'; params: { id: string } }
+  | { to: '/indicators/$id' | '/actors/$id' | '/campaigns/$id' | '/reports/$id'; params: { id: string } }
   | { to: '/indicators' | '/actors'; search: Record<string, string> };
 
 /** Converts search results to groups of hits that open a page. */
@@ -52,12 +52,7 @@ export function searchHits(results: Partial<ApiResponse<'GET /app/search'>>, nav
         hit(`uses:${id}`, name, { to: '/actors', search: { uses: attackId ?? name } }, attackId),
       ),
     ],
-    [
-      'Indicators in this report',
-      reports.map(({ id, title }) =>
-        hit(`report:${id}`, title, { to: '/indicators', search: { reportId: id } }),
-      ),
-    ],
+    ['Reports', reports.map(({ id, title }) => hit(id, title, { to: '/reports/$id', params: { id } }))],
     [
       'Indicators from this source',
       sources.map(({ id, name }) =>

@@ -15,6 +15,7 @@ import { HiddenAlert } from './hidden-alert.tsx';
 import { IndicatorHistory } from './history.tsx';
 import type { IndicatorDetail } from './indicator-detail.ts';
 import { RelatedEntities } from './related-entities.tsx';
+import { SourceRecords } from './source-records.tsx';
 import { SourceTable } from './source-table.tsx';
 import { WhitelistButton } from './whitelist-button.tsx';
 
@@ -67,6 +68,7 @@ function IndicatorDetails({ indicator }: { indicator: IndicatorDetail }) {
         <ActivityTimeline indicator={indicator} />
       </SimpleGrid>
       <SourceTable indicator={indicator} />
+      <SourceRecords indicator={indicator} />
       {isAnalyst && (
         <Section title="History">
           <IndicatorHistory indicatorId={indicator.id} />

@@ -2,7 +2,7 @@ import type { Tlp } from '../model/vocabulary.ts';
 import { type ImportInput, UnreadableInput } from './importer.ts';
 import { readJsonRecords } from './json-stream.ts';
 import { mostRestrictive, tlpOfStixId, tlpOfWord } from './markings.ts';
-import { type Fields, field, isObject, listOf, RecordRejected, textOf } from './record-fields.ts';
+import { type Fields, field, isObject, listOf, RecordRejected, tagsOf, textOf } from './record-fields.ts';
 import { STIX_LIMITS } from './stix-fields.ts';
 
 /**
@@ -14,21 +14,43 @@ const TLP_2_EXTENSION = 'extension-definition--60a3c5c5-0d10-413e-aab3-9e08dde9e
 /** Bounds the memory that a hostile file can claim; a definition beyond it counts as RED. */
 const MAX_DEFINITIONS = 10_000;
 
-export interface StixMarkings {
-  addDefinition(definition: Fields): void;
+/** The maximum length of an author's name, in characters. */
+const MAX_AUTHOR = 256;
+
+export interface StixDefinitions {
+  /** Remembers a marking definition or an identity. */
+  add(object: Fields): void;
   /** The narrowest of an object's own and granular markings; null: none, or statements only. */
   tlpOf(object: Fields): Promise<Tlp | null>;
+  /** The names of those who created the object. */
+  authorsOf(object: Fields): Promise<string[]>;
 }
 
 /**
- * Resolves the markings of one file. A definition may follow the objects that it marks: the first unknown id
- * costs one more pass over the file, so that memory stays flat. An id unknown after that is RED.
+ * Resolves the markings and authors of one file. A definition may follow the objects that it marks: the first unknown
+ * id costs one more pass over the file, so that memory stays flat. A marking unknown after that is RED.
  */
-export function stixMarkings(input: ImportInput): StixMarkings {
+export function stixDefinitions(input: ImportInput): StixDefinitions {
   const known = new Map<string, Tlp | null>(KNOWN_STATEMENTS.map((id) => [id, null]));
+  const names = new Map<string, string>();
   let complete = false;
 
-  const addDefinition = (definition: Fields) => {
+  const add = (object: Fields) => {
+    if (object.type === 'marking-definition') addMarking(object);
+    if (object.type === 'identity') addIdentity(object);
+  };
+  const addIdentity = (identity: Fields) => {
+    const id = textOf(field(identity, 'id'));
+    const name = textOf(field(identity, 'name'));
+    if (id === null || name === null || names.size >= MAX_DEFINITIONS) return;
+    names.set(id, name.slice(0, MAX_AUTHOR));
+  };
+  const readAll = async () => {
+    if (complete) return;
+    complete = true;
+    await forEachObject(input, add);
+  };
+  const addMarking = (definition: Fields) => {
     const id = textOf(field(definition, 'id'));
     if (id === null || (known.size >= MAX_DEFINITIONS && !known.has(id))) return;
     // Of two definitions under one id the narrower counts, whichever came first.
@@ -38,14 +60,16 @@ export function stixMarkings(input: ImportInput): StixMarkings {
   const tlpOfId = (id: string) => tlpOfStixId(id) ?? (known.has(id) ? (known.get(id) ?? null) : 'RED');
 
   return {
-    addDefinition,
+    add,
+    async authorsOf(object) {
+      const creator = textOf(field(object, 'created_by_ref'));
+      if (creator !== null && !names.has(creator)) await readAll();
+      return tagsOf(field(object, 'authors'), [names.get(creator ?? '')]);
+    },
     async tlpOf(object) {
       const ids = markingIds(object);
       if (ids.length === 0) return null;
-      if (!complete && !ids.every(isKnown)) {
-        complete = true;
-        await forEachDefinition(input, addDefinition);
-      }
+      if (!ids.every(isKnown)) await readAll();
       return mostRestrictive(ids.map(tlpOfId));
     },
   };
@@ -80,11 +104,9 @@ function tlpOfDefinition(definition: Fields): Tlp | null {
   return type === 'statement' ? null : 'RED';
 }
 
-async function forEachDefinition(input: ImportInput, addDefinition: (definition: Fields) => void) {
+async function forEachObject(input: ImportInput, add: (object: Fields) => void) {
   try {
-    for await (const { value } of readJsonRecords(input, STIX_LIMITS)) {
-      if (isObject(value) && value.type === 'marking-definition') addDefinition(value);
-    }
+    for await (const { value } of readJsonRecords(input, STIX_LIMITS)) if (isObject(value)) add(value);
   } catch (error) {
     // The main pass ends with the same error, after it has yielded the records before it.
     if (!(error instanceof UnreadableInput)) throw error;

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { nullable, tlp } from '../http/schema.ts';
+import type { MispObject } from '../model/source-record.ts';
+
+export const ObjectPart = nullable(
+  Type.Object(
+    {
+      id: Type.String({ description: 'Its UUID.' }),
+      name: Type.String({ description: 'Of its template, such as file.' }),
+      relation: nullable(Type.String({ description: 'The part in it, such as filename.' })),
+    },
+    { description: 'The MISP object that it is part of.' },
+  ),
+);
+
+export const Attribute = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Its id here.' }),
+    type: Type.String({ description: 'MISP’s type, or note or stix-pattern.' }),
+    value: Type.String({ description: 'The value or text.' }),
+    name: nullable(Type.String({ description: 'The name.' })),
+    description: nullable(Type.String({ description: 'The description or comment.' })),
+    category: nullable(Type.String({ description: 'MISP’s category.' })),
+    object: ObjectPart,
+    tlp: tlp(),
+  },
+  { description: 'What a source has besides indicators.' },
+);
+
+/** Returns an attribute with what is shown of its MISP object. */
+export function toAttribute<T extends { object: MispObject | null }>({ object, ...attribute }: T) {
+  return { ...attribute, object: toObjectPart(object) };
+}
+
+export function toObjectPart(object: MispObject | null) {
+  return object && { id: object.id, name: object.name, relation: object.relation ?? null };
+}

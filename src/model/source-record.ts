@@ -1,0 +1,113 @@
+/** The type of an attribute that is a STIX pattern. */
+export const STIX_PATTERN = 'stix-pattern';
+
+/** A step of an attack (STIX 2.1 §2.11), such as `lockheed-martin-cyber-kill-chain` and `delivery`. */
+export interface KillChainPhase {
+  chain: string;
+  phase: string;
+}
+
+/** The MISP object that an attribute is part of. */
+export interface MispObject {
+  id: string;
+  /** Of its template, such as `file`. */
+  name: string;
+  /** The attribute's part in it, such as `filename`. */
+  relation?: string;
+  metaCategory?: string;
+  templateId?: string;
+  templateVersion?: string;
+  comment?: string;
+}
+
+/** What one record of a source, a STIX object or a MISP attribute, says about an indicator besides its dates and markings. */
+export interface SourceRecord {
+  /** Such as `indicator--0c7b…`. */
+  id?: string;
+  /** When the source last stated it; ISO 8601. */
+  statedAt?: string;
+  /** The external id of the report that it is part of. */
+  reportId?: string;
+  name?: string;
+  /** A description or comment. */
+  description?: string;
+  /** Whether the value is where an attack comes from, or where it goes to. */
+  direction?: 'source' | 'destination';
+  /** MISP's type and category, such as `ip-src` and `Network activity`. */
+  type?: string;
+  category?: string;
+  /**
+   * The value as the source wrote it, where it has more than the indicator, such as a port. Never one that has another
+   * indicator in it, which may be hidden.
+   */
+  original?: string;
+  killChainPhases?: KillChainPhase[];
+  object?: MispObject;
+  /** The record gives several indicators. */
+  isShared?: boolean;
+}
+
+/**
+ * The maximum number of records of one source about one indicator; the latest are stored. An address that a source
+ * states in thousands of reports must not make its row unbounded.
+ */
+export const MAX_RECORDS = 100;
+
+/** All keys, in the order of the text by which records are compared: a database may return them in another. */
+const KEYS: readonly (keyof SourceRecord | keyof KillChainPhase | keyof MispObject)[] = [
+  ...([
+    'id',
+    'statedAt',
+    'reportId',
+    'name',
+    'description',
+    'direction',
+    'type',
+    'category',
+    'original',
+  ] as const),
+  ...(['killChainPhases', 'chain', 'phase', 'object', 'relation', 'metaCategory', 'templateId'] as const),
+  ...(['templateVersion', 'comment', 'isShared'] as const),
+];
+
+function textOf(record: SourceRecord): string {
+  return JSON.stringify(record, KEYS as string[]);
+}
+
+/**
+ * Merges the records of two statements of one source: of records with the same id the later one holds. Commutative,
+ * associative and idempotent, also where the maximum number leaves records out: they are the earliest ones.
+ */
+export function mergeRecords(
+  a: readonly SourceRecord[],
+  b: readonly SourceRecord[],
+): readonly SourceRecord[] {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  return latestRecords([...a, ...b]);
+}
+
+/** Returns the latest version of each record, the latest first. */
+export function latestRecords(records: readonly SourceRecord[]): readonly SourceRecord[] {
+  const latest = new Map<string, SourceRecord>();
+  for (const record of records) {
+    const key = record.id ?? textOf(record);
+    const other = latest.get(key);
+    if (other === undefined || compareRecords(record, other) < 0) latest.set(key, record);
+  }
+  return [...latest.values()].sort(compareRecords).slice(0, MAX_RECORDS);
+}
+
+/** Orders records: the latest first. */
+function compareRecords(a: SourceRecord, b: SourceRecord): number {
+  const [left, right] = [a.statedAt ?? '', b.statedAt ?? ''];
+  if (left !== right) return left > right ? -1 : 1;
+  const [x, y] = [textOf(a), textOf(b)];
+  return x === y ? 0 : x > y ? -1 : 1;
+}
+
+export function sameRecords(a: readonly SourceRecord[], b: readonly SourceRecord[]): boolean {
+  return (
+    a === b ||
+    (a.length === b.length && a.every((record, i) => textOf(record) === textOf(b[i] as SourceRecord)))
+  );
+}

@@ -1,0 +1,466 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Importer, ImportRecord } from '../../src/importers/importer.ts';
+import { mispImporter } from '../../src/importers/misp.ts';
+import { stixImporter } from '../../src/importers/stix.ts';
+import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
+import { indicatorId } from '../../src/model/identity.ts';
+import { MAX_RECORDS } from '../../src/model/source-record.ts';
+import { runPendingRemovals, startRemoval } from '../../src/sources/remove-source.ts';
+import { requireSource } from '../../src/sources/sources.service.ts';
+import { inputOf, ofKind, runImporter } from '../importers/run-importer.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { attributeRecord, relationshipRecord, reportRecord } from '../support/records.ts';
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+const STATED = '1779000000';
+const BY = { who: 'cli:test', now: NOW };
+const MD5 = 'd41d8cd98f00b204e9800998ecf8427a';
+const SHA1 = 'da39a3ee5e6b4b0d3255bfef95601890afd8070a';
+
+const attribute = (n: number, type: string, value: string, fields: object = {}) => ({
+  uuid: uuid(n),
+  type,
+  value,
+  category: 'Network activity',
+  to_ids: true,
+  timestamp: STATED,
+  comment: '',
+  ...fields,
+});
+
+/** A MISP event with all that analysts write: comments, objects, rules, texts, links. */
+const EVENT = {
+  Event: {
+    uuid: uuid(1),
+    info: 'Operation Example',
+    date: '2026-05-01',
+    timestamp: STATED,
+    threat_level_id: '1',
+    Orgc: { name: 'Example CERT', uuid: uuid(2) },
+    Tag: [{ name: 'tlp:green' }, { name: 'osint' }],
+    Galaxy: [
+      {
+        type: 'threat-actor',
+        GalaxyCluster: [
+          {
+            type: 'threat-actor',
+            value: 'Example Bear',
+            tag_name: 'misp-galaxy:threat-actor="Example Bear"',
+          },
+        ],
+      },
+    ],
+    Attribute: [
+      attribute(10, 'ip-src', '198.51.100.7', { comment: 'Scanner', category: 'Payload delivery' }),
+      attribute(11, 'domain', 'evil.example', { comment: 'First stage' }),
+      attribute(12, 'filename|sha1', `a.exe|${SHA1}`, { category: 'Payload delivery', comment: 'Dropper' }),
+      attribute(13, 'yara', 'rule example { condition: false }', { category: 'Payload installation' }),
+      attribute(14, 'link', 'https://report.example/1', { category: 'External analysis', to_ids: false }),
+    ],
+    Object: [
+      {
+        uuid: uuid(20),
+        name: 'file',
+        'meta-category': 'file',
+        template_uuid: uuid(21),
+        template_version: '24',
+        comment: 'Loader',
+        Attribute: [
+          attribute(22, 'md5', MD5, { object_relation: 'md5', category: 'Payload delivery' }),
+          attribute(23, 'imphash', MD5, { object_relation: 'imphash', category: 'Payload delivery' }),
+        ],
+      },
+    ],
+    EventReport: [{ uuid: uuid(30), name: 'Analysis', content: '# How it came', timestamp: STATED }],
+  },
+};
+
+const RULE = 'alert tcp any any -> any any (msg:"x"; sid:1;)';
+const BUNDLE = {
+  type: 'bundle',
+  id: `bundle--${uuid(100)}`,
+  objects: [
+    stix('identity', 101, { name: 'Example Labs', identity_class: 'organization' }),
+    stix('indicator', 102, {
+      name: 'C2 server',
+      description: 'Seen in May',
+      pattern: "[domain-name:value = 'evil.example']",
+      pattern_type: 'stix',
+      valid_from: '2026-05-01T00:00:00.000Z',
+      kill_chain_phases: [{ kill_chain_name: 'mitre-attack', phase_name: 'command-and-control' }],
+    }),
+    stix('indicator', 103, {
+      name: 'Rule',
+      pattern: RULE,
+      pattern_type: 'snort',
+      valid_from: '2026-05-01T00:00:00.000Z',
+    }),
+    stix('report', 104, {
+      name: 'What happened',
+      description: 'The whole story',
+      published: '2026-05-02T00:00:00.000Z',
+      created_by_ref: `identity--${uuid(101)}`,
+      external_references: [{ source_name: 'blog', url: 'https://blog.example/2' }],
+      object_refs: [`indicator--${uuid(102)}`, `indicator--${uuid(103)}`],
+    }),
+    stix('note', 105, {
+      abstract: 'Doubt',
+      content: 'May be a sinkhole',
+      object_refs: [`indicator--${uuid(102)}`],
+    }),
+  ],
+};
+
+function stix(type: string, n: number, fields: object) {
+  const times = { created: '2026-05-02T00:00:00.000Z', modified: '2026-05-03T00:00:00.000Z' };
+  return { type, spec_version: '2.1', id: `${type}--${uuid(n)}`, ...times, ...fields };
+}
+
+async function recordsOf(importer: Importer, content: object | string): Promise<ImportRecord[]> {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  const { records, unreadable } = await runImporter(importer, inputOf(text));
+  expect([unreadable, ofKind(records, 'rejected')]).toEqual([null, []]);
+  return records;
+}
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  beforeEach(async () => {
+    harness = await startHarness(engine, { publicAddress: 'https://tipline.example' });
+  });
+  afterEach(() => harness.close());
+
+  const loadEvent = async () => harness.load(await recordsOf(mispImporter, EVENT), 'CERT');
+  const loadBundle = async () => harness.load(await recordsOf(stixImporter, BUNDLE), 'Labs');
+  const contextOf = async (...[type, value]: Parameters<typeof indicatorId>) =>
+    (await harness.get(`/api/v1/indicators/${indicatorId(type, value)}/context`)).json();
+  const exported = async (query: string, key?: string) =>
+    (await harness.get(`/api/v1/exports/${query}`, key ? { key } : {})).json();
+  const etagOf = async (query: string) => (await harness.get(`/api/v1/exports/${query}`)).headers.etag;
+
+  describe('the context of an indicator', () => {
+    it('has what each source says of it, in its words', async () => {
+      await loadEvent();
+      await loadBundle();
+      const { records, reports } = await contextOf('DOMAIN', 'evil.example');
+      expect(records).toMatchObject([
+        { source: 'CERT', id: `indicator--${uuid(11)}`, description: 'First stage', type: 'domain' },
+        {
+          source: 'Labs',
+          id: `indicator--${uuid(102)}`,
+          name: 'C2 server',
+          description: 'Seen in May',
+          killChainPhases: [{ chain: 'mitre-attack', phase: 'command-and-control' }],
+        },
+      ]);
+      expect(reports).toMatchObject([
+        { authors: ['Example Labs'], links: ['https://blog.example/2'], description: 'The whole story' },
+        { authors: ['Example CERT'], links: ['https://report.example/1'] },
+      ]);
+    });
+
+    it('has notes about it, and the other parts of its objects', async () => {
+      await loadEvent();
+      await loadBundle();
+      expect((await contextOf('DOMAIN', 'evil.example')).attributes).toMatchObject([
+        { type: 'note', name: 'Doubt', value: 'May be a sinkhole' },
+      ]);
+      expect((await contextOf('MD5', MD5)).attributes).toMatchObject([
+        { type: 'imphash', value: MD5, object: { id: uuid(20), name: 'file', relation: 'imphash' } },
+      ]);
+      expect((await contextOf('IPV4', '198.51.100.7')).records).toMatchObject([{ direction: 'source' }]);
+    });
+
+    it('has nothing above the TLP ceiling', async () => {
+      const object = { id: uuid(20), name: 'file' };
+      const known = indicatorRecord('MD5', MD5, { records: [{ id: 'x', object }] });
+      await harness.load([
+        known,
+        attributeRecord('imphash', MD5, { object, tlp: 'RED' }),
+        attributeRecord('text', 'for all', { object }),
+      ]);
+      const id = indicatorId('MD5', MD5);
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const url = `/api/v1/indicators/${id}/context`;
+      expect((await harness.get(url, { key })).json().attributes).toMatchObject([{ value: 'for all' }]);
+      expect((await harness.get(url)).json().attributes).toHaveLength(2);
+    });
+  });
+
+  it('a source that states an indicator in thousands of records keeps the latest', async () => {
+    const count = MAX_RECORDS * 3;
+    const records = Array.from({ length: count }, (_, n) =>
+      indicatorRecord('DOMAIN', 'evil.example', {
+        records: [{ id: `indicator--${n}`, statedAt: new Date(NOW.getTime() - n * 1000).toISOString() }],
+      }),
+    );
+    await harness.load(records.reverse());
+    const stored = (await contextOf('DOMAIN', 'evil.example')).records;
+    expect(stored.map(({ id }: { id: string }) => id)).toEqual(
+      Array.from({ length: MAX_RECORDS }, (_, n) => `indicator--${n}`),
+    );
+  });
+
+  describe('a changed comment', () => {
+    const stating = (description: string, statedAt: string) =>
+      indicatorRecord('DOMAIN', 'evil.example', {
+        records: [{ id: `indicator--${uuid(1)}`, statedAt, description }],
+      });
+
+    it.each(['stix', 'misp'])('changes the %s export, and repeating it changes nothing', async (format) => {
+      await harness.load([stating('one', '2026-05-01T00:00:00.000Z')]);
+      const before = await etagOf(format);
+      await harness.load([stating('two', '2026-05-02T00:00:00.000Z')]);
+      const after = await etagOf(format);
+      expect(after).not.toBe(before);
+      await harness.load([stating('two', '2026-05-02T00:00:00.000Z')]);
+      await harness.load([stating('one', '2026-05-01T00:00:00.000Z')]);
+      expect(await etagOf(format)).toBe(after);
+      expect((await harness.get(`/api/v1/exports/${format}`)).body).toContain('two');
+    });
+
+    it('is undone with its import, and the exports show it', async () => {
+      await harness.loadRun([stating('one', '2026-05-01T00:00:00.000Z')], 'A');
+      const second = await harness.loadRun([stating('two', '2026-05-02T00:00:00.000Z')], 'A');
+      const before = await etagOf('stix');
+      await startUndo(harness.db, second, BY);
+      await runPendingUndos(harness.db, { now: () => NOW });
+      expect(await etagOf('stix')).not.toBe(before);
+      expect((await contextOf('DOMAIN', 'evil.example')).records).toMatchObject([{ description: 'one' }]);
+    });
+
+    it('goes with its source, and the exports show it', async () => {
+      await harness.load([indicatorRecord('DOMAIN', 'evil.example')], 'A');
+      await harness.load([{ ...stating('two', '2026-05-02T00:00:00.000Z'), confidence: 1 }], 'B');
+      const before = await etagOf('stix');
+      await startRemoval(harness.db, await requireSource(harness.db, 'B'), BY);
+      await runPendingRemovals(harness.db, { now: () => NOW });
+      expect(await etagOf('stix')).not.toBe(before);
+      expect((await contextOf('DOMAIN', 'evil.example')).records).toEqual([]);
+    });
+  });
+
+  describe('a STIX bundle', () => {
+    it('gives back what STIX and MISP sources said', async () => {
+      await loadEvent();
+      await loadBundle();
+      const bundle = await exported('stix?include=context');
+      const records = await recordsOf(stixImporter, JSON.stringify(bundle));
+      const given = [...(await recordsOf(mispImporter, EVENT)), ...(await recordsOf(stixImporter, BUNDLE))];
+      const textsOf = (from: ImportRecord[]) =>
+        ofKind(from, 'indicator')
+          .flatMap(({ value, records: said = [] }) => said.map((one) => ({ value, ...one })))
+          .sort((a, b) => (`${a.value} ${a.id}` < `${b.value} ${b.id}` ? -1 : 1));
+      expect(textsOf(records)).toEqual(textsOf(given));
+      const attributesOf = (from: ImportRecord[]) =>
+        ofKind(from, 'attribute')
+          .map(({ type, name, value, description, category, forDetection, object }) => {
+            return { type, name, value, description, category, forDetection, object };
+          })
+          .sort((a, b) => (`${a.type} ${a.value}` < `${b.type} ${b.value}` ? -1 : 1));
+      expect(attributesOf(records)).toEqual(attributesOf(given));
+      const reportsOf = (from: ImportRecord[]) =>
+        ofKind(from, 'report')
+          .map(({ title, description, publishedAt, authors, links, tags }) => {
+            return { title, description, publishedAt, authors, links, tags };
+          })
+          .sort((a, b) => (a.title < b.title ? -1 : 1));
+      expect(reportsOf(records)).toEqual(reportsOf(given));
+    });
+
+    it('refers from reports and notes to objects that are in it', async () => {
+      await loadEvent();
+      await loadBundle();
+      const { objects } = await exported('stix?include=context&ids=original');
+      const ids = new Set(objects.map(({ id }: { id: string }) => id));
+      expect(ids.size).toBe(objects.length);
+      const refs = objects.flatMap(({ object_refs = [] }: { object_refs?: string[] }) => object_refs);
+      expect(refs.length).toBeGreaterThan(10);
+      expect(refs.filter((id: string) => !ids.has(id))).toEqual([]);
+    });
+
+    it('keeps the ids and times of records that give one indicator, if asked to', async () => {
+      await loadBundle();
+      await loadEvent();
+      const own = await exported('stix?type=DOMAIN');
+      const original = await exported('stix?type=DOMAIN&ids=original');
+      const [ours] = own.objects.filter(({ type }: { type: string }) => type === 'indicator');
+      const [theirs] = original.objects.filter(({ type }: { type: string }) => type === 'indicator');
+      expect(ours.id).toBe(`indicator--${indicatorId('DOMAIN', 'evil.example')}`);
+      // That of the source that determines the confidence; both have the same, and CERT saw it first.
+      expect(theirs).toMatchObject({ id: `indicator--${uuid(11)}`, modified: '2026-05-17T06:40:00.000Z' });
+      expect(theirs.created_by_ref).toBeUndefined();
+      const files = await exported('stix?types=FILENAME,SHA1&ids=original');
+      expect(JSON.stringify(files)).not.toContain(`"id":"indicator--${uuid(12)}","created`);
+    });
+  });
+
+  describe('MISP events by report', () => {
+    const events = async (query = '', key?: string) =>
+      (await exported(`misp?group=report${query}`, key)).response.map(
+        ({ Event }: { Event: object }) => Event,
+      );
+
+    it('give back the event, with its objects and texts', async () => {
+      await loadEvent();
+      const [event] = await events('&ids=original');
+      expect(event).toMatchObject({
+        uuid: uuid(1),
+        info: 'Operation Example',
+        date: '2026-05-01',
+        EventReport: [{ uuid: uuid(30), name: 'Analysis', content: '# How it came' }],
+      });
+      const names = event.Tag.map(({ name }: { name: string }) => name);
+      expect(names).toEqual(['tlp:green', 'osint', 'misp-galaxy:threat-actor="Example Bear"']);
+      const written = (
+        list: { uuid: string; type: string; value: string; comment: string; category: string }[],
+      ) =>
+        list
+          .map(({ uuid: id, type, value, comment, category }) => [id, type, value, comment, category])
+          .sort();
+      const given = EVENT.Event.Attribute.filter(({ type }) => !type.includes('|'));
+      const single = event.Attribute.filter(({ uuid: id }: { uuid: string }) =>
+        given.some((one) => one.uuid === id),
+      );
+      expect(written(single)).toEqual(written(given));
+      const [object] = event.Object;
+      expect(object).toMatchObject({
+        uuid: uuid(20),
+        name: 'file',
+        comment: 'Loader',
+        template_uuid: uuid(21),
+      });
+      expect(written(object.Attribute)).toEqual(written(EVENT.Event.Object[0]?.Attribute ?? []));
+      // The two halves of a composite, and the page of the report here.
+      expect(event.Attribute).toHaveLength(given.length + 3);
+    });
+
+    it('have uuids of their own, and say which event they repeat', async () => {
+      await loadEvent();
+      const [event] = await events();
+      expect(event.uuid).not.toBe(uuid(1));
+      expect(event.extends_uuid).toBe(uuid(1));
+      const uuids = JSON.stringify([event.Attribute, event.Object, event.EventReport]);
+      expect(EVENT.Event.Attribute.filter((one) => uuids.includes(`"uuid":"${one.uuid}"`))).toEqual([]);
+    });
+
+    it('repeat an indicator in each of its reports, and list those of none', async () => {
+      await harness.load([
+        reportRecord('One', { externalIds: [`report--${uuid(1)}`] }),
+        reportRecord('Two', { externalIds: [`report--${uuid(2)}`] }),
+        ...Array.from({ length: 600 }, (_, n) =>
+          indicatorRecord('DOMAIN', `d${n}.evil.example`, { externalIds: [`i:${n}`] }),
+        ),
+        ...[0, 1, 2].map((n) => relationshipRecord(`report--${uuid(1)}`, 'refers-to', `i:${n}`)),
+        ...[2, 3].map((n) => relationshipRecord(`report--${uuid(2)}`, 'refers-to', `i:${n}`)),
+      ]);
+      const sizes = (await events()).map(
+        ({ info, Attribute }: { info: string; Attribute: { type: string }[] }) =>
+          [info, Attribute.filter(({ type }) => type === 'domain').length] as const,
+      );
+      expect(Object.fromEntries(sizes)).toEqual({
+        'Tipline: indicators without a report': 596,
+        One: 3,
+        Two: 2,
+      });
+    });
+
+    it('have neither reports nor attributes above the TLP ceiling', async () => {
+      await harness.load([
+        reportRecord('Open', { externalIds: [`report--${uuid(1)}`] }),
+        reportRecord('Secret', { externalIds: [`report--${uuid(2)}`], tlp: 'RED' }),
+        attributeRecord('text', 'secret text', { externalIds: ['a:1'], tlp: 'RED' }),
+        indicatorRecord('DOMAIN', 'evil.example', { externalIds: ['i:1'] }),
+        relationshipRecord(`report--${uuid(1)}`, 'refers-to', 'i:1'),
+        relationshipRecord(`report--${uuid(2)}`, 'refers-to', 'i:1'),
+        relationshipRecord(`report--${uuid(1)}`, 'refers-to', 'a:1'),
+      ]);
+      const key = await harness.newKey({ tlpCeiling: 'AMBER' });
+      for (const query of ['misp?group=report', 'stix?include=context']) {
+        const text = JSON.stringify(await exported(query, key));
+        expect(text).toContain('Open');
+        expect(text).not.toMatch(/secret/i);
+      }
+      const [open] = await events();
+      expect(open.Tag[0].name).toBe('tlp:red');
+    });
+  });
+
+  it.each([
+    ['source', ['CERT', 'Labs']],
+    ['campaign', ['Tipline: indicators without a campaign']],
+    ['number', ['Tipline: indicators 0 to 1999']],
+  ])('MISP events by %s are named after it', async (group, names) => {
+    await loadEvent();
+    await loadBundle();
+    const { response } = await exported(`misp?group=${group}`);
+    expect(response.map(({ Event }: { Event: { info: string } }) => Event.info).sort()).toEqual(names);
+  });
+
+  describe.each(['source', 'campaign', 'report'] as const)('the MISP feed by %s', (group) => {
+    const feed = `/api/v1/feeds/misp/by-${group}`;
+    const manifest = async (key?: string) =>
+      (await harness.get(`${feed}/manifest.json`, key ? { key } : {})).json<
+        Record<string, { timestamp: string }>
+      >();
+
+    it('has a manifest, events and hashes that agree', async () => {
+      await loadEvent();
+      await loadBundle();
+      await harness.load(
+        Array.from({ length: 2_500 }, (_, n) => indicatorRecord('DOMAIN', `d${n}.evil.example`)),
+        'Many',
+      );
+      const entries = Object.entries(await manifest());
+      expect(entries.length).toBeGreaterThan(1);
+      const values = new Set<string>();
+      for (const [id, entry] of entries) {
+        const { Event } = (await harness.get(`${feed}/${id}.json`)).json();
+        expect(Event).toMatchObject({ uuid: id, ...entry });
+        const parts = Event.Object?.flatMap(({ Attribute }: { Attribute: object[] }) => Attribute) ?? [];
+        for (const { value } of [...Event.Attribute, ...parts]) values.add(value);
+      }
+      const total = Number((await harness.get('/api/v1/exports/misp')).headers['x-total-count']);
+      const { data } = (await harness.get('/api/v1/indicators?pageSize=500')).json();
+      expect(data.filter(({ value }: { value: string }) => !values.has(value))).toEqual([]);
+      const hashes = (await harness.get(`${feed}/hashes.csv`)).body.trimEnd().split('\n');
+      expect(hashes.length).toBeGreaterThanOrEqual(total);
+      const listed = new Set(hashes.map((line) => line.split(',')[1]));
+      expect([...listed].sort()).toEqual(entries.map(([id]) => id).sort());
+    });
+
+    it('moves only the event that changes', async () => {
+      await loadEvent();
+      await harness.load([indicatorRecord('DOMAIN', 'other.example')], 'Other');
+      const before = await manifest();
+      harness.clock.now = new Date(NOW.getTime() + 60_000);
+      await harness.load([indicatorRecord('DOMAIN', 'other.example', { tags: ['new'] })], 'Other');
+      const after = await manifest();
+      const moved = Object.keys(after).filter((id) => after[id]?.timestamp !== before[id]?.timestamp);
+      expect(moved).toHaveLength(1);
+      // Without a campaign both indicators are in one event.
+      expect(Object.keys(after)).toHaveLength(group === 'campaign' ? 1 : 2);
+    });
+  });
+
+  it('the MISP feed by report moves an event when only its texts change', async () => {
+    const report = reportRecord('One', { externalIds: [`report--${uuid(1)}`] });
+    const text = (value: string, statedAt: Date) =>
+      attributeRecord('text', value, { externalIds: [`x-misp-attribute--${uuid(2)}`], statedAt });
+    await harness.load([
+      report,
+      text('one', NOW),
+      indicatorRecord('DOMAIN', 'evil.example', { externalIds: ['i:1'] }),
+      relationshipRecord(`report--${uuid(1)}`, 'refers-to', 'i:1'),
+      relationshipRecord(`report--${uuid(1)}`, 'refers-to', `x-misp-attribute--${uuid(2)}`),
+    ]);
+    const manifest = async () => (await harness.get('/api/v1/feeds/misp/by-report/manifest.json')).json();
+    const before = await manifest();
+    harness.clock.now = new Date(NOW.getTime() + 60_000);
+    await harness.load([text('two', harness.clock.now)]);
+    const [id = ''] = Object.keys(before);
+    expect(Number((await manifest())[id].timestamp)).toBeGreaterThan(Number(before[id].timestamp));
+    expect((await harness.get(`/api/v1/feeds/misp/by-report/${id}.json`)).body).toContain('two');
+  });
+});
