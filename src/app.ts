@@ -26,12 +26,12 @@ import { reportRoutes } from './entities/reports/reports.routes.ts';
 import {
   exportFormat,
   exportIds,
+  exportStyle,
   MispEvent,
   MispExport,
   MispManifest,
   mispGroup,
   StixBundle,
-  txtStyle,
 } from './exports/exports.schema.ts';
 import { exporter } from './exports/exports.service.ts';
 import type { Spool } from './exports/spool.ts';
@@ -139,7 +139,7 @@ const SCHEMAS = [
   StixBundle,
   ...VOCABULARIES,
   ...SIGMA_VOCABULARIES,
-  ...[healthStatus, exportFormat, txtStyle, mispGroup, exportIds, feedGroup].map(({ schema }) => schema),
+  ...[healthStatus, exportFormat, exportStyle, mispGroup, exportIds, feedGroup].map(({ schema }) => schema),
 ];
 
 /** Returns the HTTP service: its plugins, its hooks in their order, and the explicit list of features. */

@@ -12,8 +12,8 @@ import {
   type LimitOrder,
   MISP_GROUPS,
   type MispGroup,
-  TXT_STYLES,
-  type TxtStyle,
+  STYLES,
+  type Style,
 } from '../formats/format.ts';
 import { addCounts, Skipped } from '../formats/skipped.ts';
 import { ApiError } from '../http/errors.ts';
@@ -55,7 +55,7 @@ interface ExportCommandOptions {
   forDetection?: 'true' | 'false';
   since?: string;
   csvGuard: boolean;
-  style?: TxtStyle;
+  style?: Style;
   limit?: number;
   order?: LimitOrder;
   collapse: boolean;
@@ -98,7 +98,12 @@ export function exportCommand(): Command {
     )
     .option('--since <time>', 'last seen at or after this time, ISO 8601', instant)
     .option('--no-csv-guard', 'csv: do not escape spreadsheet formulas')
-    .addOption(new Option('--style <style>', 'txt: product that loads the list').choices(TXT_STYLES))
+    .addOption(
+      new Option(
+        '--style <style>',
+        'txt: product that loads the list; suricata, snort: archive of rules with lists',
+      ).choices(STYLES),
+    )
     .option('--limit <count>', 'txt: maximum number of lines', lines)
     .addOption(new Option('--order <order>', 'txt, with --limit: order (confidence)').choices(LIMIT_ORDERS))
     .option('--no-collapse', 'txt: do not merge adjacent addresses into networks')

@@ -45,6 +45,7 @@ export function rowReader(columns: readonly Column[]): (fields: readonly string[
       externalIds: read(at.externalIds, parseTextArray),
       records: read(at.records, toRecords),
       originalIds: read(at.originalIds, parseTextArray),
+      score: read(at.score, (text) => (text === '' ? null : Number(text))),
       group: read(at.group, toGroup),
       indicates: read(at.indicates, (text) => parseTextArray(text).map(toIndication)),
     };
@@ -55,7 +56,7 @@ const COLUMNS: readonly Column[] = [
   ...(['id', 'number', 'version', 'type', 'value', 'normalized', 'confidence', 'severity', 'tlp'] as const),
   ...(['tags', 'source', 'firstSeen', 'lastSeen', 'expiresAt', 'createdAt', 'modifiedAt'] as const),
   ...(['forDetection', 'ofCertificate', 'externalIds', 'records', 'originalIds'] as const),
-  ...(['indicates', 'group'] as const),
+  ...(['indicates', 'score', 'group'] as const),
 ];
 
 /** Parses the records of each source. Most indicators have none. */

@@ -63,6 +63,10 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
         .orderBy('indicator.id'),
     ];
   if (format.order === 'number') return [rows.orderBy('indicator.number')];
+  if (format.order === 'type')
+    return format.types.map((type) =>
+      rows.where(sql<boolean>`indicator.type = ${type}`).orderBy('indicator.number'),
+    );
   const isAddress = sql<boolean>`indicator.type in ('IPV4', 'IPV6')`;
   return [
     rows.where(isAddress).orderBy(sql`indicator.value::inet`),
@@ -114,6 +118,8 @@ function columnsOf(principal: Principal): Record<Exclude<Column, 'group'>, RawBu
       select jsonb_agg(jsonb_build_object('source', of.name, 'records', said.records) order by ${SOURCE_ORDER})
       from ${statements(principal)}), '[]') else '[]' end`,
     originalIds: originalIds(principal),
+    score: sql`coalesce((select max(score) from enrichment where enrichment.indicator_id = indicator.id
+      and enrichment.error is null)::text, '')`,
     indicates: sql`coalesce((select array_agg(link order by link) from (
       select r.to_id || ' ' || min(r.tlp) as link from relationship as r
       where r.from_id = indicator.id and r.type = 'indicates' and ${visible('relationship', principal, 'r')}

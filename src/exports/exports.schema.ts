@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DEFAULT_OPTIONS, FORMAT_NAMES, FORMATS } from '../formats/catalogue.ts';
-import { LIMIT_ORDERS, MAX_LINES, MISP_GROUPS, TXT_STYLES } from '../formats/format.ts';
+import { LIMIT_ORDERS, MAX_LINES, MISP_GROUPS, STYLES } from '../formats/format.ts';
 import { fileResponses } from '../http/routes.ts';
 import { namedEnum, ref, stringEnum } from '../http/schema.ts';
 
@@ -91,10 +91,10 @@ export const exportFormat = namedEnum(
   `Format of an export: ${FORMAT_NAMES.map((name) => `${name} (${FORMATS[name].label})`).join(', ')}.`,
 );
 
-export const txtStyle = namedEnum(
-  'TxtStyle',
-  TXT_STYLES,
-  'The product that a list is for: any (plain), PAN-OS, FortiOS, Check Point, Wazuh CDB lists, lookups of Splunk Enterprise Security.',
+export const exportStyle = namedEnum(
+  'ExportStyle',
+  STYLES,
+  'The product that a list is for: any (plain), PAN-OS, FortiOS, Check Point, Wazuh CDB lists, lookups of Splunk Enterprise Security; or an archive of rules with lists, for Suricata (datasets), Suricata 8 (datasets-ndjson) or Snort (reputation).',
 );
 
 export const mispGroup = namedEnum(
@@ -119,7 +119,12 @@ export const exportOptions = {
         'csv: whether cells that a spreadsheet would run as a formula get an apostrophe in front (on).',
     }),
   ),
-  style: Type.Optional(txtStyle({ description: 'txt: the product that the list is for (plain).' })),
+  style: Type.Optional(
+    exportStyle({
+      description:
+        'txt: the product that the list is for (plain). suricata: datasets or datasets-ndjson, snort: reputation: a zip archive of rules with lists, for many indicators.',
+    }),
+  ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -205,6 +210,9 @@ const OBJECTS: Record<string, typeof StixBundle | typeof MispExport> = {
   'application/stix+json': StixBundle,
   'application/json': MispExport,
 };
+/** The media type of archives. */
+const ARCHIVE = 'application/zip';
+
 /** Returns the media types of all formats, without parameters, with the first example of each. */
 function mediaTypes(): Map<string, string | undefined> {
   const examples = new Map<string, string | undefined>();
@@ -212,7 +220,8 @@ function mediaTypes(): Map<string, string | undefined> {
     const [type = ''] = open(DEFAULT_OPTIONS).mediaType.split(';');
     examples.set(type, examples.get(type) ?? example);
   }
-  return examples;
+  // The signature that every archive begins with.
+  return examples.set(ARCHIVE, 'PK\u0003\u0004');
 }
 
 export const REFANGED_HEADER = {

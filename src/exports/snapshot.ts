@@ -8,6 +8,7 @@ import type { CopiedRows } from '../model/copied-rows.ts';
 import { TLPS } from '../model/vocabulary.ts';
 import { exportCacheKey, queryOf } from './export-cache-key.ts';
 import { type ExportContext, readContext, readSummary } from './export-context.queries.ts';
+import { readJa3, readScoresDigest } from './export-facts.queries.ts';
 import { attributeRows, parseAttribute, parseReportPart, reportParts } from './export-reports.queries.ts';
 import {
   closeCursor,
@@ -222,6 +223,8 @@ async function readState(
   const written = parts.filter((part) => isWritten(part, format));
   const marked = [...written, ...context.entities, ...context.relationships];
   const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
+  const ja3 = reads.ja3 ? await readJa3(trx, selection) : [];
+  const scores = reads.scores ? await readScoresDigest(trx, selection) : null;
   const day = reads.day ? startOfDay(selection.principal.now) : null;
   return {
     revision,
@@ -230,7 +233,7 @@ async function readState(
     skipped: { ...skippedIn(all.parts, format), ...(limit && beyondLimit(all.parts, written, format)) },
     info: {
       query,
-      digest: digestOf([query, written, context, ...(day ? [day] : [])]),
+      digest: digestOf([query, written, context, ...(day ? [day] : []), ...(scores ? [scores] : []), ...ja3]),
       total: selection.page ? await countMatching(trx, selection) : sum(all.parts),
       tlps: TLPS.filter((tlp) => markings.has(tlp)),
       lastSeen: all.lastSeen,
@@ -239,6 +242,7 @@ async function readState(
       day,
       entities: context.entities,
       relationships: context.relationships,
+      ja3,
       attributes: nothing,
       reports: nothing,
     },

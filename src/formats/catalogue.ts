@@ -2,11 +2,13 @@ import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { csv } from './csv.ts';
 import { ecs } from './ecs.ts';
 import {
+  ARCHIVE_STYLES,
   type ExportFormat,
   type ExportOptions,
   type FormatEntry,
   type GivenOptions,
   type ListOptions,
+  type Style,
   TXT_STYLES,
 } from './format.ts';
 import { misp } from './misp.ts';
@@ -41,6 +43,7 @@ export const DEFAULT_OPTIONS: ExportOptions = {
   csvGuard: true,
   list: { style: 'plain', kind: null, collapse: true, wildcards: true, limit: null },
   context: false,
+  archive: null,
   group: null,
   ids: 'own',
   publicAddress: null,
@@ -71,16 +74,27 @@ export function optionsFor(
     if (value === undefined || formats.includes(format)) continue;
     return { error: `${name} is for format ${formats.join(' or ')} only.` };
   }
+  const { style } = given;
+  if (style !== undefined && !stylesOf(format).includes(style))
+    return { error: `style for format ${format} is ${stylesOf(format).join(' or ')}.` };
   const list = format === 'txt' ? listOptions(given, types) : DEFAULT_OPTIONS.list;
   if ('error' in list) return list;
   return {
     csvGuard: given.csvGuard !== 'off',
     list,
     context: given.include === 'context',
+    archive: ARCHIVE_STYLES.find((name) => name === style) ?? null,
     group: given.group ?? null,
     ids: given.ids ?? 'own',
     publicAddress,
   };
+}
+
+function stylesOf(format: string): readonly Style[] {
+  const entry: FormatEntry | undefined = Object.hasOwn(FORMATS, format)
+    ? FORMATS[format as FormatName]
+    : undefined;
+  return entry?.styles ?? [];
 }
 
 /** @returns the formats that take an option */
@@ -89,9 +103,10 @@ function formatsWith(option: string): string[] {
 }
 
 function listOptions(
-  { style = DEFAULT_OPTIONS.list.style, limit, order, collapse, wildcards }: GivenOptions,
+  { style: given, limit, order, collapse, wildcards }: GivenOptions,
   types: readonly IndicatorType[] = INDICATOR_TYPES,
 ): ListOptions | { error: string } {
+  const style = TXT_STYLES.find((name) => name === given) ?? DEFAULT_OPTIONS.list.style;
   const { kinds, networks, wildcards: hasWildcards } = LIST_STYLES[style];
   const kind = kinds?.find((one) => types.length > 0 && types.every((type) => one.includes(type)));
   if (kinds && !kind)

@@ -52,6 +52,8 @@ export interface ExportIndicator {
   originalIds: readonly string[];
   /** The entities that it indicates, by id; one that is not in `ExportInfo.entities` is not visible. */
   indicates: readonly Indication[];
+  /** The highest score of a provider, 0 to 100; null: none gave one. */
+  score: number | null;
   /** null unless the format groups rows. */
   group: RowGroup | null;
 }
@@ -250,6 +252,8 @@ export interface ExportInfo {
   day: Date | null;
   entities: readonly ExportEntity[];
   relationships: readonly ExportRelationship[];
+  /** JA3 fingerprints (MD5 in lower case) of sources, sorted; empty unless the format reads them. */
+  ja3: readonly string[];
   /** Yields the attributes, then the reports; to be read in this order once the rows are; none unless the format reads them. */
   attributes(): AsyncIterable<readonly ExportAttribute[]>;
   reports(): AsyncIterable<readonly ExportReportPart[]>;
@@ -257,6 +261,13 @@ export interface ExportInfo {
 
 export const TXT_STYLES = ['plain', 'paloalto', 'fortinet', 'checkpoint', 'wazuh', 'splunk'] as const;
 export type TxtStyle = (typeof TXT_STYLES)[number];
+
+/** Archives with lists beside rules: for Suricata 7 and newer, for Suricata 8, for Snort 3. */
+export const ARCHIVE_STYLES = ['datasets', 'datasets-ndjson', 'reputation'] as const;
+type ArchiveStyle = (typeof ARCHIVE_STYLES)[number];
+
+export const STYLES = [...TXT_STYLES, ...ARCHIVE_STYLES] as const;
+export type Style = (typeof STYLES)[number];
 
 /** The order in which a limit selects indicators: the highest confidence, or the newest sighting first. */
 export const LIMIT_ORDERS = ['confidence', 'newest'] as const;
@@ -287,6 +298,8 @@ export interface ExportOptions {
   list: ListOptions;
   /** stix and misp: with actors, campaigns, malware, techniques and their relationships. */
   context: boolean;
+  /** suricata and snort: an archive with lists; null: rules alone. */
+  archive: ArchiveStyle | null;
   /** misp: an event for each of these; null: one event. */
   group: MispGroup | null;
   /** misp and stix: the ids of Tipline, or those of the sources' records where one gives exactly one indicator. */
@@ -298,7 +311,7 @@ export interface ExportOptions {
 /** The options of a request besides the format. */
 export interface GivenOptions {
   csvGuard?: 'on' | 'off' | undefined;
-  style?: TxtStyle | undefined;
+  style?: Style | undefined;
   limit?: number | undefined;
   order?: LimitOrder | undefined;
   collapse?: 'on' | 'off' | undefined;
@@ -319,6 +332,8 @@ export interface FormatEntry {
   purpose: string;
   /** The supported options; any other is an error. */
   options: readonly (keyof GivenOptions)[];
+  /** The values of the option `style`. */
+  styles?: readonly Style[];
   /** A short export for the OpenAPI document, which shows the first one of each media type. */
   example?: string;
   open(options: ExportOptions): ExportFormat;
@@ -338,7 +353,7 @@ export interface ExportFormat extends ExportShape {
     batches: AsyncIterable<readonly ExportIndicator[]>,
     info: ExportInfo,
     skipped: Skipped,
-  ): AsyncGenerator<string>;
+  ): AsyncGenerator<string | Uint8Array>;
   /**
    * Yields the same bytes as `write`, from the output of PostgreSQL's COPY for its columns, where that is
    * much faster.
@@ -362,9 +377,9 @@ export interface ExportShape {
   /**
    * `list`: newest sighting first. `number`: by number. `address`: IPv4 then IPv6 addresses ascending, then
    * everything else, the highest number first. Rows are stored roughly in the order of their numbers, so
-   * `number` needs no sort.
+   * `number` needs no sort. `type`: by type in the order of `types`, then by number.
    */
-  readonly order: 'list' | 'number' | 'address';
+  readonly order: 'list' | 'number' | 'address' | 'type';
   /** Rows are ordered by these groups first; absent: they are not grouped. */
   readonly group?: Grouping;
   /** The members of an indicator that it reads; a row has no others. */
@@ -378,6 +393,9 @@ export interface ExportShape {
     reports?: boolean;
     /** `originalIds` of the indicators that reports and attributes refer to. */
     originalRefs?: boolean;
+    ja3?: boolean;
+    /** The scores of providers. */
+    scores?: boolean;
     /** Whether the rows depend on these reports and attributes. */
     reportStates?: boolean;
     lastSeen?: boolean;

@@ -1,6 +1,7 @@
-import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
+import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry } from './format.ts';
 import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
 import { exactParts, pattern, type RuleRequest, ruleLine, ruleRequest } from './rules/rule-text.ts';
+import { reputationFormat } from './snort-reputation.ts';
 import { isPublicSuffix } from './url-parts.ts';
 
 const TO_SERVER = 'flow:established,to_server';
@@ -37,14 +38,15 @@ const SNORT: RuleLanguage = {
  * Rules for Snort 3: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP
  * host), URLs and user agents, with the services that the stock configuration binds and finds.
  */
-export function snortFormat(): ExportFormat {
-  return ruleFormat(SNORT);
+export function snortFormat({ archive = null }: Partial<Pick<ExportOptions, 'archive'>> = {}): ExportFormat {
+  return archive === null ? ruleFormat(SNORT) : reputationFormat(SNORT.rulesOf);
 }
 
 export const snort: FormatEntry = {
   label: 'Snort rules',
-  purpose: 'IDS sensors with Snort 3',
-  options: [],
+  purpose: 'IDS sensors with Snort 3; with `style` an archive with a block list',
+  options: ['style'],
+  styles: ['reputation'],
   open: snortFormat,
 };
 

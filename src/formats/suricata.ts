@@ -1,6 +1,7 @@
-import type { ExportFormat, ExportIndicator, FormatEntry } from './format.ts';
+import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry } from './format.ts';
 import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
 import { exactParts, pattern, type RuleRequest, ruleLine, ruleRequest } from './rules/rule-text.ts';
+import { datasetsFormat } from './suricata-datasets.ts';
 import { isPublicSuffix } from './url-parts.ts';
 
 const TO_SERVER = 'flow:established,to_server';
@@ -36,14 +37,19 @@ const SURICATA: RuleLanguage = {
  * Rules for Suricata 7: addresses (both directions), domains with their subdomains (DNS query, TLS SNI, HTTP
  * host), URLs, user agents and fingerprints of certificates. The file loads alone, strictly, with the stock configuration.
  */
-export function suricataFormat(): ExportFormat {
-  return ruleFormat(SURICATA);
+export function suricataFormat({
+  archive = null,
+  publicAddress = null,
+}: Partial<Pick<ExportOptions, 'archive' | 'publicAddress'>> = {}): ExportFormat {
+  if (archive === null) return ruleFormat(SURICATA);
+  return datasetsFormat({ ndjson: archive === 'datasets-ndjson', publicAddress, rulesOf: SURICATA.rulesOf });
 }
 
 export const suricata: FormatEntry = {
   label: 'Suricata rules',
-  purpose: 'IDS sensors with Suricata 7 or newer',
-  options: [],
+  purpose: 'IDS sensors with Suricata 7 or newer; with `style` an archive with lists',
+  options: ['style'],
+  styles: ['datasets', 'datasets-ndjson'],
   open: suricataFormat,
 };
 

@@ -1,7 +1,14 @@
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { addressCollapser } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
-import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry, ListOptions } from './format.ts';
+import {
+  type ExportFormat,
+  type ExportIndicator,
+  type ExportOptions,
+  type FormatEntry,
+  type ListOptions,
+  TXT_STYLES,
+} from './format.ts';
 import { createLineDeduplicator } from './line-deduplicator.ts';
 import type { Skipped } from './skipped.ts';
 import { LIST_STYLES } from './txt-styles.ts';
@@ -44,6 +51,7 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
 export const txt: FormatEntry = {
   label: 'Plain text list',
   purpose: 'external block lists of firewalls: one value per line',
+  styles: TXT_STYLES,
   options: ['style', 'limit', 'order', 'collapse', 'wildcards'],
   example: '185.132.17.160\n',
   open: txtFormat,

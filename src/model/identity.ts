@@ -60,6 +60,14 @@ const FIRST_GROUP_SID = 4_000_000_000;
  */
 export const BLOCK_SIZE = 128;
 
+/** The sids of rules that read lists: above those of groups for four thousand million indicators. */
+export const LIST_SIDS = {
+  name: 4_294_900_000,
+  address: 4_294_900_050,
+  file: 4_294_900_060,
+  ja3: 4_294_900_090,
+} as const;
+
 /** The sid of an indicator's rule. `slot`: 0 to 7, which of its rules. */
 export function sidOf(number: number, slot: number): number {
   return FIRST_SID + SIDS_EACH * number + slot;

@@ -1,3 +1,4 @@
+import { fromBufferPromise } from 'yauzl';
 import type {
   ExportFormat,
   ExportIndicator,
@@ -42,6 +43,7 @@ export function exportIndicator(
     records: [],
     originalIds: [],
     indicates: [],
+    score: null,
     group: null,
     ...fields,
   };
@@ -176,6 +178,7 @@ function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo
     day: new Date('2026-05-27T00:00:00.000Z'),
     entities: [],
     relationships: [],
+    ja3: [],
     attributes: nothing,
     reports: nothing,
     ...fields,
@@ -188,7 +191,7 @@ export function rowsFor(format: ExportFormat, rows: readonly ExportIndicator[]):
     .filter(
       ({ type, forDetection }) => format.types.includes(type) && (forDetection || !format.detectionOnly),
     )
-    .sort(ORDERS[format.order]);
+    .sort(format.order === 'type' ? byTypeOf(format) : ORDERS[format.order]);
 }
 
 /** The whole text of an export: rows chosen and ordered as the database would. */
@@ -199,19 +202,59 @@ export async function written(
   batchSize = 3,
   skipped = new Skipped(),
 ): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of piecesOf(format, rows, fields, batchSize, skipped))
+    pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString();
+}
+
+/** The files of an archive by name. */
+export async function writtenFiles(
+  format: ExportFormat,
+  rows: readonly ExportIndicator[],
+  fields: Partial<ExportInfo> = {},
+  skipped = new Skipped(),
+): Promise<Map<string, string>> {
+  const pieces: Buffer[] = [];
+  for await (const piece of piecesOf(format, rows, fields, 3, skipped)) pieces.push(Buffer.from(piece));
+  return filesOf(Buffer.concat(pieces));
+}
+
+/** The files of a zip archive by name. */
+export async function filesOf(archive: Buffer): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  const zip = await fromBufferPromise(archive, { lazyEntries: true });
+  for await (const entry of zip.eachEntry()) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
+    files.set(entry.fileName.replace(/^tipline\//, ''), Buffer.concat(chunks).toString());
+  }
+  return files;
+}
+
+function piecesOf(
+  format: ExportFormat,
+  rows: readonly ExportIndicator[],
+  fields: Partial<ExportInfo>,
+  batchSize: number,
+  skipped: Skipped,
+) {
   const chosen = rowsFor(format, rows).map((row) => withOnly(format.columns, row));
   async function* batches() {
     for (let at = 0; at < chosen.length; at += batchSize) yield chosen.slice(at, at + batchSize);
   }
-  let text = '';
-  for await (const piece of format.write(batches(), exportInfo(rows, fields), skipped)) text += piece;
-  return text;
+  return format.write(batches(), exportInfo(rows, fields), skipped);
 }
 
 /** What the format has not said that it reads is not there. */
 function withOnly(columns: ExportFormat['columns'], row: ExportIndicator): ExportIndicator {
   return Object.fromEntries(columns.map((column) => [column, row[column]])) as unknown as ExportIndicator;
 }
+
+const byTypeOf =
+  ({ types }: ExportFormat) =>
+  (a: ExportIndicator, b: ExportIndicator) =>
+    types.indexOf(a.type) - types.indexOf(b.type) || a.number - b.number;
 
 const ORDERS = {
   list: (a: ExportIndicator, b: ExportIndicator) =>

@@ -1,4 +1,5 @@
-const RULE = /^alert (?:ip|tcp|dns|tls|ssl|http1?) (?:\$HOME_NET|any) any (?:->|<>) \S+ any \((.*;)\)$/;
+const RULE =
+  /^alert (?:ip|tcp|dns|tls|ssl|http1?|smtp|ftp-data|smb|nfs) (?:\$HOME_NET|any) any (?:->|<>) \S+ any \((.*;)\)$/;
 const STOCK_CLASSES = ['trojan-activity', 'bad-unknown', 'misc-activity'];
 /** Suricata reads lines of up to 8,192 bytes, the end and a NUL among them. */
 const MAX_LINE = 8190;

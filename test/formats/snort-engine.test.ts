@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { snortFormat } from '../../src/formats/snort.ts';
 import { temporaryDirectory } from '../support/directories.ts';
-import { exportIndicator, GOLDEN, HOSTILE, written } from './input.ts';
+import { exportIndicator, GOLDEN, HOSTILE, written, writtenFiles } from './input.ts';
 import { captureFile } from './pcap.ts';
 import { type Attempt, attemptsOf, clientOf } from './rule-traffic.ts';
 
@@ -70,5 +70,38 @@ describe.skipIf(CONFIGURATION === '')('Snort rules loaded by Snort', () => {
     expect(
       wrong.map(({ what, sid, fires }) => `${sid} ${fires ? 'must alert once' : 'must be silent'}: ${what}`),
     ).toEqual([]);
+  });
+});
+
+describe.skipIf(CONFIGURATION === '')('an archive with a block list, loaded by Snort', () => {
+  it('alerts on its addresses, and on no other', async () => {
+    const directory = temporaryDirectory();
+    const rows = GOLDEN.filter(({ type }) => type === 'IPV4' || type === 'IPV6');
+    const values = new Set(rows.map(({ value }) => value));
+    for (const [name, text] of await writtenFiles(snortFormat({ archive: 'reputation' }), rows))
+      writeFileSync(join(directory, name), text);
+    const attempts = rows.flatMap((row) => attemptsOf(row, (address) => values.has(address)));
+    const capture = join(directory, 'traffic.pcap');
+    writeFileSync(
+      capture,
+      captureFile(
+        attempts.flatMap(({ server, serverPort, frames }, index) =>
+          frames({ client: clientOf(server), clientPort: FIRST_PORT + index, server, serverPort }),
+        ),
+      ),
+    );
+    const report = "alert_json = { file = true, fields = 'gid sid src_port dst_port' }";
+    const configuration = readFileSync(join(directory, 'tipline.lua'), 'utf8').replace(/^--.*\n/, '');
+    const lua = `${configuration.replace("'tipline", `'${directory}/tipline`)} ${report}`;
+    const given = ['-c', CONFIGURATION, '-R', join(directory, 'tipline.rules'), '-r', capture, '-k', 'none'];
+    const output = ['-A', 'alert_json', '-l', directory, '--lua', lua, '-q'];
+    execFileSync('snort', [...given, ...output, ...OPTIONS]);
+    const fired = new Set<number>();
+    for (const line of readFileSync(join(directory, 'alert_json.txt'), 'utf8').trim().split('\n')) {
+      const { gid, src_port, dst_port }: Record<string, number> = JSON.parse(line);
+      if (gid === 136) fired.add(Math.max(Number(src_port), Number(dst_port)) - FIRST_PORT);
+    }
+    const wrong = attempts.filter(({ fires }, index) => fired.has(index) !== fires);
+    expect(wrong.map(({ what, fires }) => `${fires ? 'silent' : 'fired'}: ${what}`)).toEqual([]);
   });
 });

@@ -79,6 +79,7 @@ function exportRow({ value, record, ids, statement }: Row): Omit<ExportIndicator
     records: statement.records.map((said) => ({ ...said, source: SOURCE.name })),
     originalIds: [],
     indicates: [],
+    score: null,
     group: null,
   };
 }

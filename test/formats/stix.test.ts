@@ -54,9 +54,10 @@ describe('stix', () => {
     const info = { query: '', digest: '', total: 0, tlps: [], changedAt: null, day: null, lastSeen: null };
     const rest = {
       ...{ entities: [], relationships: [], addressRules: new Map() },
-      ...{ attributes: nothing, reports: nothing },
+      ...{ ja3: [], attributes: nothing, reports: nothing },
     };
-    for await (const piece of stix.write(batches(), { ...info, ...rest }, new Skipped())) pieces.push(piece);
+    for await (const piece of stix.write(batches(), { ...info, ...rest }, new Skipped()))
+      pieces.push(String(piece));
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(64 * 1024);
   });
 });

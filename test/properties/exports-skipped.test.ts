@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_OPTIONS, FORMAT_NAMES, formatOf } from '../../src/formats/catalogue.ts';
-import { type ExportFormat, type ExportIndicator, TXT_STYLES } from '../../src/formats/format.ts';
+import {
+  ARCHIVE_STYLES,
+  type ExportFormat,
+  type ExportIndicator,
+  TXT_STYLES,
+} from '../../src/formats/format.ts';
 import { Skipped } from '../../src/formats/skipped.ts';
 import { LIST_STYLES } from '../../src/formats/txt-styles.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { copied } from '../formats/copied.ts';
-import { exportIndicator, GOLDEN, HOSTILE, rowsFor, written } from '../formats/input.ts';
+import { exportIndicator, GOLDEN, HOSTILE, rowsFor, written, writtenFiles } from '../formats/input.ts';
 import { runs } from './runs.ts';
 
 /** Each format, and each style of list for each kind of values. */
@@ -23,6 +28,10 @@ const FORMATS: [string, ExportFormat][] = [
       return [`txt ${style} ${types[0]}`, { ...format, types }];
     }),
   ),
+  ...ARCHIVE_STYLES.map((archive): [string, ExportFormat] => [
+    archive,
+    formatOf(archive === 'reputation' ? 'snort' : 'suricata', { ...DEFAULT_OPTIONS, archive }),
+  ]),
 ];
 
 /** URLs with what one or the other format cannot hold, and names that a policy zone cannot. */
@@ -69,7 +78,10 @@ const content = (text: string) => text.replace(/^[#;] Left out: .*\n/m, '');
 
 async function skippedOf(format: ExportFormat, of: readonly ExportIndicator[]) {
   const skipped = new Skipped();
-  const text = await written(format, of, {}, 3, skipped);
+  const text =
+    format.extension === 'zip'
+      ? [...(await writtenFiles(format, of, {}, skipped)).values()].join('')
+      : await written(format, of, {}, 3, skipped);
   return { text, counts: skipped.counts, total: Object.values(skipped.counts).reduce((a, b) => a + b, 0) };
 }
 

@@ -32,14 +32,14 @@ export interface RuleLanguage {
  * traffic.
  */
 const TYPES: readonly IndicatorType[] = ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'USER_AGENT'];
-const COLUMNS = [
+export const RULE_COLUMNS = [
   ...(['number', 'version', 'type', 'value', 'confidence', 'severity', 'tlp', 'source'] as const),
   ...(['firstSeen', 'lastSeen', 'ofCertificate'] as const),
 ];
 const FAMILIES = ['IPV4', 'IPV6'] as const;
 
 /** Snort reads these as `any`, even alone or in a list: they would match all traffic. */
-const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
+export const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 const PIECE_LENGTH = 65_536;
 
@@ -55,7 +55,7 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
     detectionOnly: true,
     skipsValues: true,
     order: 'number',
-    columns: COLUMNS,
+    columns: RULE_COLUMNS,
     reads: { addressRules: true },
     async *write(batches, info, skipped) {
       yield `# Tipline: rules for ${language.engine}\n`;

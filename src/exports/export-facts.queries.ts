@@ -1,0 +1,41 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { visible } from '../db/visibility.ts';
+import { type Selection, selected } from './selection.queries.ts';
+
+/** MISP's type, and OTX's. */
+const JA3_TYPES = ['ja3-fingerprint-md5', 'ja3'];
+
+/**
+ * Returns the JA3 fingerprints for detection that are visible: all of them, or with filters those of reports that refer
+ * to selected indicators.
+ */
+export async function readJa3(db: Db, selection: Selection): Promise<string[]> {
+  const { principal, filters } = selection;
+  const under = visible('relationship', principal, 'r');
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  const isReported = sql<SqlBool>`attribute.id in (
+    select r.to_id from relationship as r join report on report.id = r.from_id
+    where r.type = 'refers-to' and r.to_kind = 'attribute' and ${under} and ${visible('report', principal)}
+      and report.id in (select r.from_id from relationship as r where r.type = 'refers-to' and ${under}
+        and r.to_id in (${selected(db, selection).select('indicator.id')})))`;
+  const { rows } = await sql<{ hash: string }>`
+    select distinct lower(value) as hash from attribute
+    where type = any(${JA3_TYPES}::text[]) and for_detection and lower(value) ~ '^[0-9a-f]{32}$'
+      and ${visible('attribute', principal)} and ${isFiltered ? isReported : sql`true`}
+    order by 1
+  `.execute(db);
+  return rows.map(({ hash }) => hash);
+}
+
+/** Returns a digest of the highest score of each selected indicator. */
+export async function readScoresDigest(db: Db, selection: Selection): Promise<string> {
+  const { rows } = await sql<{ digest: string | null }>`
+    select count(*) || ' ' || bit_xor(hashtextextended(indicator_id || ' ' || score, 0)) as digest from (
+      select indicator_id, max(score) as score from enrichment
+      where error is null and score is not null
+        and indicator_id in (${selected(db, selection).select('indicator.id')})
+      group by indicator_id) as highest
+  `.execute(db);
+  return rows[0]?.digest ?? '';
+}

@@ -1,0 +1,68 @@
+import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
+import { listFile, rowsByType } from './rules/rows-by-type.ts';
+import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
+import type { Skipped } from './skipped.ts';
+import { type ArchiveFile, zipArchive } from './zip.ts';
+
+const BLOCKLIST = 'tipline.blocklist';
+
+/** Events of the inspector `reputation` (generator 136): an address of the block list is the source, or the destination. */
+const EVENTS = [1, 4]
+  .map((event) => `alert (msg:"Tipline address in a list"; gid:136; sid:${event}; rev:1;)\n`)
+  .join('');
+
+const TYPES = ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'USER_AGENT'] as const;
+
+/**
+ * An archive for Snort 3 with a block list for its inspector `reputation`, which compares addresses without rules, and
+ * the rules of all other types.
+ * @param rulesOf returns the rules of an indicator that is not an address
+ */
+export function reputationFormat(rulesOf: (row: ExportIndicator) => string[]): ExportFormat {
+  return {
+    mediaType: 'application/zip',
+    extension: 'zip',
+    types: TYPES,
+    detectionOnly: true,
+    skipsValues: true,
+    order: 'type',
+    columns: RULE_COLUMNS,
+    reads: {},
+    write: (batches, _info: ExportInfo, skipped) =>
+      zipArchive('tipline/', files(rowsByType(batches), skipped)),
+  };
+
+  async function* files(of: ReturnType<typeof rowsByType>, skipped: Skipped): AsyncGenerator<ArchiveFile> {
+    const addressLine = ({ value }: ExportIndicator) => {
+      if (!ANY_ADDRESS.has(value)) return `${value}\n`;
+      skipped.add('any-address');
+      return '';
+    };
+    let hasAddresses = false;
+    for await (const file of listFile(BLOCKLIST, of('IPV4', 'IPV6'), addressLine)) {
+      hasAddresses = true;
+      yield file;
+    }
+    yield { name: 'tipline.rules', pieces: ruleTexts() };
+    if (hasAddresses) yield { name: 'tipline.lua', pieces: configuration() };
+
+    async function* ruleTexts() {
+      yield '# Tipline: rules for Snort 3\n';
+      if (hasAddresses) yield EVENTS;
+      for await (const batch of of('DOMAIN', 'URL', 'USER_AGENT')) {
+        let text = '';
+        for (const row of batch) {
+          const own = rulesOf(row);
+          if (own.length === 0) skipped.add('not-http');
+          text += own.join('');
+        }
+        yield text;
+      }
+      yield skipped.comment('#');
+    }
+  }
+}
+
+async function* configuration() {
+  yield `-- Include this file in snort.lua. In inline mode Snort blocks the addresses.\nreputation = { blocklist = '${BLOCKLIST}' }\n`;
+}
