@@ -29,7 +29,7 @@ export function reputationFormat(rulesOf: (row: ExportIndicator) => string[]): E
     columns: RULE_COLUMNS,
     reads: {},
     write: (batches, _info: ExportInfo, skipped) =>
-      zipArchive('tipline/', files(rowsByType(batches), skipped)),
+      zipArchive('rules/', files(rowsByType(batches), skipped)),
   };
 
   async function* files(of: ReturnType<typeof rowsByType>, skipped: Skipped): AsyncGenerator<ArchiveFile> {

@@ -7,8 +7,8 @@ import type { Skipped } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
 import { type ArchiveFile, zipArchive } from './zip.ts';
 
-/** suricata-update finds the lists of rules only in a directory. */
-const DIRECTORY = 'tipline/';
+/** suricata-update looks for lists of hashes in this directory, and for others beside the rules. */
+const DIRECTORY = 'rules/';
 
 /** How many labels a name may have below a listed one; each depth is one rule. */
 const MAX_DEPTH = 4;

@@ -227,7 +227,7 @@ export async function filesOf(archive: Buffer): Promise<Map<string, string>> {
   for await (const entry of zip.eachEntry()) {
     const chunks: Buffer[] = [];
     for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
-    files.set(entry.fileName.replace(/^tipline\//, ''), Buffer.concat(chunks).toString());
+    files.set(entry.fileName.replace(/^rules\//, ''), Buffer.concat(chunks).toString());
   }
   return files;
 }
