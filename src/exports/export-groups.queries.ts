@@ -32,7 +32,7 @@ export function headOf(
       return sql`coalesce((select jsonb_build_object('title', campaign.name, 'entityIds', jsonb_build_array(campaign.id))
         from campaign where campaign.id = ${uuid}), ${none})`;
     case 'report':
-      return sql`coalesce((select jsonb_build_object('title', report.title, 'report', ${reportAsJson(principal)}
+      return sql`coalesce((select jsonb_build_object('title', report.title, 'report', ${reportAsJson(principal, !withParts)}
           || (select jsonb_build_object('partsTlp', max(attribute.tlp), 'parts', coalesce(${parts}, '[]'))
             from attribute where ${linkedFrom('report', 'attribute', principal)}))
         from report where report.id = ${uuid}), ${none})`;

@@ -86,21 +86,28 @@ const externalIdsOf = (table: string, principal: Principal) => sql`coalesce(
   (select jsonb_agg(distinct stated.id) from entity_source as s, unnest(s.external_ids) as stated (id)
     where s.entity_id = ${sql.ref(`${table}.id`)} and ${visible('entity_source', principal, 's')}), '[]')`;
 
-/** A report as JSON, as `parseReportPart` reads it. */
-export function reportAsJson(principal: Principal): RawBuilder<unknown> {
-  return sql`jsonb_build_object('id', report.id, 'title', report.title, 'description', report.description,
-    'publishedAt', report.published_at, 'tags', report.tags, 'authors', coalesce(report.authors, '{}'),
-    'links', coalesce(report.links, '{}'), 'confidence', report.confidence, 'tlp', report.tlp,
-    'statedAt', report.stated_at, 'createdAt', report.created_at,
-    'modifiedAt', coalesce(report.modified_at, report.created_at), 'externalIds', ${externalIdsOf('report', principal)},
-    'entityIds', coalesce((select jsonb_agg(distinct r.to_id) from relationship as r
-      where r.from_id = report.id and r.type = 'refers-to' and r.to_kind in ${ENTITY_KINDS}
-        and ${visible('relationship', principal, 'r')}), '[]'),
-    'attributes', coalesce((select jsonb_agg(distinct jsonb_build_object('id', attribute.id, 'type', attribute.type,
-        'forDetection', attribute.for_detection))
+/**
+ * A report as JSON, as `parseReportPart` reads it.
+ * @param isBrief without texts, links, external ids and attributes
+ */
+export function reportAsJson(principal: Principal, isBrief = false): RawBuilder<unknown> {
+  const under = visible('relationship', principal, 'r');
+  const attributes = sql`coalesce((select jsonb_agg(distinct jsonb_build_object('id', attribute.id,
+        'type', attribute.type, 'forDetection', attribute.for_detection))
       from relationship as r join attribute on attribute.id = r.to_id
-      where r.from_id = report.id and r.type = 'refers-to' and ${visible('relationship', principal, 'r')}
-        and ${visible('attribute', principal)}), '[]'))`;
+      where r.from_id = report.id and r.type = 'refers-to' and ${under} and ${visible('attribute', principal)}), '[]')`;
+  const nothing = sql`'[]'::jsonb`;
+  return sql`jsonb_build_object('id', report.id, 'title', report.title,
+    'description', ${isBrief ? sql`null` : sql`report.description`},
+    'publishedAt', report.published_at, 'tags', report.tags, 'authors', coalesce(report.authors, '{}'),
+    'links', ${isBrief ? nothing : sql`coalesce(report.links, '{}')`},
+    'confidence', report.confidence, 'tlp', report.tlp,
+    'statedAt', report.stated_at, 'createdAt', report.created_at,
+    'modifiedAt', coalesce(report.modified_at, report.created_at),
+    'externalIds', ${isBrief ? nothing : externalIdsOf('report', principal)},
+    'entityIds', coalesce((select jsonb_agg(distinct r.to_id) from relationship as r
+      where r.from_id = report.id and r.type = 'refers-to' and r.to_kind in ${ENTITY_KINDS} and ${under}), '[]'),
+    'attributes', ${isBrief ? nothing : attributes})`;
 }
 
 /** An attribute as JSON, as `parseAttribute` reads it, without its links. */

@@ -85,7 +85,9 @@ function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boo
   const text = (column: Column) => (asText ? sql<string>`(${shown[column]})::text` : shown[column]);
   return written(selected(db, selection), format)
     .$if(group !== undefined, (query) =>
-      query.leftJoinLateral(joinedGroups(group as Grouping, principal), (join) => join.onTrue()),
+      query.leftJoin(joinedGroups(group as Grouping, principal), (join) =>
+        join.onRef('grp.indicator_id', '=', 'indicator.id'),
+      ),
     )
     .$if(columns.includes('source'), (query) => query.innerJoin('source', 'source.id', 'indicator.source_id'))
     .select(columns.map((column) => text(column).as(column)));

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { linkedFrom, linkedTo } from '../db/expressions.ts';
 import { type Principal, visible } from '../db/visibility.ts';
 import type { Grouping, MispGroup } from '../formats/format.ts';
 import { FEED_RANGE_SIZE } from '../formats/misp-feed.ts';
@@ -7,36 +6,46 @@ import { FEED_RANGE_SIZE } from '../formats/misp-feed.ts';
 /** The range of numbers of an indicator. */
 const RANGE = sql`(indicator.number / ${sql.lit(FEED_RANGE_SIZE)})`;
 
-/**
- * The groups of an indicator, as a lateral query with the column `id` (text). None: it is in no campaign or report.
- * Divided groups have ids such as `UUID/3`.
- */
-function groupsOf({ by, isDivided }: Grouping, principal: Principal): RawBuilder<{ id: string }> {
+/** The groups of indicators, with the columns `indicator_id` and `id` (text); a group may be repeated. */
+function memberships(by: MispGroup, principal: Principal): RawBuilder<unknown> {
+  const under = visible('relationship', principal, 'r');
   switch (by) {
     case 'source':
-      return sql`select said.source_id::text ${isDivided ? sql`|| '/' || ${RANGE}` : sql``} as id
-        from indicator_source as said
-        where said.indicator_id = indicator.id and ${visible('indicator_source', principal, 'said')}`;
+      return sql`select said.indicator_id, said.source_id::text as id from indicator_source as said
+        where ${visible('indicator_source', principal, 'said')}`;
     case 'campaign':
-      return sql`select campaign.id::text as id from campaign where ${linkedFrom('indicator', 'campaign', principal)}`;
+      return sql`select r.from_id as indicator_id, campaign.id::text as id
+        from relationship as r join campaign on campaign.id = r.to_id
+        where r.from_kind = 'indicator' and r.to_kind = 'campaign' and ${under} and ${visible('campaign', principal)}`;
     case 'report':
-      return sql`select report.id::text as id from report where ${linkedTo('indicator', 'report', principal)}`;
+      return sql`select r.to_id as indicator_id, report.id::text as id
+        from relationship as r join report on report.id = r.from_id
+        where r.from_kind = 'report' and r.to_kind = 'indicator' and ${under} and ${visible('report', principal)}`;
     case 'number':
-      return sql`select ${RANGE}::text as id`;
+      return sql`select null::uuid as indicator_id, null as id where false`;
   }
 }
 
 /** Returns the condition that an indicator is in no group. */
 export function inNoGroup(by: MispGroup, principal: Principal): RawBuilder<boolean> {
-  return sql`not exists (${groupsOf({ by, isDivided: false, hasHeads: false }, principal)})`;
+  return sql`not exists (select from (${memberships(by, principal)}) as own where own.indicator_id = indicator.id)`;
 }
 
-/** The groups of an indicator as the lateral item `grp`, to be joined with a left join. */
-export function joinedGroups(grouping: Grouping, principal: Principal) {
-  return sql<{ id: string }>`(${groupsOf(grouping, principal)})`.as('grp');
+/** The groups of indicators as the item `grp`, to be joined by a left join on `indicator_id`. */
+export function joinedGroups({ by }: Grouping, principal: Principal) {
+  return sql<{
+    indicator_id: string;
+    id: string;
+  }>`(select distinct * from (${memberships(by, principal)}) as own)`.as('grp');
 }
 
-/** The id of a row's group, where rows are joined with `joinedGroups`. */
-export function groupId({ isDivided }: Grouping): RawBuilder<string> {
-  return sql`coalesce(grp.id, ${isDivided ? sql`'/' || ${RANGE}` : sql.lit('')})`;
+/**
+ * The id of a row's group, where rows are joined with `joinedGroups`; '': it is in no campaign or report. Divided groups
+ * have ids such as `UUID/3` and `/3`.
+ */
+export function groupId({ by, isDivided }: Grouping): RawBuilder<string> {
+  if (by === 'number') return sql`${RANGE}::text`;
+  const range = sql`'/' || ${RANGE}`;
+  if (by === 'source') return isDivided ? sql`grp.id || ${range}` : sql`grp.id`;
+  return sql`coalesce(grp.id, ${isDivided ? range : sql.lit('')})`;
 }

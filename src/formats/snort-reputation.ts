@@ -28,8 +28,7 @@ export function reputationFormat(rulesOf: (row: ExportIndicator) => string[]): E
     order: 'type',
     columns: RULE_COLUMNS,
     reads: {},
-    write: (batches, _info: ExportInfo, skipped) =>
-      zipArchive('rules/', files(rowsByType(batches), skipped)),
+    write: (batches, _info: ExportInfo, skipped) => zipArchive('rules/', files(rowsByType(batches), skipped)),
   };
 
   async function* files(of: ReturnType<typeof rowsByType>, skipped: Skipped): AsyncGenerator<ArchiveFile> {

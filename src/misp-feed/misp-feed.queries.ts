@@ -62,7 +62,7 @@ const reportState = (principal: Principal) => sql`coalesce((
     select count(*) || ' ' || bit_xor(hashtextextended(attribute.id || ' '
       || extract(epoch from coalesce(attribute.modified_at, attribute.created_at)), 0))
     from attribute where ${linkedFrom('report', 'attribute', principal)}), '')
-  from report where report.id::text = grp.id), '')`;
+  from report where report.id = nullif(split_part(grp.id, '/', 1), '')::uuid), '')`;
 
 /**
  * Returns the groups that have indicators visible to the principal, and when each last changed for that principal.
@@ -80,7 +80,9 @@ export async function readFeedEvents(
   );
   const selection = only === undefined ? { principal, filters: {} } : selectionOf(principal, by, only);
   const rowsByGroup = selected(db, selection)
-    .leftJoinLateral(joinedGroups(grouping, principal), (join) => join.onTrue())
+    .leftJoin(joinedGroups(grouping, principal), (join) =>
+      join.onRef('grp.indicator_id', '=', 'indicator.id'),
+    )
     .where(sql<SqlBool>`indicator.type in (${sql.join(types)})`)
     .select([
       groupId(grouping).as('id'),
