@@ -26,6 +26,8 @@ create table attribute (
   -- The MISP object that it is part of.
   object jsonb,
   tags text[] not null,
+  -- Of a rule: when it is no longer valid.
+  expires_at timestamptz,
   confidence smallint not null,
   tlp tlp not null,
   source_id uuid not null references source (id),

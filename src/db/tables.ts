@@ -372,6 +372,7 @@ export interface Tables {
     for_detection: boolean;
     object: NullableJsonb<MispObject>;
     tags: string[];
+    expires_at: Date | null;
     confidence: number;
     tlp: Tlp;
     source_id: string;

@@ -10,7 +10,7 @@ import {
   summaries,
 } from '../indicators/read/summaries.queries.ts';
 import type { EntityKind, Tlp } from '../model/vocabulary.ts';
-import { readReportSummary } from './export-reports.queries.ts';
+import { readReportedEntityIds, readReportSummary } from './export-reports.queries.ts';
 import { type Selection, selected } from './selection.queries.ts';
 
 export interface ExportContext {
@@ -40,8 +40,8 @@ export async function readContext(
   const { ids, tlps, hash } = await readLinked(db, selection);
   const entities = new Map<string, ExportEntity>();
   const relationships: ExportRelationship[] = [];
-  const reports = withReports ? await readReportSummary(db, selection, ids) : null;
-  let wanted = [...new Set([...ids, ...(reports?.entityIds ?? [])])];
+  const reported = withReports ? await readReportedEntityIds(db, selection) : [];
+  let wanted = [...new Set([...ids, ...reported])];
   for (let step = 0; step < MAX_STEPS && wanted.length > 0; step++) {
     const found = await readEntities(db, principal, wanted);
     for (const entity of found) entities.set(entity.id, entity);
@@ -53,6 +53,7 @@ export async function readContext(
     relationships.push(...links);
     wanted = [...new Set(links.map(({ toId }) => toId))].filter((id) => !entities.has(id));
   }
+  const reports = withReports ? await readReportSummary(db, selection, [...entities.keys()]) : null;
   return {
     entities: [...entities.values()].sort(byId),
     relationships: relationships.filter(({ toId }) => entities.has(toId)),

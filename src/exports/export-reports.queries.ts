@@ -7,11 +7,10 @@ import { originalIds, type Selection, selected } from './selection.queries.ts';
 
 /** Facts about the reports that refer to selected indicators, and the attributes that are exported with them. */
 export interface ReportSummary {
-  /** Equal if and only if the reports, what they refer to and the attributes are equal. */
+  /** Equal if and only if the reports, the attributes and the links from them are equal. */
   digest: string;
+  /** Of the reports, the attributes and the links from them. */
   tlps: Tlp[];
-  /** The entities that the reports refer to. */
-  entityIds: string[];
 }
 
 /** The number of indicators in one part of a report: a report may refer to any number. */
@@ -19,7 +18,7 @@ const REFS_A_PART = 1_000;
 
 const ENTITY_KINDS = sql.raw("('actor', 'campaign', 'technique', 'software')");
 
-/** The indicators that visible reports refer to, as a WITH item `ref`, and these reports as `told`. */
+/** The indicators that visible reports refer to, as a WITH item `ref`, and these reports as `reported`. */
 function withReports(db: Db, selection: Selection, withOriginalIds = false): RawBuilder<unknown> {
   const { principal } = selection;
   const ids = withOriginalIds ? originalIds(principal) : sql`'{}'::text[]`;
@@ -32,14 +31,14 @@ function withReports(db: Db, selection: Selection, withOriginalIds = false): Raw
       from chosen join relationship as r on r.to_id = chosen.id join report on report.id = r.from_id
       where r.type = 'refers-to' and r.from_kind = 'report' and ${visible('relationship', principal, 'r')}
         and ${visible('report', principal)}
-    ), told as materialized (select distinct report_id as id from ref)`;
+    ), reported as materialized (select distinct report_id as id from ref)`;
 }
 
 /** The ids of the attributes that reports hold, that are about selected indicators, or that indicate `entityIds`. */
 function attributeIds(principal: Principal, entityIds: readonly string[]): RawBuilder<unknown> {
   const under = visible('relationship', principal, 'r');
   return sql`(
-    select r.to_id from relationship as r join told on told.id = r.from_id
+    select r.to_id from relationship as r join reported on reported.id = r.from_id
     where r.type = 'refers-to' and r.to_kind = 'attribute' and ${under}
     union select r.from_id from relationship as r join chosen on chosen.id = r.to_id
     where r.type = 'refers-to' and r.from_kind = 'attribute' and ${under}
@@ -51,35 +50,41 @@ const changed = (table: string) =>
   sql`hashtextextended(${sql.ref(`${table}.id`)} || ' ' || extract(epoch from
     coalesce(${sql.ref(`${table}.modified_at`)}, ${sql.ref(`${table}.created_at`)})), 0)`;
 
-/** @param entityIds those that selected indicators indicate */
+/** Returns the ids of the entities that reports about selected indicators refer to. */
+export async function readReportedEntityIds(db: Db, selection: Selection): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with ${withReports(db, selection)}
+    select distinct r.to_id as id from relationship as r join reported on reported.id = r.from_id
+    where r.type = 'refers-to' and r.to_kind in ${ENTITY_KINDS} and ${visible('relationship', selection.principal, 'r')}
+    order by 1
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** @param entityIds those that are exported */
 export async function readReportSummary(
   db: Db,
   selection: Selection,
   entityIds: readonly string[],
 ): Promise<ReportSummary> {
   const { principal } = selection;
-  const { rows } = await sql<{
-    refs: string;
-    states: string;
-    tlps: Tlp[] | null;
-    entity_ids: string[] | null;
-  }>`
-    with ${withReports(db, selection)}, entity as (
-      select distinct r.to_id as id from relationship as r join told on told.id = r.from_id
-      where r.type = 'refers-to' and r.to_kind in ${ENTITY_KINDS} and ${visible('relationship', principal, 'r')}
-    ), state as (
-      select tlp, ${changed('report')} as hash from report join told using (id)
-      union all select tlp, ${changed('attribute')} from attribute
+  const { rows } = await sql<{ refs: string; states: string; tlps: Tlp[] | null }>`
+    with ${withReports(db, selection)}, exported as materialized (
+      select tlp, ${changed('report')} as hash, id from report join reported using (id)
+      union all select tlp, ${changed('attribute')}, id from attribute
       where ${visible('attribute', principal)} and id in ${attributeIds(principal, entityIds)}
+    ), state as (
+      select tlp, hash from exported
+      union all select r.tlp, hashtextextended(concat_ws(' ', r.from_id, r.to_id, r.type, r.tlp), 0)
+      from relationship as r join exported on exported.id = r.from_id
+      where r.type in ('refers-to', 'indicates') and ${visible('relationship', principal, 'r')}
     )
     select (select count(*) || ' ' || bit_xor(uuid_hash_extended(report_id, uuid_hash_extended(id, 0))) from ref) as refs,
       (select count(*) || ' ' || bit_xor(hash) from state) as states,
-      (select array_agg(distinct tlp) from state)::text[] as tlps,
-      (select array_agg(id order by id) from entity) as entity_ids
+      (select array_agg(distinct tlp) from state)::text[] as tlps
   `.execute(db);
   const [row] = rows;
-  const ids = row?.entity_ids ?? [];
-  return { digest: [row?.refs, row?.states, ...ids].join(' '), tlps: row?.tlps ?? [], entityIds: ids };
+  return { digest: `${row?.refs} ${row?.states}`, tlps: row?.tlps ?? [] };
 }
 
 const externalIdsOf = (table: string, principal: Principal) => sql`coalesce(
@@ -105,8 +110,10 @@ export function reportAsJson(principal: Principal, isBrief = false): RawBuilder<
     'statedAt', report.stated_at, 'createdAt', report.created_at,
     'modifiedAt', coalesce(report.modified_at, report.created_at),
     'externalIds', ${isBrief ? nothing : externalIdsOf('report', principal)},
-    'entityIds', coalesce((select jsonb_agg(distinct r.to_id) from relationship as r
-      where r.from_id = report.id and r.type = 'refers-to' and r.to_kind in ${ENTITY_KINDS} and ${under}), '[]'),
+    'entities', coalesce((select jsonb_agg(jsonb_build_object('id', link.id, 'tlp', link.tlp) order by link.id) from (
+      select r.to_id as id, min(r.tlp) as tlp from relationship as r
+      where r.from_id = report.id and r.type = 'refers-to' and r.to_kind in ${ENTITY_KINDS} and ${under}
+      group by r.to_id) as link), '[]'),
     'attributes', ${isBrief ? nothing : attributes})`;
 }
 
@@ -114,12 +121,20 @@ export function reportAsJson(principal: Principal, isBrief = false): RawBuilder<
 export function attributeAsJson(principal: Principal): RawBuilder<unknown> {
   return sql`jsonb_build_object('id', attribute.id, 'type', attribute.type, 'value', attribute.value,
     'name', attribute.name, 'description', attribute.description, 'category', attribute.category,
-    'forDetection', attribute.for_detection, 'object', attribute.object, 'tags', attribute.tags,
+    'forDetection', attribute.for_detection, 'expiresAt', attribute.expires_at, 'object', attribute.object, 'tags', attribute.tags,
     'confidence', attribute.confidence, 'tlp', attribute.tlp, 'statedAt', attribute.stated_at,
     'createdAt', attribute.created_at, 'modifiedAt', coalesce(attribute.modified_at, attribute.created_at),
     'externalIds', ${externalIdsOf('attribute', principal)}, 'reports', '[]'::jsonb, 'about', '[]'::jsonb,
     'indicates', '[]'::jsonb)`;
 }
+
+/** The marking of the most restricted link of these: an object discloses its links. */
+const strictestLink = (
+  principal: Principal,
+  condition: RawBuilder<unknown>,
+) => sql`(select max(link.tlp) from (
+  select min(r.tlp) as tlp from relationship as r
+  where ${condition} and ${visible('relationship', principal, 'r')} group by r.from_id, r.to_id) as link)`;
 
 /** Returns the query of the reports, each in one part or more; one column, `row`, with JSON. */
 export function reportParts(db: Db, selection: Selection, withOriginalIds: boolean) {
@@ -132,7 +147,8 @@ export function reportParts(db: Db, selection: Selection, withOriginalIds: boole
       from placed group by report_id, part
     )
     select jsonb_build_object('id', report.id, 'refs', part.refs,
-      'report', case when part.part = 0 then ${reportAsJson(principal)} end)::text as row
+      'report', case when part.part = 0 then ${reportAsJson(principal)} || jsonb_build_object('tlp',
+        greatest(report.tlp, ${strictestLink(principal, sql`r.from_id = report.id and r.type = 'refers-to'`)})) end)::text as row
     from part join report on report.id = part.report_id order by report.id, part.part
   `;
 }
@@ -149,19 +165,25 @@ export function attributeRows(
   return sql<{ row: string }>`
     with ${withReports(db, selection, withOriginalIds)}
     select (${attributeAsJson(principal)} || jsonb_build_object(
-      'reports', coalesce((select jsonb_agg(distinct r.from_id) from relationship as r join told on told.id = r.from_id
+      'reports', coalesce((select jsonb_agg(distinct r.from_id) from relationship as r join reported on reported.id = r.from_id
         where r.to_id = attribute.id and r.type = 'refers-to' and ${under}), '[]'),
       'about', coalesce((select jsonb_agg(distinct jsonb_build_array(chosen.id, chosen.type, chosen.for_detection, chosen.original_ids))
         from relationship as r join chosen on chosen.id = r.to_id
         where r.from_id = attribute.id and r.type = 'refers-to' and ${under}), '[]'),
-      'indicates', coalesce((select jsonb_agg(distinct r.to_id) from relationship as r
-        where r.from_id = attribute.id and r.type = 'indicates' and ${under}), '[]')))::text as row
+      'tlp', greatest(attribute.tlp, ${strictestLink(
+        principal,
+        sql`(r.from_id = attribute.id and r.type = 'refers-to'
+        or r.to_id = attribute.id and r.from_id in (select id from reported))`,
+      )}),
+      'indicates', coalesce((select jsonb_agg(jsonb_build_object('id', link.id, 'tlp', link.tlp) order by link.id) from (
+        select r.to_id as id, min(r.tlp) as tlp from relationship as r
+        where r.from_id = attribute.id and r.type = 'indicates' and ${under} group by r.to_id) as link), '[]')))::text as row
     from attribute where ${visible('attribute', principal)} and id in ${attributeIds(principal, entityIds)} order by id
   `;
 }
 
 /** The members of JSON that hold instants. */
-const INSTANTS = new Set(['publishedAt', 'statedAt', 'createdAt', 'modifiedAt', 'lastSeen']);
+const INSTANTS = new Set(['publishedAt', 'statedAt', 'createdAt', 'modifiedAt', 'lastSeen', 'expiresAt']);
 
 export const parseWithInstants = (row: string): unknown =>
   JSON.parse(row, (key, value) => (INSTANTS.has(key) && typeof value === 'string' ? new Date(value) : value));

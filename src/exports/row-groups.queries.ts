@@ -2,27 +2,28 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Principal, visible } from '../db/visibility.ts';
 import type { Grouping, MispGroup } from '../formats/format.ts';
 import { FEED_RANGE_SIZE } from '../formats/misp-feed.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 
 /** The range of numbers of an indicator. */
 const RANGE = sql`(indicator.number / ${sql.lit(FEED_RANGE_SIZE)})`;
 
-/** The groups of indicators, with the columns `indicator_id` and `id` (text); a group may be repeated. */
+/** The groups of indicators, with the columns `indicator_id`, `id` and `tlp`, that of the link; a group may be repeated. */
 function memberships(by: MispGroup, principal: Principal): RawBuilder<unknown> {
   const under = visible('relationship', principal, 'r');
   switch (by) {
     case 'source':
-      return sql`select said.indicator_id, said.source_id::text as id from indicator_source as said
+      return sql`select said.indicator_id, said.source_id as id, said.tlp from indicator_source as said
         where ${visible('indicator_source', principal, 'said')}`;
     case 'campaign':
-      return sql`select r.from_id as indicator_id, campaign.id::text as id
+      return sql`select r.from_id as indicator_id, campaign.id, r.tlp
         from relationship as r join campaign on campaign.id = r.to_id
         where r.from_kind = 'indicator' and r.to_kind = 'campaign' and ${under} and ${visible('campaign', principal)}`;
     case 'report':
-      return sql`select r.to_id as indicator_id, report.id::text as id
+      return sql`select r.to_id as indicator_id, report.id, r.tlp
         from relationship as r join report on report.id = r.from_id
         where r.from_kind = 'report' and r.to_kind = 'indicator' and ${under} and ${visible('report', principal)}`;
     case 'number':
-      return sql`select null::uuid as indicator_id, null as id where false`;
+      return sql`select null::uuid as indicator_id, null::uuid as id, null::tlp as tlp where false`;
   }
 }
 
@@ -31,12 +32,18 @@ export function inNoGroup(by: MispGroup, principal: Principal): RawBuilder<boole
   return sql`not exists (select from (${memberships(by, principal)}) as own where own.indicator_id = indicator.id)`;
 }
 
-/** The groups of indicators as the item `grp`, to be joined by a left join on `indicator_id`. */
-export function joinedGroups({ by }: Grouping, principal: Principal) {
+/**
+ * The groups of indicators as the item `grp`, to be joined by a left join on `indicator_id`.
+ * @param only the UUID of the only group; '': none
+ */
+export function joinedGroups({ by }: Grouping, principal: Principal, only?: string) {
+  const wanted = only === '' ? sql`false` : only === undefined ? sql`true` : sql`own.id = ${only}::uuid`;
   return sql<{
     indicator_id: string;
     id: string;
-  }>`(select distinct * from (${memberships(by, principal)}) as own)`.as('grp');
+    tlp: Tlp;
+  }>`(select own.indicator_id, own.id, min(own.tlp) as tlp
+    from (${memberships(by, principal)}) as own where ${wanted} group by own.indicator_id, own.id)`.as('grp');
 }
 
 /**
@@ -46,6 +53,6 @@ export function joinedGroups({ by }: Grouping, principal: Principal) {
 export function groupId({ by, isDivided }: Grouping): RawBuilder<string> {
   if (by === 'number') return sql`${RANGE}::text`;
   const range = sql`'/' || ${RANGE}`;
-  if (by === 'source') return isDivided ? sql`grp.id || ${range}` : sql`grp.id`;
-  return sql`coalesce(grp.id, ${isDivided ? range : sql.lit('')})`;
+  if (by === 'source') return isDivided ? sql`grp.id || ${range}` : sql`grp.id::text`;
+  return sql`coalesce(grp.id::text, ${isDivided ? range : sql.lit('')})`;
 }

@@ -79,4 +79,4 @@ export const originalIds = (principal: Principal) => sql`case when indicator.has
     select array_agg(record ->> 'id' order by ${SOURCE_ORDER}, place)
     from ${statements(principal)}, jsonb_array_elements(said.records) with ordinality as each (record, place)
     where record ->> 'id' is not null and record ->> 'isShared' is null
-      and (select count(*) from external_id as e where e.external_id = record ->> 'id') = 1), '{}') else '{}' end`;
+      and (select array_agg(e.entity_id) from external_id as e where e.external_id = record ->> 'id') = array[indicator.id]), '{}') else '{}' end`;

@@ -5,10 +5,11 @@ import { readRevision } from '../db/revision/revision.ts';
 import type { ExportIndicator, ExportInfo, ExportShape } from '../formats/format.ts';
 import type { SummaryRow } from '../indicators/read/summaries.queries.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
+import { earliest } from '../model/dates.ts';
 import { TLPS } from '../model/vocabulary.ts';
 import { exportCacheKey, queryOf } from './export-cache-key.ts';
 import { type ExportContext, readContext, readSummary } from './export-context.queries.ts';
-import { readJa3, readScoresDigest } from './export-facts.queries.ts';
+import { readGroupsDigest, readJa3, readScoresDigest } from './export-facts.queries.ts';
 import { attributeRows, parseAttribute, parseReportPart, reportParts } from './export-reports.queries.ts';
 import {
   closeCursor,
@@ -223,17 +224,27 @@ async function readState(
   const written = parts.filter((part) => isWritten(part, format));
   const marked = [...written, ...context.entities, ...context.relationships];
   const markings = new Set([...context.tlps, ...marked.map(({ tlp }) => tlp)]);
-  const ja3 = reads.ja3 ? await readJa3(trx, selection) : [];
+  const ja3 = reads.ja3 ? await readJa3(trx, selection) : { hashes: [], nextExpiry: null };
   const scores = reads.scores ? await readScoresDigest(trx, selection) : null;
+  const groups = format.group ? await readGroupsDigest(trx, selection, format.group) : null;
   const day = reads.day ? startOfDay(selection.principal.now) : null;
   return {
     revision,
-    validUntil: day ? earlier(all.nextExpiry, new Date(day.getTime() + DAY_MS)) : all.nextExpiry,
+    validUntil: earliest([all.nextExpiry, ja3.nextExpiry, day && new Date(day.getTime() + DAY_MS)]),
     rows: sum(written),
     skipped: { ...skippedIn(all.parts, format), ...(limit && beyondLimit(all.parts, written, format)) },
     info: {
       query,
-      digest: digestOf([query, written, context, ...(day ? [day] : []), ...(scores ? [scores] : []), ...ja3]),
+      digest: digestOf([
+        query,
+        written,
+        context,
+        ...(day ? [day] : []),
+        ...(scores ? [scores] : []),
+        ...(groups ? [groups] : []),
+        ...ja3.hashes,
+      ]),
+      rows: sum(written),
       total: selection.page ? await countMatching(trx, selection) : sum(all.parts),
       tlps: TLPS.filter((tlp) => markings.has(tlp)),
       lastSeen: all.lastSeen,
@@ -242,7 +253,7 @@ async function readState(
       day,
       entities: context.entities,
       relationships: context.relationships,
-      ja3,
+      ja3: ja3.hashes,
       attributes: nothing,
       reports: nothing,
     },
@@ -276,8 +287,6 @@ function beyondLimit(
 const DAY_MS = 86_400_000;
 
 const startOfDay = (at: Date) => new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);
-
-const earlier = (a: Date | null, b: Date) => (a !== null && a < b ? a : b);
 
 const sum = (parts: readonly SummaryRow[]) => parts.reduce((total, { count }) => total + count, 0);
 

@@ -146,8 +146,8 @@ export interface ExportReport extends ContainerBase {
   authors: string[];
   /** http(s) addresses. */
   links: string[];
-  /** The entities that it refers to, by id; one that is not in `ExportInfo.entities` is not visible. */
-  entityIds: string[];
+  /** The links to entities; one that is not in `ExportInfo.entities` is not visible. */
+  entities: Indication[];
   attributes: AttributeRef[];
 }
 
@@ -181,13 +181,17 @@ export interface RowGroup {
 
 export interface GroupHead {
   title: string;
-  /** The most restrictive of its rows. */
+  /** The most restrictive of its rows and their links to it. */
   tlp: Tlp;
+  /** That of the campaign; absent: of another kind of group. */
+  ownTlp?: Tlp;
+  /** The name of the source; absent: of another kind of group. */
+  source?: string;
   /** The latest sighting in it. */
   lastSeen: Date;
   report: GroupReport | null;
   /** The entities that it is about. */
-  entityIds: string[];
+  entities: Indication[];
 }
 
 /** Some of the indicators that a report refers to. The parts of a report follow one another, the first with the report. */
@@ -206,13 +210,15 @@ export interface ExportAttribute extends ContainerBase {
   description: string | null;
   category: string | null;
   forDetection: boolean;
+  /** When a rule is no longer valid. */
+  expiresAt: Date | null;
   object: MispObject | null;
   /** The exported reports that refer to it, by id. */
   reports: readonly string[];
   /** The exported indicators that it is about. */
   about: readonly IndicatorRef[];
-  /** The entities that it indicates, by id, as of an indicator. */
-  indicates: readonly string[];
+  /** The entities that it indicates, as of an indicator. */
+  indicates: readonly Indication[];
 }
 
 /** A link between two entities (indicators carry theirs in `indicates`). */
@@ -233,6 +239,8 @@ export interface ExportInfo {
   digest: string;
   /** Number of matching indicators, including those of types that the format cannot express. */
   total: number;
+  /** The number of rows that follow; a grouped row counts once. */
+  rows: number;
   /** The markings of the rows and entities that follow, from the widest to the narrowest audience. */
   tlps: Tlp[];
   /** The latest sighting of the matches; null if there are none, or if the format does not read it. */

@@ -12,7 +12,7 @@
 
 import { createHash } from 'node:crypto';
 import { uuidv5 } from '../model/identity.ts';
-import type { ExportIndicator, GroupHead, MispGroup } from './format.ts';
+import type { ExportIndicator, GroupHead, MispGroup, RowGroup } from './format.ts';
 import { eventSummary, mispValue } from './misp/attribute.ts';
 import { eventOf, groupEvent } from './misp/events.ts';
 import type { GalaxyTags } from './misp/tags.ts';
@@ -69,6 +69,13 @@ export function feedManifest(feed: MispFeed, events: readonly FeedEvent[]): stri
   return `{${entries.join(',')}\n}\n`;
 }
 
+/** Returns an event's entry in the manifest without the time of its change: with it the event has changed. */
+export function feedEntry(group: RowGroup, galaxies: GalaxyTags): string {
+  const options = { galaxies, context: false, changedAt: null, originalIds: false, publicAddress: null };
+  const { timestamp: _, ...entry } = eventSummary(eventOf(group, { ...options, uuidOf: () => '' }));
+  return JSON.stringify(entry);
+}
+
 /** Writes `{uuid}.json`, the event of a group. */
 export async function* writeFeedEvent(
   feed: MispFeed,
@@ -99,6 +106,6 @@ export function feedHashes(
   return rows.map((row) => `${md5(mispValue(row))},${feedEventUuid(feed, groupIdOf(row))}\n`).join('');
 }
 
-function md5(text: string): string {
+export function md5(text: string): string {
   return createHash('md5').update(text).digest('hex');
 }

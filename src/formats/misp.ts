@@ -90,13 +90,13 @@ export const misp: FormatEntry = {
   open: mispFormat,
 };
 
-function eventOf({ query, lastSeen, changedAt, tlps, total }: ExportInfo): MispEvent {
+function eventOf({ query, lastSeen, changedAt, tlps, rows }: ExportInfo): MispEvent {
   const name = query === '' ? 'Tipline: all indicators' : `Tipline: ${query}`;
-  const isLarge = total > MAX_ATTRIBUTES;
+  const isLarge = rows > MAX_ATTRIBUTES;
   return {
     uuid: uuidv5(query, EVENT_NAMESPACE),
     info: isLarge
-      ? `${name} (${total} attributes: MISP is slow with so many; add the feed /api/v1/feeds/misp instead)`
+      ? `${name} (${rows} attributes: MISP is slow with so many; add the feed /api/v1/feeds/misp instead)`
       : name,
     date: lastSeen,
     changedAt,

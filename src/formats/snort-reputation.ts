@@ -1,5 +1,5 @@
 import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
-import { listFile, rowsByType } from './rules/rows-by-type.ts';
+import { filesByType, listFile, type RowsOf } from './rules/rows-by-type.ts';
 import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
 import type { Skipped } from './skipped.ts';
 import { type ArchiveFile, zipArchive } from './zip.ts';
@@ -28,10 +28,14 @@ export function reputationFormat(rulesOf: (row: ExportIndicator) => string[]): E
     order: 'type',
     columns: RULE_COLUMNS,
     reads: {},
-    write: (batches, _info: ExportInfo, skipped) => zipArchive('rules/', files(rowsByType(batches), skipped)),
+    write: (batches, _info: ExportInfo, skipped) =>
+      zipArchive(
+        'rules/',
+        filesByType(batches, (of) => files(of, skipped)),
+      ),
   };
 
-  async function* files(of: ReturnType<typeof rowsByType>, skipped: Skipped): AsyncGenerator<ArchiveFile> {
+  async function* files(of: RowsOf, skipped: Skipped): AsyncGenerator<ArchiveFile> {
     const addressLine = ({ value }: ExportIndicator) => {
       if (!ANY_ADDRESS.has(value)) return `${value}\n`;
       skipped.add('any-address');

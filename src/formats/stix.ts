@@ -118,9 +118,9 @@ async function* attributeLines({ attributes }: ExportInfo, ends: Ends): AsyncGen
       const object = attributeObject(attribute);
       if (object === null) continue;
       const self = { ...attribute, id: object.id };
-      const indicated = attribute.indicates.flatMap((id) => {
+      const indicated = attribute.indicates.flatMap(({ id, tlp }) => {
         const entity = ends.get(id);
-        return entity === undefined ? [] : indication(self, entity, attribute.tlp);
+        return entity === undefined ? [] : indication(self, entity, tlp);
       });
       yield lines([object, ...indicated]);
     }
@@ -132,7 +132,7 @@ async function* reportLines({ reports }: ExportInfo, ends: Ends): AsyncGenerator
   let end = '';
   for await (const batch of reports()) {
     for (const { report, refs } of batch) {
-      const entities = report?.entityIds.flatMap((id) => ends.get(id)?.id ?? []) ?? [];
+      const entities = report?.entities.flatMap(({ id }) => ends.get(id)?.id ?? []) ?? [];
       const attributes = report?.attributes.map(attributeId) ?? [];
       const ids = JSON.stringify([...entities, ...attributes, ...refs.map(indicatorObjectId)]).slice(1, -1);
       yield report === null ? `,${ids}` : `${end},\n${reportHead(report)}${ids}`;

@@ -1,7 +1,7 @@
 import { verdictOf } from '../model/confidence.ts';
 import { LIST_SIDS } from '../model/identity.ts';
 import { type ExportFormat, type ExportIndicator, type ExportInfo, indicatorPage } from './format.ts';
-import { listFile, rowsByType } from './rules/rows-by-type.ts';
+import { filesByType, listFile, type RowsOf } from './rules/rows-by-type.ts';
 import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
 import type { Skipped } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
@@ -72,14 +72,14 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf }: Options): Exp
     order: 'type',
     columns: [...RULE_COLUMNS, ...(ndjson ? (['id', 'score'] as const) : [])],
     reads: { ja3: true, scores: ndjson },
-    write: (batches, info, skipped) => zipArchive(DIRECTORY, files(rowsByType(batches), info, skipped)),
+    write: (batches, info, skipped) =>
+      zipArchive(
+        DIRECTORY,
+        filesByType(batches, (of) => files(of, info, skipped)),
+      ),
   };
 
-  async function* files(
-    of: ReturnType<typeof rowsByType>,
-    { ja3 }: ExportInfo,
-    skipped: Skipped,
-  ): AsyncGenerator<ArchiveFile> {
+  async function* files(of: RowsOf, { ja3 }: ExportInfo, skipped: Skipped): AsyncGenerator<ArchiveFile> {
     const extension = ndjson ? 'ndjson' : 'lst';
     const rules: string[] = [];
     /** Rules of indicators that no list can hold. */

@@ -13,7 +13,7 @@ const FILE_OPTIONS = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, mod
 
 /**
  * Yields a zip archive of files, one after the other: each is read to its end before the next is requested, and none is
- * held in memory.
+ * held in memory. When the reader stops early, the files are closed.
  * @param directory of all files in the archive, with a slash at its end
  */
 export async function* zipArchive(
@@ -22,15 +22,24 @@ export async function* zipArchive(
 ): AsyncGenerator<Uint8Array> {
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;
+  let text: Readable | undefined;
+  let isStopped = false;
   const add = async () => {
     for await (const { name, pieces } of files) {
-      const text = Readable.from(pieces);
+      if (isStopped) return;
+      text = Readable.from(pieces);
       zip.addReadStream(text, directory + name, FILE_OPTIONS);
       await finished(text);
     }
     zip.end();
   };
   zip.on('error', (error: Error) => output.destroy(error));
-  add().catch((error: Error) => output.destroy(error));
-  for await (const bytes of output) yield bytes as Uint8Array;
+  const added = add().catch((error: Error) => output.destroy(error));
+  try {
+    for await (const bytes of output) yield bytes as Uint8Array;
+  } finally {
+    isStopped = true;
+    text?.destroy();
+    await added;
+  }
 }

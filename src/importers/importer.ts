@@ -139,6 +139,8 @@ export interface AttributeRecord extends EntityRecord {
   forDetection: boolean;
   object: MispObject | null;
   tags: string[];
+  /** When a rule is no longer valid (STIX `valid_until`). */
+  expiresAt: Date | null;
 }
 
 export interface RelationshipRecord {

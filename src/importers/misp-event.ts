@@ -10,7 +10,7 @@ import {
   dateOf,
   type Fields,
   field,
-  isHttpLink,
+  httpLinks,
   isObject,
   isTrue,
   listOf,
@@ -24,7 +24,7 @@ import {
 } from './record-fields.ts';
 
 /** The maximum number of links of a report. */
-const MAX_LINKS = 1_000;
+const _MAX_LINKS = 1_000;
 
 /** MISP's threat levels; 4 is "undefined". */
 const SEVERITY_BY_LEVEL = new Map<string, Severity>([
@@ -86,6 +86,7 @@ function* readText(text: unknown, { reportId, tlp }: EventContext, where: string
       forDetection: false,
       object: null,
       tags: [],
+      expiresAt: null,
     };
     yield note;
     if (reportId !== null) yield relationshipRecord('refers-to', reportId, `note--${id}`, tlp);
@@ -156,8 +157,7 @@ function* placed(list: unknown, where: string): Generator<PlacedAttribute> {
 }
 
 function linksOf(attributes: { value: unknown }[]): string[] {
-  const links = attributes.flatMap(({ value }) =>
-    isObject(value) && value.type === 'link' ? (textOf(value.value) ?? []) : [],
+  return httpLinks(
+    attributes.map(({ value }) => (isObject(value) && value.type === 'link' ? value.value : null)),
   );
-  return [...new Set(links.filter(isHttpLink))].slice(0, MAX_LINKS);
 }

@@ -5,19 +5,19 @@ import {
   type Fields,
   field,
   isObject,
+  isUuid,
   listOf,
   omitAbsent,
   RecordRejected,
+  shortTextOf,
   tagsOf,
   textOf,
 } from './record-fields.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** The uuid of an event or an attribute in lower case; null when it has none of that form. */
 export function uuidOf(record: Fields): string | null {
   const uuid = textOf(field(record, 'uuid'))?.toLowerCase() ?? '';
-  return UUID.test(uuid) ? uuid : null;
+  return isUuid(uuid) ? uuid : null;
 }
 
 /** Returns the STIX id that MISP's own STIX export would give a record; at most one. */
@@ -29,9 +29,9 @@ export function stixId(type: 'report' | 'indicator', record: Fields): string[] {
 /** Returns the object that its attributes are parts of; null: it has no uuid. */
 export function mispObject(object: Fields): MispObject | null {
   const id = uuidOf(object);
-  const name = textOf(field(object, 'name'));
+  const name = shortTextOf(field(object, 'name'));
   if (id === null || name === null) return null;
-  const text = (member: string) => textOf(field(object, member));
+  const text = (member: string) => shortTextOf(field(object, member));
   return {
     id,
     name,

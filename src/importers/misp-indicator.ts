@@ -2,6 +2,7 @@ import { uuidv5 } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
 import type { MispObject, SourceRecord } from '../model/source-record.ts';
+import { compareTlp } from '../model/statement.ts';
 import type { IndicatorType, Severity, Tlp } from '../model/vocabulary.ts';
 import { certificateHash } from './csv-types.ts';
 import { parseUnixSeconds } from './dates.ts';
@@ -15,6 +16,7 @@ import {
   dateOf,
   type Fields,
   field,
+  isAttributeType,
   isObject,
   isTrue,
   longTextOf,
@@ -22,6 +24,8 @@ import {
   omitAbsent,
   printable,
   RecordRejected,
+  recordTextOf,
+  recordValueOf,
   rejectedBy,
   rejectedRecord,
   relationshipRecord,
@@ -59,6 +63,11 @@ export function* readAttribute(
     if (!isObject(attribute)) throw new RecordRejected('not an object');
     const type = textOf(field(attribute, 'type'));
     if (type === null) throw new RecordRejected('no type');
+    const other = otherHalf(type);
+    if (other !== null) {
+      yield* readFileWith(other, attribute, { event, where, object });
+      return;
+    }
     const observables = attributeObservables(type, attribute);
     of = observables === null ? 'attribute' : 'indicator';
     if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected('deleted in its source');
@@ -69,22 +78,50 @@ export function* readAttribute(
   }
 }
 
+interface Place {
+  event: EventContext;
+  where: string;
+  object: MispObject | null;
+}
+
+/** Returns the type of the second half of `filename|imphash` and the like, which no indicator has; null: another type. */
+function otherHalf(type: string): string | null {
+  return PARTS_BY_TYPE.has(type) ? null : (/^filename\|(.+)$/.exec(type)?.[1] ?? null);
+}
+
+/** Yields a file's name as an indicator and the second half, which has no uuid of its own, as an attribute. */
+function* readFileWith(type: string, attribute: Fields, place: Place): Generator<ImportRecord> {
+  if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected('deleted in its source');
+  const value = attributeValue(field(attribute, 'value'));
+  const bar = value.lastIndexOf('|');
+  const name = normalize('FILENAME', bar < 0 ? value : value.slice(0, bar));
+  yield* readObservables(`filename|${type}`, [name], attribute, place, true);
+  if (bar < 0) throw new RecordRejected(REJECTED_HALF.rejected);
+  yield* readOther(
+    type,
+    { ...attribute, uuid: null, value: value.slice(bar + 1) },
+    place.event,
+    place.object,
+  );
+}
+
 function* readObservables(
   type: string,
   observables: NormalizeResult[],
   attribute: Fields,
-  { event, where, object }: { event: EventContext; where: string; object: MispObject | null },
+  { event, where, object }: Place,
+  isPart = false,
 ): Generator<ImportRecord> {
   const accepted = observables.filter((observable) => !('rejected' in observable));
   const shared = {
     ...sharedFields(attribute, mispTags(attribute), event),
-    records: [recordOf(type, attribute, event, object, accepted.length > 1)],
+    records: [recordOf(type, attribute, event, object, isPart || accepted.length > 1)],
   };
   for (const observable of observables) {
     if ('rejected' in observable) yield rejectedRecord('indicator', observable.rejected, where);
     else yield { ...shared, ...observable };
   }
-  if (accepted.length > 0) yield* links(attribute, shared, event);
+  if (accepted.length > 0) yield* links(attribute, shared, event, event.indicated);
 }
 
 const DIRECTIONS = { src: 'source', dst: 'destination' } as const;
@@ -92,24 +129,31 @@ const DIRECTIONS = { src: 'source', dst: 'destination' } as const;
 function recordOf(
   type: string,
   attribute: Fields,
-  { reportId }: EventContext,
+  event: EventContext,
   object: MispObject | null,
   isShared: boolean,
 ): SourceRecord {
   const side = /^(?:ip|email)-(src|dst)/.exec(type)?.[1] as 'src' | 'dst' | undefined;
+  const isDisclosing = disclosesEvent(attribute, event);
   const isComposite = type.includes('|') || type === 'malware-sample';
   return omitAbsent({
     id: stixId('indicator', attribute)[0] ?? null,
     statedAt: parseUnixSeconds(field(attribute, 'timestamp'))?.toISOString() ?? null,
-    reportId,
-    description: longTextOf(field(attribute, 'comment')),
+    reportId: isDisclosing ? null : event.reportId,
+    description: recordTextOf(field(attribute, 'comment')),
     direction: side === undefined ? null : DIRECTIONS[side],
     type,
     category: shortTextOf(field(attribute, 'category')),
-    original: isComposite && !isShared ? attributeValue(field(attribute, 'value')) : null,
-    object: partOf(object, attribute),
+    original: isComposite && !isShared ? recordValueOf(field(attribute, 'value')) : null,
+    object: isDisclosing ? null : partOf(object, attribute),
     isShared: isShared || null,
   });
+}
+
+/** Whether the attribute is for a wider audience than its event, whose id and objects it must not disclose. */
+function disclosesEvent(attribute: Fields, event: EventContext): boolean {
+  const { tlp } = mispTags(attribute);
+  return tlp !== null && (event.tlp === null || compareTlp(tlp, event.tlp) < 0);
 }
 
 function partOf(object: MispObject | null, attribute: Fields): MispObject | null {
@@ -123,7 +167,7 @@ function* readOther(
   event: EventContext,
   object: MispObject | null,
 ): Generator<ImportRecord> {
-  if (!/^[a-z0-9|_-]{1,64}$/i.test(type)) throw new RecordRejected(`type not supported: ${printable(type)}`);
+  if (!isAttributeType(type)) throw new RecordRejected(`type not supported: ${printable(type)}`);
   const tags = mispTags(attribute);
   const { statedAt, tlp, forDetection } = sharedFields(attribute, tags, event);
   const value = attributeValue(field(attribute, 'value'));
@@ -141,12 +185,12 @@ function* readOther(
     description: longTextOf(field(attribute, 'comment')),
     category: shortTextOf(field(attribute, 'category')),
     forDetection,
-    object: partOf(object, attribute),
+    object: disclosesEvent(attribute, event) ? null : partOf(object, attribute),
     tags: tagsOf(tags.plain, tagsWithoutLink(tags.galaxy)),
+    expiresAt: null,
   };
   yield record;
-  yield* withReport(clusterRecords(attribute, tlp, statedAt), event.reportId);
-  if (event.reportId !== null) yield relationshipRecord('refers-to', event.reportId, id, tlp);
+  yield* links(attribute, record, event, []);
 }
 
 function sharedFields(attribute: Fields, tags: MispTags, event: EventContext) {
@@ -170,20 +214,21 @@ function sharedFields(attribute: Fields, tags: MispTags, event: EventContext) {
 }
 
 /**
- * Yields the links from the report to the indicator, and from the indicator to what the event, or the
- * attribute alone, indicates.
+ * Yields the links from the report to the indicator or attribute, and from that to the entities that it indicates.
+ * @param indicated by everything in the event
  */
 function* links(
   attribute: Fields,
-  shared: Pick<IndicatorRecord, 'externalIds' | 'tlp' | 'statedAt'>,
+  shared: Pick<IndicatorRecord | AttributeRecord, 'externalIds' | 'tlp' | 'statedAt'>,
   event: EventContext,
+  indicated: readonly string[],
 ): Generator<ImportRecord> {
   const [id] = shared.externalIds;
   if (id === undefined) return;
   const own = clusterRecords(attribute, shared.tlp, shared.statedAt);
   yield* withReport(own, event.reportId);
   if (event.reportId !== null) yield relationshipRecord('refers-to', event.reportId, id, shared.tlp);
-  for (const to of new Set([...event.indicated, ...indicatedIds(own)]))
+  for (const to of new Set([...indicated, ...indicatedIds(own)]))
     yield relationshipRecord('indicates', id, to, shared.tlp);
 }
 
@@ -194,7 +239,7 @@ const as =
   (value) =>
     normalize(type, value);
 const address: Part = (value) => normalize(addressType(value), value);
-const REJECTED_HALF: NormalizeResult = { rejected: 'composite value without its second part' };
+const REJECTED_HALF = { rejected: 'composite value without its second part' };
 
 /** The normalizers of each attribute type; two for a composite, whose halves are separated by `|`. */
 const PARTS_BY_TYPE = new Map<string, [Part] | [Part, Part]>([

@@ -20,9 +20,9 @@ import {
   dateOf,
   type Fields,
   field,
+  httpLinks,
   idOf,
   indicatorRecord,
-  isHttpLink,
   isObject,
   isTrue,
   listOf,
@@ -30,6 +30,7 @@ import {
   omitAbsent,
   printable,
   RecordRejected,
+  recordTextOf,
   rejectedBy,
   rejectedRecord,
   relationshipRecord,
@@ -115,7 +116,7 @@ function readReport(pulse: Fields): ReportRecord {
   const id = idOf(pulse, 'id');
   if (id === null || id.length > 64) throw new RecordRejected('no id');
   const tlp = textOf(field(pulse, 'tlp')) ?? textOf(field(pulse, 'TLP'));
-  const links = tagsOf(field(pulse, 'references')).filter(isHttpLink);
+  const links = httpLinks(listOf(field(pulse, 'references')) ?? []);
   return {
     kind: 'report',
     externalIds: [`otx-pulse--${id}`],
@@ -155,15 +156,19 @@ function* readIndicator(
  * their creation.
  */
 function statedOf(indicator: Fields, report: ReportRecord): StatedFields {
-  const isActive = field(indicator, 'is_active');
   return {
     statedAt: report.statedAt,
     tlp: report.tlp,
     tags: report.tags,
     firstSeen: dateOf(indicator, 'created') ?? report.publishedAt,
     expiresAt: dateOf(indicator, 'expiration'),
-    forDetection: isActive === undefined || isActive === null || isTrue(isActive),
+    forDetection: isActive(indicator),
   };
+}
+
+function isActive(indicator: Fields): boolean {
+  const stated = field(indicator, 'is_active');
+  return stated === undefined || stated === null || isTrue(stated);
 }
 
 function recordsOf(
@@ -172,7 +177,7 @@ function recordsOf(
   id: string,
 ): SourceRecord[] {
   const name = shortTextOf(field(indicator, 'title'));
-  const description = longTextOf(field(indicator, 'description'));
+  const description = recordTextOf(field(indicator, 'description'));
   if (name === null && description === null) return [];
   return [omitAbsent({ id, statedAt: statedAt?.toISOString(), reportId, name, description })];
 }
@@ -195,9 +200,10 @@ function* otherIndicator(indicator: Fields, report: ReportRecord): Generator<Imp
     name: shortTextOf(field(indicator, 'title')),
     description: longTextOf(field(indicator, 'description')),
     category: null,
-    forDetection: true,
+    forDetection: isActive(indicator),
     object: null,
     tags: [],
+    expiresAt: dateOf(indicator, 'expiration'),
   };
   yield relationshipRecord('refers-to', reportId, id, report.tlp);
 }

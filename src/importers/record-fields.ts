@@ -52,10 +52,26 @@ export function omitAbsent<T extends object>(members: T): { [K in keyof T]?: Non
 /** Namespace of the ids of attributes that have none. Must never change. */
 export const ATTRIBUTE_NAMESPACE = '5d0b6c1e-3f4a-4c57-9a39-6f0a4c6f6f0e';
 
+/** MISP's types of attributes, and languages of STIX patterns. */
+const ATTRIBUTE_TYPE = /^[a-z0-9|_-]{1,64}$/i;
+
+/** Returns whether a text is a type of attributes, or could be one of a later version of its standard. */
+export function isAttributeType(text: string): boolean {
+  return ATTRIBUTE_TYPE.test(text);
+}
+
+/** Whether a text is a UUID in lower case. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+}
+
 /** The maximum length of a name, and that of a description, comment or value of an attribute, in characters. */
 const MAX_SHORT_TEXT = 1_024;
 const MAX_TEXT = 65_536;
 const MAX_VALUE = 262_144;
+/** The same of a record, of which an indicator has many. */
+const MAX_RECORD_TEXT = 8_192;
+const MAX_LINKS = 1_000;
 
 /** Returns a name, cut to its maximum length; null: none. */
 export function shortTextOf(value: unknown): string | null {
@@ -67,6 +83,23 @@ export function longTextOf(value: unknown): string | null {
   return textOf(value)?.slice(0, MAX_TEXT) ?? null;
 }
 
+/** Returns the description of a record, cut to its maximum length; null: none. */
+export function recordTextOf(value: unknown): string | null {
+  return textOf(value)?.slice(0, MAX_RECORD_TEXT) ?? null;
+}
+
+/** Returns the value of a record; null: none, or one that is too long. */
+export function recordValueOf(value: unknown): string | null {
+  const text = textOf(value);
+  return text === null || text.length > MAX_RECORD_TEXT ? null : text;
+}
+
+/** Returns the http(s) addresses among these texts, each once. */
+export function httpLinks(texts: readonly unknown[]): string[] {
+  const links = texts.map(textOf).filter((text) => text !== null && isHttpLink(text));
+  return [...new Set(links as string[])].slice(0, MAX_LINKS);
+}
+
 /** @throws {RecordRejected} for a value that is absent or too long */
 export function attributeValue(value: unknown): string {
   const text = textOf(value);
@@ -76,7 +109,7 @@ export function attributeValue(value: unknown): string {
 }
 
 /** Whether a text is an http(s) address of a usual length. */
-export function isHttpLink(text: string): boolean {
+function isHttpLink(text: string): boolean {
   return /^https?:\/\//i.test(text) && text.length <= 8192;
 }
 

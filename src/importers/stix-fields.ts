@@ -22,12 +22,16 @@ import {
   type Fields,
   field,
   idOf,
+  isAttributeType,
   isObject,
+  isUuid,
   listOf,
   longTextOf,
   MAX_ID,
   omitAbsent,
   RecordRejected,
+  recordTextOf,
+  recordValueOf,
   shortTextOf,
   tagsOf,
   textOf,
@@ -139,14 +143,14 @@ export function sourceRecords(object: Fields, more: SourceRecord): SourceRecord[
       id: idOf(object, 'id'),
       statedAt: (dateOf(object, 'modified') ?? dateOf(object, 'created'))?.toISOString() ?? null,
       name: shortTextOf(field(object, 'name')),
-      description: longTextOf(field(object, 'description')),
+      description: recordTextOf(field(object, 'description')),
       killChainPhases: phases.length === 0 ? null : phases,
       ...more,
     }),
   ];
 }
 
-/** Reads records as `sourceRecord` in `formats/stix` writes them. */
+/** Reads records as `recordProperties` in `formats/stix` writes them. */
 function readRecords(list: unknown): SourceRecord[] {
   const records = (listOf(list) ?? []).filter(isObject).slice(0, MAX_RECORDS);
   return records.map((record) => {
@@ -157,11 +161,11 @@ function readRecords(list: unknown): SourceRecord[] {
       statedAt: dateOf(record, 'stated_at')?.toISOString() ?? null,
       reportId: idOf(record, 'report_id'),
       name: shortTextOf(field(record, 'name')),
-      description: longTextOf(field(record, 'description')),
+      description: recordTextOf(field(record, 'description')),
       direction: direction === 'source' || direction === 'destination' ? direction : null,
-      type: shortTextOf(field(record, 'attribute_type')),
+      type: attributeTypeOf(record),
       category: shortTextOf(field(record, 'category')),
-      original: longTextOf(field(record, 'original')),
+      original: recordValueOf(field(record, 'original')),
       killChainPhases: phases.length === 0 ? null : phases,
       object: readMispObject(field(record, 'object')),
       isShared: field(record, 'is_shared') === true || null,
@@ -169,11 +173,16 @@ function readRecords(list: unknown): SourceRecord[] {
   });
 }
 
+function attributeTypeOf(stated: Fields): string | null {
+  const type = textOf(field(stated, 'attribute_type'));
+  return type !== null && isAttributeType(type) ? type : null;
+}
+
 function readMispObject(value: unknown): MispObject | null {
   if (!isObject(value)) return null;
   const text = (name: string) => shortTextOf(field(value, name));
   const [id, name] = [text('id'), text('name')];
-  if (id === null || name === null) return null;
+  if (id === null || !isUuid(id) || name === null) return null;
   return {
     id,
     name,
@@ -203,12 +212,13 @@ export function tiplineAttribute(object: Fields): Partial<AttributeRecord> {
   const stated = tiplineExtension(object);
   if (stated === null) return {};
   return {
-    ...omitAbsent({ type: shortTextOf(field(stated, 'attribute_type')) }),
+    ...omitAbsent({ type: attributeTypeOf(stated) }),
     name: shortTextOf(field(stated, 'name')),
     description: longTextOf(field(stated, 'comment')),
     category: shortTextOf(field(stated, 'category')),
     forDetection: field(stated, 'for_detection') === true,
     object: readMispObject(field(stated, 'object')),
+    expiresAt: dateOf(stated, 'expires_at') ?? dateOf(object, 'valid_until'),
     externalIds: [...commonFields(object, null).externalIds, ...idsElsewhere(object)],
   };
 }

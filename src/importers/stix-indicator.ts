@@ -10,6 +10,7 @@ import {
   field,
   firstDateOf,
   hostType,
+  isAttributeType,
   longTextOf,
   notBefore,
   printable,
@@ -31,8 +32,8 @@ import { type Pattern, type PatternTest, type PatternValue, parsePattern } from 
 
 /**
  * Returns a record for each observable of the pattern, or the reason for its rejection. A pattern in another language,
- * or one whose parts no indicator can hold, is an attribute. A pattern with a part that is an indicator is not: its text
- * would disclose the value of an indicator that is hidden.
+ * or one that compares nothing that an indicator can be, is an attribute. Any other pattern is not: its text would
+ * disclose the value of an indicator that is hidden.
  */
 export function readIndicator(
   object: Fields,
@@ -44,9 +45,9 @@ export function readIndicator(
   const pattern = field(object, 'pattern');
   if (typeof pattern !== 'string' || pattern.trim() === '') throw new RecordRejected('no pattern');
   if (patternType.toLowerCase() !== 'stix') return [patternRecord(object, tlp, patternType, pattern)];
-  const observables = observablesOf(pattern);
-  if (observables.every((observable) => 'isUnread' in observable))
-    return [patternRecord(object, tlp, 'stix', pattern)];
+  const parsed = parsePattern(pattern);
+  if (parsed !== null && !comparesObservable(parsed)) return [patternRecord(object, tlp, 'stix', pattern)];
+  const observables = observablesOf(parsed);
   const isShared = observables.filter((observable) => !('rejected' in observable)).length > 1;
   return toRecords(object, tlp, observables, { ...directionOf(pattern), ...(isShared && { isShared }) });
 }
@@ -60,7 +61,7 @@ function directionOf(pattern: string): Pick<SourceRecord, 'direction'> {
 }
 
 function patternRecord(object: Fields, tlp: Tlp | null, language: string, pattern: string): AttributeRecord {
-  if (!/^[a-z0-9|_-]{1,64}$/i.test(language))
+  if (!isAttributeType(language))
     throw new RecordRejected(`pattern type not supported: ${printable(language)}`);
   return {
     kind: 'attribute',
@@ -73,6 +74,7 @@ function patternRecord(object: Fields, tlp: Tlp | null, language: string, patter
     forDetection: true,
     object: null,
     tags: tagsOf(field(object, 'labels'), field(object, 'indicator_types')),
+    expiresAt: dateOf(object, 'valid_until'),
     ...tiplineAttribute(object),
   };
 }
@@ -147,14 +149,7 @@ function withoutValue(
   return name === undefined || name === value || name === normalized ? record : { ...record, name };
 }
 
-/** `isUnread`: no indicator can hold it, whatever its value. */
-export type Observable =
-  | (NormalizedIndicator & { ofCertificate?: boolean })
-  | { rejected: string; isUnread?: true };
-
-function unread(rejected: string): { rejected: string; isUnread: true } {
-  return { rejected, isUnread: true };
-}
+export type Observable = (NormalizedIndicator & { ofCertificate?: boolean }) | { rejected: string };
 
 /** Object paths that name an observable, with list indexes left out and in lower case. */
 const TYPE_BY_PATH = new Map<string, IndicatorType | ((value: string) => IndicatorType)>([
@@ -191,12 +186,24 @@ const TYPE_BY_HASH = new Map<string, IndicatorType>([
   ['sha256', 'SHA256'],
 ]);
 
+/** Whether a part of the pattern compares a property whose values are indicators, in whatever way. */
+function comparesObservable(pattern: Pattern): boolean {
+  switch (pattern.kind) {
+    case 'test':
+      return typeof typeOfPath(pattern.test) !== 'object';
+    case 'qualified':
+      return comparesObservable(pattern.of);
+    default:
+      return pattern.parts.some(comparesObservable);
+  }
+}
+
 /**
  * Returns every observable that a STIX pattern names, normalized or with the reason for its rejection. At
  * least one.
+ * @param pattern null: it is not readable
  */
-export function observablesOf(patternText: string): Observable[] {
-  const pattern = parsePattern(patternText);
+export function observablesOf(pattern: Pattern | null): Observable[] {
   return pattern === null ? [{ rejected: 'pattern not readable' }] : collect(pattern);
 }
 
@@ -207,11 +214,11 @@ function collect(pattern: Pattern): Observable[] {
     case 'AND':
     case 'FOLLOWEDBY':
       // Each half alone would match far more than its author meant.
-      return [unread(`${pattern.kind} across observables`)];
+      return [{ rejected: `${pattern.kind} across observables` }];
     case 'qualified':
       // One sighting is always within any span; but "five times" and "in that week" are not "once, ever".
       if (pattern.qualifier === 'WITHIN') return collect(pattern.of);
-      return [unread(`qualifier not supported: ${pattern.qualifier}`)];
+      return [{ rejected: `qualifier not supported: ${pattern.qualifier}` }];
     case 'test':
       return collectTest(pattern.test);
   }
@@ -221,7 +228,7 @@ function collectTest(test: PatternTest): Observable[] {
   const type = typeOfPath(test);
   if (typeof type === 'object') return [type];
   if (test.operator !== '=' && test.operator !== 'IN')
-    return [unread(`operator not supported: ${test.operator}`)];
+    return [{ rejected: `operator not supported: ${test.operator}` }];
   const isOfCertificate = test.object === 'x509-certificate';
   return test.values.map((value) => {
     const observable = toObservable(type, value);
@@ -235,10 +242,10 @@ function typeOfPath({ object, path }: PatternTest) {
   const [first = '', second = ''] = path;
   if ((object === 'file' || object === 'x509-certificate') && first === 'hashes' && path.length === 2) {
     const type = TYPE_BY_HASH.get(second.toLowerCase().replace(/[-_]/g, ''));
-    return type ?? unread(`hash type not supported: ${printable(second)}`);
+    return type ?? { rejected: `hash type not supported: ${printable(second)}` };
   }
   const name = `${object}:${path.join('.')}`;
-  return TYPE_BY_PATH.get(name.toLowerCase()) ?? unread(`unknown type: ${printable(name)}`);
+  return TYPE_BY_PATH.get(name.toLowerCase()) ?? { rejected: `unknown type: ${printable(name)}` };
 }
 
 function toObservable(

@@ -16,8 +16,8 @@ import {
   dateOf,
   type Fields,
   field,
+  httpLinks,
   idOf,
-  isHttpLink,
   isObject,
   listOf,
   MAX_ID,
@@ -171,18 +171,19 @@ export function readNote(object: Fields, tlp: Tlp | null): (AttributeRecord | Re
     forDetection: false,
     object: null,
     tags: tagsOf(field(object, 'labels')),
+    expiresAt: null,
     ...tiplineAttribute(object),
   });
 }
 
 function containerFields(object: Fields, tlp: Tlp | null, authors: string[]) {
-  const links = externalReferences(object).flatMap((reference) => textOf(reference.url) ?? []);
+  const urls = externalReferences(object).flatMap(({ url }) => textOf(url) ?? []);
   return {
     ...commonFields(object, tlp),
     description: textOf(field(object, 'description')),
     authors,
-    links: tagsOf(links.filter(isHttpLink)),
-    url: links[0] ?? null,
+    links: httpLinks(urls),
+    url: urls[0] ?? null,
   };
 }
 

@@ -8,7 +8,8 @@ import { recordResponseVersion } from '../exports/response-version.queries.ts';
 import { groupId, joinedGroups } from '../exports/row-groups.queries.ts';
 import { type Selection, selected } from '../exports/selection.queries.ts';
 import type { ExportEntity, GroupHead, MispGroup } from '../formats/format.ts';
-import { FEED_RANGE_SIZE, type FeedEvent, feedNumbersOf } from '../formats/misp-feed.ts';
+import { type GalaxyTags, galaxyTags } from '../formats/misp/tags.ts';
+import { FEED_RANGE_SIZE, type FeedEvent, feedEntry, feedNumbersOf, md5 } from '../formats/misp-feed.ts';
 import { ROW_HASH } from '../indicators/read/summaries.queries.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 
@@ -44,9 +45,15 @@ function groupIds(principal: Principal, by: MispGroup): RawBuilder<unknown> {
   }
 }
 
+/** Returns the UUID in the id of a group, '' if it has none, and the number of its range. */
+function partsOf(by: MispGroup, id: string): [uuid: string, range?: string] {
+  const [uuid = '', range] = by === 'number' ? ['', id] : id.split('/');
+  return range === undefined ? [uuid] : [uuid, range];
+}
+
 /** Returns the selection of the indicators of a group. */
 export function selectionOf(principal: Principal, by: MispGroup, id: string): Selection {
-  const [uuid = '', range] = by === 'number' ? ['', id] : id.split('/');
+  const [uuid, range] = partsOf(by, id);
   const filter = { source: 'sourceId', campaign: 'campaignId', report: 'reportId', number: '' }[by];
   return {
     principal,
@@ -65,14 +72,15 @@ const reportState = (principal: Principal) => sql`coalesce((
   from report where report.id = nullif(split_part(grp.id, '/', 1), '')::uuid), '')`;
 
 /**
- * Returns the groups that have indicators visible to the principal, and when each last changed for that principal.
+ * Returns the groups that have indicators visible to the principal and when each last changed for that principal, with the
+ * tags of the entities that they are about.
  * @param only restricts the result to this group
  */
 export async function readFeedEvents(
   db: Db,
   principal: Principal,
   { types, by, only }: { types: readonly IndicatorType[]; by: MispGroup; only?: string },
-): Promise<FeedEvent[]> {
+): Promise<{ events: FeedEvent[]; galaxies: GalaxyTags }> {
   const grouping = { by, isDivided: true, hasHeads: false };
   const head = headAsJson(
     { tlp: sql`grp.tlp`, lastSeen: sql`grp.last_seen` },
@@ -80,13 +88,14 @@ export async function readFeedEvents(
   );
   const selection = only === undefined ? { principal, filters: {} } : selectionOf(principal, by, only);
   const rowsByGroup = selected(db, selection)
-    .leftJoin(joinedGroups(grouping, principal), (join) =>
-      join.onRef('grp.indicator_id', '=', 'indicator.id'),
+    .leftJoin(
+      joinedGroups(grouping, principal, only === undefined ? undefined : partsOf(by, only)[0]),
+      (join) => join.onRef('grp.indicator_id', '=', 'indicator.id'),
     )
     .where(sql<SqlBool>`indicator.type in (${sql.join(types)})`)
     .select([
       groupId(grouping).as('id'),
-      sql`max(indicator.tlp)`.as('tlp'),
+      sql`greatest(max(indicator.tlp), max(grp.tlp))`.as('tlp'),
       sql`max(indicator.last_seen)`.as('last_seen'),
       sql`count(*) || ' ' || bit_xor(${ROW_HASH})`.as('digest'),
     ])
@@ -98,26 +107,31 @@ export async function readFeedEvents(
     where ${only === undefined ? sql`true` : sql`grp.id = ${only}`}
     order by ${by === 'number' ? sql`grp.id::bigint` : sql`grp.id`}
   `.execute(db);
-  const events = rows.map(({ group, digest }) => ({
+  const groups = rows.map(({ group, digest }) => ({
     ...(parseGroup(group) as { id: string; head: GroupHead }),
     digest,
   }));
-  const cacheKey = (group: string) =>
-    `misp feed ${principal.tlpCeiling} ${by === 'number' ? '' : `${by} `}${group}`;
-  const digests = events.map((event) => ({ request: cacheKey(event.id), digest: event.digest }));
-  const since = await recordResponseVersion(db, digests, principal.now);
-  return events.map(({ digest: _, ...event }) => ({
-    ...event,
-    changedAt: since.get(cacheKey(event.id)) ?? principal.now,
+  const galaxies = galaxyTags(await readHeadEntities(db, principal, groups));
+  const requests = groups.map((group) => ({
+    request: `misp feed ${principal.tlpCeiling} ${by === 'number' ? '' : `${by} `}${group.id}`,
+    // The entry of a range of numbers follows from its rows.
+    digest: by === 'number' ? group.digest : `${group.digest} ${md5(feedEntry(group, galaxies))}`,
   }));
+  const since = await recordResponseVersion(db, requests, principal.now);
+  const changedAt = requests.map(({ request }) => since.get(request) ?? principal.now);
+  return {
+    events: groups.map(({ id, head }, index) => ({ id, head, changedAt: changedAt[index] ?? principal.now })),
+    galaxies,
+  };
 }
 
-/** Returns the visible entities that the events are about. */
-export async function readFeedEntities(
+/** Returns the visible entities that the groups are about. */
+async function readHeadEntities(
   db: Db,
   principal: Principal,
-  events: readonly FeedEvent[],
+  groups: readonly { head: GroupHead }[],
 ): Promise<ExportEntity[]> {
-  const ids = new Set(events.flatMap(({ head }) => [...head.entityIds, ...(head.report?.entityIds ?? [])]));
+  const links = groups.flatMap(({ head }) => [...head.entities, ...(head.report?.entities ?? [])]);
+  const ids = new Set(links.map(({ id }) => id));
   return ids.size === 0 ? [] : readEntities(db, principal, [...ids]);
 }

@@ -2,16 +2,16 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { Db } from '../db/database.ts';
+import { readRevision } from '../db/revision/revision.ts';
 import type { Principal } from '../db/visibility.ts';
 import { EXPORT_HEADERS, MispEvent, MispManifest } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { openSnapshot, type SnapshotSource } from '../exports/snapshot.ts';
 import { type ExportFormat, type ExportShape, MISP_GROUPS, type MispGroup } from '../formats/format.ts';
-import { galaxyTags } from '../formats/misp/tags.ts';
+import type { GalaxyTags } from '../formats/misp/tags.ts';
 import { mispFormat } from '../formats/misp.ts';
 import {
-  type FeedEvent,
   feedEventUuid,
   feedHashes,
   feedManifest,
@@ -21,13 +21,8 @@ import {
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, fileResponses, KEY_OR_BASIC, NO_CACHE, textContent } from '../http/routes.ts';
 import { namedEnum } from '../http/schema.ts';
-import {
-  readFeedEntities,
-  readFeedEvents,
-  readGroupIds,
-  readInstallation,
-  selectionOf,
-} from './misp-feed.queries.ts';
+import type { Tlp } from '../model/vocabulary.ts';
+import { readFeedEvents, readGroupIds, readInstallation, selectionOf } from './misp-feed.queries.ts';
 
 const PREFIX = '/api/v1/feeds/misp';
 const MISP = mispFormat({ context: false });
@@ -166,16 +161,16 @@ function feeds({ database, exporter }: Options) {
   const { db } = database;
   const known = new Map(MISP_GROUPS.map((by) => [by, groupFinder(db, by)]));
   return (by: MispGroup) => {
-    const feedOf = async (principal: Principal, found: readonly FeedEvent[]): Promise<MispFeed> => ({
+    const feedOf = async (galaxies: GalaxyTags): Promise<MispFeed> => ({
       installation: await readInstallation(db),
       group: by,
-      galaxies: galaxyTags(await readFeedEntities(db, principal, found)),
+      galaxies,
       publicAddress: exporter.publicAddress,
     });
     return {
       async manifest(principal: Principal): Promise<string> {
-        const found = await readFeedEvents(db, principal, { types: MISP.types, by });
-        return feedManifest(await feedOf(principal, found), found);
+        const { events, galaxies } = await readFeedEvents(db, principal, { types: MISP.types, by });
+        return feedManifest(await feedOf(galaxies), events);
       },
       async sendHashes(request: FastifyRequest, reply: FastifyReply) {
         const installation = await readInstallation(db);
@@ -189,16 +184,21 @@ function feeds({ database, exporter }: Options) {
       /** @returns null: there is no such event */
       async event(principal: Principal, wanted: string): Promise<string | null> {
         const id = await known.get(by)?.(principal, wanted);
+        if (id === undefined) return null;
         // The group is read before its rows, so that a change in between appears in the next manifest.
-        const found =
-          id === undefined ? [] : await readFeedEvents(db, principal, { types: MISP.types, by, only: id });
-        const [event] = found;
+        const found = await readFeedEvents(db, principal, { types: MISP.types, by, only: id });
+        const [event] = found.events;
         if (!event) return null;
+        // A snapshot holds a connection, so that everything else is read before it.
+        const feed = await feedOf(found.galaxies);
         const snapshot = await openSnapshot(database, selectionOf(principal, by, event.id), ROWS, '');
-        let text = '';
-        for await (const piece of writeFeedEvent(await feedOf(principal, found), event, snapshot.read()))
-          text += piece;
-        return text;
+        try {
+          let text = '';
+          for await (const piece of writeFeedEvent(feed, event, snapshot.read())) text += piece;
+          return text;
+        } finally {
+          await snapshot.close();
+        }
       },
     };
   };
@@ -210,12 +210,17 @@ function groupFinder(
   by: MispGroup,
 ): (principal: Principal, uuid: string) => Promise<string | undefined> {
   const known = new Map<string, string>();
+  /** The revision as of which all groups are known, by TLP ceiling. */
+  const listed = new Map<Tlp, number>();
   return async (principal, uuid) => {
     const id = known.get(uuid);
     if (id !== undefined) return id;
+    const revision = await readRevision(db);
+    if (listed.get(principal.tlpCeiling) === revision) return known.get(uuid);
     const installation = await readInstallation(db);
     for (const one of await readGroupIds(db, principal, by))
       known.set(feedEventUuid({ installation, group: by }, one), one);
+    listed.set(principal.tlpCeiling, revision);
     return known.get(uuid);
   };
 }

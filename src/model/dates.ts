@@ -12,3 +12,11 @@ export function isWithinCalendar(date: Date): boolean {
  * expensive.
  */
 export type Instant = Pick<Date, 'toISOString' | 'valueOf'>;
+
+/** Returns the earliest of these; null: there is none. */
+export function earliest(dates: readonly (Date | null)[]): Date | null {
+  return dates.reduce(
+    (first, date) => (date === null || (first !== null && first <= date) ? first : date),
+    null,
+  );
+}

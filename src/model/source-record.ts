@@ -51,7 +51,7 @@ export interface SourceRecord {
  * The maximum number of records of one source about one indicator; the latest are stored. An address that a source
  * states in thousands of reports must not make its row unbounded.
  */
-export const MAX_RECORDS = 100;
+export const MAX_RECORDS = 50;
 
 /** All keys, in the order of the text by which records are compared: a database may return them in another. */
 const KEYS: readonly (keyof SourceRecord | keyof KillChainPhase | keyof MispObject)[] = [

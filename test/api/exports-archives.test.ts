@@ -51,6 +51,19 @@ onEveryEngine((engine) => {
     expect(urls).toHaveLength(600);
   });
 
+  it('leaves out expired JA3 fingerprints, also while a response is cached', async () => {
+    const hour = 3_600_000;
+    const expiresAt = new Date(NOW.getTime() + hour);
+    await harness.load([
+      attributeRecord('ja3', 'a'.repeat(32), { expiresAt }),
+      attributeRecord('ja3', 'b'.repeat(32)),
+    ]);
+    const listed = async () => linesOf((await archive('suricata?style=datasets')).files, 'tipline-ja3.lst');
+    expect(await listed()).toHaveLength(2);
+    harness.clock.now = new Date(NOW.getTime() + 2 * hour);
+    expect(await listed()).toHaveLength(1);
+  });
+
   it('of a block list for Snort has every address in it', async () => {
     await loadMany(300);
     const { files } = await archive('snort?style=reputation');

@@ -164,6 +164,7 @@ function exportInfo(rows: readonly ExportIndicator[], fields: Partial<ExportInfo
     query: '',
     digest: '0123456789abcdef0123456789abcdef',
     total: rows.length,
+    rows: rows.length,
     tlps: TLPS.filter((tlp) => rows.some((row) => row.tlp === tlp)),
     lastSeen: latest(rows.map((row) => row.lastSeen)),
     changedAt: CHANGED_AT,

@@ -34,7 +34,7 @@ const range = (number: number, fields: Partial<FeedEvent['head']> = {}): FeedEve
       tlp: 'AMBER_STRICT',
       lastSeen: new Date('2026-05-20T10:30:00.000Z'),
       report: null,
-      entityIds: [],
+      entities: [],
       ...fields,
     },
     changedAt: new Date('2026-05-26T09:30:00.500Z'),

@@ -56,6 +56,21 @@ describe('MISP event', () => {
     await expectGolden(await written(withContext, rows, { entities }), 'indicators.misp.json');
   });
 
+  it('with more than 10,000 attributes says that a feed is faster', async () => {
+    const infoOf = async (rows: number) =>
+      readEvent(await written(plain, [row()], { rows, total: 50_000 })).info;
+    expect(await infoOf(10_000)).toBe('Tipline: all indicators');
+    expect(await infoOf(10_001)).toContain('10001 attributes');
+    expect(await infoOf(10_001)).toContain('/api/v1/feeds/misp');
+  });
+
+  it.each(['constructor', '__proto__', 'toString'])('takes a type named %s for any other', async (type) => {
+    const event = readEvent(await written(plain, [row({ records: [{ source: 'Labs', type }] })]));
+    expect(event.Attribute.map((attribute) => attribute.type)).toEqual(
+      readEvent(await written(plain, [row()])).Attribute.map((attribute) => attribute.type),
+    );
+  });
+
   it('contains nothing that MISP would reject or drop, for hostile input', async () => {
     expect(problemsOf(readEvent(await written(plain, [...GOLDEN, ...HOSTILE])))).toEqual([]);
   });

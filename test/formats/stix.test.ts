@@ -51,7 +51,16 @@ describe('stix', () => {
     async function* batches() {
       yield HOSTILE;
     }
-    const info = { query: '', digest: '', total: 0, tlps: [], changedAt: null, day: null, lastSeen: null };
+    const info = {
+      query: '',
+      digest: '',
+      total: 0,
+      rows: 0,
+      tlps: [],
+      changedAt: null,
+      day: null,
+      lastSeen: null,
+    };
     const rest = {
       ...{ entities: [], relationships: [], addressRules: new Map() },
       ...{ ja3: [], attributes: nothing, reports: nothing },

@@ -158,6 +158,7 @@ describe('a MISP attribute', () => {
           category: 'Other',
           forDetection: true,
           object: null,
+          expiresAt: null,
           tags: [],
         },
       ]);
@@ -200,6 +201,31 @@ describe('a MISP attribute', () => {
       expect.objectContaining({ isShared: true }),
     ]);
     expect(JSON.stringify(two.map(({ records }) => records))).not.toContain('bad.example.com');
+  });
+
+  it('with a file name and a hash that no indicator has gives both, neither with the value of the other', async () => {
+    const records = await recordsOf([attribute('filename|imphash', `evil.exe|${MD5}`)]);
+    const [name] = ofKind(records, 'indicator');
+    expect(name).toMatchObject({ type: 'FILENAME', value: 'evil.exe', records: [{ isShared: true }] });
+    expect(JSON.stringify(name)).not.toContain(MD5);
+    const [hash] = ofKind(records, 'attribute');
+    expect(hash).toMatchObject({ type: 'imphash', value: MD5 });
+    expect(JSON.stringify(hash)).not.toContain('evil.exe');
+  });
+
+  it('for a wider audience than its event discloses neither the event nor its objects', async () => {
+    const named = (tlp: string) =>
+      attribute('md5', MD5, { object_relation: 'md5', Tag: [{ name: `tlp:${tlp}` }] });
+    const object = { uuid: uuid(77), name: 'file', comment: 'of the victim' };
+    const recordOf = async (tlp: string) => {
+      const objects = [{ ...object, Attribute: [named(tlp)] }];
+      const records = await recordsOf([], { Object: objects, Tag: [{ name: 'tlp:amber' }] });
+      return ofKind(records, 'indicator')[0]?.records?.[0];
+    };
+    expect(await recordOf('red')).toMatchObject({ reportId: `report--${uuid(1)}`, object: { id: uuid(77) } });
+    const open = await recordOf('clear');
+    expect(open).not.toHaveProperty('reportId');
+    expect(open).not.toHaveProperty('object');
   });
 
   it('of an object names the object and its part in it', async () => {

@@ -78,8 +78,11 @@ describe('a STIX indicator', () => {
       { pattern: "[process:command_line = 'x']" },
       { type: 'stix-pattern', value: "[process:command_line = 'x']" },
     ],
-    [{ pattern: "[mutex:name LIKE 'a%']" }, { type: 'stix-pattern' }],
-    [{ pattern: "[mutex:name = 'a'] AND [mutex:name = 'b']" }, { type: 'stix-pattern' }],
+    [{ pattern: "[process:name LIKE 'a%'] AND [process:pid = 1]" }, { type: 'stix-pattern' }],
+    [
+      { pattern_type: 'yara', pattern: 'rule a {}', valid_until: '2026-01-01T00:00:00Z' },
+      { expiresAt: new Date('2026-01-01') },
+    ],
     [{ pattern: "[file:hashes.SSDEEP = '3:a:b']" }, { type: 'stix-pattern' }],
   ])('with %j, which no indicator can hold, is an attribute', async (fields, expected) => {
     const made = await recordsOf(indicator({ ...fields, name: 'A rule', description: 'What it finds' }));
@@ -93,6 +96,14 @@ describe('a STIX indicator', () => {
       'indicator DOMAIN': 1,
       'rejected indicator: unknown type: process:name': 1,
     });
+  });
+
+  it.each([
+    ["[mutex:name LIKE 'a%']", 'operator not supported: LIKE'],
+    ["[mutex:name = 'a'] AND [mutex:name = 'b']", 'AND across observables'],
+    ["[process:name = 'a'] FOLLOWEDBY [url:value = 'http://evil.example/']", 'FOLLOWEDBY across observables'],
+  ])('with the pattern %s, which has a value of an indicator in it, is rejected', async (pattern, reason) => {
+    expect(await recordsOf(indicator({ pattern }))).toMatchObject([{ kind: 'rejected', reason }]);
   });
 
   it('that is named by its value has no name besides', async () => {

@@ -10,7 +10,7 @@ import { requireSource } from '../../src/sources/sources.service.ts';
 import { inputOf, ofKind, runImporter } from '../importers/run-importer.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
-import { attributeRecord, relationshipRecord, reportRecord } from '../support/records.ts';
+import { attributeRecord, campaignRecord, relationshipRecord, reportRecord } from '../support/records.ts';
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const STATED = '1779000000';
@@ -385,6 +385,91 @@ onEveryEngine((engine) => {
       const [open] = await events();
       expect(open.Tag[0].name).toBe('tlp:red');
     });
+  });
+
+  describe('links that are more restricted than their ends', () => {
+    const loadLinked = () =>
+      harness.load([
+        reportRecord('Open', { externalIds: [`report--${uuid(1)}`], tlp: 'GREEN' }),
+        attributeRecord('text', 'a text', { externalIds: [`x-misp-attribute--${uuid(2)}`], tlp: 'GREEN' }),
+        indicatorRecord('DOMAIN', 'evil.example', { externalIds: ['i:1'], tlp: 'GREEN' }),
+        relationshipRecord(`report--${uuid(1)}`, 'refers-to', 'i:1', { tlp: 'RED' }),
+        relationshipRecord(`report--${uuid(1)}`, 'refers-to', `x-misp-attribute--${uuid(2)}`, {
+          tlp: 'GREEN',
+        }),
+      ]);
+
+    it('mark the MISP event and its entry in the feed', async () => {
+      await loadLinked();
+      const { response } = await exported('misp?group=report');
+      expect(response[0].Event.Tag[0].name).toBe('tlp:red');
+      const manifest = (await harness.get('/api/v1/feeds/misp/by-report/manifest.json')).json();
+      const entries = Object.values<{ Tag: { name: string }[] }>(manifest);
+      expect(entries.map(({ Tag }) => Tag[0]?.name)).toEqual(['tlp:red']);
+    });
+
+    it('mark the STIX report, and the bundle has every marking that it uses', async () => {
+      await loadLinked();
+      const { objects } = await exported('stix?include=context');
+      const ids = new Set(objects.map(({ id }: { id: string }) => id));
+      const marks = objects.flatMap(({ object_marking_refs = [] }) => object_marking_refs);
+      expect(marks.filter((id: string) => !ids.has(id))).toEqual([]);
+      const marking = (id: string) => objects.find((one: { id: string }) => one.id === id)?.name;
+      const report = objects.find(({ type }: { type: string }) => type === 'report');
+      expect(report.object_marking_refs.map(marking)).toEqual(['TLP:RED']);
+    });
+  });
+
+  it.each([
+    ['misp?group=report', 'report'],
+    ['misp?group=campaign', 'campaign'],
+    ['stix?include=context', 'report'],
+  ] as const)('%s has another ETag when only a link to a %s is new', async (query, kind) => {
+    const container =
+      kind === 'report'
+        ? reportRecord('One', { externalIds: ['c:1'] })
+        : campaignRecord('One', { externalIds: ['c:1'] });
+    const link =
+      kind === 'report'
+        ? relationshipRecord('c:1', 'refers-to', 'i:2')
+        : relationshipRecord('i:2', 'indicates', 'c:1');
+    const other =
+      kind === 'report'
+        ? relationshipRecord('c:1', 'refers-to', 'i:1')
+        : relationshipRecord('i:1', 'indicates', 'c:1');
+    const named = ['one.example', 'two.example'].map((value, n) =>
+      indicatorRecord('DOMAIN', value, { externalIds: [`i:${n + 1}`] }),
+    );
+    await harness.load([container, ...named, other]);
+    const before = await etagOf(query);
+    await harness.load([link]);
+    expect(await etagOf(query)).not.toBe(before);
+  });
+
+  it('the MISP feed by campaign moves an event when the campaign is renamed', async () => {
+    const load = (name: string) =>
+      harness.load([
+        campaignRecord(name, { externalIds: ['c:1'], statedAt: harness.clock.now }),
+        indicatorRecord('DOMAIN', 'evil.example', { externalIds: ['i:1'] }),
+        relationshipRecord('i:1', 'indicates', 'c:1'),
+      ]);
+    const manifest = async () => (await harness.get('/api/v1/feeds/misp/by-campaign/manifest.json')).json();
+    await load('Old name');
+    const before = await manifest();
+    harness.clock.now = new Date(NOW.getTime() + 60_000);
+    await load('New name');
+    const [id = ''] = Object.keys(before);
+    const after = (await manifest())[id];
+    expect(after.info).toBe('New name');
+    expect(Number(after.timestamp)).toBeGreaterThan(Number(before[id].timestamp));
+  });
+
+  it('the MISP feed answers many requests for events at once', async () => {
+    await loadEvent();
+    const feed = '/api/v1/feeds/misp/by-report';
+    const [id] = Object.keys((await harness.get(`${feed}/manifest.json`)).json());
+    const answers = await Promise.all(Array.from({ length: 40 }, () => harness.get(`${feed}/${id}.json`)));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: 40 }, () => 200));
   });
 
   it.each([

@@ -45,7 +45,7 @@ const sourceRecord: fc.Arbitrary<SourceRecord> = fc.record(
     name: text(40),
     description: text(200),
     direction: fc.constantFrom('source' as const, 'destination' as const),
-    type: text(10),
+    type: fc.stringMatching(/^[a-z0-9|_-]{1,10}$/),
     category: text(10),
     original: text(40),
     killChainPhases: fc.array(fc.record({ chain: text(10), phase: text(10) }), {
@@ -53,7 +53,7 @@ const sourceRecord: fc.Arbitrary<SourceRecord> = fc.record(
       maxLength: 3,
     }),
     object: fc.record(
-      { id: text(10), name: text(10), relation: text(10), metaCategory: text(10), comment: text(40) },
+      { id: fc.uuid(), name: text(10), relation: text(10), metaCategory: text(10), comment: text(40) },
       { requiredKeys: ['id', 'name'] },
     ),
     isShared: fc.constant(true as const),

@@ -109,6 +109,7 @@ export function attributeRecord(
     forDetection: true,
     object: null,
     tags: [],
+    expiresAt: null,
     ...stated,
     ...fields,
   };

@@ -182,6 +182,7 @@ export const ENTITY_RULES: Record<EntityRecord['kind'], EntityKindRules> = {
       for_detection: 'boolean',
       object: 'jsonb',
       tags: 'text[]',
+      expires_at: 'timestamptz',
     },
     (record) => ({
       type: record.type,
@@ -192,6 +193,7 @@ export const ENTITY_RULES: Record<EntityRecord['kind'], EntityKindRules> = {
       for_detection: record.forDetection,
       object: record.object,
       tags: record.tags,
+      expires_at: iso(record.expiresAt),
     }),
     { attackId: () => null, names: () => [] },
   ),

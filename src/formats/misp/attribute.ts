@@ -38,32 +38,32 @@ const CERTIFICATE_KINDS: Partial<typeof KINDS> = {
 const NETWORK = ['Payload delivery', 'Network activity', 'External analysis'];
 const MAIL = ['Payload delivery', 'Network activity', 'Social network'];
 const FILE = ['Payload delivery', 'Artifacts dropped', 'Payload installation', 'External analysis'];
-const STATED_KINDS: Record<string, [types: IndicatorType[], categories: string[]]> = {
-  'ip-src': [['IPV4', 'IPV6'], NETWORK],
-  'ip-dst': [['IPV4', 'IPV6'], NETWORK],
-  domain: [['DOMAIN'], NETWORK],
-  hostname: [['DOMAIN'], NETWORK],
-  url: [['URL'], NETWORK],
-  email: [['EMAIL'], [...MAIL, 'Attribution', 'Person']],
-  'email-src': [['EMAIL'], MAIL],
-  'email-dst': [['EMAIL'], MAIL],
-  md5: [['MD5'], FILE],
-  sha1: [['SHA1'], FILE],
-  sha256: [['SHA256'], FILE],
-  filename: [['FILENAME'], [...FILE, 'Persistence mechanism']],
-  regkey: [['REGISTRY_KEY'], ['Artifacts dropped', 'Persistence mechanism', 'External analysis']],
-  'user-agent': [['USER_AGENT'], NETWORK],
-  vulnerability: [['CVE'], ['Payload delivery', 'Payload installation', 'External analysis']],
-  AS: [['ASN'], NETWORK],
-};
+const STATED_KINDS = new Map<string, [types: IndicatorType[], categories: string[]]>([
+  ['ip-src', [['IPV4', 'IPV6'], NETWORK]],
+  ['ip-dst', [['IPV4', 'IPV6'], NETWORK]],
+  ['domain', [['DOMAIN'], NETWORK]],
+  ['hostname', [['DOMAIN'], NETWORK]],
+  ['url', [['URL'], NETWORK]],
+  ['email', [['EMAIL'], [...MAIL, 'Attribution', 'Person']]],
+  ['email-src', [['EMAIL'], MAIL]],
+  ['email-dst', [['EMAIL'], MAIL]],
+  ['md5', [['MD5'], FILE]],
+  ['sha1', [['SHA1'], FILE]],
+  ['sha256', [['SHA256'], FILE]],
+  ['filename', [['FILENAME'], [...FILE, 'Persistence mechanism']]],
+  ['regkey', [['REGISTRY_KEY'], ['Artifacts dropped', 'Persistence mechanism', 'External analysis']]],
+  ['user-agent', [['USER_AGENT'], NETWORK]],
+  ['vulnerability', [['CVE'], ['Payload delivery', 'Payload installation', 'External analysis']]],
+  ['AS', [['ASN'], NETWORK]],
+]);
 
 /** The types that hold one indicator and more, such as a port. */
-const COMPOSITE_KINDS: typeof STATED_KINDS = {
-  'ip-src|port': [['IPV4', 'IPV6'], NETWORK],
-  'ip-dst|port': [['IPV4', 'IPV6'], NETWORK],
-  'hostname|port': [['DOMAIN'], NETWORK],
-  'regkey|value': [['REGISTRY_KEY'], ['Artifacts dropped', 'Persistence mechanism', 'External analysis']],
-};
+const COMPOSITE_KINDS: typeof STATED_KINDS = new Map([
+  ['ip-src|port', [['IPV4', 'IPV6'], NETWORK]],
+  ['ip-dst|port', [['IPV4', 'IPV6'], NETWORK]],
+  ['hostname|port', [['DOMAIN'], ['Payload delivery', 'Network activity']]],
+  ['regkey|value', [['REGISTRY_KEY'], ['Artifacts dropped', 'Persistence mechanism', 'External analysis']]],
+]);
 
 /**
  * Returns category and type: those that the record states if they fit the indicator.
@@ -76,10 +76,10 @@ function kindOf(
 ): [category: string, type: string] {
   const [category, type] = (row.ofCertificate && CERTIFICATE_KINDS[row.type]) || KINDS[row.type];
   if (row.ofCertificate || record === null) return [category, type];
-  const isSource = record.direction === 'source' && STATED_KINDS['ip-src']?.[0].includes(row.type);
+  const isSource = record.direction === 'source' && STATED_KINDS.get('ip-src')?.[0].includes(row.type);
   const stated = record.type ?? (isSource ? 'ip-src' : type);
-  const composite = isOriginal && record.original !== undefined ? COMPOSITE_KINDS[stated] : undefined;
-  const [types, categories] = composite ?? STATED_KINDS[stated] ?? [[], []];
+  const composite = isOriginal && record.original !== undefined ? COMPOSITE_KINDS.get(stated) : undefined;
+  const [types, categories] = composite ?? STATED_KINDS.get(stated) ?? [[], []];
   if (!types.includes(row.type)) return [category, type];
   return [categories.find((name) => name === record.category) ?? category, stated];
 }
@@ -104,6 +104,8 @@ export const MISP_COLUMNS = [
 export interface RecordChoice {
   record: ExportRecord | null;
   object: MispObject | null;
+  /** Whether the record is one of the event's, so that no other event has an attribute for it. */
+  isOwn: boolean;
 }
 
 /** The event that an attribute is written in. */
@@ -122,7 +124,7 @@ export interface AttributePlace {
  */
 export function attributeText(
   row: ExportIndicator,
-  { record, object }: RecordChoice,
+  { record, object, isOwn }: RecordChoice,
   { eventUuid, newest, galaxies, originalIds }: AttributePlace,
 ): string {
   const [category, type] = kindOf(row, record, originalIds);
@@ -130,30 +132,35 @@ export function attributeText(
   const timestamp = Math.min(unixSeconds(row.modifiedAt), newest);
   const part = [object?.id, originalIds ? record?.original : undefined].filter(Boolean);
   const own = uuidv5([row.id, ...part].join(' '), eventUuid);
-  const uuid = (originalIds && originalUuidOf(row, record)) || own;
+  const uuid = (originalIds && isOwn && originalUuidOf(row, record)) || own;
   const comment = JSON.stringify(originalIds ? (record?.description ?? '') : commentOf(row, record));
   const relation = object === null ? '' : `"object_relation":${JSON.stringify(object.relation ?? type)},`;
   return `{"type":"${type}","category":"${category}",${relation}"to_ids":${row.forDetection},"uuid":"${uuid}","distribution":"${INHERIT}","timestamp":"${timestamp}","comment":${comment},"first_seen":"${mispTime(row.firstSeen)}","last_seen":"${mispTime(row.lastSeen)}","value":${JSON.stringify(value)},"Tag":${attributeTags(row, galaxies)}}`;
 }
 
-const UUID_AT_END = /--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const OWN_UUID = /^(?:indicator|x-misp-attribute|note)--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** Returns the uuid of the MISP attribute or STIX object that an id names. */
+function originalUuidIn(externalIds: readonly string[]): string | undefined {
+  return externalIds.map((id) => OWN_UUID.exec(id)?.[1]).find((uuid) => uuid !== undefined);
+}
 
 /** Returns the uuid of the record if it stands for this indicator alone. */
 function originalUuidOf({ originalIds }: ExportIndicator, record: ExportRecord | null): string | undefined {
   const id = record?.id !== undefined && originalIds.includes(record.id) ? record.id : '';
-  return UUID_AT_END.exec(id)?.[1];
+  return OWN_UUID.exec(id)?.[1];
 }
 
 /** Category and type of attributes whose source states no category, as of STIX patterns in other languages. */
-const OTHER_KINDS: Record<string, [category: string, type: string]> = {
-  yara: ['Payload installation', 'yara'],
-  sigma: ['Payload installation', 'sigma'],
-  snort: ['Network activity', 'snort'],
-  suricata: ['Network activity', 'suricata'],
-  ja3: ['Network activity', 'ja3-fingerprint-md5'],
-  imphash: ['Payload delivery', 'imphash'],
-  [STIX_PATTERN]: ['Payload installation', 'stix2-pattern'],
-};
+const OTHER_KINDS = new Map<string, [category: string, type: string]>([
+  ['yara', ['Payload installation', 'yara']],
+  ['sigma', ['Payload installation', 'sigma']],
+  ['snort', ['Network activity', 'snort']],
+  ['suricata', ['Network activity', 'suricata']],
+  ['ja3', ['Network activity', 'ja3-fingerprint-md5']],
+  ['imphash', ['Payload delivery', 'imphash']],
+  [STIX_PATTERN, ['Payload installation', 'stix2-pattern']],
+]);
 
 /** Returns an attribute that is no indicator. */
 export function otherAttributeText(
@@ -162,10 +169,8 @@ export function otherAttributeText(
 ): string {
   const [category, type] = attribute.category
     ? [attribute.category, attribute.type]
-    : (OTHER_KINDS[attribute.type] ?? ['Other', 'other']);
-  const original = attribute.externalIds
-    .map((id) => UUID_AT_END.exec(id)?.[1])
-    .find((uuid) => uuid !== undefined);
+    : (OTHER_KINDS.get(attribute.type) ?? ['Other', 'other']);
+  const original = originalUuidIn(attribute.externalIds);
   const texts = [type === 'other' && attribute.type, attribute.name, attribute.description];
   return JSON.stringify({
     type,
@@ -214,7 +219,7 @@ export function objectHead(object: MispObject, { eventUuid, newest, originalIds 
 /** Returns a text of an event (MISP's `EventReport`). */
 export function noteText(note: ExportAttribute, { eventUuid, newest, originalIds }: AttributePlace): string {
   return JSON.stringify({
-    uuid: originalIds ? note.id : uuidv5(note.id, eventUuid),
+    uuid: (originalIds && originalUuidIn(note.externalIds)) || uuidv5(note.id, eventUuid),
     name: note.name ?? 'Note',
     content: note.value,
     timestamp: String(newest),
@@ -312,7 +317,8 @@ export async function* writeEvent(
   for await (const batch of batches) {
     let text = '';
     for (const row of batch) {
-      text += separator + attributeText(row, { record: row.records[0] ?? null, object: null }, place);
+      text +=
+        separator + attributeText(row, { record: row.records[0] ?? null, object: null, isOwn: true }, place);
       separator = ',\n';
     }
     yield text;

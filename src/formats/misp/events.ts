@@ -90,7 +90,7 @@ export function groupEvent(group: RowGroup, options: EventOptions): GroupEvent {
   return {
     head: eventHead(event) + text,
     add: (row) =>
-      choicesOf(row, report, options.originalIds)
+      choicesOf(row, group, options.originalIds)
         .map((choice) => placed(attributeText(row, choice, place), choice.object))
         .join(''),
     end() {
@@ -113,9 +113,7 @@ export function eventOf(
 ): MispEvent {
   const { head } = group;
   const report = head?.report ?? null;
-  const tlps = [head?.tlp ?? null, report?.tlp ?? null, report?.partsTlp ?? null].filter(
-    (tlp) => tlp !== null,
-  );
+  const tlps = [head?.tlp, head?.ownTlp, report?.tlp, report?.partsTlp].filter((tlp) => tlp != null);
   const tlp: Tlp = mostRestrictive(tlps);
   const uuid = uuidOf(group);
   const original = originalUuid(report);
@@ -125,10 +123,7 @@ export function eventOf(
     date: report?.publishedAt ?? head?.lastSeen ?? null,
     changedAt,
     tlp,
-    tags: [
-      ...(report?.tags ?? []),
-      ...galaxyTagsOf(report?.entityIds ?? head?.entityIds ?? [], tlp, galaxies),
-    ],
+    tags: [...(report?.tags ?? []), ...galaxyTagsOf(report?.entities ?? head?.entities ?? [], tlp, galaxies)],
     // The original event, which MISP then shows beside this one.
     extendsUuid: originalIds || original === uuid ? null : original,
   };
@@ -143,23 +138,30 @@ export function originalUuid(report: GroupReport | null): string | null {
 }
 
 /**
- * Returns the records that become attributes of the event: of a report, one in each of its objects, and one besides; else
- * the first one. Where attributes stand for records, those with other values, such as ports, become others.
+ * Returns the records that become attributes of the event: of a report, one in each of its objects, and one besides; of a
+ * source, its latest one; else the first one. Where attributes stand for records, those with other values, such as ports,
+ * become others.
  */
 function choicesOf(
   { records }: ExportIndicator,
-  report: GroupReport | null,
+  { id, head }: RowGroup,
   originalIds: boolean,
 ): RecordChoice[] {
+  const report = head?.report ?? null;
+  if (head?.source) {
+    const record = records.find(({ source }) => source === head.source) ?? null;
+    const isShared = records.some(({ id, source }) => source !== head.source && id === record?.id);
+    return [{ record, object: null, isOwn: !isShared }];
+  }
   const own = records.filter(
     ({ reportId }) => reportId !== undefined && report?.externalIds.includes(reportId),
   );
-  if (own.length === 0) return [{ record: records[0] ?? null, object: null }];
+  if (own.length === 0) return [{ record: records[0] ?? null, object: null, isOwn: id === '' }];
   const choices = new Map<string, RecordChoice>();
   for (const record of own) {
     const object = record.object ?? null;
     const key = JSON.stringify([object?.id, originalIds && record.original]);
-    if (!choices.has(key)) choices.set(key, { record, object });
+    if (!choices.has(key)) choices.set(key, { record, object, isOwn: true });
   }
   return [...choices.values()];
 }

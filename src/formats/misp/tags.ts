@@ -62,11 +62,12 @@ export function ownTags(names: readonly string[]): MispTag[] {
   return [...new Set(names.filter(isOwnTag).map(cut))].map((name) => ({ name }));
 }
 
-/** Returns the galaxy tags of entities that are not more restricted than this. */
-export function galaxyTagsOf(ids: readonly string[], tlp: Tlp, galaxies: GalaxyTags): string[] {
-  return ids.flatMap((id) => {
-    const galaxy = galaxies.get(id);
-    return galaxy === undefined || compareTlp(galaxy.tlp, tlp) > 0 ? [] : galaxy.names;
+/** Returns the galaxy tags of entities if neither they nor the links to them are more restricted than this. */
+export function galaxyTagsOf(links: readonly Indication[], tlp: Tlp, galaxies: GalaxyTags): string[] {
+  return links.flatMap((link) => {
+    const galaxy = galaxies.get(link.id);
+    const isForFewer = !galaxy || compareTlp(mostRestrictive([link.tlp, galaxy.tlp]), tlp) > 0;
+    return isForFewer ? [] : galaxy.names;
   });
 }
 

@@ -4,13 +4,17 @@ import type { ArchiveFile } from '../zip.ts';
 
 type Rows = readonly ExportIndicator[];
 
-/** Returns a function that reads the next rows, which are ordered by type, as long as they are of these types. */
-export function rowsByType(
+/** Yields the next rows, which are ordered by type, as long as they are of these types. */
+export type RowsOf = (...types: IndicatorType[]) => AsyncGenerator<Rows>;
+
+/** Yields files that are made of the rows of one type after another, and then closes the rows. */
+export async function* filesByType(
   batches: AsyncIterable<Rows>,
-): (...types: IndicatorType[]) => AsyncGenerator<Rows> {
+  files: (of: RowsOf) => AsyncGenerator<ArchiveFile>,
+): AsyncGenerator<ArchiveFile> {
   const reader = batches[Symbol.asyncIterator]();
   let rows: Rows = [];
-  return async function* of(...types) {
+  async function* of(...types: IndicatorType[]) {
     for (;;) {
       if (rows.length === 0) {
         const { value, done } = await reader.next();
@@ -24,7 +28,12 @@ export function rowsByType(
       if (own.length > 0) yield own;
       if (end >= 0) return;
     }
-  };
+  }
+  try {
+    yield* files(of);
+  } finally {
+    await reader.return?.();
+  }
 }
 
 /**

@@ -45,7 +45,7 @@ export const TIPLINE_EXTENSION_DEFINITION: StixObject = {
     'each with source_name, id, stated_at, report_id, name, description, direction, attribute_type, category, original,',
     'kill_chain_phases, object and is_shared).',
     'Property extension of report: authors (list of string). Of note, and of indicator with a rule: attribute_type',
-    '(string, a type of MISP, note or stix-pattern), name, comment, category (string), for_detection, object (the MISP',
+    '(string, a type of MISP, note or stix-pattern), name, comment, category (string), for_detection, expires_at, object (the MISP',
     'object: id, name, relation, meta_category, template_id, template_version, comment).',
     'Property extension of intrusion-set and threat-actor: country (string, ISO 3166-1 alpha-2), motivation',
     '(espionage, financial, hacktivism, destruction or information-ops), sophistication (minimal, intermediate,',

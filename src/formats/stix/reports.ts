@@ -78,6 +78,9 @@ function rule(attribute: ExportAttribute, language: string): StixObject {
   const id = attributeId(attribute);
   const times = timesOf(attribute, id);
   const from = attribute.statedAt ?? attribute.createdAt;
+  const { expiresAt } = attribute;
+  // STIX requires that it is later (§4.7); the extension has it in any case.
+  const isAfter = expiresAt !== null && expiresAt > from;
   return {
     ...header({ ...attribute, ...times, type: 'indicator', id }),
     name: attribute.name ?? undefined,
@@ -86,6 +89,7 @@ function rule(attribute: ExportAttribute, language: string): StixObject {
     pattern: attribute.value,
     pattern_type: language,
     valid_from: from.toISOString(),
+    valid_until: isAfter ? expiresAt?.toISOString() : undefined,
     confidence: attribute.confidence,
     labels: omitEmpty(attribute.tags),
     external_references: omitEmpty(externalReferences(attribute.externalIds, id)),
@@ -114,13 +118,15 @@ function note(attribute: ExportAttribute): StixObject | null {
   };
 }
 
-function attributeExtension({ type, name, description, category, forDetection, object }: ExportAttribute) {
+function attributeExtension(attribute: ExportAttribute) {
+  const { type, name, description, category, forDetection, expiresAt, object } = attribute;
   return withExtension({
     attribute_type: type,
     name: name ?? undefined,
     comment: description ?? undefined,
     category: category ?? undefined,
     for_detection: forDetection,
+    expires_at: expiresAt?.toISOString(),
     object: object === null ? undefined : mispObjectProperties(object),
   });
 }
