@@ -1,4 +1,4 @@
--- What the records of a source say of an indicator besides its dates and markings: names, comments, original ids.
+-- The statements of a source's records about an indicator besides dates and markings: names, comments, original ids.
 alter table indicator_source add column records jsonb;
 -- Whether any of its sources has such records: exports look for them only then.
 alter table indicator add column has_records boolean not null default false;
@@ -13,7 +13,7 @@ where entity_kind = 'report';
 -- By it, exports of reports detect a change.
 alter table report add column modified_at timestamptz;
 
--- What a report or a file has besides indicators: YARA rules, import hashes, texts, patterns with several conditions.
+-- Parts of reports and files that are no indicators: YARA rules, import hashes, texts, patterns.
 alter type entity_kind add value 'attribute';
 create table attribute (
   id uuid primary key,

@@ -24,7 +24,7 @@ export const Attribute = Type.Object(
     object: ObjectPart,
     tlp: tlp(),
   },
-  { description: 'What a source has besides indicators.' },
+  { description: 'A rule, hash, text or other statement of a source that is no indicator.' },
 );
 
 /** Returns an attribute with what is shown of its MISP object. */

@@ -100,7 +100,7 @@ export const exportStyle = namedEnum(
 export const mispGroup = namedEnum(
   'MispGroup',
   MISP_GROUPS,
-  'What each event of a MISP export is made of: a source, campaign, report or range of numbers.',
+  'The kind of group that each event of a MISP export has: a source, campaign, report or range of numbers.',
 );
 
 export const exportIds = namedEnum(

@@ -46,7 +46,7 @@ export interface ExportIndicator {
   ofCertificate: boolean;
   /** External ids, such as `indicator--0c7b…`, sorted. */
   externalIds: string[];
-  /** What its sources' records say besides; those of the source that determines the confidence come first. */
+  /** The statements of its sources' records; those of the source that determines the confidence come first. */
   records: readonly ExportRecord[];
   /** The ids of records that stand for this indicator and no other, in the order of `records`. */
   originalIds: readonly string[];
@@ -201,7 +201,7 @@ export interface ExportReportPart {
   refs: readonly IndicatorRef[];
 }
 
-/** What a source has besides indicators. */
+/** A rule, hash, text or other statement of a source that is no indicator. */
 export interface ExportAttribute extends ContainerBase {
   /** MISP's type, or `note` or `stix-pattern`. */
   type: string;

@@ -111,7 +111,7 @@ function* relationshipLines(info: ExportInfo, ends: Ends): Generator<string> {
   }
 }
 
-/** Yields the attributes of reports, and what they indicate. */
+/** Yields the attributes of reports, and their relationships to entities. */
 async function* attributeLines({ attributes }: ExportInfo, ends: Ends): AsyncGenerator<string> {
   for await (const batch of attributes()) {
     for (const attribute of batch) {

@@ -55,7 +55,7 @@ export interface IndicatorRecord extends EntityRecord {
   ofCertificate?: boolean;
   /** The complete current statement of its source: earlier undated statements no longer hold. */
   isCompleteStatement?: boolean;
-  /** What the record says besides; several of another Tipline's; absent: nothing. */
+  /** The other statements of the record; several of another Tipline's; absent: none. */
   records?: SourceRecord[];
 }
 
@@ -125,7 +125,7 @@ export interface ReportRecord extends EntityRecord {
   links: string[];
 }
 
-/** What a file has besides indicators: a YARA rule, an import hash, a text, a pattern with several conditions. */
+/** A statement of a file that is no indicator: a YARA rule, an import hash, a text, a pattern. */
 export interface AttributeRecord extends EntityRecord {
   kind: 'attribute';
   /** MISP's type, such as `yara` or `imphash`; `stix-pattern` and `note` of STIX. */

@@ -131,8 +131,8 @@ function killChainPhasesOf(object: Fields): KillChainPhase[] {
 }
 
 /**
- * Returns what an indicator says besides its dates and markings; of Tipline, what its sources say.
- * @param more what follows from its pattern
+ * Returns the statements of an indicator besides its dates and markings; of one that Tipline exported, those of its sources.
+ * @param more those that follow from its pattern
  */
 export function sourceRecords(object: Fields, more: SourceRecord): SourceRecord[] {
   const extension = tiplineExtension(object);

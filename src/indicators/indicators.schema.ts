@@ -267,11 +267,11 @@ export const IndicatorContext = Type.Object(
       { description: 'The reports that refer to it.' },
     ),
     records: Type.Array(SourceRecord, {
-      description: 'What its sources’ records say of it, in their words.',
+      description: 'The statements of its sources’ records, as the sources wrote them.',
     }),
     attributes: Type.Array(Attribute, {
       description:
-        'What its sources have beside it that is no indicator, at most 200: notes, and the other parts of its MISP objects.',
+        'Related statements of its sources that are no indicators, at most 200: notes, and the other parts of its MISP objects.',
     }),
   },
   {

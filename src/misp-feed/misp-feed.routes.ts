@@ -50,9 +50,9 @@ const uuid = Type.String({
 export const feedGroup = namedEnum(
   'FeedGroup',
   NAMED_GROUPS,
-  'What each event of a MISP feed is made of: a source, campaign or report.',
+  'The kind of group that each event of a MISP feed has: a source, campaign or report.',
 );
-const group = feedGroup({ description: 'What an event is made of.', examples: ['report'] });
+const group = feedGroup({ description: 'The kind of group that an event has.', examples: ['report'] });
 
 /** Routes of feeds for MISP, which reads the manifest, then the events that are newer than its own. */
 export const mispFeedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
@@ -81,7 +81,7 @@ interface FeedRoutes {
   /** Of the names of its operations. */
   suffix: string;
   name: string;
-  /** What an event is. */
+  /** The content of an event. */
   event: string;
   params: Record<string, TSchema>;
   groupOf(params: unknown): MispGroup;

@@ -20,7 +20,7 @@ export interface MispObject {
   comment?: string;
 }
 
-/** What one record of a source, a STIX object or a MISP attribute, says about an indicator besides its dates and markings. */
+/** The statements of one record of a source, a STIX object or a MISP attribute, about an indicator besides its dates and markings. */
 export interface SourceRecord {
   /** Such as `indicator--0c7b…`. */
   id?: string;

@@ -24,7 +24,7 @@ export interface Statement {
    * When it was found missing from a list that had contained it; null: the list contains it, or never did.
    */
   delistedAt: Date | null;
-  /** What its records say besides, the latest first. */
+  /** The other statements of its records, the latest first. */
   records: readonly SourceRecord[];
 }
 

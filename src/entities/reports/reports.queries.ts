@@ -15,7 +15,7 @@ export async function findReport(db: Db, principal: Principal, id: string) {
 /** The maximum number of attributes of a report that its page shows. */
 const MAX_ATTRIBUTES = 500;
 
-/** Returns what a report holds besides indicators. It does not check whether the report is visible. */
+/** Returns the attributes of a report. It does not check whether the report is visible. */
 export async function findReportAttributes(db: Db, principal: Principal, id: string) {
   return visibleFrom(db, 'attribute', principal)
     .select(['id', 'type', 'value', 'name', 'description', 'category', 'object', 'tlp'])

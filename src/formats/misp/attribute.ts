@@ -246,7 +246,7 @@ export function unixSeconds(moment: Instant): number {
 }
 
 /**
- * Returns what the source's record says, the source and the values for which MISP has no field. MISP's confidence taxonomies have five
+ * Returns the comment of the source's record, the source and the values for which MISP has no field. MISP's confidence taxonomies have five
  * steps: such a tag would change the number, and come back from MISP as a tag that no source stated.
  */
 function commentOf(

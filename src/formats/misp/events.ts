@@ -14,7 +14,7 @@ import {
 } from './attribute.ts';
 import { type GalaxyTags, galaxyTagsOf } from './tags.ts';
 
-/** What the events of an export have in common. */
+/** The common options of the events of an export. */
 export interface EventOptions {
   /** Tags of the entities that events are about. */
   galaxies: GalaxyTags;

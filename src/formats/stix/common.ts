@@ -41,7 +41,7 @@ export const TIPLINE_EXTENSION_DEFINITION: StixObject = {
     'Property extension of indicator, observed-data and vulnerability: observable_type (string, such as IPV4), value',
     '(string; of observed-data), severity (info, low, medium, high or critical), first_seen, last_seen and expires_at',
     '(timestamp), for_detection (boolean; false: context only, never for rules or block lists), of_certificate (boolean; true: the',
-    'hash is the fingerprint of a certificate), source_name (string), records (list: what the records of its sources say,',
+    'hash is the fingerprint of a certificate), source_name (string), records (list: statements of the records of its sources,',
     'each with source_name, id, stated_at, report_id, name, description, direction, attribute_type, category, original,',
     'kill_chain_phases, object and is_shared).',
     'Property extension of report: authors (list of string). Of note, and of indicator with a rule: attribute_type',

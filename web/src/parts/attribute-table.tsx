@@ -8,7 +8,7 @@ import { SecondLine } from './text.tsx';
 
 type Attribute = ApiResponse<'GET /app/reports/:id'>['data']['attributes'][number];
 
-/** What sources have besides indicators: rules, hashes of other kinds, texts. */
+/** Rules, hashes of other kinds, texts and other statements that are no indicators. */
 export function AttributeTable({ attributes }: { attributes: Attribute[] }) {
   return (
     <DataTable label="Attributes" minWidth={600} columns={['Type', 'Value', 'Comment', 'Object', 'TLP']}>

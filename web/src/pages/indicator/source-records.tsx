@@ -8,7 +8,7 @@ import { SecondLine } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';
 import type { IndicatorDetail } from './indicator-detail.ts';
 
-/** What the records of sources say about an indicator in their own words, and what stands beside it there. */
+/** The records of sources about an indicator, and the attributes beside it. */
 export function SourceRecords({ indicator: { records, attributes } }: { indicator: IndicatorDetail }) {
   const shown = records.filter(hasContent);
   return (
