@@ -1,5 +1,5 @@
 import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
-import { filesByType, listFile, type RowsOf } from './rules/rows-by-type.ts';
+import { filesByType, listFile, type RowsOf, ruleTexts } from './rules/rows-by-type.ts';
 import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
 import type { Skipped } from './skipped.ts';
 import { type ArchiveFile, zipArchive } from './zip.ts';
@@ -46,22 +46,13 @@ export function reputationFormat(rulesOf: (row: ExportIndicator) => string[]): E
       hasAddresses = true;
       yield file;
     }
-    yield { name: 'tipline.rules', pieces: ruleTexts() };
+    yield { name: 'tipline.rules', pieces: allRules() };
     if (hasAddresses) yield { name: 'tipline.lua', pieces: configuration() };
 
-    async function* ruleTexts() {
+    async function* allRules() {
       yield '# Tipline: rules for Snort 3\n';
       if (hasAddresses) yield EVENTS;
-      for await (const batch of of('DOMAIN', 'URL', 'USER_AGENT')) {
-        let text = '';
-        for (const row of batch) {
-          const own = rulesOf(row);
-          if (own.length === 0) skipped.add('not-http');
-          text += own.join('');
-        }
-        yield text;
-      }
-      yield skipped.comment('#');
+      yield* ruleTexts(of('DOMAIN', 'URL', 'USER_AGENT'), rulesOf, skipped);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { verdictOf } from '../model/confidence.ts';
 import { LIST_SIDS } from '../model/identity.ts';
 import { type ExportFormat, type ExportIndicator, type ExportInfo, indicatorPage } from './format.ts';
-import { filesByType, listFile, type RowsOf } from './rules/rows-by-type.ts';
+import { filesByType, listFile, type RowsOf, ruleTexts } from './rules/rows-by-type.ts';
 import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
 import type { Skipped } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
@@ -102,13 +102,8 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf }: Options): Exp
         return '';
       }
       // Scores are 1 to 127.
-      if (!ndjson)
-        reputation.push(`${row.value},${CATEGORY},${Math.max(1, row.confidence)}
-`);
-      return ndjson
-        ? listed(row, row.value)
-        : `${row.value}
-`;
+      if (!ndjson) reputation.push(`${row.value},${CATEGORY},${Math.max(1, row.confidence)}\n`);
+      return ndjson ? listed(row, row.value) : `${row.value}\n`;
     };
     for await (const file of listFile(addresses.file, of('IPV4', 'IPV6'), addressLine)) {
       rules.push(...addressRules(addresses));
@@ -118,8 +113,7 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf }: Options): Exp
       rules.push(REPUTATION_RULE);
       yield {
         name: 'tipline-categories.txt',
-        pieces: once(`${CATEGORY},Tipline,Indicators of Tipline
-`),
+        pieces: once(`${CATEGORY},Tipline,Indicators of Tipline\n`),
       };
       yield { name: 'tipline-reputation.list', pieces: once(reputation.join('')) };
     }
@@ -146,21 +140,12 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf }: Options): Exp
       );
       yield { name: fingerprints.file, pieces: once(ja3.map((hash) => `${base64(hash)}\n`).join('')) };
     }
-    yield { name: 'tipline.rules', pieces: ruleTexts() };
+    yield { name: 'tipline.rules', pieces: allRules() };
 
-    async function* ruleTexts() {
+    async function* allRules() {
       yield `# Tipline: rules for Suricata ${ndjson ? '8' : '7 and newer'}, and the lists that they read\n`;
       yield rules.join('') + single.join('');
-      for await (const batch of of('URL', 'USER_AGENT')) {
-        let text = '';
-        for (const row of batch) {
-          const own = rulesOf(row);
-          if (own.length === 0) skipped.add('not-http');
-          text += own.join('');
-        }
-        yield text;
-      }
-      yield skipped.comment('#');
+      yield* ruleTexts(of('URL', 'USER_AGENT'), rulesOf, skipped);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { IndicatorType } from '../../model/vocabulary.ts';
 import type { ExportIndicator } from '../format.ts';
+import type { Skipped } from '../skipped.ts';
 import type { ArchiveFile } from '../zip.ts';
 
 type Rows = readonly ExportIndicator[];
@@ -34,6 +35,27 @@ export async function* filesByType(
   } finally {
     await reader.return?.();
   }
+}
+
+/**
+ * Yields the rules of rows that no list can hold, and then the comment about those that are left out.
+ * @param rulesOf returns none for a row that no rule can match
+ */
+export async function* ruleTexts(
+  rows: AsyncIterable<Rows>,
+  rulesOf: (row: ExportIndicator) => string[],
+  skipped: Skipped,
+): AsyncGenerator<string> {
+  for await (const batch of rows) {
+    let text = '';
+    for (const row of batch) {
+      const own = rulesOf(row);
+      if (own.length === 0) skipped.add('not-http');
+      text += own.join('');
+    }
+    yield text;
+  }
+  yield skipped.comment('#');
 }
 
 /**
