@@ -32,17 +32,26 @@ export function inNoGroup(by: MispGroup, principal: Principal): RawBuilder<boole
   return sql`not exists (select from (${memberships(by, principal)}) as own where own.indicator_id = indicator.id)`;
 }
 
+interface JoinedGroup {
+  indicator_id: string;
+  id: string;
+  tlp: Tlp;
+}
+
+/** The groups of indicators as the item `grp`, to be joined by a left join on `indicator_id`. */
+export function joinedGroups({ by }: Grouping, principal: Principal) {
+  return sql<JoinedGroup>`(select own.indicator_id, own.id, min(own.tlp) as tlp
+    from (${memberships(by, principal)}) as own group by own.indicator_id, own.id)`.as('grp');
+}
+
 /**
- * The groups of indicators as the item `grp`, to be joined by a left join on `indicator_id`.
- * @param only the UUID of the only group; '': none
+ * One group of each indicator as the item `grp`, to be joined by a lateral left join: an event of a feed has few
+ * indicators, and looking each up is faster than reading all members of a source.
+ * @param id the UUID of the group; '': none
  */
-export function joinedGroups({ by }: Grouping, principal: Principal, only?: string) {
-  const wanted = only === '' ? sql`false` : only === undefined ? sql`true` : sql`own.id = ${only}::uuid`;
-  return sql<{
-    indicator_id: string;
-    id: string;
-    tlp: Tlp;
-  }>`(select own.indicator_id, own.id, min(own.tlp) as tlp
+export function joinedGroup({ by }: Grouping, principal: Principal, id: string) {
+  const wanted = id === '' ? sql`false` : sql`own.id = ${id}::uuid and own.indicator_id = indicator.id`;
+  return sql<JoinedGroup>`(select own.indicator_id, own.id, min(own.tlp) as tlp
     from (${memberships(by, principal)}) as own where ${wanted} group by own.indicator_id, own.id)`.as('grp');
 }
 

@@ -72,22 +72,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       },
     },
     async (request, reply) => {
-      const {
-        page,
-        pageSize,
-        format,
-        csvGuard,
-        style,
-        limit,
-        order,
-        collapse,
-        wildcards,
-        include,
-        group,
-        ids,
-        ...filters
-      } = request.query;
-      const given = { csvGuard, style, limit, order, collapse, wildcards, include, group, ids };
+      const [given, { page, pageSize, format, ...filters }] = splitOptions(request.query);
       if (format !== 'json') {
         const selection = {
           principal: request.principal,
@@ -200,32 +185,31 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
       },
     },
     async (request, reply) => {
-      const {
-        page,
-        pageSize,
-        csvGuard,
-        style,
-        limit,
-        order,
-        collapse,
-        wildcards,
-        include,
-        group,
-        ids,
-        ...filters
-      } = request.query;
+      const [given, { page, pageSize, ...filters }] = splitOptions(request.query);
       const format = FORMAT_NAMES.find((name) => name === request.params.format);
       if (!format)
         throw new ApiError('not_found', `There is no such format. Formats are ${FORMAT_NAMES.join(', ')}.`);
       const selection = { principal: request.principal, filters, ...pageOf(page, pageSize) };
-      const wanted = exportRequest(
-        format,
-        { csvGuard, style, limit, order, collapse, wildcards, include, group, ids },
-        selection,
-        exporter.publicAddress,
-      );
+      const wanted = exportRequest(format, given, selection, exporter.publicAddress);
       setRefangedHeader(reply, filters.q);
       return sendExport(request, reply, exporter, wanted);
     },
   );
 };
+
+type OptionName =
+  | 'csvGuard'
+  | 'style'
+  | 'limit'
+  | 'order'
+  | 'collapse'
+  | 'wildcards'
+  | 'include'
+  | 'group'
+  | 'ids';
+
+/** Returns the options of an export and the other parameters of a query. */
+function splitOptions<Query extends Pick<Static<typeof ExportQuery>, OptionName>>(query: Query) {
+  const { csvGuard, style, limit, order, collapse, wildcards, include, group, ids, ...others } = query;
+  return [{ csvGuard, style, limit, order, collapse, wildcards, include, group, ids }, others] as const;
+}

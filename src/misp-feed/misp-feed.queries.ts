@@ -5,7 +5,7 @@ import { type Principal, visible } from '../db/visibility.ts';
 import { readEntities } from '../exports/export-context.queries.ts';
 import { headAsJson, headOf, parseGroup } from '../exports/export-groups.queries.ts';
 import { recordResponseVersion } from '../exports/response-version.queries.ts';
-import { groupId, joinedGroups } from '../exports/row-groups.queries.ts';
+import { groupId, joinedGroup, joinedGroups } from '../exports/row-groups.queries.ts';
 import { type Selection, selected } from '../exports/selection.queries.ts';
 import type { ExportEntity, GroupHead, MispGroup } from '../formats/format.ts';
 import { type GalaxyTags, galaxyTags } from '../formats/misp/tags.ts';
@@ -87,11 +87,16 @@ export async function readFeedEvents(
     headOf(by, principal, sql`grp.id`, only !== undefined),
   );
   const selection = only === undefined ? { principal, filters: {} } : selectionOf(principal, by, only);
-  const rowsByGroup = selected(db, selection)
-    .leftJoin(
-      joinedGroups(grouping, principal, only === undefined ? undefined : partsOf(by, only)[0]),
-      (join) => join.onRef('grp.indicator_id', '=', 'indicator.id'),
-    )
+  const indicators = selected(db, selection);
+  const grouped =
+    only === undefined
+      ? indicators.leftJoin(joinedGroups(grouping, principal), (join) =>
+          join.onRef('grp.indicator_id', '=', 'indicator.id'),
+        )
+      : indicators.leftJoinLateral(joinedGroup(grouping, principal, partsOf(by, only)[0]), (join) =>
+          join.onTrue(),
+        );
+  const rowsByGroup = grouped
     .where(sql<SqlBool>`indicator.type in (${sql.join(types)})`)
     .select([
       groupId(grouping).as('id'),
