@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../src/cli/program.ts';
 import { readConfig } from '../src/config/config.ts';
+import { ruledTechniques, rulesOf } from '../src/sigma/technique-rules.ts';
 import { temporaryDirectory } from './support/directories.ts';
 import {
   feedKindsTable,
@@ -11,6 +12,7 @@ import {
   providersTable,
   settingsFile,
   settingsTable,
+  techniquesTable,
 } from './support/docs-tables.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -29,6 +31,7 @@ describe('the documentation', () => {
     ['docs/importing.md', importersTable()],
     ['docs/intake.md', feedKindsTable()],
     ['docs/intake.md', providersTable()],
+    ['docs/detection-rules.md', techniquesTable()],
   ])('in %s has this table of the code; WRITE_DOCS=1 writes it: %#', (path, table) => {
     const [head = ''] = table.split('\n');
     const before = read(path);
@@ -40,6 +43,14 @@ describe('the documentation', () => {
         before.slice(0, start) + table + before.slice(end),
       );
     expect(read(path)).toContain(table);
+  });
+});
+
+describe('the documentation of technique rules', () => {
+  it('counts the rules and techniques', () => {
+    const techniques = ruledTechniques();
+    const counts = `${techniques.flatMap(rulesOf).length} rules for ${techniques.length} techniques`;
+    expect(read('docs/formats.md')).toContain(counts);
   });
 });
 

@@ -6,32 +6,33 @@ import { ROOT } from '../root.ts';
 const DIRECTORY = new URL('sigma/', ROOT);
 const FILE = /^(T\d{4}(?:\.\d{3})?)\.yml$/;
 
-let rules: ReadonlyMap<string, SigmaDocument> | undefined;
+let ids: readonly string[] | undefined;
+const documents = new Map<string, readonly SigmaDocument[]>();
+
+/** Returns the ids of the ATT&CK techniques with rules (`T1003.001`), in order. */
+export function ruledTechniques(): readonly string[] {
+  ids ??= readdirSync(DIRECTORY)
+    .flatMap((file) => FILE.exec(file)?.[1] ?? [])
+    .sort();
+  return ids;
+}
 
 /**
- * Returns the Sigma rules for ATT&CK techniques by a technique's id (`T1003.001`), in order of the ids. The files are
- * read at the first call: they are part of the program and do not change while it runs.
+ * Returns the Sigma rules for a technique of `ruledTechniques`. A file is read once: it is part of the program and does
+ * not change while it runs.
  */
-export function techniqueRules(): ReadonlyMap<string, SigmaDocument> {
-  rules ??= read();
-  return rules;
+export function rulesOf(id: string): readonly SigmaDocument[] {
+  const kept = documents.get(id);
+  if (kept) return kept;
+  const texts = readFileSync(new URL(`${id}.yml`, DIRECTORY), 'utf8').split(/^---\n/m);
+  const read = texts.map((text) => ({ text, ...(parse(text) as SigmaFacts) }));
+  documents.set(id, read);
+  return read;
 }
 
-/** Returns the documents for these techniques (see `techniqueMatcher`), in order of their ids, each once. */
+/** Returns the rules for these techniques (see `techniqueMatcher`), in order of their ids, each once. */
 export function rulesFor(techniqueIds: readonly string[]): SigmaDocument[] {
-  const isMeant = techniqueMatcher(techniqueIds);
-  return [...techniqueRules()].filter(([id]) => isMeant(id)).map(([, document]) => document);
-}
-
-function read(): Map<string, SigmaDocument> {
-  const found = new Map<string, SigmaDocument>();
-  for (const file of readdirSync(DIRECTORY).sort()) {
-    const id = FILE.exec(file)?.[1];
-    if (!id) continue;
-    const text = readFileSync(new URL(file, DIRECTORY), 'utf8');
-    found.set(id, { text, ...(parse(text) as SigmaFacts) });
-  }
-  return found;
+  return ruledTechniques().filter(techniqueMatcher(techniqueIds)).flatMap(rulesOf);
 }
 
 const parentOf = (id: string) => id.slice(0, 'T0000'.length);

@@ -151,7 +151,7 @@ onEveryEngine((engine) => {
       ['source=community', ['Community Rule']],
       ['source=community&level=high', []],
       ['source=own,community&logsource=windows/process_creation&status=test', ['Community Rule']],
-      ['level=low', ['Community Rule']],
+      ['source=indicators,community&level=low', ['Community Rule']],
       ['logsource=aws', []],
     ])('contains only the rules that %s admits', async (query, titles) => {
       const { body, headers } = await harness.get(`${actor}?${query}`);

@@ -3,6 +3,7 @@ import { QUERYABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts
 import { FORMATS } from '../../src/formats/catalogue.ts';
 import type { FormatEntry } from '../../src/formats/format.ts';
 import { IMPORTERS } from '../../src/importers/recognize.ts';
+import { ruledTechniques, rulesOf } from '../../src/sigma/technique-rules.ts';
 import { FEED_KINDS, feedRulesOf } from '../../src/sources/feed-kinds.ts';
 
 // The tables of the documentation that follow from the code.
@@ -92,5 +93,23 @@ export function providersTable(): string {
       accepts.join(' '),
       quota(perMinute, perDay, perSecond),
     ]),
+  );
+}
+
+/** The techniques with rules, and the log sources that each technique's rules read. */
+export function techniquesTable(): string {
+  return table(
+    ['technique', 'rules', 'log sources'],
+    ruledTechniques().map((id) => {
+      const rules = rulesOf(id);
+      const sources = rules.map(({ logsource: { product, category, service } }) =>
+        [product, category ?? service].filter((name) => name !== undefined).join('/'),
+      );
+      return [
+        `[${id}](https://attack.mitre.org/techniques/${id.replace('.', '/')}/)`,
+        String(rules.length),
+        [...new Set(sources)].sort().join(', '),
+      ];
+    }),
   );
 }
