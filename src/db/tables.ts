@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Role } from '../model/account.ts';
-import type { MispObject, SourceRecord } from '../model/source-record.ts';
+import type { KillChainPhase, MispObject, SourceRecord } from '../model/source-record.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import type {
   CampaignStatus,
@@ -373,6 +373,7 @@ export interface Tables {
     object: NullableJsonb<MispObject>;
     tags: string[];
     expires_at: Date | null;
+    kill_chain_phases: NullableJsonb<KillChainPhase[]>;
     confidence: number;
     tlp: Tlp;
     source_id: string;

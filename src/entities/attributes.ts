@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { nullable, tlp } from '../http/schema.ts';
-import type { MispObject } from '../model/source-record.ts';
+import type { KillChainPhase, MispObject } from '../model/source-record.ts';
 
 export const ObjectPart = nullable(
   Type.Object(
@@ -13,6 +13,14 @@ export const ObjectPart = nullable(
   ),
 );
 
+export const KillChainPhases = Type.Array(
+  Type.Object({
+    chain: Type.String({ description: 'Such as lockheed-martin-cyber-kill-chain.' }),
+    phase: Type.String({ description: 'Such as delivery.' }),
+  }),
+  { description: 'Steps of an attack.' },
+);
+
 export const Attribute = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Its id here.' }),
@@ -21,15 +29,21 @@ export const Attribute = Type.Object(
     name: nullable(Type.String({ description: 'The name.' })),
     description: nullable(Type.String({ description: 'The description or comment.' })),
     category: nullable(Type.String({ description: 'MISP’s category.' })),
+    killChainPhases: KillChainPhases,
     object: ObjectPart,
     tlp: tlp(),
   },
   { description: 'A rule, hash, text or other statement of a source that is no indicator.' },
 );
 
+interface StoredAttribute {
+  kill_chain_phases: KillChainPhase[] | null;
+  object: MispObject | null;
+}
+
 /** Returns an attribute with what is shown of its MISP object. */
-export function toAttribute<T extends { object: MispObject | null }>({ object, ...attribute }: T) {
-  return { ...attribute, object: toObjectPart(object) };
+export function toAttribute<T extends StoredAttribute>({ object, kill_chain_phases, ...attribute }: T) {
+  return { ...attribute, killChainPhases: kill_chain_phases ?? [], object: toObjectPart(object) };
 }
 
 export function toObjectPart(object: MispObject | null) {

@@ -121,7 +121,8 @@ export function reportAsJson(principal: Principal, isBrief = false): RawBuilder<
 export function attributeAsJson(principal: Principal): RawBuilder<unknown> {
   return sql`jsonb_build_object('id', attribute.id, 'type', attribute.type, 'value', attribute.value,
     'name', attribute.name, 'description', attribute.description, 'category', attribute.category,
-    'forDetection', attribute.for_detection, 'expiresAt', attribute.expires_at, 'object', attribute.object, 'tags', attribute.tags,
+    'forDetection', attribute.for_detection, 'expiresAt', attribute.expires_at,
+    'killChainPhases', attribute.kill_chain_phases, 'object', attribute.object, 'tags', attribute.tags,
     'confidence', attribute.confidence, 'tlp', attribute.tlp, 'statedAt', attribute.stated_at,
     'createdAt', attribute.created_at, 'modifiedAt', coalesce(attribute.modified_at, attribute.created_at),
     'externalIds', ${externalIdsOf('attribute', principal)}, 'reports', '[]'::jsonb, 'about', '[]'::jsonb,

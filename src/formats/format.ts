@@ -1,6 +1,6 @@
 import type { CopiedRows } from '../model/copied-rows.ts';
 import type { Instant } from '../model/dates.ts';
-import type { MispObject, SourceRecord } from '../model/source-record.ts';
+import type { KillChainPhase, MispObject, SourceRecord } from '../model/source-record.ts';
 import type {
   IndicatorType,
   Motivation,
@@ -212,6 +212,7 @@ export interface ExportAttribute extends ContainerBase {
   forDetection: boolean;
   /** When a rule is no longer valid. */
   expiresAt: Date | null;
+  killChainPhases: KillChainPhase[] | null;
   object: MispObject | null;
   /** The exported reports that refer to it, by id. */
   reports: readonly string[];

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { MispObject, SourceRecord } from '../model/source-record.ts';
+import type { KillChainPhase, MispObject, SourceRecord } from '../model/source-record.ts';
 import type {
   EntityKind,
   IndicatorType,
@@ -141,6 +141,8 @@ export interface AttributeRecord extends EntityRecord {
   tags: string[];
   /** When a rule is no longer valid (STIX `valid_until`). */
   expiresAt: Date | null;
+  /** Of a rule (STIX `kill_chain_phases`); null: none. */
+  killChainPhases: KillChainPhase[] | null;
 }
 
 export interface RelationshipRecord {

@@ -87,6 +87,7 @@ function* readText(text: unknown, { reportId, tlp }: EventContext, where: string
       object: null,
       tags: [],
       expiresAt: null,
+      killChainPhases: null,
     };
     yield note;
     if (reportId !== null) yield relationshipRecord('refers-to', reportId, `note--${id}`, tlp);

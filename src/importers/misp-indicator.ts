@@ -188,6 +188,7 @@ function* readOther(
     object: disclosesEvent(attribute, event) ? null : partOf(object, attribute),
     tags: tagsOf(tags.plain, tagsWithoutLink(tags.galaxy)),
     expiresAt: null,
+    killChainPhases: null,
   };
   yield record;
   yield* links(attribute, record, event, []);

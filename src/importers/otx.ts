@@ -204,6 +204,7 @@ function* otherIndicator(indicator: Fields, report: ReportRecord): Generator<Imp
     object: null,
     tags: [],
     expiresAt: dateOf(indicator, 'expiration'),
+    killChainPhases: null,
   };
   yield relationshipRecord('refers-to', reportId, id, report.tlp);
 }

@@ -120,14 +120,15 @@ export function observedValue(
   return { type, value: textOf(field(stated, 'value')) ?? '', ofCertificate };
 }
 
-/** Returns the kill-chain phases of an object (§2.11). */
-function killChainPhasesOf(object: Fields): KillChainPhase[] {
-  const phases = (listOf(field(object, 'kill_chain_phases')) ?? []).filter(isObject).slice(0, MAX_PHASES);
-  return phases.flatMap((stated) => {
-    const chain = shortTextOf(field(stated, 'kill_chain_name'));
-    const phase = shortTextOf(field(stated, 'phase_name'));
+/** Returns the kill-chain phases of an object (§2.11); null: none. */
+export function killChainPhasesOf(object: Fields): KillChainPhase[] | null {
+  const stated = (listOf(field(object, 'kill_chain_phases')) ?? []).filter(isObject).slice(0, MAX_PHASES);
+  const phases = stated.flatMap((each) => {
+    const chain = shortTextOf(field(each, 'kill_chain_name'));
+    const phase = shortTextOf(field(each, 'phase_name'));
     return chain === null || phase === null ? [] : { chain, phase };
   });
+  return phases.length === 0 ? null : phases;
 }
 
 /**
@@ -137,14 +138,13 @@ function killChainPhasesOf(object: Fields): KillChainPhase[] {
 export function sourceRecords(object: Fields, more: SourceRecord): SourceRecord[] {
   const extension = tiplineExtension(object);
   if (extension !== null) return readRecords(field(extension, 'records'));
-  const phases = killChainPhasesOf(object);
   return [
     omitAbsent({
       id: idOf(object, 'id'),
       statedAt: (dateOf(object, 'modified') ?? dateOf(object, 'created'))?.toISOString() ?? null,
       name: shortTextOf(field(object, 'name')),
       description: recordTextOf(field(object, 'description')),
-      killChainPhases: phases.length === 0 ? null : phases,
+      killChainPhases: killChainPhasesOf(object),
       ...more,
     }),
   ];
@@ -154,7 +154,6 @@ export function sourceRecords(object: Fields, more: SourceRecord): SourceRecord[
 function readRecords(list: unknown): SourceRecord[] {
   const records = (listOf(list) ?? []).filter(isObject).slice(0, MAX_RECORDS);
   return records.map((record) => {
-    const phases = killChainPhasesOf(record);
     const direction = field(record, 'direction');
     return omitAbsent({
       id: idOf(record, 'id'),
@@ -166,7 +165,7 @@ function readRecords(list: unknown): SourceRecord[] {
       type: attributeTypeOf(record),
       category: shortTextOf(field(record, 'category')),
       original: recordValueOf(field(record, 'original')),
-      killChainPhases: phases.length === 0 ? null : phases,
+      killChainPhases: killChainPhasesOf(record),
       object: readMispObject(field(record, 'object')),
       isShared: field(record, 'is_shared') === true || null,
     });

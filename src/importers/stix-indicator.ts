@@ -23,6 +23,7 @@ import {
   commonFields,
   externalReferences,
   isRevoked,
+  killChainPhasesOf,
   observedValue,
   sourceRecords,
   tiplineAttribute,
@@ -75,6 +76,7 @@ function patternRecord(object: Fields, tlp: Tlp | null, language: string, patter
     object: null,
     tags: tagsOf(field(object, 'labels'), field(object, 'indicator_types')),
     expiresAt: dateOf(object, 'valid_until'),
+    killChainPhases: killChainPhasesOf(object),
     ...tiplineAttribute(object),
   };
 }

@@ -172,6 +172,7 @@ export function readNote(object: Fields, tlp: Tlp | null): (AttributeRecord | Re
     object: null,
     tags: tagsOf(field(object, 'labels')),
     expiresAt: null,
+    killChainPhases: null,
     ...tiplineAttribute(object),
   });
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { MAX_PAGE_SIZE } from '../db/expressions.ts';
-import { Attribute, ObjectPart } from '../entities/attributes.ts';
+import { Attribute, KillChainPhases, ObjectPart } from '../entities/attributes.ts';
 import { exportFormat, exportOptions } from '../exports/exports.schema.ts';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
 import {
@@ -179,13 +179,7 @@ const SourceRecord = Type.Object(
     original: nullable(
       Type.String({ description: 'The value there, where it has more than this indicator, such as a port.' }),
     ),
-    killChainPhases: Type.Array(
-      Type.Object({
-        chain: Type.String({ description: 'Such as lockheed-martin-cyber-kill-chain.' }),
-        phase: Type.String({ description: 'Such as delivery.' }),
-      }),
-      { description: 'Steps of an attack.' },
-    ),
+    killChainPhases: KillChainPhases,
     object: ObjectPart,
   },
   { description: 'A STIX object or a MISP attribute about it.' },

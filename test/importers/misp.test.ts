@@ -159,6 +159,7 @@ describe('a MISP attribute', () => {
           forDetection: true,
           object: null,
           expiresAt: null,
+          killChainPhases: null,
           tags: [],
         },
       ]);

@@ -83,6 +83,14 @@ describe('a STIX indicator', () => {
       { pattern_type: 'yara', pattern: 'rule a {}', valid_until: '2026-01-01T00:00:00Z' },
       { expiresAt: new Date('2026-01-01') },
     ],
+    [
+      {
+        pattern_type: 'yara',
+        pattern: 'rule a {}',
+        kill_chain_phases: [{ kill_chain_name: 'a', phase_name: 'b' }, { kill_chain_name: 'c' }],
+      },
+      { killChainPhases: [{ chain: 'a', phase: 'b' }] },
+    ],
     [{ pattern: "[file:hashes.SSDEEP = '3:a:b']" }, { type: 'stix-pattern' }],
   ])('with %j, which no indicator can hold, is an attribute', async (fields, expected) => {
     const made = await recordsOf(indicator({ ...fields, name: 'A rule', description: 'What it finds' }));

@@ -95,6 +95,7 @@ const BUNDLE = {
       pattern: RULE,
       pattern_type: 'snort',
       valid_from: '2026-05-01T00:00:00.000Z',
+      kill_chain_phases: [{ kill_chain_name: 'lockheed-martin-cyber-kill-chain', phase_name: 'delivery' }],
     }),
     stix('report', 104, {
       name: 'What happened',
@@ -255,8 +256,8 @@ onEveryEngine((engine) => {
       expect(textsOf(records)).toEqual(textsOf(given));
       const attributesOf = (from: ImportRecord[]) =>
         ofKind(from, 'attribute')
-          .map(({ type, name, value, description, category, forDetection, object }) => {
-            return { type, name, value, description, category, forDetection, object };
+          .map(({ type, name, value, description, category, forDetection, killChainPhases, object }) => {
+            return { type, name, value, description, category, forDetection, killChainPhases, object };
           })
           .sort((a, b) => (`${a.type} ${a.value}` < `${b.type} ${b.value}` ? -1 : 1));
       expect(attributesOf(records)).toEqual(attributesOf(given));

@@ -110,6 +110,7 @@ export function attributeRecord(
     object: null,
     tags: [],
     expiresAt: null,
+    killChainPhases: null,
     ...stated,
     ...fields,
   };

@@ -18,7 +18,7 @@ const MAX_ATTRIBUTES = 500;
 /** Returns the attributes of a report. It does not check whether the report is visible. */
 export async function findReportAttributes(db: Db, principal: Principal, id: string) {
   return visibleFrom(db, 'attribute', principal)
-    .select(['id', 'type', 'value', 'name', 'description', 'category', 'object', 'tlp'])
+    .select(['id', 'type', 'value', 'name', 'description', 'category', 'kill_chain_phases', 'object', 'tlp'])
     .where(reportedIn('attribute', id, principal))
     .orderBy('type')
     .orderBy('id')

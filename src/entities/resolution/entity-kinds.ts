@@ -183,6 +183,7 @@ export const ENTITY_RULES: Record<EntityRecord['kind'], EntityKindRules> = {
       object: 'jsonb',
       tags: 'text[]',
       expires_at: 'timestamptz',
+      kill_chain_phases: 'jsonb',
     },
     (record) => ({
       type: record.type,
@@ -194,6 +195,7 @@ export const ENTITY_RULES: Record<EntityRecord['kind'], EntityKindRules> = {
       object: record.object,
       tags: record.tags,
       expires_at: iso(record.expiresAt),
+      kill_chain_phases: record.killChainPhases,
     }),
     { attackId: () => null, names: () => [] },
   ),

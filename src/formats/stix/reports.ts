@@ -5,6 +5,7 @@ import {
   externalReferences,
   header,
   indicatorObjectId,
+  killChainPhases,
   mispObjectProperties,
   objectMarkings,
   omitEmpty,
@@ -90,6 +91,8 @@ function rule(attribute: ExportAttribute, language: string): StixObject {
     pattern_type: language,
     valid_from: from.toISOString(),
     valid_until: isAfter ? expiresAt?.toISOString() : undefined,
+    kill_chain_phases:
+      attribute.killChainPhases === null ? undefined : killChainPhases(attribute.killChainPhases),
     confidence: attribute.confidence,
     labels: omitEmpty(attribute.tags),
     external_references: omitEmpty(externalReferences(attribute.externalIds, id)),

@@ -284,7 +284,8 @@ function contextOf(db: Db, principal: Principal) {
         eb
           .selectFrom('attribute')
           .select(['attribute.id', 'attribute.type', 'attribute.value', 'attribute.name'])
-          .select(['attribute.description', 'attribute.category', 'attribute.object', 'attribute.tlp'])
+          .select(['attribute.description', 'attribute.category', 'attribute.kill_chain_phases'])
+          .select(['attribute.object', 'attribute.tlp'])
           .where(besideIndicator(principal))
           .orderBy('attribute.type')
           .orderBy('attribute.id')

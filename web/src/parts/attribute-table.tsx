@@ -12,7 +12,7 @@ type Attribute = ApiResponse<'GET /app/reports/:id'>['data']['attributes'][numbe
 export function AttributeTable({ attributes }: { attributes: Attribute[] }) {
   return (
     <DataTable label="Attributes" minWidth={600} columns={['Type', 'Value', 'Comment', 'Object', 'TLP']}>
-      {attributes.map(({ id, type, value, name, description, object, tlp }) => (
+      {attributes.map(({ id, type, value, name, description, killChainPhases, object, tlp }) => (
         <Table.Tr key={id}>
           <Table.Td>{visibleText(type)}</Table.Td>
           <Table.Td miw={240}>
@@ -21,6 +21,9 @@ export function AttributeTable({ attributes }: { attributes: Attribute[] }) {
           </Table.Td>
           <Table.Td>
             <Description text={description} />
+            {killChainPhases.map(({ chain, phase }) => (
+              <SecondLine key={`${chain} ${phase}`}>{visibleText(`${phase} (${chain})`)}</SecondLine>
+            ))}
           </Table.Td>
           <Table.Td>
             {object && visibleText(object.name)}
