@@ -47,7 +47,7 @@ import { DOCS_PREFIX, registerOpenApi, serveOpenApi } from './http/openapi.ts';
 import { registerPipeline } from './http/pipeline.ts';
 import { lazyRequestLogs, RequestLog } from './http/request-log.ts';
 import { lazySerializers } from './http/routes.ts';
-import { readableUrl, routeTable } from './http/routing.ts';
+import { MAX_HEADERS, readableUrl, routeTable } from './http/routing.ts';
 import { ErrorBody, VOCABULARIES } from './http/schema.ts';
 import { bodyValidator, parseQuerystring, queryValidator } from './http/validation.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
@@ -56,6 +56,8 @@ import { confidenceRoutes } from './indicators/confidence/confidence.routes.ts';
 import { indicatorPageRoutes } from './indicators/indicators.app.routes.ts';
 import { exportRoutes, indicatorRoutes } from './indicators/indicators.routes.ts';
 import { Indicator, IndicatorContext, IndicatorItem, IndicatorList } from './indicators/indicators.schema.ts';
+import { lookupRoutes } from './lookup/lookup.routes.ts';
+import { LookupResult, LookupResults } from './lookup/lookup.schema.ts';
 import { registerServerMetrics, registerWorkerMetrics } from './metrics/process-metrics.ts';
 import type { JobStats } from './metrics/state-metrics.ts';
 import { registerStateMetrics } from './metrics/state-metrics.ts';
@@ -126,6 +128,8 @@ const SCHEMAS = [
   IndicatorList,
   IndicatorItem,
   IndicatorContext,
+  LookupResult,
+  LookupResults,
   Actor,
   ActorDetail,
   ActorList,
@@ -155,7 +159,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     // A client that transfers nothing for so long is gone or hostile: others need the spool space that it holds.
     connectionTimeout: 120_000,
     // Node's own response to a request without Host has no body: refuseBadHeaders rejects such requests instead.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, maxHeaderSize: MAX_HEADERS },
     rewriteUrl: (request) => readableUrl(request.url ?? '/'),
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuerystring },
     schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
@@ -253,6 +257,7 @@ async function registerFeatures(
   const exports = exporter(deps.database, deps.spool, deps.publicAddress, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.accessTracker, cache });
   await app.register(exportRoutes, { exporter: exports });
+  await app.register(lookupRoutes, { read });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read });

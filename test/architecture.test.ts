@@ -60,6 +60,7 @@ const ORDER = [
   'exports',
   'imports',
   'indicators',
+  'lookup',
   'misp-feed',
   'sources',
   'sigma',

@@ -3,8 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from './errors.ts';
 
 const API = '/api/v1';
-/** The maximum length of a URL: below Node's 16 KiB for all headers, so that a long URL gets 414, not 431. */
+/** The maximum length of a URL: below that of all headers, so that a long URL gets 414, not 431. */
 const MAX_URL = 8_192;
+/** That of a look-up, which has its values in the URL. */
+const MAX_LOOKUP_URL = 32_768;
+/** The maximum size of all headers and the URL in bytes. */
+export const MAX_HEADERS = 49_152;
 const DOUBLE_SLASH = /^(\/api\/v1\/feeds\/misp)\/{2,}/;
 
 /** Returns whether a URL is under the prefix that needs a key, even if no route exists there. */
@@ -60,7 +64,8 @@ export function routeTable(app: FastifyInstance) {
 }
 
 export function refuseLongUrl(url: string): void {
-  if (url.length > MAX_URL) throw new ApiError('uri_too_long');
+  const isLookup = url.startsWith(`${API}/lookup?`);
+  if (url.length > (isLookup ? MAX_LOOKUP_URL : MAX_URL)) throw new ApiError('uri_too_long');
 }
 
 /**

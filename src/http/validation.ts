@@ -7,8 +7,12 @@ import { ApiError } from './errors.ts';
 interface ParameterSchema {
   type: 'integer' | 'boolean' | 'string' | 'array';
   enum?: string[];
-  /** The items of a list: separated by commas, given by repeating the parameter, or both. */
-  items?: { enum: string[] };
+  /**
+   * The items of a list. Words of an `enum` are separated by commas, given by repeating the parameter, or both; other
+   * texts only by repeating it.
+   */
+  items?: { enum: string[] } | { type: 'string'; minLength?: number; maxLength?: number };
+  maxItems?: number;
   format?: 'date-time' | 'uuid';
   minimum?: number;
   maximum?: number;
@@ -40,7 +44,7 @@ export function queryValidator({ properties = {}, required = [] }: QuerySchema) 
       const schema = known.get(name);
       if (!schema) return invalid(`Unknown query parameter "${printable(name)}". Allowed: ${names}.`);
       if (typeof text !== 'string' && !schema.items) return invalid(`${name} must not be repeated.`);
-      const parsed = parse(schema, String(text));
+      const parsed = parse(schema, text);
       if ('allowed' in parsed) return invalid(`${name} must be ${parsed.allowed}.`);
       value[name] = parsed.value;
     }
@@ -59,12 +63,14 @@ function printable(name: string): string {
   return name.replace(/[^\x20-\x7e]|["\\]/g, '?').slice(0, 40);
 }
 
-function parse(schema: ParameterSchema, text: string): Parsed {
+function parse(schema: ParameterSchema, given: string | string[]): Parsed {
+  if (schema.items && !('enum' in schema.items)) return texts(schema, [given].flat());
+  const text = String(given);
   if (schema.type === 'integer') return integer(schema, text);
   if (schema.type === 'boolean') {
     return text === 'true' || text === 'false' ? { value: text === 'true' } : { allowed: 'true or false' };
   }
-  if (schema.items) return list(schema.items.enum, text);
+  if (schema.items && 'enum' in schema.items) return list(schema.items.enum, text);
   if (schema.enum) {
     return schema.enum.includes(text) ? { value: text } : { allowed: `one of ${schema.enum.join(', ')}` };
   }
@@ -73,6 +79,14 @@ function parse(schema: ParameterSchema, text: string): Parsed {
     return isUuid(text) ? { value: text.toLowerCase() } : { allowed: 'an id (a UUID)' };
   }
   return string(schema, text);
+}
+
+function texts({ items, maxItems = 1 }: ParameterSchema, given: string[]): Parsed {
+  if (given.length > maxItems) return { allowed: `repeated at most ${maxItems} times` };
+  const wrong = given
+    .map((text) => string(items as ParameterSchema, text))
+    .find((parsed) => 'allowed' in parsed);
+  return wrong ?? { value: given };
 }
 
 function list(allowed: string[], text: string): Parsed {

@@ -332,8 +332,18 @@ onEveryEngine((engine) => {
   });
 
   it.each([
-    ['headers of 20 KB', `GET /api/health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, [431]],
-    ['a URL of 20 KB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, [414, 431]],
+    ['headers of 50 KB', `GET /api/health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(50_000)}\r\n\r\n`, [431]],
+    ['a URL of 20 KB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, [414]],
+    [
+      'a look-up of 30 KB without a key',
+      `GET /api/v1/lookup?value=${'x'.repeat(30_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      [401],
+    ],
+    [
+      'a look-up of 40 KB',
+      `GET /api/v1/lookup?value=${'x'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      [414],
+    ],
     ['a request without Host', 'GET /api/health HTTP/1.1\r\n\r\n', [400]],
     [
       'two Content-Lengths',

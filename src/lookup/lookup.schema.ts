@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox';
+import { indicatorType, nullable, ref, score, stringEnum, verdict } from '../http/schema.ts';
+import { Indicator, indicatorFilters } from '../indicators/indicators.schema.ts';
+import { RELATIONS } from './candidates.ts';
+
+/** The maximum number of values in a URL. */
+const MAX_VALUES = 100;
+
+export const LookupQuery = Type.Object({
+  value: Type.Unsafe<string[]>({
+    type: 'array',
+    items: { type: 'string', minLength: 1, maxLength: 8192 },
+    minItems: 1,
+    maxItems: MAX_VALUES,
+    description:
+      'The values, repeated: value=a&value=b. Each is read by its form, plain or defanged; commas are part of it.',
+    examples: [['185[.]132[.]17[.]160']],
+  }),
+  types: indicatorFilters.types,
+  minConfidence: Type.Optional(
+    score({ description: 'Only indicators with at least this confidence.', examples: [0] }),
+  ),
+  related: Type.Boolean({
+    default: true,
+    description: 'false: only the value itself, not the domains above it, the host or prefixes of a URL.',
+  }),
+});
+
+const Match = Type.Object({
+  relation: stringEnum(RELATIONS, {
+    description:
+      'exact: the value itself. parent-domain: a listed domain above it. url-host: the host of the URL. url-prefix: a ' +
+      'listed folder above the URL, or the URL without its query. email-domain: the domain of the address.',
+  }),
+  indicator: ref(Indicator),
+});
+
+export const LookupResult = Type.Object(
+  {
+    asked: Type.String({ description: 'The value as it was asked for.' }),
+    type: nullable(indicatorType({ description: 'The type as which it was read; null: it was not.' })),
+    value: nullable(Type.String({ description: 'The value as it was read, refanged and normalized.' })),
+    reason: nullable(Type.String({ description: 'Why it was not read; null: it was.' })),
+    known: Type.Boolean({ description: 'Whether anything matches.' }),
+    verdict: verdict({ description: 'By the highest confidence of the matches.' }),
+    matches: Type.Array(Match, { description: 'The indicators that say something about it, itself first.' }),
+  },
+  {
+    $id: 'LookupResult',
+    description: 'What is known about a value.',
+    examples: [
+      {
+        asked: '185[.]132[.]17[.]160',
+        type: 'IPV4',
+        value: '185.132.17.160',
+        reason: null,
+        known: true,
+        verdict: 'MALICIOUS',
+        matches: [{ relation: 'exact', indicator: (Indicator as { examples?: unknown[] }).examples?.[0] }],
+      },
+    ],
+  },
+);
+
+export const LookupResults = Type.Object(
+  { data: Type.Array(ref(LookupResult), { description: 'One result for each value, in their order.' }) },
+  {
+    $id: 'LookupResults',
+    description: 'The results of a look-up.',
+    examples: [{ data: (LookupResult as { examples?: unknown[] }).examples }],
+  },
+);
+
+export type LookupResult = Static<typeof LookupResult>;

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addEntry } from '../../src/whitelist/whitelist.service.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+
+const MD5 = 'd41d8cd98f00b204e9800998ecf8427e';
+
+interface Result {
+  asked: string;
+  type: string | null;
+  value: string | null;
+  reason: string | null;
+  known: boolean;
+  verdict: string;
+  matches: { relation: string; indicator: { value: string } }[];
+}
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  beforeEach(async () => {
+    harness = await startHarness(engine);
+  });
+  afterEach(() => harness.close());
+
+  const ask = (values: string[], query = '', options = {}) =>
+    harness.get(
+      `/api/v1/lookup?${values.map((value) => `value=${encodeURIComponent(value)}`).join('&')}${query}`,
+      options,
+    );
+  const lookUp = async (...asked: Parameters<typeof ask>): Promise<Result[]> =>
+    (await ask(...asked)).json().data;
+  const matchesOf = ({ matches }: Result) =>
+    matches.map(({ relation, indicator }) => `${relation} ${indicator.value}`);
+
+  describe('a look-up', () => {
+    it('has one result for each value, in their order, with what is above it', async () => {
+      await harness.load([
+        indicatorRecord('DOMAIN', 'evil.com', { confidence: 80 }),
+        indicatorRecord('URL', 'http://a.evil.com/x/', { confidence: 40 }),
+        indicatorRecord('MD5', MD5, { confidence: 50 }),
+      ]);
+      const results = await lookUp([
+        MD5,
+        'hxxp://a[.]evil[.]com/x/y?z',
+        'unknown.com',
+        'a sentence, no value',
+        MD5,
+      ]);
+      expect(results.map(({ asked }) => asked)).toEqual([
+        MD5,
+        'hxxp://a[.]evil[.]com/x/y?z',
+        'unknown.com',
+        'a sentence, no value',
+        MD5,
+      ]);
+      expect(results).toMatchObject([
+        { type: 'MD5', known: true, verdict: 'SUSPICIOUS', reason: null },
+        { type: 'URL', value: 'http://a.evil.com/x/y?z', known: true, verdict: 'MALICIOUS' },
+        { type: 'DOMAIN', value: 'unknown.com', known: false, verdict: 'UNKNOWN', matches: [], reason: null },
+        { type: null, value: null, known: false, reason: 'The form of the value identifies no type.' },
+        { known: true },
+      ]);
+      expect(results.map(matchesOf)).toEqual([
+        [`exact ${MD5}`],
+        ['url-prefix http://a.evil.com/x/', 'parent-domain evil.com'],
+        [],
+        [],
+        [`exact ${MD5}`],
+      ]);
+    });
+
+    it('is limited by related, types and minConfidence', async () => {
+      await harness.load([
+        indicatorRecord('DOMAIN', 'evil.com', { confidence: 80 }),
+        indicatorRecord('DOMAIN', 'a.evil.com', { confidence: 20 }),
+      ]);
+      const matches = async (query: string) =>
+        matchesOf((await lookUp(['http://a.evil.com/'], query))[0] as Result);
+      expect(await matches('')).toEqual(['url-host a.evil.com', 'parent-domain evil.com']);
+      expect(await matches('&minConfidence=50')).toEqual(['parent-domain evil.com']);
+      expect(await matches('&types=IPV4')).toEqual([]);
+      expect(await matches('&related=false')).toEqual([]);
+    });
+
+    it('does not tell whitelisted, expired and too restricted indicators from unknown ones', async () => {
+      await harness.load([
+        indicatorRecord('DOMAIN', 'hidden.com', { tlp: 'RED' }),
+        indicatorRecord('DOMAIN', 'expired.com', { lastSeen: NOW, expiresAt: NOW }),
+        indicatorRecord('DOMAIN', 'trusted.com', {}),
+      ]);
+      await addEntry(harness.db, 'trusted.com', undefined, { who: 'test', reason: 'ours', now: NOW }, 'RED');
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const [unknown, ...hidden] = await lookUp(
+        ['unknown.com', 'hidden.com', 'expired.com', 'trusted.com'],
+        '',
+        { key },
+      );
+      for (const result of hidden)
+        expect({ ...result, asked: 'unknown.com', value: 'unknown.com' }).toEqual(unknown);
+    });
+
+    it('takes 100 values, and more characters than other routes', async () => {
+      const values = Array.from({ length: 100 }, (_, n) => `http://example${n}.com/${'a'.repeat(200)}`);
+      await harness.load([indicatorRecord('DOMAIN', 'example99.com')]);
+      const results = await lookUp(values);
+      expect(results.map(({ known }) => known)).toEqual([...Array(99).fill(false), true]);
+    });
+
+    it.each([
+      ['', 'value is required.'],
+      [`value=${Array(101).fill('a.com').join('&value=')}`, 'value must be repeated at most 100 times.'],
+      ['value=', 'value must be 1 to 8192 characters long, without NUL.'],
+      ['value=a.com&related=no', 'related must be true or false.'],
+    ])('rejects %.40j', async (query, message) => {
+      const answer = await harness.get(`/api/v1/lookup?${query}`);
+      expect([answer.statusCode, answer.json().error]).toEqual([400, message]);
+    });
+
+    it('needs the scope indicators:read', async () => {
+      const key = await harness.newKey({ scopes: ['actors:read'] });
+      expect((await ask(['a.com'], '', { key })).statusCode).toBe(403);
+    });
+
+    it('has an ETag, and a 304 for a client that has the answer', async () => {
+      const { headers } = await ask(['a.com']);
+      const again = await ask(['a.com'], '', { headers: { 'if-none-match': String(headers.etag) } });
+      expect(again.statusCode).toBe(304);
+    });
+  });
+});

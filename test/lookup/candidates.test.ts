@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { candidatesOf, readValue } from '../../src/lookup/candidates.ts';
+
+function candidates(text: string): string[] {
+  const read = readValue(text);
+  if ('unreadable' in read) throw new Error(read.unreadable);
+  return candidatesOf(read).map(({ relation, type, normalized }) => `${relation} ${type} ${normalized}`);
+}
+
+describe('the candidates of a value', () => {
+  it.each([
+    ['203.0.113.7', ['exact IPV4 203.0.113.7']],
+    ['d41d8cd98f00b204e9800998ecf8427e', ['exact MD5 d41d8cd98f00b204e9800998ecf8427e']],
+    [
+      'a[.]b[.]evil[.]com',
+      ['exact DOMAIN a.b.evil.com', 'parent-domain DOMAIN b.evil.com', 'parent-domain DOMAIN evil.com'],
+    ],
+    ['evil.co.uk', ['exact DOMAIN evil.co.uk']],
+    [
+      'a.customer.github.io',
+      ['exact DOMAIN a.customer.github.io', 'parent-domain DOMAIN customer.github.io'],
+    ],
+    [
+      'user@mail.evil.com',
+      [
+        'exact EMAIL user@mail.evil.com',
+        'email-domain DOMAIN mail.evil.com',
+        'parent-domain DOMAIN evil.com',
+      ],
+    ],
+    [
+      'hxxp://www.evil.com:8080/a/b.php?id=1',
+      [
+        'exact URL http://www.evil.com:8080/a/b.php?id=1',
+        'url-prefix URL http://www.evil.com:8080/a/b.php',
+        'url-prefix URL http://www.evil.com:8080/a/',
+        'url-prefix URL http://www.evil.com:8080/a',
+        'url-prefix URL http://www.evil.com:8080/',
+        'url-host DOMAIN www.evil.com',
+        'parent-domain DOMAIN evil.com',
+      ],
+    ],
+    ['http://203.0.113.7/', ['exact URL http://203.0.113.7/', 'url-host IPV4 203.0.113.7']],
+    ['http://[2001:db8::7]/', ['exact URL http://[2001:db8::7]/', 'url-host IPV6 2001:db8::7']],
+  ])('of %s are itself and what is above it', (text, expected) => {
+    expect(candidates(text)).toEqual(expected);
+  });
+
+  it('are few, however deep a path and however long a name', () => {
+    expect(candidates(`http://evil.com/${'a/'.repeat(3000)}`).length).toBeLessThan(40);
+    expect(candidates(`${'a.'.repeat(120)}evil.com`).length).toBeLessThan(130);
+  });
+
+  it.each(['', 'a sentence', 'setup.exe', '\0'])('are none for %j, whose form identifies no type', (text) => {
+    expect(readValue(text)).toHaveProperty('unreadable');
+  });
+});
