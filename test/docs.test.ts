@@ -36,7 +36,8 @@ describe('the documentation', () => {
     const [head = ''] = table.split('\n');
     const before = read(path);
     const start = before.indexOf(`${head}\n`);
-    const end = before.indexOf('\n\n', start) + 1;
+    // An empty line ends the table, or the end of the file.
+    const end = `${before}\n`.indexOf('\n\n', start) + 1;
     if (process.env.WRITE_DOCS)
       writeFileSync(
         new URL(`../${path}`, import.meta.url),
