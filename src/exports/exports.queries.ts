@@ -171,6 +171,8 @@ export async function openCursor(
   name: string,
   hold: boolean,
 ): Promise<string> {
+  // All rows are read: a plan whose first rows come fast may need much longer for the rest.
+  await sql`set local cursor_tuple_fraction = 1`.execute(trx);
   await sql`declare ${sql.ref(name)} no scroll cursor ${sql.raw(hold ? 'with hold' : '')} for ${query}`.execute(
     trx,
   );

@@ -313,13 +313,14 @@ export async function deleteOldUndoData(db: Db, now: Date, stopped: () => boolea
     ['import_relationship_change', 'from_id'],
   ] as const) {
     const id = sql.ref(key);
+    // By ctid: PostgreSQL estimates joins of the page wrongly, and would read the whole table for each.
     const deletePage = async (after: string) => {
       const { rows } = await sql<{ last: string | null }>`
-        with page as (select ${id} as id, run from ${sql.table(table)} where ${id} > ${after}::uuid
+        with page as (select ctid, ${id} as id, run from ${sql.table(table)} where ${id} > ${after}::uuid
           order by ${id} fetch first ${sql.lit(DELETE_BATCH)} rows with ties
         ), gone as (
-          delete from ${sql.table(table)} as c using page
-          where c.${id} = page.id and c.run = page.run and page.run not in ${undoable}
+          delete from ${sql.table(table)}
+          where ctid = any (array(select ctid from page where run not in ${undoable}))
         )
         select max(id::text) as last from page
       `.execute(db);
