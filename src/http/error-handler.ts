@@ -11,7 +11,7 @@ export function registerErrorHandler(app: FastifyInstance): void {
 }
 
 function sendError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const answer = asApiError(error);
+  const answer = bodyError(error, request) ?? asApiError(error);
   if (answer.statusCode >= 500) request.log.error({ key: request.keyName, err: error }, 'request failed');
   return reply
     .code(answer.statusCode)
@@ -30,6 +30,22 @@ function asApiError(error: Error & { statusCode?: number }): ApiError {
   }
   const status = error.statusCode ?? 500;
   return new ApiError(status >= 400 && status < 500 ? 'bad_request' : 'internal_error');
+}
+
+/** Returns the error for one of Fastify's about the body of a request; null: it is another. */
+function bodyError(error: Error & { statusCode?: number; code?: unknown }, request: FastifyRequest) {
+  if (error instanceof ApiError) return null;
+  if (error.statusCode === 413) return new ApiError('content_too_large');
+  const { content = {} } = (request.routeOptions.schema?.body ?? {}) as { content?: object };
+  const allowed = Object.keys(content).join(' or ') || undefined;
+  if (error.statusCode === 415)
+    return new ApiError(
+      'unsupported_media_type',
+      allowed && `The media type of the body must be ${allowed}.`,
+    );
+  if (error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
+    return new ApiError('bad_request', `The header content-type is missing; allowed: ${allowed}.`);
+  return null;
 }
 
 const DISK_FULL = 'The disk of the server is full: it serves only requests that write nothing.';

@@ -54,7 +54,9 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
     },
     transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
     transformObject: (document) =>
-      withNamedEnums(withExplodedLists('openapiObject' in document ? document.openapiObject : {})),
+      withNamedEnums(
+        withQueryAsExtension(withExplodedLists('openapiObject' in document ? document.openapiObject : {})),
+      ),
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
   });
   await app.register(swaggerUi, {
@@ -82,10 +84,20 @@ export function openApiYaml(app: FastifyInstance): string {
 
 /** Makes generated clients repeat the name of a list parameter; the server accepts commas too. */
 function withExplodedLists<T extends { paths?: object }>(document: T): T {
-  for (const { get } of Object.values(document.paths ?? {})) {
-    for (const parameter of get?.parameters ?? []) {
+  for (const { get, query } of Object.values(document.paths ?? {})) {
+    for (const parameter of (get ?? query)?.parameters ?? []) {
       if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: true });
     }
+  }
+  return document;
+}
+
+/** Moves the operations of the method QUERY, which OpenAPI 3.1 has no member for, to the extension `x-query`. */
+function withQueryAsExtension<T extends { paths?: object }>(document: T): T {
+  for (const item of Object.values(document.paths ?? {})) {
+    if (!item.query) continue;
+    item['x-query'] = item.query;
+    delete item.query;
   }
   return document;
 }

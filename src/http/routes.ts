@@ -26,6 +26,8 @@ const DESCRIPTIONS = {
   401: 'The API key is missing or not valid.',
   403: 'The API key lacks the scope, or may not be used from this address.',
   404: 'Not found, or not visible to this key.',
+  413: 'The body is too large.',
+  415: 'The media type of the body is not supported.',
   406: 'No available media type matches the Accept header.',
   416: 'The range starts beyond the end of the content.',
   429: 'The key has exceeded its rate limit; Retry-After gives the seconds to wait.',
@@ -38,7 +40,7 @@ const unchanged = Type.Unsafe({
   headers: rateHeaders,
 });
 
-type OwnError = 400 | 404 | 416;
+type OwnError = 400 | 404 | 413 | 415 | 416;
 
 /** Returns the responses of a route that needs a key: its own, those of all such routes, and these errors. */
 export function apiResponses<T extends TSchema>(
@@ -81,6 +83,11 @@ export function contentResponses(
     304: unchanged,
     ...failures(errors),
   };
+}
+
+/** Returns the same as `contentResponses`, for an operation whose response depends on the body of the request. */
+export function bodyResponses(content: Content, description: string) {
+  return { 200: { description, headers: rateHeaders, content }, ...failures([400, 413, 415]) };
 }
 
 /** Returns the same as `contentResponses`, for a file that supports range requests (RFC 9110 §14). */

@@ -56,8 +56,8 @@ export function routeTable(app: FastifyInstance) {
     /** Returns the error for a request without a route. */
     reject(method: string, url: string): ApiError {
       const allowed = [...new Set(methodsOf(pathOf(url)))].sort();
-      if (method === 'GET' || method === 'HEAD' || allowed.length === 0) return new ApiError('not_found');
-      const message = `Only ${allowed.join(' and ')} are allowed here.`;
+      if (allowed.length === 0 || allowed.includes(method)) return new ApiError('not_found');
+      const message = `Only ${allowed.join(' and ')} ${allowed.length === 1 ? 'is' : 'are'} allowed here.`;
       return new ApiError('method_not_allowed', message, { allow: allowed.join(', ') });
     },
   };

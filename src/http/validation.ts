@@ -164,9 +164,9 @@ export function bodyValidator(schema: TSchema) {
     if (Value.Check(schema, value)) return { value };
     const [first] = Value.Errors(schema, value);
     const path = first?.instancePath.slice(1).replaceAll('/', '.');
-    return {
-      error: new ApiError('invalid_parameter', `${path || 'The body'}: ${first?.message ?? 'not valid'}.`),
-    };
+    // The schema of fields that an object does not have.
+    const message = first?.keyword === 'boolean' ? 'there is no such field' : (first?.message ?? 'not valid');
+    return { error: new ApiError('invalid_parameter', `${path || 'The body'}: ${message}.`) };
   };
 }
 

@@ -1,10 +1,29 @@
+import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Read } from '../db/database.ts';
-import { apiResponses, NO_CACHE } from '../http/routes.ts';
+import type { Principal } from '../db/visibility.ts';
+import { ApiError } from '../http/errors.ts';
+import { apiResponses, bodyResponses, NO_CACHE, textContent } from '../http/routes.ts';
+import { ref } from '../http/schema.ts';
 import { toIndicator } from '../indicators/indicators.mappers.ts';
 import { verdictOf } from '../model/confidence.ts';
-import { LookupQuery, type LookupResult, LookupResults } from './lookup.schema.ts';
-import { type LookedUp, lookUp } from './lookup.service.ts';
+import { extractValues } from './extract.ts';
+import {
+  BULK_BODIES,
+  BulkQuery,
+  LookupQuery,
+  LookupResult,
+  LookupResults,
+  MAX_BULK_VALUES,
+} from './lookup.schema.ts';
+import { type LookedUp, type LookupFilters, lookUp } from './lookup.service.ts';
+
+const JSON_TYPE = 'application/json';
+const NDJSON_TYPE = 'application/x-ndjson';
+/** The maximum size of the body of a bulk look-up in bytes. */
+const MAX_BODY = 2 * 1024 * 1024;
+/** Values whose candidates are read at once: other requests are served in between. */
+const BATCH = 100;
 
 export const lookupRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app, { read }) => {
   app.get(
@@ -18,7 +37,7 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (ap
         description:
           'What is known about each of up to 100 values, and about the domains above it, the host and the folders of a ' +
           'URL, and the domain of an e-mail address. A value that is not known is no error. A URL may have 32,768 ' +
-          'characters here; keep it below 7,000 where a proxy is in between.',
+          'characters here; keep it below 7,000 where a proxy is in between. QUERY /bulk/lookup takes 10,000 values.',
         querystring: LookupQuery,
         response: apiResponses(LookupResults, 'A result for each value.', [400]),
       },
@@ -29,7 +48,92 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (ap
       return reply.header('cache-control', NO_CACHE).send({ data: results.map(toResult) });
     },
   );
+
+  app.route({
+    // Under /api there is only GET. QUERY is safe and idempotent, and has a body (RFC 10008).
+    method: 'QUERY',
+    url: '/bulk/lookup',
+    bodyLimit: MAX_BODY,
+    config: { access: 'indicators:read', mediaTypes: [JSON_TYPE, NDJSON_TYPE] },
+    schema: {
+      operationId: 'lookUpManyValues',
+      tags: ['Indicators'],
+      summary: 'Look up many values',
+      description:
+        'The same for up to 10,000 values in a body of up to 2 MiB, sent with the HTTP method QUERY: as JSON, as a value ' +
+        'a line, or as a text whose observables are found (extract=true). A request counts once against the rate limit. ' +
+        'A client behind a proxy that rejects QUERY (405 or 501) uses GET /api/v1/lookup.',
+      querystring: BulkQuery,
+      body: { content: BULK_BODIES },
+      response: bodyResponses(
+        {
+          [JSON_TYPE]: { schema: ref(LookupResults), example: exampleOf(LookupResults) },
+          ...textContent(NDJSON_TYPE, `${JSON.stringify(exampleOf(LookupResult))}\n`),
+        },
+        'A result for each value, in their order; as NDJSON one a line.',
+      ),
+    },
+    handler: async (request, reply) => {
+      const { extract, ...filters } = request.query;
+      const values = await valuesOf(request.body as { values: string[] } | string, extract);
+      const results = resultsOf(read, request.principal, values, filters);
+      const isNdjson = request.accepts().type([JSON_TYPE, NDJSON_TYPE]) === NDJSON_TYPE;
+      // The first results are read before the response begins, so that an unavailable database is a 503.
+      const first = await results.next();
+      async function* all() {
+        if (!first.done) yield first.value;
+        yield* results;
+      }
+      return reply
+        .type(isNdjson ? NDJSON_TYPE : `${JSON_TYPE}; charset=utf-8`)
+        .header('cache-control', 'no-store')
+        .send(Readable.from(isNdjson ? ndjson(all()) : json(all())));
+    },
+  });
 };
+
+const exampleOf = (schema: object) => (schema as { examples?: unknown[] }).examples?.[0];
+
+/** @throws {ApiError} when there are no values, or too many */
+async function valuesOf(body: { values: string[] } | string, extract: boolean): Promise<string[]> {
+  const texts = typeof body === 'string' ? body.split(/\r?\n/) : body.values;
+  const values = extract
+    ? await extractValues(texts.join('\n'))
+    : texts.map((text) => text.trim()).filter((text) => text !== '');
+  if (values.length === 0 && !extract) throw new ApiError('bad_request', 'The body has no values.');
+  if (values.length > MAX_BULK_VALUES)
+    throw new ApiError(
+      'bad_request',
+      `The body has ${values.length} values; the maximum is ${MAX_BULK_VALUES}.`,
+    );
+  return values;
+}
+
+/** Yields the results of a batch of values at a time. */
+async function* resultsOf(
+  read: Read,
+  principal: Principal,
+  values: readonly string[],
+  filters: LookupFilters,
+): AsyncGenerator<LookupResult[], undefined> {
+  for (let start = 0; start < values.length; start += BATCH) {
+    const batch = values.slice(start, start + BATCH);
+    yield (await read((db) => lookUp(db, principal, batch, filters))).map(toResult);
+  }
+}
+
+async function* json(batches: AsyncIterable<LookupResult[]>): AsyncGenerator<string> {
+  let before = '{"data":[';
+  for await (const results of batches) {
+    yield before + results.map((result) => JSON.stringify(result)).join(',');
+    before = ',';
+  }
+  yield before === ',' ? ']}' : `${before}]}`;
+}
+
+async function* ndjson(batches: AsyncIterable<LookupResult[]>): AsyncGenerator<string> {
+  for await (const results of batches) yield results.map((result) => `${JSON.stringify(result)}\n`).join('');
+}
 
 function toResult({ asked, read, matches }: LookedUp): LookupResult {
   const isRead = 'type' in read;

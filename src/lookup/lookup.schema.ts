@@ -5,6 +5,19 @@ import { RELATIONS } from './candidates.ts';
 
 /** The maximum number of values in a URL. */
 const MAX_VALUES = 100;
+/** The maximum number of values in a body. */
+export const MAX_BULK_VALUES = 10_000;
+
+const filters = {
+  types: indicatorFilters.types,
+  minConfidence: Type.Optional(
+    score({ description: 'Only indicators with at least this confidence.', examples: [0] }),
+  ),
+  related: Type.Boolean({
+    default: true,
+    description: 'false: only the value itself, not the domains above it, the host or prefixes of a URL.',
+  }),
+};
 
 export const LookupQuery = Type.Object({
   value: Type.Unsafe<string[]>({
@@ -16,15 +29,39 @@ export const LookupQuery = Type.Object({
       'The values, repeated: value=a&value=b. Each is read by its form, plain or defanged; commas are part of it.',
     examples: [['185[.]132[.]17[.]160']],
   }),
-  types: indicatorFilters.types,
-  minConfidence: Type.Optional(
-    score({ description: 'Only indicators with at least this confidence.', examples: [0] }),
-  ),
-  related: Type.Boolean({
-    default: true,
-    description: 'false: only the value itself, not the domains above it, the host or prefixes of a URL.',
+  ...filters,
+});
+
+export const BulkQuery = Type.Object({
+  ...filters,
+  extract: Type.Boolean({
+    default: false,
+    description: 'true: the body is a text, such as a report, and each observable in it is looked up once.',
   }),
 });
+
+/** The schemas of the body, by media type. */
+export const BULK_BODIES = {
+  'application/json': {
+    schema: Type.Object(
+      {
+        values: Type.Array(Type.String(), {
+          minItems: 1,
+          maxItems: MAX_BULK_VALUES,
+          description: 'The values, plain or defanged.',
+        }),
+      },
+      { additionalProperties: false, examples: [{ values: ['185[.]132[.]17[.]160', 'evil.example'] }] },
+    ),
+  },
+  'text/plain': {
+    schema: Type.String({
+      minLength: 1,
+      description: 'A value a line; empty lines are ignored.',
+      examples: ['185[.]132[.]17[.]160\nevil.example\n'],
+    }),
+  },
+};
 
 const Match = Type.Object({
   relation: stringEnum(RELATIONS, {

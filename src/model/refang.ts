@@ -51,9 +51,20 @@ export function refang(text: string): string | null {
 }
 
 function refangOnce(text: string): string {
-  const result = refangScheme(text.replace(INVISIBLE, ''));
-  if (!BRACKET.test(result)) return result;
-  return result.replace(DOT, '.').replace(AT, '@').replace(SEPARATOR, '$1');
+  return refangBracketed(refangScheme(text.replace(INVISIBLE, '')));
+}
+
+function refangBracketed(text: string): string {
+  if (!BRACKET.test(text)) return text;
+  return text.replace(DOT, '.').replace(AT, '@').replace(SEPARATOR, '$1');
+}
+
+/**
+ * Undoes the defanging by brackets everywhere in a text, and removes invisible characters. The brackets that remain are
+ * those of the text, so that values can be separated at them.
+ */
+export function refangText(text: string): string {
+  return refangBracketed(text.replace(INVISIBLE, ''));
 }
 
 /** Removes one pair of quotes or brackets around the whole, and trims. */

@@ -127,4 +127,109 @@ onEveryEngine((engine) => {
       expect(again.statusCode).toBe(304);
     });
   });
+
+  describe('a bulk look-up', () => {
+    const query = (payload: string, type: string, search = '', headers = {}) =>
+      harness.get(`/bulk/lookup${search}`, {
+        method: 'QUERY',
+        payload,
+        headers: { 'content-type': type, ...headers },
+      });
+    const names = Array.from({ length: 450 }, (_, n) => `host${n}.evil${n}.com`);
+    beforeEach(async () => {
+      await harness.load([
+        indicatorRecord('DOMAIN', 'evil7.com', { confidence: 80 }),
+        indicatorRecord('DOMAIN', 'host444.evil444.com'),
+      ]);
+    });
+
+    it('has the results of a look-up, whatever the form of the body', async () => {
+      const expected = [...(await lookUp(names.slice(0, 100))), ...(await lookUp(names.slice(400)))];
+      const values = [...names.slice(0, 100), ...names.slice(400)];
+      const json = await query(JSON.stringify({ values }), 'application/json');
+      expect(json.json()).toEqual({ data: expected });
+      const lines = await query(`\n ${values.join('\r\n')}\n\n`, 'text/plain');
+      expect(lines.json()).toEqual({ data: expected });
+      const text = await query(`Seen: ${values.join(', ')}.`, 'text/plain; charset=utf-8', '?extract=true');
+      expect(text.json()).toEqual({ data: expected });
+      const inJson = await query(
+        JSON.stringify({ values: [values.join(' ')] }),
+        'application/json',
+        '?extract=true',
+      );
+      expect(inJson.json()).toEqual({ data: expected });
+    });
+
+    it('is sent as NDJSON on request', async () => {
+      const answer = await query(names.join('\n'), 'text/plain', '?related=false', {
+        accept: 'application/x-ndjson',
+      });
+      expect(answer.headers['content-type']).toBe('application/x-ndjson');
+      const results = answer.body
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Result);
+      expect(results.map(({ asked }) => asked)).toEqual(names);
+      expect(results.filter(({ known }) => known).map(({ asked }) => asked)).toEqual(['host444.evil444.com']);
+    });
+
+    it('finds nothing in a text without observables', async () => {
+      const answer = await query('nothing to see', 'text/plain', '?extract=true');
+      expect([answer.statusCode, answer.json()]).toEqual([200, { data: [] }]);
+    });
+
+    it('counts once against the rate limit, and is not stored by caches', async () => {
+      const before = Number((await ask(['a.com'])).headers['x-ratelimit-remaining']);
+      const { headers } = await query(names.join('\n'), 'text/plain');
+      expect(before - Number(headers['x-ratelimit-remaining'])).toBe(1);
+      expect(headers['cache-control']).toBe('no-store');
+    });
+
+    it.each([
+      [
+        'text/plain',
+        Array(10_001).fill('a.com').join('\n'),
+        400,
+        'The body has 10001 values; the maximum is 10000.',
+      ],
+      ['text/plain', ' \n\n', 400, 'The body has no values.'],
+      ['application/json', '{"values":[]}', 400, 'values: must not have fewer than 1 items.'],
+      ['application/json', '{"values":["a.com"],"type":"x"}', 400, 'type: there is no such field.'],
+      ['application/json', '{"values":["a', 400, 'The request could not be understood.'],
+      ['application/xml', '<a/>', 415, 'The media type of the body must be application/json or text/plain.'],
+      ['text/plain', 'a'.repeat(2 * 1024 * 1024 + 1), 413, 'The body of the request is too large.'],
+    ])('rejects a body of %s: %.40j', async (type, payload, status, message) => {
+      const answer = await query(payload, type);
+      expect([answer.statusCode, answer.json().error]).toEqual([status, message]);
+    });
+
+    it('names the media types when there is none', async () => {
+      const answer = await harness.get('/bulk/lookup', { method: 'QUERY', payload: 'a.com' });
+      expect([answer.statusCode, answer.json().error]).toEqual([
+        400,
+        'The header content-type is missing; allowed: application/json or text/plain.',
+      ]);
+    });
+
+    it('needs a key with the scope indicators:read, and the method QUERY', async () => {
+      const status = async (options: object) =>
+        (
+          await harness.get('/bulk/lookup', {
+            payload: 'a.com',
+            headers: { 'content-type': 'text/plain' },
+            ...options,
+          })
+        ).statusCode;
+      const key = await harness.newKey({ scopes: ['actors:read'] });
+      expect(await status({ method: 'QUERY', key })).toBe(403);
+      expect(await status({ method: 'QUERY', key: null })).toBe(401);
+      expect(await status({ method: 'POST' })).toBe(405);
+      const get = await harness.get('/bulk/lookup');
+      expect([get.statusCode, get.headers.allow, get.json().error]).toEqual([
+        405,
+        'QUERY',
+        'Only QUERY is allowed here.',
+      ]);
+    });
+  });
 });

@@ -56,6 +56,7 @@ onEveryEngine((engine) => {
         '/api/v1/indicators/{id}',
         '/api/v1/indicators/{id}/context',
         '/api/v1/lookup',
+        '/bulk/lookup',
       ]);
       for (const parameter of paths['/api/v1/indicators'].get.parameters)
         expect(parameter.required).toBe(false);

@@ -113,7 +113,7 @@ onEveryEngine((engine) => {
 
   it('rejects a body that is not a file', async () => {
     const response = await analyst.send('POST', '/app/imports?fileName=a&source=b', { a: 1 });
-    expect([response.statusCode, response.json().code]).toEqual([400, 'bad_request']);
+    expect([response.statusCode, response.json().code]).toEqual([415, 'unsupported_media_type']);
   });
 
   it.each(['true', 'false'])(

@@ -42,7 +42,8 @@ export interface Harness extends Database {
 interface GetOptions {
   key?: string | null;
   headers?: Record<string, string>;
-  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS' | 'QUERY';
+  payload?: string;
   remoteAddress?: string;
 }
 
@@ -139,7 +140,8 @@ export async function startHarness(
         method: 'GET',
         url,
         headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
-        ...options,
+        // The types of light-my-request omit QUERY.
+        ...(options as Omit<GetOptions, 'method'>),
       }),
     async load(records, sourceName = 'Test', defaults = {}, tlpCeiling) {
       const counts = createCounts();
