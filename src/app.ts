@@ -257,7 +257,7 @@ async function registerFeatures(
   const exports = exporter(deps.database, deps.spool, deps.publicAddress, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.accessTracker, cache });
   await app.register(exportRoutes, { exporter: exports });
-  await app.register(lookupRoutes, { read });
+  await app.register(lookupRoutes, { read, clock });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read });

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { Clock } from '../clock.ts';
 import type { Read } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import { ApiError } from '../http/errors.ts';
@@ -25,7 +26,13 @@ const MAX_BODY = 2 * 1024 * 1024;
 /** Values whose candidates are read at once: other requests are served in between. */
 const BATCH = 100;
 
-export const lookupRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (app, { read }) => {
+interface Options {
+  read: Read;
+  clock: Clock;
+}
+
+export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+  const { read } = options;
   app.get(
     '/api/v1/lookup',
     {
@@ -76,7 +83,7 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (ap
     handler: async (request, reply) => {
       const { extract, ...filters } = request.query;
       const values = await valuesOf(request.body as { values: string[] } | string, extract);
-      const results = resultsOf(read, request.principal, values, filters);
+      const results = resultsOf(options, request.principal, values, filters);
       const isNdjson = request.accepts().type([JSON_TYPE, NDJSON_TYPE]) === NDJSON_TYPE;
       // The first results are read before the response begins, so that an unavailable database is a 503.
       const first = await results.next();
@@ -94,13 +101,17 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<{ read: Read }> = async (ap
 
 const exampleOf = (schema: object) => (schema as { examples?: unknown[] }).examples?.[0];
 
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
 /** @throws {ApiError} when there are no values, or too many */
 async function valuesOf(body: { values: string[] } | string, extract: boolean): Promise<string[]> {
-  const texts = typeof body === 'string' ? body.split(/\r?\n/) : body.values;
-  const values = extract
-    ? await extractValues(texts.join('\n'))
-    : texts.map((text) => text.trim()).filter((text) => text !== '');
-  if (values.length === 0 && !extract) throw new ApiError('bad_request', 'The body has no values.');
+  const texts = typeof body === 'string' ? linesOf(body) : body.values;
+  const values = extract ? await extractValues(texts.join('\n')) : texts;
+  if (texts.length === 0) throw new ApiError('bad_request', 'The body has no values.');
   if (values.length > MAX_BULK_VALUES)
     throw new ApiError(
       'bad_request',
@@ -109,15 +120,16 @@ async function valuesOf(body: { values: string[] } | string, extract: boolean): 
   return values;
 }
 
-/** Yields the results of a batch of values at a time. */
+/** Yields the results of a batch of values at a time, each as of its own instant: a client may read slowly. */
 async function* resultsOf(
-  read: Read,
-  principal: Principal,
+  { read, clock }: Options,
+  { tlpCeiling }: Principal,
   values: readonly string[],
   filters: LookupFilters,
 ): AsyncGenerator<LookupResult[], undefined> {
   for (let start = 0; start < values.length; start += BATCH) {
     const batch = values.slice(start, start + BATCH);
+    const principal = { tlpCeiling, now: clock() };
     yield (await read((db) => lookUp(db, principal, batch, filters))).map(toResult);
   }
 }

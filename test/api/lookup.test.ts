@@ -173,6 +173,29 @@ onEveryEngine((engine) => {
       expect(results.filter(({ known }) => known).map(({ asked }) => asked)).toEqual(['host444.evil444.com']);
     });
 
+    it('has a result for each value in JSON, also for empty and repeated ones', async () => {
+      const values = ['', ' evil7.com', 'evil7.com', '\ta\n', 'evil7.com'];
+      const answer = await query(JSON.stringify({ values }), 'application/json');
+      const results: Result[] = answer.json().data;
+      expect(results.map(({ asked, known }) => [asked, known])).toEqual([
+        ['', false],
+        [' evil7.com', true],
+        ['evil7.com', true],
+        ['\ta\n', false],
+        ['evil7.com', true],
+      ]);
+    });
+
+    it('leaves out indicators that expire while the response is sent', async () => {
+      const expiresAt = new Date(NOW.getTime() + 50_000);
+      await harness.load([indicatorRecord('DOMAIN', 'expires.com', { lastSeen: NOW, expiresAt })]);
+      let seconds = 0;
+      Object.defineProperty(harness.clock, 'now', { get: () => new Date(NOW.getTime() + seconds++ * 1000) });
+      const values = ['expires.com', ...Array(9_998).fill('a.com'), 'expires.com'];
+      const results: Result[] = (await query(values.join('\n'), 'text/plain')).json().data;
+      expect([results[0]?.known, results.at(-1)?.known]).toEqual([true, false]);
+    });
+
     it('finds nothing in a text without observables', async () => {
       const answer = await query('nothing to see', 'text/plain', '?extract=true');
       expect([answer.statusCode, answer.json()]).toEqual([200, { data: [] }]);
