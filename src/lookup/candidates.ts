@@ -1,7 +1,7 @@
 import { isPublicSuffix, urlParts } from '../formats/url-parts.ts';
 import { detectType } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
-import type { IndicatorType } from '../model/vocabulary.ts';
+import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
 /** How a listed indicator relates to the value that was asked for. */
 export const RELATIONS = ['exact', 'parent-domain', 'url-host', 'url-prefix', 'email-domain'] as const;
@@ -24,9 +24,23 @@ export interface Candidate {
 /** Reads a value of any type, plain or defanged, by its form. */
 export function readValue(text: string): ReadValue | { unreadable: string } {
   const type = detectType(text);
-  if (type === null) return { unreadable: 'The form of the value identifies no type.' };
+  if (type === null)
+    return {
+      unreadable: 'The form of the value identifies no type, and it is not known as a value of any type.',
+    };
   const result = normalize(type, text);
   return 'rejected' in result ? { unreadable: `The value is ${result.rejected}.` } : result;
+}
+
+/**
+ * Returns the indicators of any type that a text can be whose form identifies none: a file name, a mutex, a user agent, a
+ * name without a public suffix.
+ */
+export function candidatesOfAnyType(text: string): Candidate[] {
+  return INDICATOR_TYPES.flatMap((type) => {
+    const result = normalize(type, text);
+    return 'rejected' in result ? [] : [{ relation: 'exact', type, normalized: result.normalized }];
+  });
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Principal } from '../db/visibility.ts';
 import { findIndicator, type IndicatorRow } from '../indicators/read/indicators.queries.ts';
 import { indicatorId } from '../model/identity.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
-import { candidatesOf, type ReadValue, type Relation, readValue } from './candidates.ts';
+import { candidatesOf, candidatesOfAnyType, type ReadValue, type Relation, readValue } from './candidates.ts';
 
 export interface LookupFilters {
   types?: readonly IndicatorType[] | undefined;
@@ -20,7 +20,7 @@ interface Match {
 /** The answer for a value; `read` is its reason if it could not be read. */
 export interface LookedUp {
   asked: string;
-  read: ReadValue | { unreadable: string };
+  read: Pick<ReadValue, 'type' | 'value'> | { unreadable: string };
   matches: Match[];
 }
 
@@ -43,14 +43,15 @@ export function lookUp(
   return Promise.all(
     values.map(async (asked) => {
       const read = readValue(asked);
-      if ('unreadable' in read) return { asked, read, matches: [] };
-      const candidates = candidatesOf(read).filter(({ relation }) => filters.related || relation === 'exact');
+      const all = 'unreadable' in read ? candidatesOfAnyType(asked) : candidatesOf(read);
+      const candidates = all.filter(({ relation }) => filters.related || relation === 'exact');
       const rows = await Promise.all(candidates.map(({ type, normalized }) => find(type, normalized)));
       const matches = candidates.flatMap(({ relation }, index) => {
         const indicator = rows[index];
         return indicator && isWanted(indicator) ? [{ relation, indicator }] : [];
       });
-      return { asked, read, matches };
+      const [first] = matches;
+      return { asked, read: 'unreadable' in read && first ? first.indicator : read, matches };
     }),
   );
 }

@@ -57,7 +57,12 @@ onEveryEngine((engine) => {
         { type: 'MD5', known: true, verdict: 'SUSPICIOUS', reason: null },
         { type: 'URL', value: 'http://a.evil.com/x/y?z', known: true, verdict: 'MALICIOUS' },
         { type: 'DOMAIN', value: 'unknown.com', known: false, verdict: 'UNKNOWN', matches: [], reason: null },
-        { type: null, value: null, known: false, reason: 'The form of the value identifies no type.' },
+        {
+          type: null,
+          value: null,
+          known: false,
+          reason: 'The form of the value identifies no type, and it is not known as a value of any type.',
+        },
         { known: true },
       ]);
       expect(results.map(matchesOf)).toEqual([
@@ -67,6 +72,21 @@ onEveryEngine((engine) => {
         [],
         [`exact ${MD5}`],
       ]);
+    });
+
+    it('finds values whose form identifies no type, too', async () => {
+      const values = [
+        ['FILENAME', 'setup.exe'],
+        ['MUTEX', 'Global\\\\Abc'],
+        ['USER_AGENT', 'Mozilla/5.0 (evil)'],
+        ['DOMAIN', 'abc.onion'],
+      ] as const;
+      await harness.load(values.map(([type, value]) => indicatorRecord(type, value)));
+      const results = await lookUp(values.map(([, value]) => value));
+      expect(results).toMatchObject(
+        values.map(([type, value]) => ({ asked: value, type, value, known: true, reason: null })),
+      );
+      expect(results.map(matchesOf)).toEqual(values.map(([, value]) => [`exact ${value}`]));
     });
 
     it('is limited by related, types and minConfidence', async () => {

@@ -44,6 +44,7 @@ onEveryEngine((engine) => {
           const browse = browser(harness, keys.get(world.ceiling) ?? '', world, view);
           await checkIndicatorLists(browse, world, view, wanted, pageSize);
           await checkIndicators(browse, world, view);
+          await checkLookups(harness, keys.get(world.ceiling) ?? '', world, view);
           await checkActors(browse, world, view, pageSize);
           await checkCampaigns(browse, world, view, pageSize);
         },
@@ -123,6 +124,27 @@ async function checkIndicators({ read }: Browse, world: World, view: Seen) {
       body: contextAnswer(view, indicator, index),
     });
   }
+}
+
+/** A hidden indicator must be as unknown as one that does not exist; the response repeats only the value that was asked. */
+async function checkLookups(harness: Harness, key: string, world: World, view: Seen) {
+  const values = [...world.indicators.map(({ value }) => value), 'http://host-9999-y.example/'];
+  const payload = JSON.stringify({ values });
+  const { data } = (
+    await harness.get('/bulk/lookup', {
+      method: 'QUERY',
+      key,
+      payload,
+      headers: { 'content-type': 'application/json' },
+    })
+  ).json();
+  const expected = [...world.indicators.map((one) => (view.visibleIds.has(one.id) ? [one] : [])), []];
+  expect(data.map(({ matches }: { matches: unknown[] }) => matches)).toEqual(
+    expected.map((found) => found.map((one) => ({ relation: 'exact', indicator: indicatorAnswer(one) }))),
+  );
+  expect(data.map(({ known }: { known: boolean }) => known)).toEqual(
+    expected.map(({ length }) => length > 0),
+  );
 }
 
 async function checkActors({ read, list }: Browse, world: World, view: Seen, pageSize: number) {

@@ -200,7 +200,7 @@ export function contextAnswer({ now, all, links }: Seen, indicator: WorldIndicat
         id: attribute.id,
         type: 'text',
         value: attribute.name,
-        ...{ name: null, description: null, category: null },
+        ...{ name: null, description: null, category: null, killChainPhases: [] },
         object: attribute.inObject === null ? null : { ...objectOf(attribute.inObject), relation: null },
         tlp: attribute.tlp,
       })),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { uuidv5 } from '../../src/model/identity.ts';
+import { indicatorId, uuidv5 } from '../../src/model/identity.ts';
+import { normalize } from '../../src/model/normalize.ts';
 import {
   CAMPAIGN_STATUSES,
   type CampaignStatus,
@@ -85,6 +86,13 @@ const NAMES = ['Zeta', 'alpha', 'Alpha', 'Ärger', 'ärger', 'a b', 'a-b', '_x',
 
 const ENTITY_NAMESPACE = '7d3a9c52-2b0e-4c55-8d39-9f2c1a0b7e64';
 const idOf = (kind: LinkKind, index: number) => uuidv5(`${kind}:${index}`, ENTITY_NAMESPACE);
+
+/** An indicator's value with its id. */
+function identified(type: IndicatorType, value: string): { id: string; value: string } {
+  const result = normalize(type, value);
+  if ('rejected' in result) throw new Error(`${type} ${value} is ${result.rejected}`);
+  return { id: indicatorId(type, result.normalized), value };
+}
 
 /** No index's value is part of another's. */
 function indicatorValue(type: IndicatorType, index: number, piece: string): string {
@@ -203,8 +211,7 @@ function build(given: Spec): World {
     ceiling: given.ceiling,
     indicators: given.indicators.map(({ piece, expires, lastSeen, enrichments, ...rest }, index) => ({
       ...rest,
-      id: idOf('indicator', index),
-      value: indicatorValue(rest.type, index, piece),
+      ...identified(rest.type, indicatorValue(rest.type, index, piece)),
       expiresAt: maybe(expires),
       firstSeen: at(lastSeen - DAY),
       lastSeen: at(lastSeen),
@@ -236,19 +243,22 @@ function build(given: Spec): World {
     })),
     links: [],
   };
-  const size: Record<LinkKind, number> = {
-    indicator: world.indicators.length,
-    actor: world.actors.length,
-    campaign: world.campaigns.length,
-    technique: world.techniques.length,
-    software: world.software.length,
-    report: world.reports.length,
-    attribute: world.attributes.length,
+  const objects: Record<LinkKind, { id: string }[]> = {
+    indicator: world.indicators,
+    actor: world.actors,
+    campaign: world.campaigns,
+    technique: world.techniques,
+    software: world.software,
+    report: world.reports,
+    attribute: world.attributes,
+  };
+  const objectAt = (kind: LinkKind, index: number) => {
+    const { id } = objects[kind][index % objects[kind].length] as { id: string };
+    return { kind, id };
   };
   const links = new Map<string, Link>();
   for (const { kind, from, to, tlp: marking } of given.links) {
-    const near = { kind: kind.from, id: idOf(kind.from, from % size[kind.from]) };
-    const far = { kind: kind.to, id: idOf(kind.to, to % size[kind.to]) };
+    const [near, far] = [objectAt(kind.from, from), objectAt(kind.to, to)];
     const link = { type: kind.type, from: near, to: far, tlp: marking };
     if (near.id !== far.id) links.set(`${near.id} ${kind.type} ${far.id}`, link);
   }
