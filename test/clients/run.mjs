@@ -30,13 +30,16 @@ async function startDemo(directory) {
   });
   const ended = new Promise((resolve) => demo.once('exit', resolve));
   let said = '';
-  for await (const text of demo.stdout.setEncoding('utf8')) {
-    said += text;
-    const [, url] = said.match(/listens on (http:\S+)/) ?? [];
-    const [, key] = said.match(/TIPLINE_KEY=(tip_\S+)\n/) ?? [];
-    if (url && key) return { url, key, stop: () => demo.kill() && ended };
-  }
-  throw new Error(`the demo ended: ${said}`);
+  // Its output stays open: the demo ends when it cannot print the rest.
+  return await new Promise((resolve, reject) => {
+    demo.stdout.setEncoding('utf8').on('data', (text) => {
+      said += text;
+      const [, url] = said.match(/listens on (http:\S+)/) ?? [];
+      const [, key] = said.match(/TIPLINE_KEY=(tip_\S+)\n/) ?? [];
+      if (url && key) resolve({ url, key, stop: () => demo.kill() && ended });
+    });
+    void ended.then(() => reject(new Error(`the demo ended: ${said}`)));
+  });
 }
 
 for (const name of ['generated', 'compiled']) rmSync(join(here, name), { recursive: true, force: true });
