@@ -1,4 +1,4 @@
-import { detectType } from '../model/detect-type.ts';
+import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
 import { INDICATOR_TYPES, type IndicatorType, type Severity } from '../model/vocabulary.ts';
@@ -92,12 +92,6 @@ export function normalizeAs(reading: Reading, value: string): NormalizeResult {
 export function certificateHash(type: HashType, value: string) {
   const normalized = normalize(type, value.replaceAll(':', ''));
   return 'rejected' in normalized ? normalized : { ...normalized, ofCertificate: true };
-}
-
-/** Normalizes a value whose type the file does not name. */
-export function normalizeDetected(value: string): NormalizeResult {
-  const type = detectType(value);
-  return type === null ? { rejected: 'type not recognized' } : normalize(type, value);
 }
 
 const NULL_WORDS = new Set(['', 'none', 'null', 'n/a', '-']);

@@ -1,7 +1,8 @@
+import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
 import type { Severity } from '../model/vocabulary.ts';
-import { normalizeAs, normalizeDetected, normalizeNamed, SEVERITY_BY_WORD } from './csv-types.ts';
+import { normalizeAs, normalizeNamed, SEVERITY_BY_WORD } from './csv-types.ts';
 import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
 import type { RecordResult } from './json-feed.ts';
 import type { JsonMap } from './maps.ts';

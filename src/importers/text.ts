@@ -1,7 +1,7 @@
-import { detectType } from '../model/detect-type.ts';
+import { detectType, normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
-import { normalizeAs, normalizeDetected } from './csv-types.ts';
+import { normalizeAs } from './csv-types.ts';
 import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
 import { jsonShape } from './json-stream.ts';
 import { readLines } from './lines.ts';

@@ -1,5 +1,5 @@
 import { isPublicSuffix, urlParts } from '../formats/url-parts.ts';
-import { detectType } from '../model/detect-type.ts';
+import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
@@ -23,13 +23,10 @@ export interface Candidate {
 
 /** Reads a value of any type, plain or defanged, by its form. */
 export function readValue(text: string): ReadValue | { unreadable: string } {
-  const type = detectType(text);
-  if (type === null)
-    return {
-      unreadable: 'The form of the value identifies no type, and it is not known as a value of any type.',
-    };
-  const result = normalize(type, text);
-  return 'rejected' in result ? { unreadable: `The value is ${result.rejected}.` } : result;
+  const result = normalizeDetected(text);
+  return 'type' in result
+    ? result
+    : { unreadable: 'The form of the value identifies no type, and it is not known as a value of any type.' };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { parse } from 'tldts';
 import { normalize } from './normalize.ts';
+import type { NormalizeResult } from './normalize-address.ts';
 import { refang } from './refang.ts';
 import { MAX_LENGTH } from './text.ts';
 import type { IndicatorType } from './vocabulary.ts';
@@ -38,6 +39,12 @@ export function detectType(raw: string): IndicatorType | null {
   }
   if (HOST_AND_PATH.test(text)) return detectByHostname('URL', raw);
   return text.includes(' ') ? null : detectByHostname('DOMAIN', raw);
+}
+
+/** Normalizes a value whose type nothing names. */
+export function normalizeDetected(value: string): NormalizeResult {
+  const type = detectType(value);
+  return type === null ? { rejected: 'type not recognized' } : normalize(type, value);
 }
 
 function detectByHostname(type: 'URL' | 'DOMAIN', raw: string): IndicatorType | null {
