@@ -51,6 +51,7 @@ import { MAX_HEADERS, readableUrl, routeTable } from './http/routing.ts';
 import { ErrorBody, VOCABULARIES } from './http/schema.ts';
 import { bodyValidator, parseQuerystring, queryValidator } from './http/validation.ts';
 import type { OpenImporter } from './importers/parser-threads.ts';
+import type { WidestNetworks } from './imports/import-context.ts';
 import { importRoutes } from './imports/imports.routes.ts';
 import { confidenceRoutes } from './indicators/confidence/confidence.routes.ts';
 import { indicatorPageRoutes } from './indicators/indicators.app.routes.ts';
@@ -106,6 +107,8 @@ export interface AppDeps {
   uploadDirectory: string;
   /** The maximum size of such a file. */
   uploadBytes: number;
+  /** The widest networks that imports accept. */
+  widest: WidestNetworks;
   /** Opens importers for those files. */
   openImporter: OpenImporter;
   /** Aborted when this process is about to stop: it still serves requests, with `Connection: close`. */
@@ -273,6 +276,7 @@ async function registerFeatures(
     by: accounts.by,
     directory: deps.uploadDirectory,
     maxBytes: deps.uploadBytes,
+    widest: deps.widest,
   });
   await app.register(confidenceRoutes, { db, by: accounts.by });
   await app.register(whitelistRoutes, { db, by: accounts.by });

@@ -235,7 +235,9 @@ function report(snapshot: Snapshot, skipped: Skipped): void {
   const left = Object.entries(others).map(([reason, count]) => `${count} ${reason}`);
   const without = left.length > 0 ? ` Skipped: ${left.join(', ')}.` : '';
   const beyond = limit === undefined ? '' : ` Beyond the limit: ${limit}.`;
-  process.stderr.write(`${rows} indicators written.${without}${beyond}\n`);
+  const parts =
+    skipped.parts > 0 ? ` Left out of listed networks, because they are whitelisted: ${skipped.parts}.` : '';
+  process.stderr.write(`${rows} indicators written.${without}${beyond}${parts}\n`);
 }
 
 const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);

@@ -1,10 +1,11 @@
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
+import { widestOf } from '../config/config.ts';
 import type { Database, Db } from '../db/database.ts';
 import { type Importer, UnreadableInput } from '../importers/importer.ts';
 import { fileInput, IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
-import { createCounts, type ImportCounts } from '../imports/import-context.ts';
+import { createCounts, type ImportCounts, type WidestNetworks } from '../imports/import-context.ts';
 import { ImportStopped, type RecordedRun, recordRun } from '../imports/import-runs.service.ts';
 import type { ImportFile, Interruption } from '../imports/imports.service.ts';
 import { runImport } from '../imports/run-import.ts';
@@ -67,9 +68,9 @@ async function importAll(paths: string[], options: ImportOptions, command: Comma
   for (const signal of END_SIGNALS) process.once(signal, interrupt);
   try {
     const problems = await withDatabase(
-      async (database) => {
+      async (database, config) => {
         await rejectConflictingDefaults(database.db, options, command);
-        return importInputs(database, inputs.files, options, counts, interrupted.signal);
+        return importInputs(database, inputs.files, options, counts, interrupted.signal, widestOf(config));
       },
       { creates: true },
     );
@@ -104,6 +105,7 @@ async function importInputs(
   options: ImportOptions,
   counts: ImportCounts,
   interrupted: AbortSignal,
+  widest: WidestNetworks,
 ): Promise<Interruption[]> {
   const { source, tlp, confidence, severity, dryRun = false } = options;
   const run = dryRun ? null : await startRecord(db, files, options, counts, new Date());
@@ -115,6 +117,7 @@ async function importInputs(
     dryRun,
     counts,
     tlpCeiling: 'RED',
+    widest,
     // No server can open an embedded database that this process holds.
     exclusive: kind === 'embedded' && !shared,
     signal: interrupted,

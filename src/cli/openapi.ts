@@ -52,6 +52,7 @@ async function renderOpenApiFiles() {
     webDirectory: null,
     uploadDirectory: '',
     uploadBytes: 0,
+    widest: { IPV4: 0, IPV6: 0 },
     openImporter: createImporter,
     stopping: new AbortController().signal,
     sessionSecret: '',

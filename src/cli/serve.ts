@@ -9,7 +9,7 @@ import { openOidc } from '../accounts/oidc.ts';
 import { trackLastUsed } from '../api-keys/known-keys.ts';
 import { type AppDeps, buildApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
-import { oidcConfig, publicAddressOf, readConfig } from '../config/config.ts';
+import { oidcConfig, publicAddressOf, readConfig, widestOf } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { createAccessTracker } from '../enrichment/access-tracker.ts';
@@ -135,6 +135,7 @@ export async function startServer(
       trustedProxies: config.trustedProxies,
       metricsToken: config.metricsToken,
       uploadBytes: config.uploadBytes,
+      widest: widestOf(config),
       publicAddress: publicAddressOf(config),
       oidc: provider && outbound && openOidc(provider, outbound, systemClock),
       database,

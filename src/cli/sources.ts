@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { widestOf } from '../config/config.ts';
 import type { Lifetimes } from '../model/statement.ts';
 import { systemReason } from '../model/system-error.ts';
 import { SEVERITIES, type Severity, TLPS, type Tlp } from '../model/vocabulary.ts';
@@ -248,6 +249,7 @@ async function run(
         secrets,
         directory: join(config.dataDirectory, 'fetched'),
         maxBytes: config.feedBytes,
+        widest: widestOf(config),
         version: VERSION,
         openImporter,
       };

@@ -124,15 +124,25 @@ async function toggle(name: string, enabled: boolean, options: Options): Promise
 
 async function check(text: string, { type, json }: Options): Promise<void> {
   const value = readValue(text, type);
-  const { hit, names } = await withDatabase(async ({ db }) => ({
-    hit: (await currentMatcher(db)).match(value.type, value.normalized),
+  const { hit, parts, names } = await withDatabase(async ({ db }) => ({
+    ...(await currentMatcher(db)).match(value.type, value.normalized),
     names: new Map((await findLists(db)).map(({ id, name }) => [id, name])),
   }));
   const by = hit && (names.get(hit.listId) ?? 'an entry of yours');
   if (json)
-    return print(JSON.stringify({ ...value, whitelisted: hit !== null, entry: hit?.entry ?? null, by }));
+    return print(
+      JSON.stringify({
+        ...value,
+        whitelisted: hit !== null,
+        entry: hit?.entry ?? null,
+        by,
+        whitelistedParts: parts,
+      }),
+    );
   const is = `${value.normalized} (${value.type}) is`;
-  print(hit ? `${is} whitelisted by ${hit.entry}, ${by}.` : `${is} not whitelisted.`);
+  if (hit) print(`${is} whitelisted by ${hit.entry}, ${by}.`);
+  else if (parts.length > 0) print(`${is} whitelisted in part: ${parts.join(', ')}.`);
+  else print(`${is} not whitelisted.`);
 }
 
 async function list({ json }: Options): Promise<void> {

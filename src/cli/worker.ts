@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { systemClock } from '../clock.ts';
-import { readConfig } from '../config/config.ts';
+import { readConfig, widestOf } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { openProviderClient } from '../enrichment/providers/provider-client.ts';
@@ -117,7 +117,7 @@ export function startWithRetry(open: () => Promise<Worker>, log: WorkerDeps['log
 
 /** Starts the worker with an outbound client, which `stop` closes too. */
 export async function openWorker(
-  config: SecretSettings & Pick<Config, 'outboundNetworks' | 'feedBytes'>,
+  config: SecretSettings & Pick<Config, 'outboundNetworks' | 'feedBytes' | 'widestIpv4' | 'widestIpv6'>,
   database: Database,
   rateLimits: RateLimitStore,
   { log, stats }: Pick<WorkerDeps, 'log' | 'stats'>,
@@ -142,6 +142,7 @@ export async function openWorker(
     stats,
     directory: join(config.dataDirectory, 'fetched'),
     maxBytes: config.feedBytes,
+    widest: widestOf(config),
     openImporter,
     version: VERSION,
   });

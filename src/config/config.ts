@@ -80,6 +80,11 @@ export function publicAddressOf({ publicAddress }: Pick<Config, 'publicAddress'>
   return publicAddress?.replace(/\/+$/, '') || null;
 }
 
+/** Returns the widest networks that imports accept, by type. */
+export function widestOf({ widestIpv4, widestIpv6 }: Pick<Config, 'widestIpv4' | 'widestIpv6'>) {
+  return { IPV4: widestIpv4, IPV6: widestIpv6 };
+}
+
 /** Returns the settings of the OpenID provider; null: none is configured. */
 export function oidcConfig(config: Config): OidcConfig | null {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = config;

@@ -145,6 +145,14 @@ export const SETTINGS = {
     default: '1024',
     meaning: 'most that one run of a feed may fetch, unpacked',
   }),
+  widestIpv4: setting('TIPLINE_WIDEST_IPV4', wholeNumber(1, 32), {
+    default: '8',
+    meaning: 'shortest prefix of an IPv4 network that imports accept',
+  }),
+  widestIpv6: setting('TIPLINE_WIDEST_IPV6', wholeNumber(1, 128), {
+    default: '19',
+    meaning: 'shortest prefix of an IPv6 network that imports accept',
+  }),
   outboundNetworks: setting('OUTBOUND_NETWORKS', networks, {
     default: '',
     example: '10.20.0.0/16',

@@ -75,6 +75,8 @@ export interface Tables {
     of_certificate: Generated<boolean>;
     has_records: Generated<boolean>;
     whitelisted: Generated<boolean>;
+    /** The whitelisted addresses and CIDR blocks within a network; null: none. */
+    whitelisted_parts: string[] | null;
     expired: Generated<boolean>;
     created_at: Date;
     revision: number;
@@ -206,6 +208,8 @@ export interface Tables {
     last_queried_at: Date | null;
     last_error: string | null;
   };
+  /** The lengths of the prefixes of networks. */
+  network_prefix: { type: IndicatorType; length: number };
   enrichment_request: {
     indicator_id: string;
     provider: string;

@@ -42,6 +42,7 @@ export function rowReader(columns: readonly Column[]): (fields: readonly string[
       modifiedAt: read(at.modifiedAt, parseInstant),
       forDetection: read(at.forDetection, isTrue),
       ofCertificate: read(at.ofCertificate, isTrue),
+      whitelistedParts: read(at.whitelistedParts, (text) => (text === '' ? [] : text.split(' '))),
       externalIds: read(at.externalIds, parseTextArray),
       records: read(at.records, toRecords),
       originalIds: read(at.originalIds, parseTextArray),
@@ -56,7 +57,7 @@ const COLUMNS: readonly Column[] = [
   ...(['id', 'number', 'version', 'type', 'value', 'normalized', 'confidence', 'severity', 'tlp'] as const),
   ...(['tags', 'source', 'firstSeen', 'lastSeen', 'expiresAt', 'createdAt', 'modifiedAt'] as const),
   ...(['forDetection', 'ofCertificate', 'externalIds', 'records', 'originalIds'] as const),
-  ...(['indicates', 'score', 'group'] as const),
+  ...(['indicates', 'score', 'group', 'whitelistedParts'] as const),
 ];
 
 /** Parses the records of each source. Most indicators have none. */

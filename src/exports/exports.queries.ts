@@ -21,7 +21,7 @@ import {
   written,
 } from './selection.queries.ts';
 
-/** Returns a digest of the indicators of each block of addresses; null: there are none. */
+/** Returns a digest of the addresses of each block of numbers that share a rule; null: there are none. */
 export async function digestAddressRules(
   db: Db,
   selection: Selection,
@@ -29,7 +29,7 @@ export async function digestAddressRules(
 ): Promise<RuleDigests | null> {
   const block = sql<number>`(indicator.number / ${sql.lit(BLOCK_SIZE)})`;
   const blocks = written(selected(db, selection), format)
-    .where(sql<SqlBool>`indicator.type in ('IPV4', 'IPV6')`)
+    .where(sql<SqlBool>`indicator.type in ('IPV4', 'IPV6') and whitelisted_parts is null`)
     .select([
       sql`${groupSid(0, 'IPV4')}::bigint + ${groupSid(1, 'IPV4') - groupSid(0, 'IPV4')}::bigint * ${block}
         + case indicator.type when 'IPV4' then 0 else ${groupSid(0, 'IPV6') - groupSid(0, 'IPV4')}::bigint end`.as(
@@ -114,6 +114,7 @@ function columnsOf(principal: Principal): Record<Exclude<Column, 'group'>, RawBu
     modifiedAt: sql`coalesce(indicator.modified_at, indicator.created_at)`,
     forDetection: sql`for_detection`,
     ofCertificate: sql`of_certificate`,
+    whitelistedParts: sql`coalesce(array_to_string(whitelisted_parts, ' '), '')`,
     externalIds: sql`coalesce((select array_agg(e.external_id order by e.external_id collate "C")
       from external_id as e where e.entity_id = indicator.id), '{}')`,
     records: sql`case when indicator.has_records then coalesce((

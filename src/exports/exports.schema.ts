@@ -239,6 +239,12 @@ export const EXPORT_HEADERS = {
       'How many of them the format leaves out and, as parameters, why: `5;cve=3;not-for-detection=2`. A trailer when ' +
       'this is known only at the end of the export: the first time that a format is written that omits single values.',
   },
+  'X-Whitelisted-Parts': {
+    type: 'integer',
+    description:
+      'How many whitelisted addresses and networks lists and rules leave out of the networks that they contain; absent: ' +
+      'none, or not known before the export has been written once.',
+  },
 };
 
 export const exportResponses = () =>

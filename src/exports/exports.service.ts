@@ -27,6 +27,8 @@ interface Prepared {
    * Returns how many of them the format leaves out, by reason; null: not known before the export is written.
    */
   skipped(): Record<string, number> | null;
+  /** Returns how many whitelisted parts of listed networks it leaves out; null: not known before it is written. */
+  whitelistedParts(): number | null;
   body: Spooled | null;
 }
 
@@ -134,6 +136,7 @@ export function exporter(
         tag,
         total: snapshot.info.total,
         skipped: skippedBy(format, snapshot.skipped, writing),
+        whitelistedParts: () => (writing?.isComplete ? writing.skipped.parts : null),
         body: ofBody,
         writing,
         revision: snapshot.revision,

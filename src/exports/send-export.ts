@@ -35,6 +35,8 @@ export async function sendExport(
   });
   const skipped = prepared.skipped();
   if (skipped) reply.header('x-skipped', skippedField(skipped));
+  const parts = prepared.whitelistedParts();
+  if (parts) reply.header('x-whitelisted-parts', String(parts));
   if (known) return reply.code(304).send();
   // HTTP/1.0 has no chunks, and trailers only follow these (RFC 9112 §7.1.2).
   if (!skipped && method === 'GET' && request.raw.httpVersion === '1.1')

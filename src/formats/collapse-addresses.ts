@@ -1,89 +1,67 @@
-import ipaddr from 'ipaddr.js';
+import {
+  type Address,
+  type AddressRange,
+  after,
+  blocksOf,
+  isWithin,
+  rangeOf,
+  withoutParts,
+} from '../model/address-ranges.ts';
 
-/** The widest prefixes that are listed: a wider network is an allocation of a registry, not a host or two. */
-const WIDEST = { 32: 8n, 128: 32n };
+/** The widest blocks that are listed: the widest that importers accept unless configured otherwise. */
+const WIDEST_IPV4 = 8;
+const WIDEST_IPV6 = 19;
 
-const [POINT, ZERO] = [0x2e, 0x30] as const;
-
-/** A number for IPv4, which costs a fraction of a bigint; a bigint for IPv6. */
-type Address = number | bigint;
-
-interface Run {
-  /** The first address as it was added. */
-  text: string;
-  first: Address;
-  last: Address;
+/** Adjacent addresses that have not been written yet. */
+interface Run extends AddressRange {
+  /** The value that contains all of them; null: none. */
+  text: string | null;
 }
 
 /**
- * Returns a collapser, which joins addresses that arrive in ascending order, IPv4 before IPv6, into the
- * fewest networks that contain exactly them, IPv4 none wider than /8 and IPv6 none wider than /32. It holds
- * only the current run of adjacent addresses, as its two ends.
+ * Returns a collapser, which joins addresses and CIDR blocks into the fewest blocks that contain exactly them; joined ones
+ * are not wider than /8 (IPv4) and /19 (IPv6). They arrive in the order of PostgreSQL's `inet`: ascending, a block before
+ * everything in it, IPv4 before IPv6. It holds only the current run of adjacent addresses, as its two ends.
  */
 export function addressCollapser() {
   let run: Run | null = null;
-  return {
-    /** Adds an address. @returns the networks that it completes, if any */
-    add(address: string): string[] {
-      const number = parse(address);
-      if (run !== null && (number === run.last || number === next(run.last))) {
-        run.last = number;
-        return [];
+  /** The last block of which parts are left out: all of it that may be listed is listed. */
+  let divided: AddressRange | null = null;
+  const append = (first: Address, last: Address, text: string | null): string[] => {
+    if (run !== null && typeof first === typeof run.last && first <= after(run.last)) {
+      if (last > run.last) {
+        run.last = last;
+        run.text = null;
       }
-      const complete = run === null ? [] : networks(run);
-      run = { text: address, first: number, last: number };
-      return complete;
+      return [];
+    }
+    const complete = run === null ? [] : written(run);
+    run = { first, last, text };
+    return complete;
+  };
+  return {
+    /**
+     * Adds an address or a block.
+     * @param parts parts of the block to leave out
+     * @returns the blocks that it completes, if any
+     */
+    add(value: string, parts: readonly string[] = []): string[] {
+      const range = rangeOf(value);
+      if (divided !== null && isWithin(range, divided)) return [];
+      if (parts.length === 0) return append(range.first, range.last, value);
+      divided = range;
+      return withoutParts(range, parts.map(rangeOf)).flatMap(({ first, last }) => append(first, last, null));
     },
-    /** Returns the remaining networks after the last address. */
+    /** Returns the remaining blocks after the last value. */
     end(): string[] {
-      const rest = run === null ? [] : networks(run);
+      const rest = run === null ? [] : written(run);
       run = null;
       return rest;
     },
   };
 }
 
-function parse(address: string): Address {
-  if (!address.includes(':')) return parseIpv4(address);
-  const bytes = ipaddr.parse(address).toByteArray();
-  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-}
-
-function parseIpv4(address: string): number {
-  let [before, octet] = [0, 0];
-  for (let i = 0; i < address.length; i++) {
-    const code = address.charCodeAt(i);
-    if (code === POINT) [before, octet] = [before * 256 + octet, 0];
-    else octet = octet * 10 + code - ZERO;
-  }
-  return before * 256 + octet;
-}
-
-function next(address: Address): Address {
-  return typeof address === 'bigint' ? address + 1n : address + 1;
-}
-
-/**
- * Splits a run into networks: from the lower end, each time the largest block that starts there and stays
- * within.
- */
-function networks({ text, first: from, last: to }: Run): string[] {
-  if (from === to) return [text];
-  const bits = typeof from === 'bigint' ? 128 : 32;
-  const [first, last] = [BigInt(from), BigInt(to)];
-  const found: string[] = [];
-  const most = BigInt(bits) - WIDEST[bits];
-  for (let start = first; start <= last; ) {
-    let size = 0n;
-    while (size < most && (start >> size) % 2n === 0n && start + (2n << size) - 1n <= last) size++;
-    const address = shown(bits, start);
-    found.push(size === 0n ? address : `${address}/${BigInt(bits) - size}`);
-    start += 1n << size;
-  }
-  return found;
-}
-
-function shown(bits: 32 | 128, number: bigint): string {
-  const bytes = [...Buffer.from(number.toString(16).padStart(bits / 4, '0'), 'hex')];
-  return bits === 32 ? new ipaddr.IPv4(bytes).toString() : new ipaddr.IPv6(bytes).toRFC5952String();
+function written(run: Run): string[] {
+  if (run.text !== null) return [run.text];
+  return blocksOf(run, typeof run.first === 'bigint' ? WIDEST_IPV6 : WIDEST_IPV4);
 }

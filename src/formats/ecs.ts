@@ -1,4 +1,5 @@
 import { parse } from 'tldts';
+import { isBlock } from '../model/address-ranges.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import {
   type ExportFormat,
@@ -140,10 +141,11 @@ export function ecsObservable(
   value: string,
 ): { type: string } & Record<string, unknown> {
   switch (type) {
+    // The field takes single addresses: a network is in `threat.indicator.name` only.
     case 'IPV4':
-      return { type: 'ipv4-addr', ip: value };
+      return { type: 'ipv4-addr', ...(!isBlock(value) && { ip: value }) };
     case 'IPV6':
-      return { type: 'ipv6-addr', ip: value };
+      return { type: 'ipv6-addr', ...(!isBlock(value) && { ip: value }) };
     case 'DOMAIN':
       return { type: 'domain-name', url: domainFields(value) };
     case 'URL':

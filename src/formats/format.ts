@@ -44,6 +44,8 @@ export interface ExportIndicator {
   forDetection: boolean;
   /** A hash is the fingerprint of an X.509 certificate; otherwise it is that of a file. */
   ofCertificate: boolean;
+  /** The whitelisted addresses and CIDR blocks within a network, in ascending order, which no list may contain. */
+  whitelistedParts: readonly string[];
   /** External ids, such as `indicator--0c7b…`, sorted. */
   externalIds: string[];
   /** The statements of its sources' records; those of the source that determines the confidence come first. */

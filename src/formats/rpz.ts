@@ -1,5 +1,6 @@
-import { BACKSLASH, copiedRows, LAST_PRINTABLE, LF, placeOf, put, TAB } from './copied-rows.ts';
+import { BACKSLASH, copiedRows, LAST_PRINTABLE, placeOf, put, TAB } from './copied-rows.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo, FormatEntry } from './format.ts';
+import { listedBlocks } from './listed-blocks.ts';
 import type { Skipped, SkipReason } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
 
@@ -7,7 +8,7 @@ const NXDOMAIN = Buffer.from(' CNAME .\n');
 const UNDER = Buffer.from('*.');
 const SINGLE = Buffer.from('32.');
 const IP_TRIGGER = Buffer.from('rpz-ip');
-const [POINT, DIGIT_4, LETTER_D] = [0x2e, 0x34, 0x44] as const;
+const [POINT, SLASH, DIGIT_4, LETTER_D] = [0x2e, 0x2f, 0x34, 0x44] as const;
 const TYPES = ['IPV4', 'IPV6', 'DOMAIN'] as const;
 const TTL = 300;
 const REFRESH = 3600;
@@ -40,7 +41,7 @@ export function rpzFormat(): ExportFormat {
     detectionOnly: true,
     skipsValues: true,
     order: 'number',
-    columns: ['type', 'value'],
+    columns: ['type', 'value', 'whitelistedParts'],
     reads: { changedAt: true },
     async *write(batches, info, skipped) {
       const writer = zoneWriter(skipped);
@@ -76,7 +77,7 @@ function zoneWriter(skipped: Skipped) {
   return {
     linesOf(row: ExportIndicator): string {
       const reason = row.type === 'DOMAIN' ? misfit(row.value) : null;
-      if (reason === null) return recordsOf(triggers(row));
+      if (reason === null) return recordsOf(triggers(row, skipped));
       skipped.add(reason);
       return '';
     },
@@ -97,7 +98,7 @@ function recordsFromCopy(source: Buffer, from: number, target: Buffer, to: numbe
   if (source[from] !== LETTER_D)
     return source[valueAt - 2] === DIGIT_4 ? ofAddress(source, valueAt, target, to) : -1;
   let end = valueAt;
-  for (let byte = source[end] as number; byte !== LF; byte = source[++end] as number)
+  for (let byte = source[end] as number; byte !== TAB; byte = source[++end] as number)
     if (byte === BACKSLASH || byte > LAST_PRINTABLE) return -1;
   const name = source.toString('latin1', valueAt, end);
   if (misfit(name) !== null || isPublicSuffix(name)) return -1;
@@ -108,7 +109,9 @@ function recordsFromCopy(source: Buffer, from: number, target: Buffer, to: numbe
 
 function ofAddress(source: Uint8Array, from: number, target: Uint8Array, to: number): number {
   let o = put(SINGLE, target, to);
-  for (let end = placeOf(LF, source, from); end > from; ) {
+  const valueEnd = placeOf(TAB, source, from);
+  for (let i = from; i < valueEnd; i++) if (source[i] === SLASH) return -1;
+  for (let end = valueEnd; end > from; ) {
     let start = end;
     while (start > from && source[start - 1] !== POINT) start--;
     o = copied(source, start, end, target, o);
@@ -139,10 +142,18 @@ function misfit(name: string): SkipReason | null {
   return TRIGGER_ZONE.test(name) ? 'reserved-name' : null;
 }
 
-function triggers({ type, value }: ExportIndicator): string[] {
-  if (type === 'IPV4') return [`32.${value.split('.').reverse().join('.')}.rpz-ip`];
-  if (type === 'IPV6') return [`128.${reversedGroups(value)}.rpz-ip`];
+function triggers(row: ExportIndicator, skipped: Skipped): string[] {
+  const { type, value } = row;
+  if (type === 'IPV4' || type === 'IPV6') return listedBlocks(row, skipped).map(addressTrigger);
   return isPublicSuffix(value) ? [value] : [value, `*.${value}`];
+}
+
+/** Returns the trigger of an address or a CIDR block: the length of its prefix, then its parts in reverse. */
+function addressTrigger(block: string): string {
+  const [address = '', bits] = block.split('/');
+  return address.includes(':')
+    ? `${bits ?? 128}.${reversedGroups(address)}.rpz-ip`
+    : `${bits ?? 32}.${address.split('.').reverse().join('.')}.rpz-ip`;
 }
 
 /**

@@ -10,6 +10,8 @@
  * - `public-suffix`: a public suffix, where the firewall would add the names below it
  * - `file-hash`: the hash of a file, where only fingerprints of certificates are compared
  * - `certificate`: the fingerprint of a certificate, where only hashes of files are compared
+ * - `network`: a network, where only single addresses are compared, or only some lengths of prefixes
+ * - `whitelisted-parts`: a network with so many whitelisted parts that a rule cannot hold the rest
  * - `limit`: beyond the limit of the request
  */
 export type SkipReason =
@@ -23,25 +25,39 @@ export type SkipReason =
   | 'public-suffix'
   | 'file-hash'
   | 'certificate'
+  | 'network'
+  | 'whitelisted-parts'
   | 'limit';
 
 /** The indicators that a format leaves out while it writes, by reason. */
 export class Skipped {
   readonly counts: Partial<Record<SkipReason, number>> = {};
+  /** The number of whitelisted addresses and networks within listed networks that are left out. */
+  parts = 0;
 
   add(reason: SkipReason): void {
     this.counts[reason] = (this.counts[reason] ?? 0) + 1;
   }
 
+  addParts(count: number): void {
+    this.parts += count;
+  }
+
   /**
-   * Returns a line for the end of a file with comments; '' when nothing is left out but what a limit excludes, which
+   * Returns lines for the end of a file with comments; '' when nothing is left out but what a limit excludes, which
    * the client asked for.
    * @param sign begins a comment
    */
   comment(sign: '#' | ';'): string {
     const { limit: _, ...others } = this.counts;
     const reasons = Object.entries(others).map(([reason, count]) => `${reason} ${count}`);
-    return reasons.length === 0 ? '' : `${sign} Left out: ${reasons.sort().join(', ')}\n`;
+    const lines = [
+      ...(reasons.length === 0 ? [] : [`Left out: ${reasons.sort().join(', ')}`]),
+      ...(this.parts === 0
+        ? []
+        : [`Left out of listed networks, because they are whitelisted: ${this.parts}`]),
+    ];
+    return lines.map((line) => `${sign} ${line}\n`).join('');
   }
 }
 

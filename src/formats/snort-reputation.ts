@@ -1,4 +1,5 @@
 import type { ExportFormat, ExportIndicator, ExportInfo } from './format.ts';
+import { listedBlocks } from './listed-blocks.ts';
 import { filesByType, listFile, type RowsOf, ruleTexts } from './rules/rows-by-type.ts';
 import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
 import type { Skipped } from './skipped.ts';
@@ -36,8 +37,8 @@ export function reputationFormat(rulesOf: (row: ExportIndicator) => string[]): E
   };
 
   async function* files(of: RowsOf, skipped: Skipped): AsyncGenerator<ArchiveFile> {
-    const addressLine = ({ value }: ExportIndicator) => {
-      if (!ANY_ADDRESS.has(value)) return `${value}\n`;
+    const addressLine = (row: ExportIndicator) => {
+      if (!ANY_ADDRESS.has(row.value)) return listedBlocks(row, skipped).join('\n').concat('\n');
       skipped.add('any-address');
       return '';
     };

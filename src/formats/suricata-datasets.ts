@@ -1,9 +1,11 @@
+import { isBlock } from '../model/address-ranges.ts';
 import { verdictOf } from '../model/confidence.ts';
 import { LIST_SIDS } from '../model/identity.ts';
 import { type ExportFormat, type ExportIndicator, type ExportInfo, indicatorPage } from './format.ts';
+import { listedBlocks } from './listed-blocks.ts';
 import { filesByType, listFile, type RowsOf, ruleTexts } from './rules/rows-by-type.ts';
 import { ANY_ADDRESS, RULE_COLUMNS } from './rules/rule-file.ts';
-import type { Skipped } from './skipped.ts';
+import { Skipped } from './skipped.ts';
 import { isPublicSuffix } from './url-parts.ts';
 import { type ArchiveFile, zipArchive } from './zip.ts';
 
@@ -56,13 +58,15 @@ interface Options {
   publicAddress: string | null;
   /** Returns the rules of an indicator that is in no list. */
   rulesOf(row: ExportIndicator): string[];
+  /** Returns the rules of a network. */
+  networkRules(row: ExportIndicator, skipped: Skipped): string;
 }
 
 /**
  * An archive for Suricata with lists of names, addresses, hashes and JA3 fingerprints, and the rules that read them. URLs,
  * user agents, certificates and public suffixes have rules of their own.
  */
-export function datasetsFormat({ ndjson, publicAddress, rulesOf }: Options): ExportFormat {
+export function datasetsFormat({ ndjson, publicAddress, rulesOf, networkRules }: Options): ExportFormat {
   return {
     mediaType: 'application/zip',
     extension: 'zip',
@@ -102,7 +106,14 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf }: Options): Exp
         return '';
       }
       // Scores are 1 to 127.
-      if (!ndjson) reputation.push(`${row.value},${CATEGORY},${Math.max(1, row.confidence)}\n`);
+      const score = Math.max(1, row.confidence);
+      if (!ndjson)
+        for (const block of listedBlocks(row, skipped)) reputation.push(`${block},${CATEGORY},${score}\n`);
+      // A set compares single addresses.
+      if (isBlock(row.value)) {
+        single.push(networkRules(row, ndjson ? skipped : NOT_COUNTED));
+        return '';
+      }
       return ndjson ? listed(row, row.value) : `${row.value}\n`;
     };
     for await (const file of listFile(addresses.file, of('IPV4', 'IPV6'), addressLine)) {
@@ -167,6 +178,9 @@ export function datasetsFormat({ ndjson, publicAddress, rulesOf }: Options): Exp
     return { name, type, file, isPlain: !ndjson };
   }
 }
+
+/** Counts nothing: the same parts have been counted for another file of the archive. */
+const NOT_COUNTED = Object.assign(new Skipped(), { addParts: () => {} });
 
 /** Addresses alert once a flow: a condition on an address alone would match every packet. */
 function addressRules(addresses: SetOfValues): string[] {

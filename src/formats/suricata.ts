@@ -1,5 +1,5 @@
 import type { ExportFormat, ExportIndicator, ExportOptions, FormatEntry } from './format.ts';
-import { aboutIndicator, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
+import { aboutIndicator, partialNetworkRules, type RuleLanguage, ruleFormat } from './rules/rule-file.ts';
 import { exactParts, pattern, type RuleRequest, ruleLine, ruleRequest } from './rules/rule-text.ts';
 import { datasetsFormat } from './suricata-datasets.ts';
 import { isPublicSuffix } from './url-parts.ts';
@@ -42,7 +42,12 @@ export function suricataFormat({
   publicAddress = null,
 }: Partial<Pick<ExportOptions, 'archive' | 'publicAddress'>> = {}): ExportFormat {
   if (archive === null) return ruleFormat(SURICATA);
-  return datasetsFormat({ ndjson: archive === 'datasets-ndjson', publicAddress, rulesOf: SURICATA.rulesOf });
+  return datasetsFormat({
+    ndjson: archive === 'datasets-ndjson',
+    publicAddress,
+    rulesOf: SURICATA.rulesOf,
+    networkRules: (row, skipped) => partialNetworkRules(SURICATA, row, skipped),
+  });
 }
 
 export const suricata: FormatEntry = {

@@ -1,8 +1,10 @@
+import { blocksOf, isBlock, prefixLength, rangeOf } from '../model/address-ranges.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { csvLine } from './csv.ts';
 import type { ExportIndicator, ListOptions, TxtStyle } from './format.ts';
 import { tlpName } from './format.ts';
-import type { SkipReason } from './skipped.ts';
+import { listedBlocks } from './listed-blocks.ts';
+import type { Skipped, SkipReason } from './skipped.ts';
 import { isPublicSuffix, type UrlParts, urlParts } from './url-parts.ts';
 
 /** The lines of a value, or why a list cannot hold it. */
@@ -13,12 +15,12 @@ export interface ListStyle {
   types: readonly IndicatorType[];
   /** The types that one list may contain, by kind, if the product takes one kind per list. */
   kinds: readonly (readonly IndicatorType[])[] | null;
-  /** Whether the product accepts networks, so that adjacent addresses may be joined. */
+  /** Whether the product reads any network, so that adjacent addresses may be joined. */
   networks: boolean;
   /** Returns the first line, given one of the types of the kind. */
   header?(kind: IndicatorType | null): string;
   /** Returns the lines of one value that is not joined with others. */
-  lines(row: ExportIndicator, options: Pick<ListOptions, 'wildcards'>): Lines;
+  lines(row: ExportIndicator, options: Pick<ListOptions, 'wildcards'>, skipped: Skipped): Lines;
   /** Whether a list of domains has wildcards for the names below each domain. */
   wildcards?: boolean;
   /** Whether the product reads lines that start with `#` as comments. */
@@ -35,13 +37,13 @@ const HASHES = ['MD5', 'SHA1', 'SHA256'] as const;
 const WEB_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss']);
 
 const VALUES = {
-  columns: ['type', 'value'],
+  columns: ['type', 'value', 'whitelistedParts'],
   mediaType: 'text/plain; charset=utf-8',
   extension: 'txt',
 } as const;
 
 /** For lists whose hashes are compared with those of files. */
-const WITH_HASHES = { ...VALUES, columns: ['type', 'value', 'ofCertificate'] } as const;
+const WITH_HASHES = { ...VALUES, columns: ['type', 'value', 'whitelistedParts', 'ofCertificate'] } as const;
 const NOT_OF_A_FILE: Lines = { skipped: 'certificate' };
 
 const kindsOf = <const K extends readonly (readonly IndicatorType[])[]>(...kinds: K) => ({
@@ -109,7 +111,7 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     networks: false,
     lines: wazuhLines,
     comments: false,
-    columns: ['type', 'value', 'severity', 'ofCertificate'],
+    columns: ['type', 'value', 'whitelistedParts', 'severity', 'ofCertificate'],
   },
   /**
    * Splunk Enterprise Security: the lookup of one of its threat collections, with the fields of that
@@ -128,7 +130,16 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     header: (kind) => csvLine(splunkFields(kind ?? 'IPV4'), false).trimEnd(),
     lines: splunkLines,
     comments: false,
-    columns: ['type', 'value', 'confidence', 'severity', 'tlp', 'source', 'ofCertificate'],
+    columns: [
+      'type',
+      'value',
+      'whitelistedParts',
+      'confidence',
+      'severity',
+      'tlp',
+      'source',
+      'ofCertificate',
+    ],
     mediaType: 'text/csv; charset=utf-8; header=present',
     extension: 'csv',
   },
@@ -180,6 +191,9 @@ function domainLines(name: string, { wildcards }: Pick<ListOptions, 'wildcards'>
   return wildcards ? [name, `*.${name}`] : [name];
 }
 
+const isNetwork = ({ type, value }: ExportIndicator) =>
+  (type === 'IPV4' || type === 'IPV6') && isBlock(value);
+
 function webUrl(value: string): UrlParts | null {
   const url = urlParts(value);
   return WEB_SCHEMES.has(url.scheme) ? url : null;
@@ -190,11 +204,38 @@ function withoutScheme({ host, port, path, query }: UrlParts): string {
   return `${port === null ? host : `${host}:${port}`}${path}${query}`;
 }
 
-function wazuhLines({ value, severity, ofCertificate }: ExportIndicator): Lines {
+function wazuhLines(row: ExportIndicator, _: unknown, skipped: Skipped): Lines {
+  const { value, severity, ofCertificate } = row;
   if (ofCertificate) return NOT_OF_A_FILE;
+  if (isNetwork(row)) {
+    const keys = listedBlocks(row, skipped).flatMap(wazuhKeys);
+    return keys.length > 0 && keys.length <= MAX_KEYS
+      ? keys.map((key) => `${key}:${severity.toLowerCase()}`)
+      : { skipped: 'network' };
+  }
   // Wazuh's reader has no escape for a quotation mark.
   if (value.includes('"')) return { skipped: 'characters' };
   return [`${value.includes(':') ? `"${value}"` : value}:${severity.toLowerCase()}`];
+}
+
+/** The maximum number of lines of a network. */
+const MAX_KEYS = 1024;
+
+/** Returns the keys of an IPv4 block: beginnings of addresses that end at a dot, or addresses. IPv6 has none. */
+function wazuhKeys(block: string): string[] {
+  if (block.includes(':')) return [];
+  if (!isBlock(block)) return [block];
+  const bits = prefixLength(block);
+  const octets = Math.ceil(bits / 8);
+  const size = 256 ** (4 - octets);
+  const { first } = rangeOf(block);
+  return Array.from({ length: 2 ** (octets * 8 - bits) }, (_, index) => {
+    const [address = ''] = blocksOf({
+      first: Number(first) + index * size,
+      last: Number(first) + index * size,
+    });
+    return octets === 4 ? address : `${address.split('.', octets).join('.')}.`;
+  });
 }
 
 /**
@@ -226,20 +267,20 @@ function splunkFields(type: IndicatorType): readonly string[] {
 }
 
 /** The weight is the confidence, at least 1. */
-function splunkLines(row: ExportIndicator): Lines {
+function splunkLines(row: ExportIndicator, _: unknown, skipped: Skipped): Lines {
   const { type, value, confidence, severity, tlp, source, ofCertificate } = row;
   if (ofCertificate) return NOT_OF_A_FILE;
   // A name is free text: it is placed where no spreadsheet reads it as a formula, and kept on one line.
   const name = source.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
-  const cells: Record<string, string> = {
-    [SPLUNK_FIELDS[type]?.value ?? '']: value,
+  const description = {
     description: `Severity ${severity}, confidence ${confidence}, TLP:${tlpName(tlp)}, source: ${name}`,
     weight: String(Math.max(1, confidence)),
   };
-  return [
-    csvLine(
+  return (isNetwork(row) ? listedBlocks(row, skipped) : [value]).map((listed) => {
+    const cells: Record<string, string> = { ...description, [SPLUNK_FIELDS[type]?.value ?? '']: listed };
+    return csvLine(
       splunkFields(type).map((field) => cells[field] ?? ''),
       false,
-    ).trimEnd(),
-  ];
+    ).trimEnd();
+  });
 }

@@ -10,6 +10,7 @@ import {
   TXT_STYLES,
 } from './format.ts';
 import { createLineDeduplicator } from './line-deduplicator.ts';
+import { listedBlocks } from './listed-blocks.ts';
 import type { Skipped } from './skipped.ts';
 import { LIST_STYLES } from './txt-styles.ts';
 
@@ -57,8 +58,12 @@ export const txt: FormatEntry = {
   open: txtFormat,
 };
 
-/** Writes each address on a line of its own, in the order of arrival. */
-const notCollapsed = () => ({ add: (address: string) => [address], end: (): string[] => [] });
+/** Writes each address and network on lines of its own, in the order of arrival. */
+const notCollapsed = () => ({
+  add: (value: string, whitelistedParts: readonly string[] = []) =>
+    listedBlocks({ value, whitelistedParts }, { addParts: () => {} }),
+  end: (): string[] => [],
+});
 
 /** Returns a writer that takes rows in the format's order, one after the other. */
 function listWriter(options: ListOptions, skipped: Skipped) {
@@ -69,7 +74,7 @@ function listWriter(options: ListOptions, skipped: Skipped) {
   let isBetweenAddresses = true;
   let room = limit?.count ?? Number.POSITIVE_INFINITY;
   const linesOf = (row: ExportIndicator) => {
-    const written = lines(row, options);
+    const written = lines(row, options, skipped);
     if ('skipped' in written) {
       skipped.add(written.skipped);
       return [];
@@ -91,7 +96,10 @@ function listWriter(options: ListOptions, skipped: Skipped) {
     begin: () => text(header ? [header(kind)] : []),
     linesOf(row: ExportIndicator): string {
       isBetweenAddresses = isAddress(row);
-      if (isBetweenAddresses && networks) return text(collapser.add(row.value));
+      if (isBetweenAddresses && networks) {
+        skipped.addParts(row.whitelistedParts.length);
+        return text(collapser.add(row.value, row.whitelistedParts));
+      }
       return text([...collapser.end(), ...linesOf(row)]);
     },
     end(): string {
@@ -117,11 +125,14 @@ function valueFromCopy({ isBetweenAddresses, addressLines }: ReturnType<typeof l
     let [i, o] = [placeOf(TAB, source, from) + 1, to];
     if (isBetweenAddresses()) {
       if (source[from] !== LETTER_I) return -1;
-      const lines = addressLines(source.toString('latin1', i, placeOf(LF, source, i)));
+      const end = placeOf(TAB, source, i);
+      // Of a network, parts may be left out.
+      if (source[end + 1] !== LF) return -1;
+      const lines = addressLines(source.toString('latin1', i, end));
       return lines === '' ? to : to + target.write(lines, to, 'latin1');
     }
     if (source[i] === POUND) return -1;
-    for (let byte = source[i] as number; byte !== LF; byte = source[++i] as number) {
+    for (let byte = source[i] as number; byte !== TAB; byte = source[++i] as number) {
       if (byte === BACKSLASH) return -1;
       target[o++] = byte;
     }

@@ -51,6 +51,7 @@ export function zeekFromCopy(isFirst: (url: string) => boolean, publicAddress: s
     let o = word(source, start, target, to);
     if (o < 0) return -1;
     const valueEnd = start + o - to;
+    if (type === ADDRESS && hasSlash(source, start, valueEnd)) return -1;
     o = put(type, target, o);
     const named = word(source, valueEnd + 1, target, o);
     if (named < 0) return -1;
@@ -65,18 +66,24 @@ export function zeekFromCopy(isFirst: (url: string) => boolean, publicAddress: s
       target[o++] = byte === UNDERLINE ? PLUS : byte;
     o = tags(source, i + 1, target, o);
     if (o < 0) return -1;
-    // Whether a hash is of a certificate, and the id.
+    // Whether a hash is of a certificate, the whitelisted parts of a network, and the id.
     i = placeOf(TAB, source, i + 1) + 1;
     if (source[i] === LETTER_T) return -1;
     if (page !== null) {
       o = put(page, target, o);
-      for (i += 2; source[i] !== LF; i++) target[o++] = source[i] as number;
+      for (i += 3; source[i] !== LF; i++) target[o++] = source[i] as number;
     }
     // Called only once the line is certain to be written, because `isFirst` remembers its argument.
     if (type === URL_TYPE && !isFirst(source.toString('latin1', start, valueEnd).toLowerCase())) return to;
     target[o++] = LF;
     return o;
   };
+}
+
+/** Whether a value is a network. */
+function hasSlash(source: Uint8Array, from: number, end: number): boolean {
+  for (let i = end - 1; i >= from; i--) if (source[i] === SLASH) return true;
+  return false;
 }
 
 /**

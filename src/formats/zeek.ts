@@ -1,3 +1,4 @@
+import { isBlock } from '../model/address-ranges.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import { copiedRows } from './copied-rows.ts';
 import {
@@ -9,6 +10,7 @@ import {
   tlpName,
 } from './format.ts';
 import { createLineDeduplicator } from './line-deduplicator.ts';
+import { listedBlocks } from './listed-blocks.ts';
 import type { Skipped, SkipReason } from './skipped.ts';
 import { urlParts } from './url-parts.ts';
 import { zeekFromCopy } from './zeek-from-copy.ts';
@@ -37,6 +39,7 @@ const COLUMNS = [
   'tlp',
   'tags',
   'ofCertificate',
+  'whitelistedParts',
 ] as const;
 
 /**
@@ -92,10 +95,16 @@ function lineWriter(skipped: Skipped, publicAddress: string | null) {
         skipped.add(seen.skipped);
         return '';
       }
+      if (isAddress(row)) {
+        return listedBlocks(row, skipped)
+          .map((block) => line(block, isBlock(block) ? 'SUBNET' : 'ADDR', row, publicAddress))
+          .join('');
+      }
+      const type = row.ofCertificate ? 'CERT_HASH' : (INTEL_TYPES.get(row.type) ?? '');
       const written = row.type === 'URL' ? seen.filter(([form = '']) => isFirst(form.toLowerCase())) : seen;
       return written
         .flat()
-        .map((indicator) => line(indicator, row, publicAddress))
+        .map((indicator) => line(indicator, type, row, publicAddress))
         .join('');
     },
   };
@@ -112,9 +121,10 @@ function seenAs({ type, value, ofCertificate }: ExportIndicator): string[][] | {
   return forms.length === 0 ? { skipped: 'not-http' } : forms;
 }
 
-function line(indicator: string, row: ExportIndicator, publicAddress: string | null): string {
-  const type = `Intel::${row.ofCertificate ? 'CERT_HASH' : INTEL_TYPES.get(row.type)}`;
-  const fields = [indicator, type, oneLine(row.source) || 'unnamed', description(row)];
+const isAddress = ({ type }: ExportIndicator) => type === 'IPV4' || type === 'IPV6';
+
+function line(indicator: string, type: string, row: ExportIndicator, publicAddress: string | null): string {
+  const fields = [indicator, `Intel::${type}`, oneLine(row.source) || 'unnamed', description(row)];
   if (publicAddress !== null) fields.push(indicatorPage(publicAddress, row.id));
   return `${fields.map(field).join('\t')}\n`;
 }

@@ -1,6 +1,7 @@
 import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
+import { normalizeEach } from '../model/normalize-range.ts';
 import { INDICATOR_TYPES, type IndicatorType, type Severity } from '../model/vocabulary.ts';
 import type { CsvColumns, ValueColumn } from './csv-columns.ts';
 import { parseDate, parseUsDate } from './dates.ts';
@@ -119,7 +120,8 @@ export function readRow(cells: string[], columns: CsvColumns): (IndicatorRecord 
   const results: NormalizeResult[] = [];
   for (const column of columns.values) {
     const value = cellOf(cells, column.index);
-    if (value !== null) results.push(normalizeCell(column, value, column.hasTypeColumn ? typeWord : null));
+    const word = column.hasTypeColumn ? typeWord : null;
+    if (value !== null) results.push(...normalizeEach(value, (one) => normalizeCell(column, one, word)));
   }
   if (results.length === 0) throw new RecordRejected('no value');
   return results.map((result) => ('rejected' in result ? result : { ...shared, ...result }));

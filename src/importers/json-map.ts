@@ -1,6 +1,7 @@
 import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
+import { normalizeEach } from '../model/normalize-range.ts';
 import type { Severity } from '../model/vocabulary.ts';
 import { normalizeAs, normalizeNamed, SEVERITY_BY_WORD } from './csv-types.ts';
 import { parseDate, parseUnixSeconds, parseUsDate } from './dates.ts';
@@ -29,21 +30,29 @@ export function readMapped(record: MappedRecord, map: JsonMap): RecordResult[] {
     const typeWord = value.typePath === undefined ? null : textAt(record, value.typePath);
     return valuesAt(record, value.path)
       .filter((found) => found !== null && found !== '')
-      .map((found) => observableOf(found, value.type, typeWord));
+      .flatMap((found) => observablesOf(found, value.type, typeWord));
   });
   if (observables.length === 0) throw new RecordRejected('no value');
   const stated = statedOf(record, map);
   return observables.map((observable) => indicatorRecord(observable, stated));
 }
 
-function observableOf(
+function observablesOf(
   value: unknown,
   type: JsonMap['values'][number]['type'],
   typeWord: string | null,
-): NormalizeResult {
+): NormalizeResult[] {
   // JSON often states an AS number as a number.
   const text = typeof value === 'number' && type === 'ASN' ? String(value) : value;
-  if (typeof text !== 'string') return { rejected: 'value is not text' };
+  if (typeof text !== 'string') return [{ rejected: 'value is not text' }];
+  return normalizeEach(text, (one) => observableOf(one, type, typeWord));
+}
+
+function observableOf(
+  text: string,
+  type: JsonMap['values'][number]['type'],
+  typeWord: string | null,
+): NormalizeResult {
   if (type === 'address') return normalizeAs('address', text);
   if (type !== undefined) return normalize(type, text);
   return typeWord === null ? normalizeDetected(text) : normalizeNamed(typeWord, text);

@@ -1,6 +1,7 @@
 import { uuidv5 } from '../model/identity.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
+import { normalizeEach } from '../model/normalize-range.ts';
 import type { MispObject, SourceRecord } from '../model/source-record.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { IndicatorType, Severity, Tlp } from '../model/vocabulary.ts';
@@ -284,7 +285,7 @@ function attributeObservables(type: string, attribute: Fields): NormalizeResult[
   const [first, second] = parts;
   const stated = field(attribute, 'value');
   const value = typeof stated === 'string' ? stated : '';
-  if (second === undefined) return [first(value)];
+  if (second === undefined) return normalizeEach(value, first);
   // A file name may contain a bar, a hash or an address never does.
   const bar = value.lastIndexOf('|');
   if (bar < 0) return [first(value), REJECTED_HALF];

@@ -237,6 +237,6 @@ function observableOf(indicator: Fields): NormalizeResult {
   const value = textOf(field(indicator, 'indicator'));
   if (type === null) throw new RecordRejected('no type');
   if (value === null) throw new RecordRejected('no value');
-  // A network is not an address: it is normalized as one so that the rejection states this.
+  // A network of either family.
   return type.toUpperCase() === 'CIDR' ? normalizeAs('address', value) : normalizeNamed(type, value);
 }

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { feodoImporter, malwareBazaarImporter, threatFoxImporter, urlhausImporter } from './abusech.ts';
+import { dropImporter, dshieldImporter } from './block-lists.ts';
 import { csvImporter } from './csv.ts';
 import { galaxyImporter } from './galaxy.ts';
 import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
@@ -29,6 +30,8 @@ export const IMPORTERS: readonly Importer[] = [
   kevImporter,
   otxImporter,
   galaxyImporter,
+  dropImporter,
+  dshieldImporter,
   textImporter(),
   csvImporter(),
 ];

@@ -229,7 +229,9 @@ function collect(pattern: Pattern): Observable[] {
 function collectTest(test: PatternTest): Observable[] {
   const type = typeOfPath(test);
   if (typeof type === 'object') return [type];
-  if (test.operator !== '=' && test.operator !== 'IN')
+  // A CIDR block: its addresses are a subset of it.
+  const isBlock = test.operator === 'ISSUBSET' && (type === 'IPV4' || type === 'IPV6' || type === hostType);
+  if (test.operator !== '=' && test.operator !== 'IN' && !isBlock)
     return [{ rejected: `operator not supported: ${test.operator}` }];
   const isOfCertificate = test.object === 'x509-certificate';
   return test.values.map((value) => {

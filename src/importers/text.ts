@@ -1,6 +1,7 @@
 import { detectType, normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
+import { normalizeEach } from '../model/normalize-range.ts';
 import { normalizeAs } from './csv-types.ts';
 import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
 import { jsonShape } from './json-stream.ts';
@@ -78,15 +79,16 @@ export function readTextLine(line: string, type: MappedType | null): NormalizeRe
 }
 
 function readValue(text: string, type: MappedType | null): NormalizeResult[] {
-  const whole = normalizeOf(type, text);
+  const results = normalizeEach(text, (value) => normalizeOf(type, value));
   const words = text.split(/\s+/);
   const [first = '', ...rest] = words;
-  if (rest.length === 0) return [whole];
+  if (rest.length === 0) return results;
   if (LOCAL_ADDRESSES.test(first) && rest.every((word) => detectType(word) !== null || OWN_NAMES.test(word)))
     return rest.filter((word) => !OWN_NAMES.test(word)).map((name) => normalizeOf(type ?? 'DOMAIN', name));
   // Defanged with blanks, `example [.] com`, the line is still one value.
-  if (!('rejected' in whole)) return [whole];
-  if (rest.every((word) => NUMBER.test(word))) return [normalizeOf(type, first)];
+  if (results.every((result) => !('rejected' in result))) return results;
+  if (rest.every((word) => NUMBER.test(word)))
+    return normalizeEach(first, (value) => normalizeOf(type, value));
   return [{ rejected: 'more than one value in the line' }];
 }
 

@@ -21,7 +21,14 @@ export interface ImportContext {
    * counted as new, so that counts do not reveal them.
    */
   tlpCeiling: Tlp;
+  widest: WidestNetworks;
   writer: LeaseHolder;
+}
+
+/** The shortest prefixes of networks that are accepted: a wider one is a mistake that would block half the Internet. */
+export interface WidestNetworks {
+  readonly IPV4: number;
+  readonly IPV6: number;
 }
 
 interface Planned {

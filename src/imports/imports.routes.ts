@@ -13,7 +13,7 @@ import { UnreadableInput } from '../importers/importer.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
 import { fileInput, IMPORTERS, recognizeFormat } from '../importers/recognize.ts';
 import { compareTlp } from '../model/statement.ts';
-import { createCounts } from './import-context.ts';
+import { createCounts, type WidestNetworks } from './import-context.ts';
 import { countRuns, findRejected, findRun, findRuns } from './import-runs.queries.ts';
 import { recordRun, stopRun } from './import-runs.service.ts';
 import * as operations from './imports.schema.ts';
@@ -27,6 +27,7 @@ interface Deps {
   /** The directory for uploaded files. */
   directory: string;
   maxBytes: number;
+  widest: WidestNetworks;
   openImporter: OpenImporter;
 }
 
@@ -94,7 +95,18 @@ export async function importRoutes(instance: FastifyInstance, deps: Deps): Promi
       const work = turns.execute(() =>
         runUpload(
           { db, clock: deps.clock, signal: stopping.signal, log },
-          { source, fileName, dryRun, file, importer, defaults, counts, run, tlpCeiling },
+          {
+            source,
+            fileName,
+            dryRun,
+            file,
+            importer,
+            defaults,
+            counts,
+            run,
+            tlpCeiling,
+            widest: deps.widest,
+          },
         ),
       );
       running.add(work);

@@ -11,8 +11,9 @@ import {
   type RelationshipRecord,
   UnreadableInput,
 } from '../importers/importer.ts';
+import { isBlock, prefixLength } from '../model/address-ranges.ts';
 import { compareTlp } from '../model/statement.ts';
-import type { ImportContext, ImportCounts } from './import-context.ts';
+import type { ImportContext, ImportCounts, WidestNetworks } from './import-context.ts';
 import { createDryRun, type DryRun, type LeaseHolder, NO_LEASE } from './import-context.ts';
 import { importEntities } from './import-entities.ts';
 import { importIndicators } from './import-indicators.ts';
@@ -220,7 +221,7 @@ function newBatch(): Batch {
 function addToBatch(
   record: ImportRecord,
   batch: Batch,
-  { counts, source, tlpCeiling }: ImportContext,
+  { counts, source, tlpCeiling, widest }: ImportContext,
   fileName: string,
 ): void {
   if (record.kind === 'rejected') {
@@ -233,6 +234,11 @@ function addToBatch(
     counts.reject(record.kind, 'marked above the TLP ceiling of the role', fileName);
     return;
   }
+  const tooWide = record.kind === 'indicator' ? widthProblem(record, widest) : null;
+  if (tooWide !== null) {
+    counts.reject('indicator', tooWide, fileName);
+    return;
+  }
   batch.size++;
   if (record.kind === 'indicator') batch.indicators.push(record);
   else if (record.kind === 'relationship') batch.relationships.push(record);
@@ -241,6 +247,12 @@ function addToBatch(
     records.push(record);
     batch.entities.set(record.kind, records);
   }
+}
+
+/** Returns why a network is rejected; null: it is accepted, or the value is none. */
+function widthProblem({ type, value }: IndicatorRecord, widest: WidestNetworks): string | null {
+  if ((type !== 'IPV4' && type !== 'IPV6') || !isBlock(value)) return null;
+  return prefixLength(value) < widest[type] ? `a network wider than /${widest[type]}` : null;
 }
 
 async function importBatch(context: ImportContext, batch: Batch, dryRunState: DryRun): Promise<void> {

@@ -80,7 +80,8 @@ interface Deps {
   log(error: unknown): void;
 }
 
-interface UploadJob extends Pick<ImportJob, 'source' | 'defaults' | 'dryRun' | 'counts' | 'tlpCeiling'> {
+interface UploadJob
+  extends Pick<ImportJob, 'source' | 'defaults' | 'dryRun' | 'counts' | 'tlpCeiling' | 'widest'> {
   file: Upload;
   fileName: string;
   importer: Importer;

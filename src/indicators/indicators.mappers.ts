@@ -39,6 +39,7 @@ export function toContext(row: ContextRow, now: Date): IndicatorContext {
     expiresAt: indicator.expiresAt ?? null,
     defanged: defang(row.type, row.value),
     normalizedValue: row.normalized,
+    whitelistedParts: row.whitelisted_parts ?? [],
     confidenceLocked: row.pinned_confidence !== null,
     source: { name: sourceName ?? '', type: row.source_kind },
     enrichmentSummary: summarize(enrichments, now),

@@ -192,6 +192,10 @@ export const IndicatorContext = Type.Object(
     value: Type.String({ description: 'The observable.' }),
     defanged: Type.String({ description: 'The value, safe to paste.' }),
     normalizedValue: Type.String({ description: 'The form that `q` is compared with.' }),
+    whitelistedParts: Type.Array(Type.String(), {
+      description:
+        'Of a network: the whitelisted addresses and networks within, which must not be blocked. Lists and rules leave them out.',
+    }),
     firstSeen,
     lastSeen,
     expiresAt,
@@ -278,6 +282,7 @@ export const IndicatorContext = Type.Object(
         value: '185.132.17.160',
         defanged: '185[.]132[.]17[.]160',
         normalizedValue: '185.132.17.160',
+        whitelistedParts: [],
         firstSeen: '2023-04-04T19:05:32.551Z',
         lastSeen: '2026-08-23T00:00:00.000Z',
         expiresAt: null,

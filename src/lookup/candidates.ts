@@ -1,10 +1,19 @@
 import { isPublicSuffix, urlParts } from '../formats/url-parts.ts';
+import { blocksAround } from '../model/address-ranges.ts';
 import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
+import { isIpv4 } from '../model/normalize-address.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
 /** How a listed indicator relates to the value that was asked for. */
-export const RELATIONS = ['exact', 'parent-domain', 'url-host', 'url-prefix', 'email-domain'] as const;
+export const RELATIONS = [
+  'exact',
+  'in-network',
+  'parent-domain',
+  'url-host',
+  'url-prefix',
+  'email-domain',
+] as const;
 export type Relation = (typeof RELATIONS)[number];
 
 /** A value as it was read. */
@@ -52,6 +61,33 @@ const MAX_PREFIXES = 32;
  */
 export function candidatesOf({ type, normalized }: ReadValue): Candidate[] {
   return [{ relation: 'exact', type, normalized }, ...relatedOf(type, normalized)];
+}
+
+type AddressValue = Pick<ReadValue, 'normalized'> & { type: 'IPV4' | 'IPV6' };
+
+/** Returns the address or network that a value is, or the address that is the host of a URL; null for all others. */
+export function addressOf({ type, normalized }: ReadValue): AddressValue | null {
+  if (type === 'IPV4' || type === 'IPV6') return { type, normalized };
+  if (type !== 'URL') return null;
+  const { host } = urlParts(normalized);
+  if (isIpv4(host)) return { type: 'IPV4', normalized: host };
+  const read = host.startsWith('[') ? normalize('IPV6', host) : null;
+  return read && 'type' in read ? { ...read, type: read.type as AddressValue['type'] } : null;
+}
+
+/**
+ * Returns the networks around an address or network, the smallest first.
+ * @param lengths the lengths of prefixes to try, descending, by type
+ */
+export function networksAround(
+  { type, normalized }: AddressValue,
+  lengths: ReadonlyMap<IndicatorType, number[]>,
+): Candidate[] {
+  return blocksAround(normalized, lengths.get(type) ?? []).map((block) => ({
+    relation: 'in-network',
+    type,
+    normalized: block,
+  }));
 }
 
 function relatedOf(type: IndicatorType, normalized: string): Candidate[] {

@@ -15,7 +15,8 @@ const filters = {
   ),
   related: Type.Boolean({
     default: true,
-    description: 'false: only the value itself, not the domains above it, the host or prefixes of a URL.',
+    description:
+      'false: only the value itself, not networks around it, domains above it, the host or prefixes of a URL.',
   }),
 };
 
@@ -66,7 +67,7 @@ export const BULK_BODIES = {
 const Match = Type.Object({
   relation: stringEnum(RELATIONS, {
     description:
-      'exact: the value itself. parent-domain: a listed domain above it. url-host: the host of the URL. url-prefix: a ' +
+      'exact: the value itself. in-network: a listed network around the address. parent-domain: a listed domain above it. url-host: the host of the URL. url-prefix: a ' +
       'listed folder above the URL, or the URL without its query. email-domain: the domain of the address.',
   }),
   indicator: ref(Indicator),

@@ -1,9 +1,23 @@
 import type { Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
-import { findIndicator, type IndicatorRow } from '../indicators/read/indicators.queries.ts';
+import {
+  findIndicator,
+  findPrefixLengths,
+  type IndicatorRow,
+} from '../indicators/read/indicators.queries.ts';
+import { isWithin, rangeOf } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
-import { candidatesOf, candidatesOfAnyType, type ReadValue, type Relation, readValue } from './candidates.ts';
+import {
+  addressOf,
+  type Candidate,
+  candidatesOf,
+  candidatesOfAnyType,
+  networksAround,
+  type ReadValue,
+  type Relation,
+  readValue,
+} from './candidates.ts';
 
 export interface LookupFilters {
   types?: readonly IndicatorType[] | undefined;
@@ -12,9 +26,11 @@ export interface LookupFilters {
   related: boolean;
 }
 
+type Found = IndicatorRow & { whitelisted_parts: string[] | null };
+
 interface Match {
   relation: Relation;
-  indicator: IndicatorRow;
+  indicator: Found;
 }
 
 /** The answer for a value; `read` is its reason if it could not be read. */
@@ -31,12 +47,30 @@ export function lookUp(
   values: readonly string[],
   filters: LookupFilters,
 ): Promise<LookedUp[]> {
-  const found = new Map<string, Promise<IndicatorRow | undefined>>();
+  const found = new Map<string, Promise<Found | undefined>>();
   const find = (type: IndicatorType, normalized: string) => {
     const id = indicatorId(type, normalized);
     const known = found.get(id) ?? findIndicator(db, principal, id);
     found.set(id, known);
     return known;
+  };
+  let lengths: ReturnType<typeof findPrefixLengths> | undefined;
+  const matchesAmong = async (candidates: readonly Candidate[]): Promise<Match[]> => {
+    const rows = await Promise.all(candidates.map(({ type, normalized }) => find(type, normalized)));
+    return candidates.flatMap(({ relation }, index) => {
+      const indicator = rows[index];
+      return indicator && isWanted(indicator) ? [{ relation, indicator }] : [];
+    });
+  };
+  /** A whitelisted part of a network is not known by it. */
+  const networkMatches = async (read: ReadValue): Promise<Match[]> => {
+    const address = addressOf(read);
+    if (address === null) return [];
+    lengths ??= findPrefixLengths(db);
+    const matches = await matchesAmong(networksAround(address, await lengths));
+    const asked = rangeOf(address.normalized);
+    const isWhitelisted = (part: string) => isWithin(asked, rangeOf(part));
+    return matches.filter(({ indicator }) => !indicator.whitelisted_parts?.some(isWhitelisted));
   };
   const isWanted = ({ type, confidence }: IndicatorRow) =>
     (filters.types?.includes(type) ?? true) && confidence >= (filters.minConfidence ?? 0);
@@ -45,11 +79,11 @@ export function lookUp(
       const read = readValue(asked);
       const all = 'unreadable' in read ? candidatesOfAnyType(asked) : candidatesOf(read);
       const candidates = all.filter(({ relation }) => filters.related || relation === 'exact');
-      const rows = await Promise.all(candidates.map(({ type, normalized }) => find(type, normalized)));
-      const matches = candidates.flatMap(({ relation }, index) => {
-        const indicator = rows[index];
-        return indicator && isWanted(indicator) ? [{ relation, indicator }] : [];
-      });
+      const [direct, around] = await Promise.all([
+        matchesAmong(candidates),
+        'unreadable' in read || !filters.related ? [] : networkMatches(read),
+      ]);
+      const matches = [...direct, ...around];
       const [first] = matches;
       return { asked, read: 'unreadable' in read && first ? first.indicator : read, matches };
     }),

@@ -1,6 +1,6 @@
 import { parse } from 'tldts';
 import { normalize } from './normalize.ts';
-import type { NormalizeResult } from './normalize-address.ts';
+import { isNetwork, type NormalizeResult } from './normalize-address.ts';
 import { refang } from './refang.ts';
 import { MAX_LENGTH } from './text.ts';
 import type { IndicatorType } from './vocabulary.ts';
@@ -44,8 +44,14 @@ export function detectType(raw: string): IndicatorType | null {
 /** Normalizes a value whose type nothing names. */
 export function normalizeDetected(value: string): NormalizeResult {
   const type = detectType(value);
-  return type === null ? { rejected: 'type not recognized' } : normalize(type, value);
+  if (type !== null) return normalize(type, value);
+  const network = NETWORK.test(value) && isNetwork(refang(value.trim()) ?? '');
+  return network
+    ? normalize(value.includes(':') ? 'IPV6' : 'IPV4', value)
+    : { rejected: 'type not recognized' };
 }
+
+const NETWORK = /^[\da-f:.\\[\](){}\s]{3,100}\/[\])}]?[\d.]{1,15}$/i;
 
 function detectByHostname(type: 'URL' | 'DOMAIN', raw: string): IndicatorType | null {
   const result = normalize(type, raw);

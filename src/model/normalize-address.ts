@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isBlock, parseAddress } from './address-ranges.ts';
 import { refangHost } from './refang.ts';
 import type { IndicatorType } from './vocabulary.ts';
 
@@ -21,10 +22,13 @@ const IPV6_WITH_PREFIX = /^([^/]{2,110})\/(\d{1,3})$/;
 const IPV6_RANGE = /^([^-]{2,45})-([^-]{2,45})$/;
 // Between the groups of an address, brackets and backslashes have no other meaning.
 const DEFANGED_COLON = /[({]:[)}]|\\:/g;
+/** The length of the prefix of IPv4-mapped addresses (RFC 4291 §2.5.5.2). */
+const MAPPED_BITS = 96;
 const ZONE = /%[^\s%]{1,64}$/;
 
 const MAX_PORT = 65535;
-const NETWORK = { rejected: 'a network, not an address' };
+const HOST_BITS = { rejected: 'a network with bits set behind its prefix' };
+const NO_PREFIX = { rejected: 'a network whose mask is no prefix' };
 const RANGE = { rejected: 'a range, not an address' };
 const NOT_IPV4 = { rejected: 'not an IPv4 address' };
 const NOT_IPV6 = { rejected: 'not an IPv6 address' };
@@ -34,8 +38,8 @@ export function isIpv4(text: string): boolean {
 }
 
 /**
- * Normalizes a dotted quad, without its port, /32 or last dot; an IPv4-mapped IPv6 address becomes the IPv4
- * address in it.
+ * Normalizes a dotted quad, without its port, /32 or last dot, or a CIDR block (RFC 4632 §3.1), also one with a netmask;
+ * an IPv4-mapped IPv6 address or block becomes the IPv4 one in it.
  */
 export function normalizeIpv4(text: string): NormalizeResult {
   if (IPV4.test(text)) return ipv4(text);
@@ -51,12 +55,14 @@ export function normalizeIpv4(text: string): NormalizeResult {
 
 /** Whether the text is a CIDR block or an address with a netmask, of more than one address. */
 export function isNetwork(text: string): boolean {
-  return normalizeIpv4(text) === NETWORK || normalizeIpv6(text) === NETWORK;
+  return [normalizeIpv4(text), normalizeIpv6(text)].some(
+    (result) => result === HOST_BITS || result === NO_PREFIX || ('type' in result && isBlock(result.value)),
+  );
 }
 
 function notIpv4(text: string): NormalizeResult {
   const [, address = '', mask = ''] = IPV4_WITH_MASK.exec(text) ?? [];
-  if (IPV4.test(address) && IPV4.test(mask)) return NETWORK;
+  if (IPV4.test(address) && IPV4.test(mask)) return ipv4WithMask(address, parseAddress(mask) as number);
   if (IPV4_RANGE.test(text)) return RANGE;
   return isInetAton(text) ? { rejected: 'ambiguous IPv4 address' } : NOT_IPV4;
 }
@@ -71,14 +77,29 @@ function isInetAton(text: string): boolean {
 
 function ipv4WithPortOrPrefix(address: string, port: number, prefix: number): NormalizeResult {
   if (!IPV4.test(address) || port > MAX_PORT || prefix > 32) return NOT_IPV4;
-  return prefix === 32 ? ipv4(address) : NETWORK;
+  return prefix === 32 ? ipv4(address) : ipv4Block(address, prefix);
+}
+
+/** A netmask is ones, then zeros. */
+function ipv4WithMask(address: string, mask: number): NormalizeResult {
+  const prefix = 32 - Math.log2(2 ** 32 - mask);
+  return Number.isInteger(prefix) ? ipv4WithPortOrPrefix(address, 0, prefix) : NO_PREFIX;
+}
+
+function ipv4Block(address: string, prefix: number): NormalizeResult {
+  return (parseAddress(address) as number) % 2 ** (32 - prefix) === 0
+    ? ipv4(`${address}/${prefix}`)
+    : HOST_BITS;
 }
 
 function ipv4(address: string): NormalizeResult {
   return { type: 'IPV4', value: address, normalized: address };
 }
 
-/** RFC 5952 §4; zone, brackets, port and /128 removed. An IPv4-mapped address comes back as IPV4. */
+/**
+ * RFC 5952 §4, alone or as the first address of a CIDR block (RFC 4291 §2.3); zone, brackets, port and /128 removed. An
+ * IPv4-mapped address or block comes back as IPV4.
+ */
 export function normalizeIpv6(text: string): NormalizeResult {
   const whole = refangHost(text.replace(DEFANGED_COLON, ':'));
   const bracketed = IPV6_BRACKETED.exec(whole);
@@ -90,7 +111,15 @@ export function normalizeIpv6(text: string): NormalizeResult {
   const address = ipv6(network[1] ?? '');
   const prefix = Number(network[2]);
   if ('rejected' in address || prefix > 128) return NOT_IPV6;
-  return prefix === 128 ? address : NETWORK;
+  if (prefix === 128) return address;
+  if (address.type === 'IPV4')
+    return prefix < MAPPED_BITS ? NOT_IPV6 : ipv4Block(address.value, prefix - MAPPED_BITS);
+  const hostBits = (parseAddress(address.value) as bigint) % (1n << BigInt(128 - prefix));
+  return hostBits === 0n ? block(address, prefix) : HOST_BITS;
+}
+
+function block({ type, value }: NormalizedIndicator, prefix: number): NormalizeResult {
+  return { type, value: `${value}/${prefix}`, normalized: `${value}/${prefix}` };
 }
 
 function isIpv6Range(text: string): boolean {

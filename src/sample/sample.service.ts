@@ -51,7 +51,14 @@ async function loadFile(db: Db, { file, source: name, ...defaults }: SampleFile,
   const importer = await recognizeFormat(input);
   if (!importer) throw new Error(`The sample file ${file} is not of a known format.`);
   const source = await ensureSource(db, name, 'sample', defaults, now);
-  const options = { source, now, dryRun: false, counts: createCounts(), tlpCeiling: 'RED' as const };
+  const options = {
+    source,
+    now,
+    dryRun: false,
+    counts: createCounts(),
+    tlpCeiling: 'RED' as const,
+    widest: { IPV4: 8, IPV6: 19 },
+  };
   const [interruption] = await importFiles(db, [{ importer, input }], options);
   if (interruption) throw new Error(`The sample file ${file} cannot be read: ${interruption.message}`);
 }

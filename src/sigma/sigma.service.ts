@@ -26,7 +26,7 @@ const SHAPE: ExportShape = {
   types: SIGMA_TYPES,
   detectionOnly: true,
   order: 'number',
-  columns: ['type', 'value', 'severity', 'tlp', 'modifiedAt', 'ofCertificate'],
+  columns: ['type', 'value', 'severity', 'tlp', 'modifiedAt', 'ofCertificate', 'whitelistedParts'],
   reads: { changedAt: true },
 };
 

@@ -91,6 +91,22 @@ const FEED_RULES = {
     isSnapshotList: true,
     importer: 'feodo',
   },
+  drop: {
+    ...file,
+    title:
+      'Spamhaus DROP: networks of criminals, a complete list; the same kind reads drop_v6.json and asndrop.json',
+    address: 'https://www.spamhaus.org/drop/drop_v4.json',
+    intervalSeconds: 24 * HOUR,
+    isSnapshotList: true,
+    importer: 'drop',
+  },
+  dshield: {
+    ...file,
+    title: 'DShield block list: the networks that attack most, a complete list',
+    address: 'https://feeds.dshield.org/block.txt',
+    isSnapshotList: true,
+    importer: 'dshield',
+  },
   kev: {
     ...file,
     title: 'CISA Known Exploited Vulnerabilities',

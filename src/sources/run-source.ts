@@ -6,7 +6,7 @@ import { type Importer, type IndicatorRecord, UnreadableInput } from '../importe
 import type { OpenImporter } from '../importers/parser-threads.ts';
 import { fileInput } from '../importers/recognize.ts';
 import type { AssertLease } from '../imports/import-context.ts';
-import { createCounts, type ImportCounts } from '../imports/import-context.ts';
+import { createCounts, type ImportCounts, type WidestNetworks } from '../imports/import-context.ts';
 import { importFiles } from '../imports/imports.service.ts';
 import { indicatorId } from '../model/identity.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -34,6 +34,8 @@ export interface RunDeps {
   directory: string;
   /** The maximum size of all responses of one run together, decoded, in bytes. */
   maxBytes: number;
+  /** The widest networks that are imported. */
+  widest: WidestNetworks;
   /** The version of the product: the memory of another version is discarded, because it may have imported less. */
   version: string;
   openImporter: OpenImporter;
@@ -84,7 +86,8 @@ export async function runSource(
     const memory = state.memory.version === deps.version ? state.memory : {};
     const fetched = await fetchFeed(deps, source, state.credentials, memory, directory, now, signal);
     const importer = deps.openImporter(rulesOf(source).importer, source.options);
-    const run = { source, importer, now, signal, allowShrink, guard: guardOf(id, token) };
+    const guard = guardOf(id, token);
+    const run = { source, importer, now, signal, allowShrink, guard, widest: deps.widest };
     const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
     const fetchState: FetchState = { ...fetched.memory, version: deps.version };
     await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: fetchState });
@@ -181,10 +184,11 @@ interface Run {
   signal: AbortSignal;
   allowShrink: boolean;
   guard: AssertLease;
+  widest: WidestNetworks;
 }
 
 async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts> {
-  const { source, importer, now, signal, guard } = run;
+  const { source, importer, now, signal, guard, widest } = run;
   const copy = fetched.whole
     ? { members: source.isSnapshotList, ids: new Set<string>(), repeated: new Set<string>() }
     : null;
@@ -203,6 +207,7 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
     dryRun: false,
     counts,
     tlpCeiling: 'RED',
+    widest,
     writer: { guard, runId: null },
     signal,
   });

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { blocksAround } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
 import type { IndexedRule } from './matching/matcher.ts';
 import type { Reach } from './matching/names.ts';
@@ -50,13 +51,30 @@ function ofName(name: string, reach: Reach): RawBuilder<unknown> {
   return sql`select id from indicator where type in ('DOMAIN', 'EMAIL', 'URL') and ${isHit}`;
 }
 
-/** An IPv4 address may be the host of a URL as an IPv4-mapped IPv6 address. */
-function inNetwork({ text, bits }: Network): RawBuilder<unknown>[] {
+/** Returns the ids that networks around those of these rules have, of which some may be indicators. */
+export function idsAround(rules: readonly IndexedRule[]): string[] {
+  return rules.flatMap((rule) => (rule.by === 'network' ? idsAroundNetwork(rule.network) : []));
+}
+
+function idsAroundNetwork({ text }: Network): string[] {
+  const type = text.includes(':') ? 'IPV6' : 'IPV4';
+  return blocksAround(text, LENGTHS).map((block) => indicatorId(type, block));
+}
+
+const LENGTHS = Array.from({ length: 128 }, (_, length) => length);
+
+/**
+ * Addresses and networks within, and networks around. An IPv4 address may be the host of a URL as an IPv4-mapped IPv6
+ * address.
+ */
+function inNetwork(network: Network): RawBuilder<unknown>[] {
+  const { text, bits } = network;
   const address = sql`value::inet`;
   const host = sql`indicator_url_address(type, normalized)`;
   const found = [
     sql`select id from indicator where type in ('IPV4', 'IPV6') and ${within(address, text)}`,
     sql`select id from indicator where ${within(host, text)}`,
+    sql`select id from indicator where id = any(${idsAroundNetwork(network)}::uuid[])`,
   ];
   if (text.includes(':')) return found;
   const mapped = `::ffff:${text.slice(0, text.indexOf('/'))}/${MAPPED_BITS + bits}`;

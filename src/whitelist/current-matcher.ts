@@ -1,5 +1,5 @@
 import type { Db } from '../db/database.ts';
-import { buildMatcher, type WhitelistMatcher } from './matching/matcher.ts';
+import { buildMatcher, type ListsMatcher, matcherOf, type WhitelistMatcher } from './matching/matcher.ts';
 import { parseWarninglist, type Warninglist } from './matching/warninglist.ts';
 import { findEnabledLists, findEntries, readEdition } from './whitelist.queries.ts';
 
@@ -10,8 +10,8 @@ const CACHED = 3;
  * Lists may have a million entries, which take seconds to parse: they are parsed again only after a list has
  * changed.
  */
-const ofLists = cachedByEdition();
-const ofAll = cachedByEdition();
+const ofLists = cachedByEdition<ListsMatcher>();
+const ofAll = cachedByEdition<WhitelistMatcher>();
 
 /**
  * Returns the matcher of the lists and entries as they are now. Building it takes seconds after a change of a
@@ -23,21 +23,23 @@ export async function currentMatcher(db: Db): Promise<WhitelistMatcher> {
     const entries = buildMatcher(await readEntries(db));
     const lists = await ofLists(db, listsEdition, async () => buildMatcher(await readLists(db)));
     // Operator entries take precedence over all lists.
-    return { match: (type, value) => entries.match(type, value) ?? lists.match(type, value) };
+    return matcherOf([entries, lists]);
   });
 }
-
-type Make = () => Promise<WhitelistMatcher>;
 
 /**
  * Caches matchers by edition. An edition never changes, so concurrent callers share one build. A caller
  * inside a transaction builds its own matcher: on the embedded engine, a build elsewhere would itself wait
  * for that transaction.
  */
-function cachedByEdition(): (db: Db, edition: string, make: Make) => Promise<WhitelistMatcher> {
-  const made = new Map<string, WhitelistMatcher>();
-  const making = new Map<string, Promise<WhitelistMatcher>>();
-  const keep = (edition: string, matcher: WhitelistMatcher) => {
+function cachedByEdition<Matcher>(): (
+  db: Db,
+  edition: string,
+  make: () => Promise<Matcher>,
+) => Promise<Matcher> {
+  const made = new Map<string, Matcher>();
+  const making = new Map<string, Promise<Matcher>>();
+  const keep = (edition: string, matcher: Matcher) => {
     made.set(edition, matcher);
     for (const old of [...made.keys()].slice(0, -CACHED)) made.delete(old);
     return matcher;

@@ -47,11 +47,12 @@ export async function reevaluateMatches(
 }
 
 function hasChanged(
-  { type, normalized, list_id, entry }: IndicatorMatch,
+  { type, normalized, list_id, entry, whitelisted_parts }: IndicatorMatch,
   matcher: WhitelistMatcher,
 ): boolean {
-  const hit = matcher.match(type, normalized);
-  return (hit?.listId ?? null) !== list_id || (hit?.entry ?? null) !== entry;
+  const { hit, parts } = matcher.match(type, normalized);
+  const isSameHit = (hit?.listId ?? null) === list_id && (hit?.entry ?? null) === entry;
+  return !isSameHit || parts.join() !== (whitelisted_parts ?? []).join();
 }
 
 /** Re-evaluates indicators against the current lists, each batch under its own revision. */

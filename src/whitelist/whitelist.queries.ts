@@ -220,10 +220,11 @@ export interface IndicatorMatch {
   normalized: string;
   list_id: string | null;
   entry: string | null;
+  whitelisted_parts: string[] | null;
 }
 
 const indicatorMatches = sql`
-  select indicator.id, indicator.type, indicator.normalized, hit.list_id, hit.entry
+  select indicator.id, indicator.type, indicator.normalized, hit.list_id, hit.entry, indicator.whitelisted_parts
   from indicator left join whitelist_hit as hit on hit.indicator_id = indicator.id`;
 
 /** Returns the next `most` indicators after the given one, by id. */

@@ -8,7 +8,7 @@ import type { Tables } from '../db/tables.ts';
 import { indicatorId, uuidv5 } from '../model/identity.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
-import { findCandidates } from './candidates.queries.ts';
+import { findCandidates, idsAround } from './candidates.queries.ts';
 import { type OperatorEntryRule, parseOperatorEntry } from './matching/entry.ts';
 import { candidatesOf } from './matching/matcher.ts';
 import { parseWarninglist } from './matching/warninglist.ts';
@@ -132,7 +132,9 @@ export async function removeEntry(
     };
   });
   const reevaluateHidden = async () => {
-    let changed = 0;
+    // Networks around it may be hidden by another entry together with it, or without it in part.
+    const around = idsAround(candidatesOf(entry.kind, entry.entry, entry.types) ?? []);
+    let changed = await reevaluateInBatches(db, around, by.now);
     for await (const ids of idPages((after) => findHiddenIds(db, entry.id, after, PAGE)))
       changed += await reevaluateInBatches(db, ids, by.now);
     return changed;

@@ -7,7 +7,7 @@ import { createCounts } from '../../src/imports/import-context.ts';
 import { type ImportOptions, importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource, newSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { type Harness, indicatorRecord, NOW, startHarness, WIDEST } from '../support/harness.ts';
 import { actorRecord, campaignRecord, relationshipRecord, reportRecord } from '../support/records.ts';
 
 const revision = async ({ db }: Harness) =>
@@ -32,6 +32,7 @@ async function importText(tipline: Harness, text: string, given: Given = {}) {
     dryRun,
     counts,
     tlpCeiling: 'RED',
+    widest: WIDEST,
     readers,
   });
   return { counts, indicators: counts.kinds.get('indicator'), interruption };
@@ -353,7 +354,14 @@ onEveryEngine((engine) => {
           input: { fileName: `file ${i}`, open: () => Readable.from([Buffer.from(text)]) },
         }),
       );
-      await importFiles(tipline.db, files, { source, now: NOW, dryRun: false, tlpCeiling: 'RED', counts });
+      await importFiles(tipline.db, files, {
+        source,
+        now: NOW,
+        dryRun: false,
+        tlpCeiling: 'RED',
+        widest: WIDEST,
+        counts,
+      });
       expect(counts.kinds.get('relationship')).toMatchObject({ read: 1, new: 1, rejected: 0 });
       await tipline.close();
     });
@@ -433,6 +441,7 @@ describe('a database failure', () => {
       now: NOW,
       dryRun: false,
       tlpCeiling: 'RED' as const,
+      widest: WIDEST,
       counts: createCounts(),
     };
     const importing = importFiles(

@@ -271,6 +271,7 @@ onEveryEngine((engine) => {
         value: 'evil.example.com',
         defanged: 'evil[.]example[.]com',
         normalizedValue: 'evil.example.com',
+        whitelistedParts: [],
         firstSeen: '2026-05-01T00:00:00.000Z',
         lastSeen: '2026-05-03T00:00:00.000Z',
         expiresAt: null,

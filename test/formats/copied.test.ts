@@ -71,6 +71,9 @@ const known = fc.constantFrom(
   exportIndicator(1, 'SHA1', 'ab'.repeat(20), { ofCertificate: true }),
   ...['198.51.100.8', '0.0.0.0', '255.255.255.255'].map((address) => exportIndicator(1, 'IPV4', address)),
   ...['::', '::1', '2001:db8::'].map((address) => exportIndicator(1, 'IPV6', address)),
+  ...['198.51.100.0/24', '0.0.0.0/8'].map((block) => exportIndicator(1, 'IPV4', block)),
+  exportIndicator(1, 'IPV4', '198.51.100.0/24', { whitelistedParts: ['198.51.100.8', '198.51.100.64/26'] }),
+  exportIndicator(1, 'IPV6', '2001:db8::/32', { whitelistedParts: ['2001:db8::/48'] }),
 );
 const fields = fc.record(
   {

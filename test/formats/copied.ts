@@ -45,7 +45,9 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n'
 /** PostgreSQL's manual: COPY, "Text Format". */
 function copyLine(row: ExportIndicator, columns: ExportFormat['columns']): string {
   return columns
-    .map((column) => fieldText(row[column] as FieldValue))
+    .map((column) =>
+      column === 'whitelistedParts' ? row.whitelistedParts.join(' ') : fieldText(row[column] as FieldValue),
+    )
     .map((field) => field.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? ''))
     .join('\t');
 }

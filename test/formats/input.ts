@@ -38,6 +38,7 @@ export function exportIndicator(
     createdAt: new Date('2026-05-21T00:00:00.000Z'),
     modifiedAt: new Date('2026-05-21T00:00:00.000Z'),
     forDetection: true,
+    whitelistedParts: [],
     ofCertificate: false,
     externalIds: [],
     records: [],

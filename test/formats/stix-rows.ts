@@ -71,6 +71,7 @@ function exportRow({ value, record, ids, statement }: Row): Omit<ExportIndicator
     version: 1,
     type: record.type,
     value,
+    whitelistedParts: [],
     normalized: record.normalized,
     source: SOURCE.name,
     createdAt: NOW,

@@ -256,7 +256,7 @@ describe('a MISP attribute', () => {
   });
 
   it.each([
-    [attribute('ip-dst', '192.0.2.0/24'), expect.any(String)],
+    [attribute('ip-dst', '192.0.2.1/24'), 'a network with bits set behind its prefix'],
     [attribute('filename|md5', 'a.exe'), 'composite value without its second part'],
     [attribute('domain', 'bad.example.com', { deleted: true }), 'deleted in its source'],
     [attribute('domain', 'bad.example.com', { deleted: '1' }), 'deleted in its source'],

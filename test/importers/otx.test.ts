@@ -86,7 +86,7 @@ describe('an OTX pulse', () => {
     ['Mutex', 'Global\\x', 'indicator MUTEX'],
     ['FilePath', 'C:\\a.exe', 'indicator FILENAME'],
     ['BitcoinAddress', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', 'indicator BTC_ADDRESS'],
-    ['CIDR', '192.0.2.0/24', 'rejected indicator: a network, not an address'],
+    ['CIDR', '192.0.2.0/24', 'indicator IPV4'],
     ['FileHash-PEHASH', 'a'.repeat(40), 'attribute'],
     ['FileHash-IMPHASH', 'a'.repeat(32), 'attribute'],
     ['YARA', 'x', 'attribute'],

@@ -44,7 +44,14 @@ describe('a line of a text list', () => {
     ['bad.example.com is bad', ['line 1: more than one value in the line']],
     ['192.0.2.1 192.0.2.2', ['line 1: more than one value in the line']],
     ['what', ['line 1: type not recognized']],
-    ['192.0.2.0/24', ['line 1: type not recognized']],
+    ['192.0.2.0/24', ['IPV4 192.0.2.0/24']],
+    ['192.0.2.0/24 ; SBL123456', ['IPV4 192.0.2.0/24']],
+    ['2001:db8::/32 # documentation', ['IPV6 2001:db8::/32']],
+    ['192.0.2.7/24', ['line 1: a network with bits set behind its prefix']],
+    ['2001:db8::7/32', ['line 1: a network with bits set behind its prefix']],
+    ['192.0.2.6-192.0.2.9', ['IPV4 192.0.2.6/31', 'IPV4 192.0.2.8/31']],
+    ['192.0.2.6 - 192.0.2.6 # one', ['IPV4 192.0.2.6']],
+    ['192.0.2.9-192.0.2.6', ['line 1: a range that ends before it begins']],
   ])('%j yields %j', async (line, expected) => {
     const outcome = await linesOf(line);
     // The detector may say more of a value than that it knows no type.

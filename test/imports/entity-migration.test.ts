@@ -6,7 +6,7 @@ import { createCounts } from '../../src/imports/import-context.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { nameKey } from '../../src/model/text.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
-import { NOW } from '../support/harness.ts';
+import { NOW, WIDEST } from '../support/harness.ts';
 import { type Db, emptyDatabases, migrateTo } from '../support/migrations.ts';
 import {
   actorRecord,
@@ -44,6 +44,7 @@ async function load(db: Db, source: string, records: ImportRecord[]) {
     now: NOW,
     dryRun: false,
     tlpCeiling: 'RED',
+    widest: WIDEST,
     counts,
   });
   return counts;

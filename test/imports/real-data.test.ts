@@ -7,7 +7,7 @@ import { importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { IMPORTED, OPTIONS, REFUSED } from '../importers/real-data-counts.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { NOW } from '../support/harness.ts';
+import { NOW, WIDEST } from '../support/harness.ts';
 import { REAL_DATA } from '../support/real-data.ts';
 
 const COUNTS_FILE = fileURLToPath(new URL('real-data-counts.json', import.meta.url));
@@ -50,6 +50,7 @@ onEveryEngine((engine) => {
             now: NOW,
             dryRun: false,
             tlpCeiling: 'RED',
+            widest: WIDEST,
             counts,
           });
           expect(broken).toEqual([]);

@@ -7,7 +7,7 @@ import { createCounts } from '../../src/imports/import-context.ts';
 import { importFiles } from '../../src/imports/imports.service.ts';
 import { ensureSource } from '../../src/sources/store/sources.queries.ts';
 import { onEveryEngine } from '../support/engines.ts';
-import { type Harness, NOW, startHarness } from '../support/harness.ts';
+import { type Harness, NOW, startHarness, WIDEST } from '../support/harness.ts';
 import { REAL_DATA } from '../support/real-data.ts';
 
 const FILES: Record<string, string> = {
@@ -44,6 +44,7 @@ onEveryEngine((engine) => {
       now: NOW,
       dryRun: false,
       tlpCeiling: 'RED',
+      widest: WIDEST,
       counts,
     });
     return counts.kinds.get('actor');

@@ -6,7 +6,7 @@ import type { SourceSettings } from '../../src/sources/source-settings.ts';
 import { saveSource } from '../../src/sources/sources.service.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
-import type { Harness } from '../support/harness.ts';
+import { type Harness, WIDEST } from '../support/harness.ts';
 
 export const SECRETS = secretBox('a secret of more than thirty-two characters', 'test');
 
@@ -33,6 +33,7 @@ export async function startFeeds(tipline: Harness, limits: { maxBytes?: number }
     secrets: SECRETS,
     directory: temporaryDirectory(),
     maxBytes: limits.maxBytes ?? 16 * 1024 * 1024,
+    widest: WIDEST,
     version: '1',
     openImporter: createImporter,
   };

@@ -39,10 +39,21 @@ describe('IPV4 notations', () => {
   ])('%j is 192.0.2.7', (raw) => expectValue('IPV4', raw, '192.0.2.7'));
 
   it.each([
-    ['192.0.2.0/255.255.255.0', 'a network, not an address'],
-    ['192.0.2.0/0.0.0.255', 'a network, not an address'],
-    ['192[.]0[.]2[.]0/24', 'a network, not an address'],
-    ['192.0.2.7/31', 'a network, not an address'],
+    ['192.0.2.0/24', '192.0.2.0/24'],
+    ['192[.]0[.]2[.]0/24', '192.0.2.0/24'],
+    ['192.0.2[.]0[/]24', '192.0.2.0/24'],
+    ['192.0.2.0/255.255.255.0', '192.0.2.0/24'],
+    ['192.0.2.6/31', '192.0.2.6/31'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['128.0.0.0/1', '128.0.0.0/1'],
+    ['::ffff:192.0.2.0/120', '192.0.2.0/24'],
+    ['192.0.2.7/255.255.255.255', '192.0.2.7'],
+  ])('the network %j is %s', (raw, value) => expectValue('IPV4', raw, value));
+
+  it.each([
+    ['192.0.2.7/255.255.255.0', 'a network with bits set behind its prefix'],
+    ['192.0.2.0/0.0.0.255', 'a network whose mask is no prefix'],
+    ['192.0.2.7/31', 'a network with bits set behind its prefix'],
     ['192.0.2.1-192.0.2.9', 'a range, not an address'],
     ['192.0.2.1 – 192.0.2.9', 'a range, not an address'],
     ['192.0.2.1-9', 'a range, not an address'],
@@ -106,10 +117,15 @@ describe('IPV6 notations', () => {
   ])('%j is %s', (raw, value) => expectValue('IPV6', raw, value));
 
   it.each([
-    ['2001:db8::/32', 'a network, not an address'],
-    ['2001[:]db8[::]/32', 'a network, not an address'],
-    ['fe80::1%eth0/64', 'a network, not an address'],
-    ['::ffff:192.0.2.0/120', 'a network, not an address'],
+    ['2001:DB8:0::/32', '2001:db8::/32'],
+    ['2001[:]db8[::]/32', '2001:db8::/32'],
+    ['::/0', '::/0'],
+    ['2001:db8::8/125', '2001:db8::8/125'],
+  ])('the network %j is %s', (raw, value) => expectValue('IPV6', raw, value));
+
+  it.each([
+    ['fe80::1%eth0/64', 'a network with bits set behind its prefix'],
+    ['::ffff:192.0.2.7/120', 'a network with bits set behind its prefix'],
     ['2001:db8::1-2001:db8::9', 'a range, not an address'],
     ['2001:db8:::7', 'not an IPv6 address'],
     ['2001:db8::7::', 'not an IPv6 address'],

@@ -24,8 +24,7 @@ describe('IPV4', () => {
   ])('%j is %s', (raw, value) => expectValue('IPV4', raw, value));
 
   it.each([
-    ['1.2.3.0/24', 'a network, not an address'],
-    ['0.0.0.0/0', 'a network, not an address'],
+    ['1.2.3.4/24', 'a network with bits set behind its prefix'],
     ['1.2.3.4/33', 'not an IPv4 address'],
     ['01.2.3.4', 'ambiguous IPv4 address'],
     ['010.8.8.8', 'ambiguous IPv4 address'],
@@ -63,7 +62,8 @@ describe('IPV6', () => {
   ])('%j is %s', (raw, value) => expectValue('IPV6', raw, value));
 
   it.each([
-    ['2001:db8::/32', 'a network, not an address'],
+    ['2001:db8::1/32', 'a network with bits set behind its prefix'],
+    ['::ffff:0:0/95', 'not an IPv6 address'],
     ['2001:db8::1/129', 'not an IPv6 address'],
     ['2001:db8::1::2', 'not an IPv6 address'],
     ['12345::', 'not an IPv6 address'],

@@ -128,6 +128,7 @@ export function contextAnswer({ now, all, links }: Seen, indicator: WorldIndicat
   return {
     ...shown,
     normalizedValue: normalizedOf(indicator),
+    whitelistedParts: [],
     confidenceLocked: indicator.pinned,
     source: { name, type: 'import' },
     enrichmentSummary: {

@@ -19,6 +19,8 @@ import type { TestEngine } from './engines.ts';
 import { handling, requireConditions } from './executed-statements.ts';
 
 export const METRICS_TOKEN = 'token-of-the-tests';
+/** The widest networks that the tests import: the defaults of the settings. */
+export const WIDEST = { IPV4: 8, IPV6: 19 };
 export const NOW = new Date('2026-06-01T12:00:00.000Z');
 
 export interface Harness extends Database {
@@ -73,6 +75,7 @@ export async function startHarness(
     webDirectory: null,
     uploadDirectory: temporaryDirectory(),
     uploadBytes: 1024 * 1024,
+    widest: WIDEST,
     openImporter: createImporter,
     stopping: new AbortController().signal,
     oidc: null,
@@ -126,6 +129,7 @@ export async function startHarness(
       now: clock.now,
       dryRun: false,
       tlpCeiling,
+      widest: WIDEST,
       counts,
       writer: { ...NO_LEASE, runId },
     });

@@ -27,7 +27,7 @@ export function hitIn(
   value: string,
   types?: readonly IndicatorType[],
 ): WhitelistHit | null {
-  return buildMatcher([{ id: 'list', list: listOf(kind, entries, types) }]).match(type, value);
+  return buildMatcher([{ id: 'list', list: listOf(kind, entries, types) }]).find(type, value);
 }
 
 export function parsed(json: unknown): ParsedWarninglist {

@@ -56,7 +56,7 @@ describe('for arbitrary lists and values', () => {
       fc.property(lists, fc.array(value, { maxLength: 20 }), (all, values) => {
         const matcher = buildMatcher(all);
         for (const { type, normalized } of values)
-          expect([type, normalized, matcher.match(type, normalized)]).toEqual([
+          expect([type, normalized, matcher.find(type, normalized)]).toEqual([
             type,
             normalized,
             naiveMatch(all, type, normalized),
@@ -82,7 +82,7 @@ describe('for arbitrary JSON', () => {
     fc.assert(
       fc.property(fc.oneof(loose, fc.jsonValue()), value, (json, { type, normalized }) => {
         const parsed = parseWarninglist(json);
-        if (!('rejected' in parsed)) buildMatcher([{ id: '', list: parsed }]).match(type, normalized);
+        if (!('rejected' in parsed)) buildMatcher([{ id: '', list: parsed }]).find(type, normalized);
       }),
       runs(500),
     );

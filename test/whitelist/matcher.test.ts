@@ -103,7 +103,7 @@ describe('the matcher', () => {
       { id: 'first', list: listOf('regex', ['/example/']) },
       { id: 'second', list: listOf('string', ['www.example.com']) },
     ]);
-    expect(matcher.match('DOMAIN', 'www.example.com')?.listId).toBe('first');
+    expect(matcher.find('DOMAIN', 'www.example.com')?.listId).toBe('first');
   });
 
   it('skips an equal entry of an earlier list for other types', () => {
@@ -111,7 +111,7 @@ describe('the matcher', () => {
       { id: 'domains', list: listOf('hostname', ['example.com'], ['DOMAIN']) },
       { id: 'mail', list: listOf('hostname', ['example.com'], ['EMAIL']) },
     ]);
-    expect(matcher.match('EMAIL', 'a@example.com')?.listId).toBe('mail');
+    expect(matcher.find('EMAIL', 'a@example.com')?.listId).toBe('mail');
   });
 
   it('returns the first matching entry of a list', () => {
@@ -121,7 +121,7 @@ describe('the matcher', () => {
   });
 
   it('matches nothing without lists', () => {
-    expect(buildMatcher([]).match('DOMAIN', 'example.com')).toBeNull();
+    expect(buildMatcher([]).find('DOMAIN', 'example.com')).toBeNull();
   });
 
   it('never throws for a value that was not normalized', () => {
@@ -140,6 +140,6 @@ describe('the matcher', () => {
       'x'.repeat(1e6),
     ])
       for (const type of ['URL', 'EMAIL', 'IPV4', 'IPV6', 'DOMAIN', 'MD5'] as const)
-        expect(matcher.match(type, value)).toBeNull();
+        expect(matcher.find(type, value)).toBeNull();
   });
 });

@@ -11,7 +11,7 @@ const matcher = buildMatcher(lists);
 function listHiding(type: IndicatorType, raw: string): string | undefined {
   const result = normalize(type, raw);
   if ('rejected' in result) throw new Error(result.rejected);
-  return matcher.match(result.type, result.normalized)?.listId;
+  return matcher.find(result.type, result.normalized)?.listId;
 }
 
 describe('the built-in warninglists', () => {

@@ -2,6 +2,8 @@ import { blockOf, groupSid, sidOf } from '../../model/identity.ts';
 import { mostRestrictive } from '../../model/statement.ts';
 import { type IndicatorType, SEVERITIES } from '../../model/vocabulary.ts';
 import type { ExportFormat, ExportIndicator, ExportInfo } from '../format.ts';
+import { listedBlocks } from '../listed-blocks.ts';
+import type { Skipped } from '../skipped.ts';
 import type { RuleDescription } from './rule-text.ts';
 
 /** The rule language of an engine. */
@@ -34,7 +36,7 @@ export interface RuleLanguage {
 const TYPES: readonly IndicatorType[] = ['IPV4', 'IPV6', 'DOMAIN', 'URL', 'USER_AGENT'];
 export const RULE_COLUMNS = [
   ...(['number', 'version', 'type', 'value', 'confidence', 'severity', 'tlp', 'source'] as const),
-  ...(['firstSeen', 'lastSeen', 'ofCertificate'] as const),
+  ...(['firstSeen', 'lastSeen', 'ofCertificate', 'whitelistedParts'] as const),
 ];
 const FAMILIES = ['IPV4', 'IPV6'] as const;
 
@@ -45,7 +47,8 @@ const PIECE_LENGTH = 65_536;
 
 /**
  * Rules by ascending number. The addresses of a block of numbers share the rules for each family, even if there is only
- * one, so that the rules of an address have the same sids whatever else is exported.
+ * one, so that the rules of an address have the same sids whatever else is exported. A network of which parts are
+ * whitelisted has rules of its own.
  */
 export function ruleFormat(language: RuleLanguage): ExportFormat {
   return {
@@ -70,6 +73,8 @@ export function ruleFormat(language: RuleLanguage): ExportFormat {
             text += rules.join('');
           } else if (ANY_ADDRESS.has(row.value)) {
             skipped.add('any-address');
+          } else if (row.whitelistedParts.length > 0) {
+            text += partialNetworkRules(language, row, skipped);
           } else {
             blocks.add(row);
           }
@@ -111,6 +116,22 @@ function groupedByBlock(language: RuleLanguage, changes: ExportInfo['addressRule
 
 function isAddress({ type }: ExportIndicator): boolean {
   return type === 'IPV4' || type === 'IPV6';
+}
+
+/** The maximum length of the addresses of a rule; Suricata reads lines of up to 8,192 characters. */
+const MAX_ADDRESSES = 6_000;
+
+/** Returns the rules for a network without its whitelisted parts; '' if it has too many of them. */
+export function partialNetworkRules(
+  language: Pick<RuleLanguage, 'addressRules'>,
+  row: ExportIndicator,
+  skipped: Skipped,
+): string {
+  const blocks = listedBlocks(row, skipped).filter((block) => !ANY_ADDRESS.has(block));
+  if (blocks.length > 0 && blocks.join().length <= MAX_ADDRESSES)
+    return language.addressRules(row.type as 'IPV4' | 'IPV6', blocks, (rule) => aboutIndicator(row, rule));
+  skipped.add('whitelisted-parts');
+  return '';
 }
 
 function addressRules(

@@ -1,5 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { isBlock } from '../../model/address-ranges.ts';
 import type { ExportIndicator } from '../format.ts';
+import { listedBlocks } from '../listed-blocks.ts';
 import { isPublicSuffix, urlParts } from '../url-parts.ts';
 import { type FilePlace, fileComparison, literal, type SigmaComparison } from './paths.ts';
 import { registryComparisons } from './registry.ts';
@@ -139,10 +141,17 @@ export function domainComparisons(field: string, name: string): SigmaComparison[
 }
 
 /**
- * Returns comparisons for an address; IPv6 in the form of RFC 5952 and, as Sysmon writes it, with all its
+ * Returns comparisons for an address, or a network without its whitelisted parts; IPv6 in the form of RFC 5952 and, as Sysmon writes it, with all its
  * zeros.
  */
-function addressComparisons(field: string, { type, value }: ExportIndicator): SigmaComparison[] {
+function addressComparisons(field: string, row: ExportIndicator): SigmaComparison[] {
+  const { type, value } = row;
+  if ((type === 'IPV4' || type === 'IPV6') && isBlock(value))
+    return listedBlocks(row, { addParts: () => {} }).map((block) => ({
+      selection: 'selection_network',
+      field: `${field}|cidr`,
+      pattern: isBlock(block) ? block : `${block}/${type === 'IPV4' ? 32 : 128}`,
+    }));
   if (type === 'IPV4') return [{ selection: 'selection_ipv4', field, pattern: value }];
   if (type !== 'IPV6') return [];
   return [value, ipaddr.parse(value).toNormalizedString()].map((pattern) => ({

@@ -176,9 +176,18 @@ export const findIndicator = batchLoader('indicator', (db, principal, whereIdIn)
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .select(COLUMNS)
+    .select('indicator.whitelisted_parts')
     .where(whereIdIn('indicator.id'))
     .where(visible('indicator', principal)),
 );
+
+/** Returns the lengths of the prefixes of networks, by type. */
+export async function findPrefixLengths(db: Db): Promise<Map<IndicatorType, number[]>> {
+  const rows = await db.selectFrom('network_prefix').selectAll().orderBy('length', 'desc').execute();
+  const lengths = new Map<IndicatorType, number[]>();
+  for (const { type, length } of rows) lengths.set(type, [...(lengths.get(type) ?? []), length]);
+  return lengths;
+}
 
 /** Returns the identity of an indicator for an analyst, who may also act on whitelisted and expired ones. */
 export async function findForAnalyst(
@@ -228,6 +237,7 @@ function contextOf(db: Db, principal: Principal) {
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .select(COLUMNS)
     .select(['indicator.normalized', 'indicator.pinned_confidence', 'source.kind as source_kind'])
+    .select('indicator.whitelisted_parts')
     .select((eb) => [
       jsonArrayFrom(
         eb

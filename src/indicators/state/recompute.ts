@@ -17,16 +17,17 @@ import {
  */
 export function recompute(known: LoadedIndicator, matcher: WhitelistMatcher, now: Date): StoredState {
   const { type, normalized, statements, scores, pinned, stored } = known;
-  const suppressedBy = matcher.match(type, normalized);
+  const { hit: suppressedBy, parts: whitelistedParts } = matcher.match(type, normalized);
+  const whitelist = { suppressedBy, whitelistedParts };
   if (statements.size > 0 || !stored)
-    return { ...resolve(type, [...statements.values()], scores, pinned), pinned, suppressedBy };
+    return { ...resolve(type, [...statements.values()], scores, pinned), pinned, ...whitelist };
   const { confidence, expiresAt } = stored;
   return {
     ...stored,
     confidence: pinned ?? confidence,
     pinned,
     expiresAt: expiresAt && expiresAt < now ? expiresAt : now,
-    suppressedBy,
+    ...whitelist,
   };
 }
 
@@ -87,6 +88,7 @@ function sameStored(a: StoredState, b: StoredState): boolean {
     a.hasRecords === b.hasRecords &&
     a.tags.length === b.tags.length &&
     a.tags.every((tag, i) => tag === b.tags[i]) &&
-    sameHit(a.suppressedBy, b.suppressedBy)
+    sameHit(a.suppressedBy, b.suppressedBy) &&
+    a.whitelistedParts.join() === b.whitelistedParts.join()
   );
 }

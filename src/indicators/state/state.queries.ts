@@ -2,6 +2,7 @@ import { type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import type { Db } from '../../db/database.ts';
 import { nextModifiedAt } from '../../db/expressions.ts';
 import type { Tables } from '../../db/tables.ts';
+import { isBlock, prefixLength } from '../../model/address-ranges.ts';
 import type { ResolvedIndicator, SourceStatement, Statement } from '../../model/statement.ts';
 import { searchText } from '../../model/text.ts';
 import type { IndicatorType } from '../../model/vocabulary.ts';
@@ -30,6 +31,8 @@ export interface StoredState extends ResolvedIndicator {
   pinned: number | null;
   /** The whitelist entry that suppresses it; null: none. */
   suppressedBy: WhitelistHit | null;
+  /** The whitelisted addresses and CIDR blocks within a network. */
+  whitelistedParts: readonly string[];
 }
 
 export interface IndicatorWrite extends Pick<LoadedIndicator, 'type' | 'value' | 'normalized'> {
@@ -93,6 +96,7 @@ function knownOf(row: IndicatorRow): LoadedIndicator {
       hasRecords: row.has_records,
       pinned: row.pinned_confidence,
       suppressedBy: row.list_id && row.entry !== null ? { listId: row.list_id, entry: row.entry } : null,
+      whitelistedParts: row.whitelisted_parts ?? [],
     },
   };
 }
@@ -164,8 +168,20 @@ export async function writeIndicators(
   const fresh = writes.filter(({ number }) => number !== null);
   const changed = writes.filter(({ number }) => number === null);
   if (fresh.length > 0) await insertIndicators(trx, recordsetOf(fresh), revision, now);
+  await writePrefixes(trx, fresh);
   if (changed.length > 0) await updateIndicators(trx, recordsetOf(changed), revision, now);
   await writeHits(trx, writes);
+}
+
+async function writePrefixes(trx: Transaction<Tables>, fresh: readonly IndicatorWrite[]): Promise<void> {
+  const networks = fresh.filter(({ type, value }) => (type === 'IPV4' || type === 'IPV6') && isBlock(value));
+  if (networks.length === 0) return;
+  const prefixes = networks.map(({ type, value }) => ({ type, length: prefixLength(value) }));
+  await trx
+    .insertInto('network_prefix')
+    .values([...new Map(prefixes.map((prefix) => [`${prefix.type} ${prefix.length}`, prefix])).values()])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
@@ -190,12 +206,14 @@ function recordsetOf(writes: readonly IndicatorWrite[]): RawBuilder<unknown> {
       of_certificate: shown.ofCertificate,
       has_records: shown.hasRecords,
       whitelisted: shown.suppressedBy !== null,
+      whitelisted_parts: shown.whitelistedParts.length === 0 ? null : shown.whitelistedParts,
     }))
     .sort(byKey('id'));
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (id uuid, number bigint,
     type indicator_type, value text, normalized text, search_text text, confidence smallint,
     pinned_confidence smallint, severity severity, tlp tlp, tags text[], source_id uuid, first_seen timestamptz, last_seen timestamptz, expires_at timestamptz,
-    for_detection boolean, of_certificate boolean, has_records boolean, whitelisted boolean)`;
+    for_detection boolean, of_certificate boolean, has_records boolean, whitelisted boolean,
+    whitelisted_parts text[])`;
 }
 
 /** Returns the mark `expired` of a row: a row that is written after its expiry needs no sweep. */
@@ -209,10 +227,10 @@ async function insertIndicators(
 ): Promise<void> {
   await sql`
     insert into indicator (id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, expired,
-      created_at, revision)
+      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, whitelisted_parts,
+      expired, created_at, revision)
     select id, number, type, value, normalized, search_text, confidence, pinned_confidence, severity, tlp, tags,
-      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted,
+      source_id, first_seen, last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, whitelisted_parts,
       ${hasExpired(now)}, ${now}::timestamptz, ${revision}::bigint
     from ${recordset}
   `.execute(trx);
@@ -228,7 +246,7 @@ async function updateIndicators(
     update indicator set value = x.value, confidence = x.confidence, pinned_confidence = x.pinned_confidence,
       severity = x.severity, tlp = x.tlp, tags = x.tags, source_id = x.source_id, first_seen = x.first_seen, last_seen = x.last_seen, expires_at = x.expires_at,
       for_detection = x.for_detection, of_certificate = x.of_certificate, has_records = x.has_records,
-      whitelisted = x.whitelisted,
+      whitelisted = x.whitelisted, whitelisted_parts = x.whitelisted_parts,
       expired = ${hasExpired(now)} or (indicator.expired and x.expires_at is not distinct from indicator.expires_at),
       revision = ${revision}::bigint, version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', now)}
     from ${recordset} where indicator.id = x.id

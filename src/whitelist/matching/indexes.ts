@@ -28,6 +28,17 @@ export interface NetworkIndex {
    * none.
    */
   find(digits: string, typeBit: number): number;
+  /** Returns the same for a network that contains all addresses up to `last`. */
+  findAround(first: string, last: string, typeBit: number): number;
+  /** Returns the widest networks within these addresses, in lists with that type, in ascending order. */
+  findWithin(first: string, last: string, typeBit: number): FoundNetwork[];
+}
+
+/** A network of a list, with its lowest rank. */
+interface FoundNetwork {
+  first: string;
+  last: string;
+  rank: number;
 }
 
 interface Indexed {
@@ -54,16 +65,44 @@ export function networkTableKey({ digits, bits }: { digits: string; bits: number
 export function networkIndex(table: PriorityTable, ranks: Priorities): NetworkIndex {
   const networks = nested([...table.keys()].sort());
   const firsts = networks.map(({ key }) => key.slice(0, key.indexOf('/')));
+  const findAround = (first: string, last: string, typeBit: number) => {
+    let best = NO_MATCH;
+    for (let at = lastNotAfter(firsts, first); at !== -1; at = networks[at]?.around ?? -1) {
+      const network = networks[at] as Indexed;
+      if (last <= network.last) best = Math.min(best, highestPriority(table, network.key, typeBit, ranks));
+    }
+    return best;
+  };
   return {
-    find(digits, typeBit) {
-      let best = NO_MATCH;
-      for (let at = lastNotAfter(firsts, digits); at !== -1; at = networks[at]?.around ?? -1) {
-        const { key, last } = networks[at] as Indexed;
-        if (digits <= last) best = Math.min(best, highestPriority(table, key, typeBit, ranks));
+    find: (digits, typeBit) => findAround(digits, digits, typeBit),
+    findAround,
+    findWithin(first, last, typeBit) {
+      const found: FoundNetwork[] = [];
+      let end = '';
+      for (let at = lowerBoundOf(firsts, first); (firsts[at] ?? '~') <= last; at++) {
+        const network = networks[at] as Indexed;
+        // Networks are nested or disjoint: one within the last found adds nothing.
+        if (network.last <= end || network.last > last) continue;
+        const rank = highestPriority(table, network.key, typeBit, ranks);
+        if (rank === NO_MATCH) continue;
+        found.push({ first: firsts[at] as string, last: network.last, rank });
+        end = network.last;
       }
-      return best;
+      return found;
     },
   };
+}
+
+/** Returns the first index whose text does not sort before the given one. */
+function lowerBoundOf(sorted: readonly string[], text: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as string) < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function nested(sorted: readonly string[]): Indexed[] {

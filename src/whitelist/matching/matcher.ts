@@ -1,10 +1,25 @@
 import type { RE2JS } from 're2js';
+import {
+  type Address,
+  type AddressRange,
+  blocksOf,
+  isBlock,
+  joined,
+  rangeOf,
+} from '../../model/address-ranges.ts';
 import { MAX_LENGTH, searchText } from '../../model/text.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../../model/vocabulary.ts';
 import { readEntry } from './entry.ts';
-import { findName, type NameTables, networkIndex, networkTableKey, substringIndex } from './indexes.ts';
+import {
+  findName,
+  type NameTables,
+  type NetworkIndex,
+  networkIndex,
+  networkTableKey,
+  substringIndex,
+} from './indexes.ts';
 import { hostOf } from './names.ts';
-import { addressDigits } from './network.ts';
+import { addressDigits, blockDigits, IPV4_DIGITS } from './network.ts';
 import {
   addPriority,
   assignPriorities,
@@ -23,28 +38,98 @@ export interface WhitelistHit {
   entry: string;
 }
 
-export interface WhitelistMatcher {
+/** The effect of all lists on a value. */
+interface WhitelistMatch {
+  /** The entry that hides it; null: none. */
+  hit: WhitelistHit | null;
   /**
-   * Returns the first entry of the first list that matches a value that passed `normalize`; null for none.
+   * The whitelisted addresses and CIDR blocks within a network that is not hidden, in ascending order, joined where they
+   * touch.
    */
-  match(type: IndicatorType, normalized: string): WhitelistHit | null;
+  parts: readonly string[];
+}
+
+export interface WhitelistMatcher {
+  /** @param normalized a value that passed `normalize` */
+  match(type: IndicatorType, normalized: string): WhitelistMatch;
+}
+
+/** The matcher of some of the lists. */
+export interface ListsMatcher {
+  /** Returns the first entry of the first list that matches the whole value; null for none. */
+  find(type: IndicatorType, normalized: string): WhitelistHit | null;
+  /** Returns the whitelisted networks within a network. */
+  findWithin(type: IndicatorType, normalized: string): { range: AddressRange; hit: WhitelistHit }[];
 }
 
 /**
- * Builds the matcher of all lists. Entries that `parseWarninglist` would reject have no effect. The lists
- * must not change afterwards. Takes about as long as parsing the lists: seconds for a million entries.
+ * Returns the matcher of several groups of lists, of which the first takes precedence. A network is hidden by an entry
+ * that contains it, or by entries that together contain all its addresses.
  */
-export function buildMatcher(lists: readonly { id: string; list: Warninglist }[]): WhitelistMatcher {
-  const ranks = assignPriorities(lists);
-  const lowestRank = search(fillTables(lists, ranks), ranks);
+export function matcherOf(groups: readonly ListsMatcher[]): WhitelistMatcher {
   return {
     match(type, normalized) {
+      for (const group of groups) {
+        const hit = group.find(type, normalized);
+        if (hit) return { hit, parts: [] };
+      }
+      if (!isNetwork(type, normalized)) return NOT_WHITELISTED;
+      const within = groups.flatMap((group) => group.findWithin(type, normalized));
+      if (within.length === 0) return NOT_WHITELISTED;
+      const whole = rangeOf(normalized);
+      const parts = joined(within.map(({ range }) => range));
+      const isCovered = parts[0]?.first === whole.first && parts[0].last === whole.last;
+      return isCovered
+        ? { hit: within[0]?.hit ?? null, parts: [] }
+        : { hit: null, parts: parts.flatMap((part) => blocksOf(part)) };
+    },
+  };
+}
+
+const NOT_WHITELISTED: WhitelistMatch = { hit: null, parts: [] };
+
+const isNetwork = (type: IndicatorType, normalized: string) =>
+  (type === 'IPV4' || type === 'IPV6') && isBlock(normalized);
+
+/**
+ * Builds the matcher of lists. Entries that `parseWarninglist` would reject have no effect. The lists
+ * must not change afterwards. Takes about as long as parsing the lists: seconds for a million entries.
+ */
+export function buildMatcher(lists: readonly { id: string; list: Warninglist }[]): ListsMatcher {
+  const ranks = assignPriorities(lists);
+  const tables = fillTables(lists, ranks);
+  const indexes = {
+    ipv4: networkIndex(tables.networks.ipv4, ranks),
+    ipv6: networkIndex(tables.networks.ipv6, ranks),
+  };
+  const lowestRank = search(tables, indexes, ranks);
+  return {
+    find(type, normalized) {
       if (normalized.length > MAX_LENGTH) return null;
       const rank = lowestRank(type, normalized);
       return rank === NO_MATCH ? null : ranks.hitOf(rank);
     },
+    findWithin(type, normalized) {
+      const block = blockDigits(normalized);
+      if (block === null) return [];
+      const found = indexFor(indexes, block.first).findWithin(block.first, block.last, TYPE_BIT[type]);
+      return found.map(({ first, last, rank }) => ({
+        range: { first: numberOf(first), last: numberOf(last) },
+        hit: ranks.hitOf(rank),
+      }));
+    },
   };
 }
+
+/** Returns the number of an address in hexadecimal digits. */
+function numberOf(digits: string): Address {
+  return digits.length === IPV4_DIGITS ? Number.parseInt(digits, 16) : BigInt(`0x${digits}`);
+}
+
+type NetworkIndexes = Readonly<Record<'ipv4' | 'ipv6', NetworkIndex>>;
+
+const indexFor = ({ ipv4, ipv6 }: NetworkIndexes, digits: string) =>
+  digits.length === IPV4_DIGITS ? ipv4 : ipv6;
 
 type Search = (type: IndicatorType, normalized: string) => number;
 
@@ -52,8 +137,8 @@ type Search = (type: IndicatorType, normalized: string) => number;
  * Returns a function that finds the lowest rank among all matches of a value. Expressions are tried last
  * because they cost most.
  */
-function search(tables: RuleTables, ranks: Priorities): Search {
-  const byHost = hostSearch(tables, ranks);
+function search(tables: RuleTables, indexes: NetworkIndexes, ranks: Priorities): Search {
+  const byHost = hostSearch(tables, indexes, ranks);
   const byPart = partSearch(tables, ranks);
   return (type, normalized) => {
     const typeBit = TYPE_BIT[type];
@@ -71,13 +156,13 @@ function search(tables: RuleTables, ranks: Priorities): Search {
   };
 }
 
-function hostSearch({ names, networks }: RuleTables, ranks: Priorities) {
-  const ipv4 = networkIndex(networks.ipv4, ranks);
-  const ipv6 = networkIndex(networks.ipv6, ranks);
+function hostSearch({ names }: RuleTables, indexes: NetworkIndexes, ranks: Priorities) {
   return (host: string, typeBit: number): number => {
+    const block = host.includes('/') ? blockDigits(host) : null;
+    if (block) return indexFor(indexes, block.first).findAround(block.first, block.last, typeBit);
     const digits = addressDigits(host);
     if (digits === null) return findName(names, host, typeBit, ranks);
-    return (digits.length === 8 ? ipv4 : ipv6).find(digits, typeBit);
+    return indexFor(indexes, digits).find(digits, typeBit);
   };
 }
 
@@ -154,7 +239,7 @@ function addRule(tables: RuleTables, rule: Rule, rank: number, ranks: Priorities
       addPriority(tables.names[rule.reach], rule.name, rank, ranks);
       break;
     case 'network': {
-      const table = rule.network.digits.length === 8 ? tables.networks.ipv4 : tables.networks.ipv6;
+      const table = rule.network.digits.length === IPV4_DIGITS ? tables.networks.ipv4 : tables.networks.ipv6;
       addPriority(table, networkTableKey(rule.network), rank, ranks);
       break;
     }

@@ -9,7 +9,8 @@ export interface Network {
   text: string;
 }
 
-const IPV4_DIGITS = 8;
+/** Hexadecimal digits of an IPv4 address. */
+export const IPV4_DIGITS = 8;
 const MAPPED = '00000000000000000000ffff';
 const MAPPED_BITS = 96;
 const PREFIX = /^\d{1,3}$/;
@@ -66,6 +67,18 @@ function shortestPrefix(digits: string): number {
   const first = Number.parseInt(digits.charAt(0), 16);
   if (digits.length === IPV4_DIGITS) return first >= 0b1110 ? WIDEST_RESERVED : WIDEST[8];
   return first === 2 || first === 3 ? WIDEST[32] : WIDEST_RESERVED;
+}
+
+const BLOCK = /^([\da-f:.]{2,45})\/(\d{1,3})$/;
+
+/** Returns the digits of the first and the last address of a normalized CIDR block; null for any other text. */
+export function blockDigits(block: string): { first: string; last: string } | null {
+  const [, address = '', bits = ''] = BLOCK.exec(block) ?? [];
+  const first = address === '' ? null : addressDigits(address);
+  if (first === null || Number(bits) > first.length * 4) return null;
+  const host = BigInt(first.length * 4 - Number(bits));
+  const last = BigInt(`0x${first}`) + (1n << host) - 1n;
+  return { first, last: last.toString(16).padStart(first.length, '0') };
 }
 
 /** Returns the leading digits that all addresses of a network share. */

@@ -6,12 +6,14 @@ import { plural, visibleLines, visibleText } from '../../parts/format.ts';
 import { Section } from '../../parts/section.tsx';
 import { Note } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';
-import type { IndicatorDetail } from './indicator-detail.ts';
+import { type IndicatorDetail, isNetwork } from './indicator-detail.ts';
 
 /** Returns why an enrichment queued no provider. */
-function skipReason({ suppressedBy, expired, pendingProviders }: IndicatorDetail): string {
+function skipReason(indicator: IndicatorDetail): string {
+  const { suppressedBy, expired, pendingProviders } = indicator;
   if (suppressedBy || expired) return 'Not sent: hidden indicators are never shared with providers.';
   if (pendingProviders.length > 0) return `Already queued: ${pendingProviders.join(', ')}.`;
+  if (isNetwork(indicator)) return 'Not sent: providers are asked about single addresses only.';
   return 'No provider supports this type or TLP.';
 }
 

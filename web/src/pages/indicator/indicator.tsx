@@ -13,11 +13,12 @@ import { DetailsSection } from './details-section.tsx';
 import { Enrichments } from './enrichments.tsx';
 import { HiddenAlert } from './hidden-alert.tsx';
 import { IndicatorHistory } from './history.tsx';
-import type { IndicatorDetail } from './indicator-detail.ts';
+import { type IndicatorDetail, isNetwork } from './indicator-detail.ts';
 import { RelatedEntities } from './related-entities.tsx';
 import { SourceRecords } from './source-records.tsx';
 import { SourceTable } from './source-table.tsx';
 import { WhitelistButton } from './whitelist-button.tsx';
+import { WhitelistedParts } from './whitelisted-parts.tsx';
 
 /** Applies while a provider is still queued. */
 const POLL_MS = 3_000;
@@ -43,6 +44,7 @@ function IndicatorDetails({ indicator }: { indicator: IndicatorDetail }) {
         <Group gap="xs" mt={4}>
           <Text span inherit>
             {typeName(indicator.type)}
+            {isNetwork(indicator) && ' network'}
           </Text>
           <SeverityBadge severity={indicator.severity} />
           <TlpBadge tlp={indicator.tlp} />
@@ -58,6 +60,7 @@ function IndicatorDetails({ indicator }: { indicator: IndicatorDetail }) {
       }
     >
       <HiddenAlert indicator={indicator} />
+      <WhitelistedParts parts={indicator.whitelistedParts} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Confidence indicator={indicator} canPin={isAnalyst} />
         <DetailsSection indicator={indicator} />

@@ -1,0 +1,22 @@
+import { Alert, Spoiler, Text } from '@mantine/core';
+import { IconEyeOff } from '@tabler/icons-react';
+import { visibleText } from '../../parts/format.ts';
+
+/** The whitelisted addresses and networks within a network. */
+export function WhitelistedParts({ parts }: { parts: readonly string[] }) {
+  if (parts.length === 0) return null;
+  return (
+    <Alert color="yellow" icon={<IconEyeOff />} title="Whitelisted in part">
+      <Text size="sm" mb={4}>
+        Lists and rules contain this network without:
+      </Text>
+      <Spoiler maxHeight={88} showLabel="All" hideLabel="Show fewer">
+        {parts.map((part) => (
+          <Text key={part} size="sm" className="value">
+            {visibleText(part)}
+          </Text>
+        ))}
+      </Spoiler>
+    </Alert>
+  );
+}
