@@ -13,6 +13,7 @@ import type { LastUsed } from './api-keys/known-keys.ts';
 import { knownKeys } from './api-keys/known-keys.ts';
 import { auditRoutes } from './audit/audit.routes.ts';
 import { catalogueRoutes } from './catalogues/catalogues.routes.ts';
+import { openChangeFeed } from './changes/change-feed.ts';
 import type { Clock } from './clock.ts';
 import type { Database } from './db/database.ts';
 import { pingDatabase } from './db/database.ts';
@@ -53,6 +54,8 @@ import { bodyValidator, parseQuerystring, queryValidator } from './http/validati
 import type { OpenImporter } from './importers/parser-threads.ts';
 import type { WidestNetworks } from './imports/import-context.ts';
 import { importRoutes } from './imports/imports.routes.ts';
+import { changeRoutes } from './indicators/changes/changes.routes.ts';
+import { IndicatorChanges } from './indicators/changes/changes.schema.ts';
 import { confidenceRoutes } from './indicators/confidence/confidence.routes.ts';
 import { indicatorPageRoutes } from './indicators/indicators.app.routes.ts';
 import { exportRoutes, indicatorRoutes } from './indicators/indicators.routes.ts';
@@ -131,6 +134,7 @@ const SCHEMAS = [
   IndicatorList,
   IndicatorItem,
   IndicatorContext,
+  IndicatorChanges,
   LookupResult,
   LookupResults,
   Actor,
@@ -257,9 +261,11 @@ async function registerFeatures(
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   const failed = (error: Error) => app.log.error({ err: error }, 'export aborted');
+  const feed = openChangeFeed(deps.database, deps.sessionSecret, clock);
   const exports = exporter(deps.database, deps.spool, deps.publicAddress, failed);
-  await app.register(indicatorRoutes, { read, exporter: exports, interest: deps.accessTracker, cache });
-  await app.register(exportRoutes, { exporter: exports });
+  await app.register(indicatorRoutes, { read, exporter: exports, feed, interest: deps.accessTracker, cache });
+  await app.register(exportRoutes, { exporter: exports, feed });
+  await app.register(changeRoutes, { feed, stopping: deps.stopping });
   await app.register(lookupRoutes, { read, clock });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });

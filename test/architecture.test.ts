@@ -48,6 +48,7 @@ const ORDER = [
   'db',
   'http',
   'indicators/read',
+  'changes',
   'audit',
   'accounts',
   'api-keys',

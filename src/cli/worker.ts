@@ -117,7 +117,8 @@ export function startWithRetry(open: () => Promise<Worker>, log: WorkerDeps['log
 
 /** Starts the worker with an outbound client, which `stop` closes too. */
 export async function openWorker(
-  config: SecretSettings & Pick<Config, 'outboundNetworks' | 'feedBytes' | 'widestIpv4' | 'widestIpv6'>,
+  config: SecretSettings &
+    Pick<Config, 'outboundNetworks' | 'feedBytes' | 'widestIpv4' | 'widestIpv6' | 'changeDays'>,
   database: Database,
   rateLimits: RateLimitStore,
   { log, stats }: Pick<WorkerDeps, 'log' | 'stats'>,
@@ -143,6 +144,7 @@ export async function openWorker(
     directory: join(config.dataDirectory, 'fetched'),
     maxBytes: config.feedBytes,
     widest: widestOf(config),
+    changeDays: config.changeDays,
     openImporter,
     version: VERSION,
   });

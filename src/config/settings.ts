@@ -158,6 +158,10 @@ export const SETTINGS = {
     example: '10.20.0.0/16',
     meaning: 'private networks that feeds and providers may be in',
   }),
+  changeDays: setting('TIPLINE_CHANGE_DAYS', wholeNumber(1, 3_650), {
+    default: '30',
+    meaning: 'days for which a client of the change feed may be away and still go on from its cursor',
+  }),
   metricsToken: setting('METRICS_TOKEN', secret(/^\S{16,}$/, 'at least 16 characters long, without blanks'), {
     meaning: 'bearer token for `/metrics`, at least 16 characters; without it `/metrics` is closed',
   }),

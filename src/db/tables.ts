@@ -208,6 +208,40 @@ export interface Tables {
     last_queried_at: Date | null;
     last_error: string | null;
   };
+  /** Each revision, with a random token that identifies the history that it is part of. */
+  revision_log: { revision: number; token: string; committed_at: Generated<Date> };
+  /** States of indicators before their changes, from `from_revision` up to, but not including, `to_revision`. */
+  indicator_history: {
+    indicator_id: string;
+    from_revision: number;
+    to_revision: number;
+    tlp: Tlp;
+    whitelisted: boolean;
+    expires_at: Date | null;
+    severity: Severity;
+    confidence: number;
+    for_detection: boolean;
+    last_seen: Date;
+    tags: string[];
+  };
+  /** The same of links of indicators to actors and campaigns. */
+  link_history: {
+    from_id: string;
+    to_id: string;
+    from_kind: EntityKind;
+    to_kind: EntityKind;
+    tlp: Tlp;
+    from_revision: number;
+    to_revision: number;
+  };
+  /** The same of actors and campaigns. */
+  entity_history: {
+    id: string;
+    kind: EntityKind;
+    from_revision: number;
+    to_revision: number;
+    state: Jsonb<Record<string, unknown>>;
+  };
   /** The lengths of the prefixes of networks. */
   network_prefix: { type: IndicatorType; length: number };
   enrichment_request: {

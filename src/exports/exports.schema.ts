@@ -231,7 +231,16 @@ export const REFANGED_HEADER = {
   },
 };
 
+export const CHANGE_CURSOR_HEADER = {
+  'X-Change-Cursor': {
+    type: 'string',
+    description:
+      'For GET /api/v1/indicators/changes: the changes since this response. Of a list in pages, that of the first page.',
+  },
+};
+
 export const EXPORT_HEADERS = {
+  ...CHANGE_CURSOR_HEADER,
   'X-Total-Count': { type: 'integer', description: 'How many indicators match.' },
   'X-Skipped': {
     type: 'string',

@@ -18,7 +18,7 @@ export interface ExportRequest {
 }
 
 /** The metadata of an export, and its body if that was requested. */
-interface Prepared {
+export interface Prepared {
   /** For an entity tag: differs whenever the body differs. */
   tag: string;
   /** How many indicators match, on all pages together. */
@@ -29,6 +29,9 @@ interface Prepared {
   skipped(): Record<string, number> | null;
   /** Returns how many whitelisted parts of listed networks it leaves out; null: not known before it is written. */
   whitelistedParts(): number | null;
+  /** The revision and the instant of the snapshot, or of a later one of the same content. */
+  revision: number;
+  asOf: Date;
   body: Spooled | null;
 }
 
@@ -47,8 +50,6 @@ export interface Exporter {
 interface Entry extends Prepared {
   /** Writes the body, or wrote it before; null: it has never been written. */
   writing: Writing | null;
-  revision: number;
-  asOf: Date;
   validUntil: Date | null;
 }
 

@@ -1,19 +1,24 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CHANGE_CURSOR, type ChangeFeed } from '../changes/change-feed.ts';
 import { skippedField } from '../formats/skipped.ts';
 import { type ByteRange, matchesEtag, parseRange } from '../http/conditional.ts';
 import { ApiError } from '../http/errors.ts';
 import { NO_CACHE } from '../http/routes.ts';
-import type { Exporter, ExportRequest } from './exports.service.ts';
+import type { Exporter, ExportRequest, Prepared } from './exports.service.ts';
 import { ENCODINGS, type Encoding } from './spool.ts';
 import type { SpoolFile } from './spool-file.ts';
 
-/** Sends an export: as a whole, the requested range, 304, or for HEAD only the headers. */
+/**
+ * Sends an export: as a whole, the requested range, 304, or for HEAD only the headers.
+ * @param feed gives the cursor of the changes since; absent: there is none
+ */
 export async function sendExport(
   request: FastifyRequest,
   reply: FastifyReply,
   exporter: Exporter,
   wanted: ExportRequest,
+  feed?: Pick<ChangeFeed, 'cursorAfter'>,
 ): Promise<FastifyReply> {
   const { headers, method } = request;
   const encoding = preferredEncoding(request);
@@ -38,6 +43,7 @@ export async function sendExport(
   const parts = prepared.whitelistedParts();
   if (parts) reply.header('x-whitelisted-parts', String(parts));
   if (known) return reply.code(304).send();
+  if (feed) await setChangeCursor(reply, feed, wanted, prepared);
   // HTTP/1.0 has no chunks, and trailers only follow these (RFC 9112 §7.1.2).
   if (!skipped && method === 'GET' && request.raw.httpVersion === '1.1')
     reply.trailer('x-skipped', async () => skippedField(prepared.skipped() ?? {}));
@@ -48,6 +54,18 @@ export async function sendExport(
     ...(encoding !== 'identity' && { 'content-encoding': encoding }),
   });
   return sendFile(reply, method === 'HEAD', file, range);
+}
+
+/** A part of the matches is no copy that changes could be applied to. */
+async function setChangeCursor(
+  reply: FastifyReply,
+  feed: Pick<ChangeFeed, 'cursorAfter'>,
+  { selection }: ExportRequest,
+  { revision, asOf }: Prepared,
+): Promise<void> {
+  if (selection.page || selection.limit) return;
+  const cursor = await feed.cursorAfter({ ...selection.principal, now: asOf }, selection.filters, revision);
+  if (cursor !== null) reply.header(CHANGE_CURSOR, cursor);
 }
 
 /** @throws {ApiError} 416 for a range beyond the end */

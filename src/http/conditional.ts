@@ -37,6 +37,8 @@ function isUnchanged(request: FastifyRequest, reply: FastifyReply, payload: unkn
  * (RFC 9110 §15.4.5, RFC 9111 §4.3.4). Without them the response to a poll is less than half as long.
  */
 const NOT_WITH_304 = new Set([
+  // The client has one of its copy.
+  'x-change-cursor',
   'content-type',
   'content-security-policy',
   'cross-origin-opener-policy',

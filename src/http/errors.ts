@@ -23,6 +23,7 @@ const CATALOGUE = {
   not_acceptable: [406, 'No available media type matches the Accept header.'],
   request_timeout: [408, 'The request timed out.'],
   conflict: [409, 'Conflicts with the current state.'],
+  gone: [410, 'No longer available.'],
   content_too_large: [413, 'The body of the request is too large.'],
   uri_too_long: [414, 'The URL of the request is too long.'],
   unsupported_media_type: [415, 'The media type of the body is not supported here.'],

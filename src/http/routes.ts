@@ -27,6 +27,8 @@ const DESCRIPTIONS = {
   403: 'The API key lacks the scope, or may not be used from this address.',
   404: 'Not found, or not visible to this key.',
   406: 'No available media type matches the Accept header.',
+  409: 'Conflicts with the key of the request.',
+  410: 'No longer available.',
   413: 'The body is too large.',
   415: 'The media type of the body is not supported.',
   416: 'The range starts beyond the end of the content.',
@@ -40,7 +42,7 @@ const unchanged = Type.Unsafe({
   headers: rateHeaders,
 });
 
-type OwnError = 400 | 404 | 413 | 415 | 416;
+type OwnError = 400 | 404 | 409 | 410 | 413 | 415 | 416;
 
 /** Returns the responses of a route that needs a key: its own, those of all such routes, and these errors. */
 export function apiResponses<T extends TSchema>(

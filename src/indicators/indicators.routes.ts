@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { CHANGE_CURSOR, type ChangeFeed } from '../changes/change-feed.ts';
 import type { Read } from '../db/database.ts';
 import type { PageRequest } from '../db/expressions.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { AccessTracker } from '../enrichment/access-tracker.ts';
 import { exportRequest, pageOf } from '../exports/export-request.ts';
-import { exportResponses, REFANGED_HEADER } from '../exports/exports.schema.ts';
+import { CHANGE_CURSOR_HEADER, exportResponses, REFANGED_HEADER } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { FORMAT_NAMES, optionsFor } from '../formats/catalogue.ts';
@@ -33,13 +34,14 @@ const NOT_FOUND = 'There is no such indicator.';
 interface Options {
   read: Read;
   exporter: Exporter;
+  feed: Pick<ChangeFeed, 'cursorAfter'>;
   interest: Pick<AccessTracker, 'record'>;
   cache: { responses: ResponseCache; urls: CachedUrls };
 }
 
 export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
   app,
-  { read, exporter, interest, cache },
+  { read, exporter, feed, interest, cache },
 ) => {
   const readDetail: ReadOne = async (principal, id) => {
     const row = await read((db) => findIndicator(db, principal, id));
@@ -68,7 +70,10 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
           'Newest sighting first. All filters combine with AND. Whitelisted and expired indicators are never returned. With ' +
           'a format other than json this is GET /api/v1/exports/{format}: the same answer, HTTP Basic included.',
         querystring: IndicatorQuery,
-        response: apiResponses(IndicatorList, 'A page of indicators.', [400], REFANGED_HEADER),
+        response: apiResponses(IndicatorList, 'A page of indicators.', [400], {
+          ...REFANGED_HEADER,
+          ...CHANGE_CURSOR_HEADER,
+        }),
       },
     },
     async (request, reply) => {
@@ -81,12 +86,19 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
         };
         const wanted = exportRequest(format, given, selection, exporter.publicAddress);
         setRefangedHeader(reply, filters.q);
-        return sendExport(request, reply, exporter, wanted);
+        return sendExport(request, reply, exporter, wanted, feed);
       }
       const options = optionsFor(format, given, undefined, exporter.publicAddress);
       if ('error' in options) throw new ApiError('invalid_parameter', options.error);
       setRefangedHeader(reply, filters.q);
       const { principal } = request;
+      const changeCursorOf = async (
+        of: IndicatorFilters,
+        revision: number,
+      ): Promise<Record<string, string>> => {
+        const cursor = await feed.cursorAfter(principal, of, revision);
+        return cursor === null ? {} : { [CHANGE_CURSOR]: cursor };
+      };
       return sendCached(
         request,
         reply,
@@ -99,7 +111,11 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
           }));
           // The list has no properties beyond its schema, so it needs no route serializer, which takes twice as long.
           const list: Static<typeof IndicatorList> = { data: rows.map(toIndicator), page, pageSize, total };
-          return { payload: JSON.stringify(list), ...of };
+          return {
+            payload: JSON.stringify(list),
+            ...of,
+            headers: await changeCursorOf(filters, of.revision),
+          };
         },
       );
     },
@@ -165,7 +181,10 @@ function requestsPage(url: string): boolean {
 }
 
 /** Routes of the exports under a path of their own. */
-export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = async (app, { exporter }) => {
+export const exportRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'exporter' | 'feed'>> = async (
+  app,
+  { exporter, feed },
+) => {
   app.get(
     '/api/v1/exports/:format',
     {
@@ -192,7 +211,7 @@ export const exportRoutes: FastifyPluginAsyncTypebox<{ exporter: Exporter }> = a
       const selection = { principal: request.principal, filters, ...pageOf(page, pageSize) };
       const wanted = exportRequest(format, given, selection, exporter.publicAddress);
       setRefangedHeader(reply, filters.q);
-      return sendExport(request, reply, exporter, wanted);
+      return sendExport(request, reply, exporter, wanted, feed);
     },
   );
 };

@@ -49,7 +49,7 @@ export function prefixLength(block: string): number {
   return Number(block.slice(block.indexOf('/') + 1));
 }
 
-export function isSameFamily(a: AddressRange, b: AddressRange): boolean {
+function isSameFamily(a: AddressRange, b: AddressRange): boolean {
   return typeof a.first === typeof b.first;
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type PgBoss from 'pg-boss';
 import { warnOfExpiringKeys } from '../api-keys/api-keys.service.ts';
+import { forgetChanges } from '../changes/forget.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Db } from '../db/database.ts';
 import { type JobRunner, openJobs, runJobLoop, vacuumJobs } from '../db/jobs.ts';
@@ -24,6 +25,8 @@ export interface WorkerDeps extends RunDeps {
   /** Decrypts the keys of providers. */
   providerSecrets: SecretBox;
   clock: Clock;
+  /** How many days the history for the change feed goes back. */
+  changeDays: number;
   stats: JobStats;
   log: {
     info(details: object, message: string): void;
@@ -98,7 +101,10 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await runPendingUndos(db, { now: clock, stopped });
       await runPendingRemovals(db, { now: clock, stopped });
     },
-    forget: (stopped) => deleteOldUndoData(db, clock(), stopped),
+    forget: async (stopped) => {
+      await deleteOldUndoData(db, clock(), stopped);
+      await forgetChanges(db, clock(), deps.changeDays, stopped);
+    },
     sources: () => enqueueDue(boss, db, clock()),
     tidy: () => vacuumJobs(deps.database),
     keys: () => warnOfExpiringKeys(db, log, clock()),

@@ -53,6 +53,7 @@ onEveryEngine((engine) => {
         '/api/v1/feeds/misp/manifest.json',
         '/api/v1/feeds/misp/{uuid}.json',
         '/api/v1/indicators',
+        '/api/v1/indicators/changes',
         '/api/v1/indicators/{id}',
         '/api/v1/indicators/{id}/context',
         '/api/v1/lookup',

@@ -44,6 +44,7 @@ onEveryEngine((engine) => {
           providerSecrets: SECRETS,
           providerClient: asker,
           clock: () => tipline.clock.now,
+          changeDays: 30,
           log,
           stats,
         }),

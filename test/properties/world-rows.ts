@@ -27,7 +27,9 @@ async function replaceIndicators(db: Db, world: World): Promise<void> {
     .executeTakeFirstOrThrow();
   const createdAt = new Date(LONG_AGO.getTime() + value * 1000);
   await sql`truncate enrichment, enrichment_request, whitelist_hit, indicator_source, indicator, actor, campaign, technique, software, report, attribute,
-    relationship, external_id, source cascade`.execute(db);
+    relationship, external_id, source, indicator_history, link_history, entity_history, revision_log cascade`.execute(
+    db,
+  );
   await db
     .insertInto('source')
     .values({

@@ -27,6 +27,13 @@ const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string 
       'the state of an indicator that the principal sees; details.mappers.ts leaves out sources above the ceiling',
   },
   {
+    request: /^GET \/api\/v1\/indicators\/changes(\?|$)/,
+    statement:
+      /^\s*(select "id", ("revision", "expires_at"|"type", "value") from "indicator" where id = any|select least\(|with entity as \(|select indicator\.id from (indicator|\()|select (\* from \(\()?(select )?indicator\.id, indicator\.revision as revision)/,
+    reason:
+      'which rows have changed, and what the client has of them; the response has rows that it may see, and removes those that it has (test/properties/changes.test.ts)',
+  },
+  {
     request: /^\w+ \/app\/(imports|sources)\/[\da-f-]+\/(undo|remov)/,
     statement: /./,
     reason: 'requires an administrator who sees everything (requireFullVisibility)',

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Db } from '../database.ts';
 import type { Tables } from '../tables.ts';
 
@@ -55,10 +55,12 @@ async function lockRevision(trx: Transaction<Tables>): Promise<RevisionLock> {
 
 /** Advances the revision. Must be called once, and only when the transaction has changed a response. */
 async function commitRevision(trx: Transaction<Tables>, lock: RevisionLock, numbersUsed = 0): Promise<void> {
-  await trx
-    .updateTable('revision')
-    .set({ value: lock.next, last_number: lock.lastNumber + numbersUsed })
-    .execute();
+  await sql`
+    with advanced as (
+      update revision set value = ${lock.next}::bigint, last_number = ${lock.lastNumber + numbersUsed}::bigint
+    )
+    insert into revision_log (revision) values (${lock.next}::bigint)
+  `.execute(trx);
 }
 
 /** Reads the last committed revisions, from one snapshot. */

@@ -11,6 +11,8 @@ export interface Computed {
   validUntil: Date | null;
   /** Whether the response comes from a replica: it may lack commits from before the request. */
   mayLag?: boolean;
+  /** Headers that belong to this content. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** A response that is sent again while it is valid. */
@@ -23,6 +25,7 @@ export interface CachedResponse {
   asOf: number;
   validUntil: number;
   mayLag: boolean;
+  headers: Readonly<Record<string, string>>;
 }
 
 export interface ResponseCache {
@@ -105,7 +108,7 @@ export function createResponseCache(
   const store = (
     cacheKey: string,
     now: Date,
-    { payload, revision, validUntil, mayLag = false }: Computed,
+    { payload, revision, validUntil, mayLag = false, headers = {} }: Computed,
     epoch: number,
   ): CachedResponse => {
     const body = Buffer.from(payload);
@@ -116,6 +119,7 @@ export function createResponseCache(
       asOf: now.getTime(),
       validUntil: validUntil?.getTime() ?? Number.POSITIVE_INFINITY,
       mayLag,
+      headers,
     };
     // A slow computation may end after one that began later.
     const before = cache.get(cacheKey);

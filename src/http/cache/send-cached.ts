@@ -18,10 +18,10 @@ export async function sendCached(
   cacheKey: string,
   compute: () => Promise<Computed>,
 ): Promise<FastifyReply> {
-  const { body, etag } = await responses.getOrCompute(cacheKey, request.principal.now, compute);
+  const { body, etag, headers } = await responses.getOrCompute(cacheKey, request.principal.now, compute);
   reply.headers({ 'cache-control': NO_CACHE, etag, 'content-type': JSON_TYPE });
   urls.remember(request, reply, cacheKey);
-  return reply.send(body);
+  return reply.headers(headers).send(body);
 }
 
 /** Returns an object; undefined: there is none, or none that the principal may see. */
@@ -111,6 +111,7 @@ function write(request: FastifyRequest, reply: FastifyReply, entry: Entry, cache
     raw.writeHead(304, [...entry.headersOf304, ...own]);
     runAtTickEnd(() => raw.end());
   } else {
+    for (const name in cached.headers) own.push(name, cached.headers[name] as string);
     raw.writeHead(200, [...entry.headers, ...own, 'content-length', String(cached.body.length)]);
     runAtTickEnd(() => raw.end(cached.body));
   }

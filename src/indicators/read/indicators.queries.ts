@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import { batchLoader } from '../../db/batch-loader.ts';
 import type { Db } from '../../db/database.ts';
@@ -72,7 +72,8 @@ export interface IndicatorRow {
   expires_at: Instant | null;
 }
 
-const COLUMNS = [
+/** The columns of `IndicatorRow`. */
+export const INDICATOR_COLUMNS = [
   'indicator.id',
   'indicator.type',
   'indicator.value',
@@ -117,13 +118,17 @@ export function listedConditions(filters: IndicatorFilters) {
 }
 
 /** Returns the conditions that other indexes serve, if any. */
-export function otherConditions(filters: IndicatorFilters, principal: Principal) {
+export function otherConditions(
+  filters: IndicatorFilters,
+  principal: Principal,
+  links: LinkTables = CURRENT_LINKS,
+) {
   const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId } = filters;
   const conditions = [
     tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
     q && contains(q),
-    actorId && indicatorsOf('actor', actorId, principal),
-    campaignId && indicatorsOf('campaign', campaignId, principal),
+    actorId && indicatorsOf('actor', actorId, principal, links),
+    campaignId && indicatorsOf('campaign', campaignId, principal, links),
     reportId && reportedIn(reportId, principal),
     sourceId && statedBy(sourceId, principal),
     pinned && sql<SqlBool>`indicator.pinned_confidence is not null`,
@@ -142,9 +147,22 @@ function contains(q: string) {
   return sql<SqlBool>`(${sql.join(likes, sql` or `)})`;
 }
 
-function indicatorsOf(kind: 'actor' | 'campaign', id: string, principal: Principal) {
+/** The sources of links of indicators and of their entities: the tables, or their state at an earlier revision. */
+export interface LinkTables {
+  /** @param to the id of the entity */
+  relationship(to: string): RawBuilder<unknown>;
+  entity(kind: 'actor' | 'campaign', id: string): RawBuilder<unknown>;
+}
+
+const CURRENT_LINKS: LinkTables = {
+  relationship: () => sql.table('relationship'),
+  entity: (kind) => sql.table(kind),
+};
+
+function indicatorsOf(kind: 'actor' | 'campaign', id: string, principal: Principal, links: LinkTables) {
   return sql<SqlBool>`indicator.id in (
-    select r.from_id from relationship as r join ${sql.table(kind)} on ${sql.ref(`${kind}.id`)} = r.to_id
+    select r.from_id from ${links.relationship(id)} as r join ${links.entity(kind, id)} as ${sql.ref(kind)}
+      on ${sql.ref(`${kind}.id`)} = r.to_id
     where r.to_id = ${id} and r.to_kind = ${kind} and r.from_kind = 'indicator'
       and ${visible('relationship', principal, 'r')} and ${visible(kind, principal)})`;
 }
@@ -175,7 +193,7 @@ export const findIndicator = batchLoader('indicator', (db, principal, whereIdIn)
   db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
-    .select(COLUMNS)
+    .select(INDICATOR_COLUMNS)
     .select('indicator.whitelisted_parts')
     .where(whereIdIn('indicator.id'))
     .where(visible('indicator', principal)),
@@ -235,7 +253,7 @@ function contextOf(db: Db, principal: Principal) {
   return db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
-    .select(COLUMNS)
+    .select(INDICATOR_COLUMNS)
     .select(['indicator.normalized', 'indicator.pinned_confidence', 'source.kind as source_kind'])
     .select('indicator.whitelisted_parts')
     .select((eb) => [

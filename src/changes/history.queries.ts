@@ -1,0 +1,297 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { BEFORE_ALL_IDS } from '../db/expressions.ts';
+import { PENDING_EXPIRY, type Principal, visible } from '../db/visibility.ts';
+import {
+  INDICATOR_COLUMNS,
+  type IndicatorFilters,
+  type IndicatorRow,
+  type LinkTables,
+  listedConditions,
+  matching,
+  otherConditions,
+} from '../indicators/read/indicators.queries.ts';
+import type { Instant } from '../model/dates.ts';
+import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
+import type { Pass, Point, Position } from './cursor.ts';
+
+const AFTER_ALL_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** The place behind all rows of a revision. */
+export const endOf = (revision: number): Position => ({ revision, id: AFTER_ALL_IDS });
+/** The place before all rows. */
+export const START: Position = { revision: 0, id: BEFORE_ALL_IDS };
+
+/** Returns the latest revision with its token, and the tokens of these revisions as far as they are kept. */
+export async function readPoints(
+  db: Db,
+  revisions: readonly number[],
+): Promise<{ revision: number; token: string | null; tokens: Map<number, string> }> {
+  const { rows } = await sql<{ value: number; revision: number | null; token: string }>`
+    select latest.value, log.revision, log.token from revision as latest
+    left join revision_log as log on log.revision = latest.value or log.revision = any(${[...revisions]}::bigint[])
+  `.execute(db);
+  const tokens = new Map(rows.map(({ revision, token }) => [revision ?? 0, token]));
+  const latest = rows[0]?.value ?? 0;
+  return { revision: latest, token: tokens.get(latest) ?? null, tokens };
+}
+
+const isAfter = (
+  revision: RawBuilder<unknown>,
+  id: RawBuilder<unknown>,
+  { revision: at, id: last }: Position,
+) => sql<SqlBool>`(${revision} >= ${at}::bigint and (${revision}, ${id}) > (${at}::bigint, ${last}::uuid))`;
+
+const CURRENT = [sql`indicator.revision`, sql`indicator.id`] as const;
+const SUPERSEDED = [sql`h.from_revision`, sql`h.indicator_id`] as const;
+
+/** Returns the places after a position of states that were in force at a horizon or later, and are not current. */
+export async function findSuperseded(
+  db: Db,
+  after: Position,
+  horizon: number,
+  most: number,
+): Promise<Position[]> {
+  const { rows } = await superseded(after, horizon, most).execute(db);
+  return rows;
+}
+
+const superseded = (after: Position, horizon: number, most: number) => sql<Position>`
+  select h.indicator_id as id, h.from_revision as revision from indicator_history as h
+  where ${isAfter(...SUPERSEDED, after)} and h.to_revision > ${horizon}::bigint
+  order by h.from_revision, h.indicator_id limit ${most}`;
+
+/**
+ * Returns the places of rows after a position, in order: of their current states and, in a pass, of states that were in
+ * force at its horizon or later.
+ */
+export async function findPositions(
+  db: Db,
+  after: Position,
+  horizon: number | null,
+  most: number,
+): Promise<Position[]> {
+  const current = sql<Position>`
+    select indicator.id, indicator.revision as revision from indicator
+    where ${isAfter(...CURRENT, after)} order by indicator.revision, indicator.id limit ${most}`;
+  const either = sql<Position>`
+    select * from ((${current}) union all (${superseded(after, horizon ?? 0, most)})) as place
+    order by revision, id limit ${most}`;
+  const { rows } = await (horizon === null ? current : either).execute(db);
+  return rows;
+}
+
+/** Returns the condition that a pass has reached a row by a state that has been superseded. */
+function reachedBefore({ base, reached, horizon }: Pass) {
+  return sql<SqlBool>`exists (select from indicator_history as h where h.indicator_id = indicator.id
+    and h.to_revision > ${horizon}::bigint and ${isAfter(...SUPERSEDED, endOf(base.revision))}
+    and not ${isAfter(...SUPERSEDED, reached)})`;
+}
+
+/** Returns which of these rows a pass has reached before. */
+export async function findReached(db: Db, ids: readonly string[], pass: Pass): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select indicator.id from indicator where indicator.id = any(${[...ids]}::uuid[]) and ${reachedBefore(pass)}
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns the rows that a pass has reached and that have changed since. */
+export async function findChangedAgain(db: Db, pass: Pass, since: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select indicator.id from indicator where indicator.revision > ${since}::bigint and ${reachedBefore(pass)}
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Rows of which a client has the state at a point: those that a pass has reached, or all that have not changed since the point. */
+export interface KnownRows {
+  point: Point;
+  reachedBy: Pass | null;
+}
+
+function isKnown({ point: { revision }, reachedBy }: KnownRows) {
+  if (reachedBy === null) return sql<SqlBool>`indicator.revision <= ${revision}::bigint`;
+  return sql<SqlBool>`((indicator.revision > ${reachedBy.base.revision}::bigint and not ${isAfter(...CURRENT, reachedBy.reached)})
+    or (indicator.revision <= ${revision}::bigint and ${reachedBefore(reachedBy)}))`;
+}
+
+/** The expiry of an indicator that a sweep has marked, perhaps too early. Must equal the expression of its index. */
+const MARKED_EXPIRY = sql`(case when indicator.expired then indicator.expires_at end)`;
+
+/** Returns the known rows that have expired since the point. */
+export async function findExpired(db: Db, known: KnownRows, now: Date): Promise<string[]> {
+  const since = sql`${new Date(known.point.at)}::timestamptz`;
+  const until = sql`${now}::timestamptz`;
+  const expiring = (expiry: RawBuilder<unknown>) =>
+    sql`select indicator.id from indicator where ${expiry} > ${since} and ${expiry} <= ${until} and ${isKnown(known)}`;
+  const { rows } = await sql<{
+    id: string;
+  }>`${expiring(PENDING_EXPIRY)} union ${expiring(MARKED_EXPIRY)}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns the first expiry after an instant of any indicator; null: none. */
+export async function findNextExpiry(db: Db, now: Date): Promise<Date | null> {
+  const first = (expiry: RawBuilder<unknown>) =>
+    sql`(select min(${expiry}) from indicator where ${expiry} > ${now}::timestamptz)`;
+  const { rows } = await sql<{ next: Date | null }>`
+    select least(${first(PENDING_EXPIRY)}, ${first(MARKED_EXPIRY)}) as next
+  `.execute(db);
+  return rows[0]?.next ?? null;
+}
+
+/** The actor or campaign of a filter. */
+interface Linked {
+  kind: 'actor' | 'campaign';
+  id: string;
+}
+
+const linkedOf = ({ actorId, campaignId }: IndicatorFilters): Linked[] => [
+  ...(actorId ? [{ kind: 'actor' as const, id: actorId }] : []),
+  ...(campaignId ? [{ kind: 'campaign' as const, id: campaignId }] : []),
+];
+
+/**
+ * Returns the known rows whose link to the actor or campaign of a filter has changed since the point, and if that itself has
+ * changed, all that are or were linked to it.
+ */
+export async function findRelinked(db: Db, filters: IndicatorFilters, known: KnownRows): Promise<string[]> {
+  const since = sql`${known.point.revision}::bigint`;
+  const found = new Set<string>();
+  for (const { kind, id } of linkedOf(filters)) {
+    const { rows } = await sql<{ id: string }>`
+      with entity as (
+        select exists (select from ${sql.table(kind)} where id = ${id}::uuid and revision > ${since})
+          or exists (select from entity_history where id = ${id}::uuid and to_revision > ${since}) as has_changed
+      ), link as (
+        select r.from_id from relationship as r, entity
+        where r.to_id = ${id}::uuid and r.from_kind = 'indicator' and (r.revision > ${since} or has_changed)
+        union
+        select from_id from link_history where to_id = ${id}::uuid and to_revision > ${since}
+      )
+      select indicator.id from link join indicator on indicator.id = link.from_id where ${isKnown(known)}
+    `.execute(db);
+    for (const row of rows) found.add(row.id);
+  }
+  return [...found];
+}
+
+/** The tables of links as they were at a revision. */
+function linksAt(revision: number): LinkTables {
+  const at = sql`${revision}::bigint`;
+  const was = sql`from_revision <= ${at} and to_revision > ${at}`;
+  return {
+    relationship: (to) => sql`(
+      select from_id, to_id, from_kind, to_kind, tlp from relationship where to_id = ${to} and revision <= ${at}
+      union all
+      select from_id, to_id, from_kind, to_kind, tlp from link_history where to_id = ${to} and ${was})`,
+    entity: (kind, id) => sql`(
+      select id, tlp, withdrawn from ${sql.table(kind)} where id = ${id} and revision <= ${at}
+      union all
+      select id, (state ->> 'tlp')::tlp, (state ->> 'withdrawn')::boolean from entity_history where id = ${id} and ${was})`,
+  };
+}
+
+/** Returns which of these rows were visible and matched at a point. */
+export async function findHeld(
+  db: Db,
+  ids: readonly string[],
+  filters: IndicatorFilters,
+  ceiling: Tlp,
+  { revision, at }: Pick<Point, 'revision' | 'at'>,
+): Promise<Set<string>> {
+  if (revision === 0 || ids.length === 0) return new Set();
+  const principal: Principal = { tlpCeiling: ceiling, now: new Date(at) };
+  const conditions = [
+    visible('indicator', principal),
+    ...listedConditions(filters),
+    ...otherConditions(filters, principal, linksAt(revision)),
+  ];
+  const state = (row: string) => sql.join(STATE_COLUMNS.map((column) => sql.ref(`${row}.${column}`)));
+  const { rows } = await sql<{ id: string }>`
+    select indicator.id from (
+      select row.id, row.type, row.value, row.normalized, row.search_text, state.*
+      from unnest(${[...ids]}::uuid[]) as asked (id) join indicator as row on row.id = asked.id
+      cross join lateral (
+        select ${state('row')} where row.revision <= ${revision}::bigint
+        union all
+        select ${state('h')} from indicator_history as h
+        where row.revision > ${revision}::bigint and h.indicator_id = row.id
+          and h.from_revision <= ${revision}::bigint and h.to_revision > ${revision}::bigint
+      ) as state) as indicator
+    where ${sql.join(conditions, sql` and `)}
+  `.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const STATE_COLUMNS = [
+  ...(['tlp', 'whitelisted', 'expires_at', 'severity', 'confidence'] as const),
+  ...(['for_detection', 'last_seen', 'tags'] as const),
+];
+
+/** A row as a caller sees it now. */
+export type CurrentRow = IndicatorRow & { revision: number };
+
+const currentRows = (db: Db, filters: IndicatorFilters, principal: Principal) =>
+  matching(db, principal, filters)
+    .innerJoin('source', 'source.id', 'indicator.source_id')
+    .select(INDICATOR_COLUMNS)
+    .select('indicator.revision');
+
+/** Returns those of these rows that are visible and match now, by id. */
+export async function findCurrent(
+  db: Db,
+  ids: readonly string[],
+  filters: IndicatorFilters,
+  principal: Principal,
+): Promise<CurrentRow[]> {
+  if (ids.length === 0) return [];
+  return currentRows(db, filters, principal)
+    .where(sql<SqlBool>`indicator.id = any(${[...ids]}::uuid[])`)
+    .execute();
+}
+
+/** Returns the first rows after a position that are visible and match now, in order. */
+export async function findCurrentAfter(
+  db: Db,
+  after: Position,
+  filters: IndicatorFilters,
+  principal: Principal,
+  most: number,
+): Promise<CurrentRow[]> {
+  return currentRows(db, filters, principal)
+    .where(isAfter(...CURRENT, after))
+    .orderBy('indicator.revision')
+    .orderBy('indicator.id')
+    .limit(most)
+    .execute();
+}
+
+/** The place of a row in the order of changes, and its expiry. */
+export interface Place extends Position {
+  expires_at: Instant | null;
+}
+
+export async function findPlaces(db: Db, ids: readonly string[]): Promise<Place[]> {
+  if (ids.length === 0) return [];
+  return db
+    .selectFrom('indicator')
+    .select(['id', 'revision', 'expires_at'])
+    .where(sql<SqlBool>`id = any(${[...ids]}::uuid[])`)
+    .execute();
+}
+
+/** Returns the identities of rows that the client is told to remove. */
+export async function findRemoved(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, { id: string; type: IndicatorType; value: string }>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('indicator')
+    .select(['id', 'type', 'value'])
+    .where(sql<SqlBool>`id = any(${[...ids]}::uuid[])`)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,260 @@
+import type { Db } from '../db/database.ts';
+import type { Principal } from '../db/visibility.ts';
+import type { IndicatorRow } from '../indicators/read/indicators.queries.ts';
+import type { IndicatorType } from '../model/vocabulary.ts';
+import { BEGINNING, dayOf, type FeedCursor, type Pass, type Point, type Position } from './cursor.ts';
+import {
+  type CurrentRow,
+  endOf,
+  findChangedAgain,
+  findCurrent,
+  findCurrentAfter,
+  findExpired,
+  findHeld,
+  findNextExpiry,
+  findPlaces,
+  findPositions,
+  findReached,
+  findRelinked,
+  findRemoved,
+  findSuperseded,
+  type KnownRows,
+  type Place,
+  readPoints,
+  START,
+} from './history.queries.ts';
+
+/** A change of a client's copy of a list. */
+export type Change =
+  | { op: 'upsert'; indicator: IndicatorRow }
+  | { op: 'remove'; id: string; type: IndicatorType; value: string };
+
+export interface Step {
+  changes: Change[];
+  /** The cursor of the copy after these changes. */
+  cursor: FeedCursor;
+  /** Whether more changes follow at once. */
+  hasMore: boolean;
+  /** The copy is complete at this point too; nothing changes before the next revision and `nextExpiry`. */
+  here: Point;
+  nextExpiry: Date | null;
+}
+
+/** Thrown when the history since a cursor is not known; the message says why. */
+export class CursorGone extends Error {
+  override name = 'CursorGone';
+}
+
+/**
+ * Returns the next changes of a copy, in the order of the revision, from one snapshot.
+ *
+ * A client holds a row if the row was visible and matched at the point up to which its copy is complete. It is told to remove only
+ * rows that it holds. While a pass gives many rows in pages, rows change meanwhile: those that the pass has reached are kept
+ * up to date with each page, and those that it has not are compared with the point before the pass. For that, a pass also
+ * reaches rows by states that have been superseded since its beginning.
+ * @param limit how many rows a pass goes on; changes of rows that the client has come in addition
+ * @throws {CursorGone}
+ */
+export async function nextChanges(
+  db: Db,
+  cursor: FeedCursor,
+  limit: number,
+  principal: Principal,
+): Promise<Step> {
+  const { filters, synced } = cursor;
+  const { revision, token } = await currentPoint(db, cursor);
+  // The clock of another node may have been ahead.
+  const now = new Date(Math.max(Number(principal.now), synced.at));
+  const reading: Reading = { db, cursor, principal: { ...principal, now } };
+  const pass = cursor.pass ?? beginPass(synced, revision);
+  const { base } = pass;
+
+  // A client that has nothing needs no row that it may not see.
+  const first =
+    base.revision === 0
+      ? await findCurrentAfter(db, pass.reached, filters, reading.principal, limit + 1)
+      : [];
+  const positions = await positionsAfter(reading, pass, revision, first, limit + 1);
+  const hasMore = positions.length > limit;
+  const reached = hasMore ? (positions[limit - 1] as Position) : endOf(revision);
+  const newIds = new Set(positions.slice(0, limit).map(({ id }) => id));
+  // Of rows that the pass has reached before, the client has the state, unless they have changed again.
+  const knownIds = new Set(cursor.pass ? await changedAmongReached(reading, cursor.pass) : []);
+  if (cursor.pass && revision > pass.horizon)
+    for (const id of await findReached(db, [...newIds], cursor.pass)) newIds.delete(id);
+  for (const id of knownIds) newIds.delete(id);
+  // Links and expiries of rows that have not changed since the base are told once a pass is complete.
+  const unchangedIds =
+    hasMore || base.revision === 0 ? [] : await changedInTime(reading, { point: base, reachedBy: null });
+  for (const id of unchangedIds) if (!knownIds.has(id)) newIds.add(id);
+
+  const ids = [...newIds, ...knownIds];
+  const current = new Map(first.filter(({ id }) => newIds.has(id)).map((row) => [row.id, row]));
+  const others = ids.filter((id) => !current.has(id));
+  for (const row of await findCurrent(db, others, filters, reading.principal)) current.set(row.id, row);
+  const hidden = ids.filter((id) => !current.has(id));
+  const rows: Place[] = [...current.values(), ...(await findPlaces(db, hidden))];
+  const told = await toldRows(reading, rows, current, (id) => (knownIds.has(id) ? synced : base));
+  const at = rows.reduce((latest, row) => Math.max(latest, expiredAt(row, now)), synced.at);
+  // A first pass reads no hidden rows, so it does not know when they expired.
+  const here: Point = { revision, token, at: base.revision === 0 ? now.getTime() : at };
+  const isPass = hasMore || cursor.pass !== null || base.revision === 0;
+  return {
+    changes: await changesOf(db, told, current),
+    cursor: {
+      ...cursor,
+      synced: isPass ? here : await earliestPoint(reading, here, rows, told),
+      pass: hasMore ? { ...pass, reached } : null,
+      day: dayOf(now),
+    },
+    hasMore,
+    here,
+    nextExpiry: await findNextExpiry(db, now),
+  };
+}
+
+const beginPass = (base: Point, horizon: number): Pass => ({
+  base,
+  reached: base.revision === 0 ? START : endOf(base.revision),
+  horizon,
+});
+
+/** Returns the rows that the pass has reached whose state, link or expiry has changed since the last page. */
+async function changedAmongReached(reading: Reading, pass: Pass): Promise<string[]> {
+  const { db, cursor } = reading;
+  const known = { point: cursor.synced, reachedBy: pass };
+  return [
+    ...(await findChangedAgain(db, pass, cursor.synced.revision)),
+    ...(await changedInTime(reading, known)),
+  ];
+}
+
+async function changedInTime({ db, cursor, principal }: Reading, known: KnownRows): Promise<string[]> {
+  return [
+    ...(await findExpired(db, known, principal.now)),
+    ...(await findRelinked(db, cursor.filters, known)),
+  ];
+}
+
+interface Reading {
+  db: Db;
+  cursor: FeedCursor;
+  principal: Principal;
+}
+
+/** @throws {CursorGone} when the store's history is not that of the cursor, or no longer goes back so far */
+async function currentPoint(
+  db: Db,
+  { synced, pass }: FeedCursor,
+): Promise<Pick<Point, 'revision' | 'token'>> {
+  const points = [synced, ...(pass ? [pass.base] : [])].filter(({ revision }) => revision > 0);
+  const { tokens, ...latest } = await readPoints(
+    db,
+    points.map(({ revision }) => revision),
+  );
+  for (const { revision, token } of points) {
+    const known = tokens.get(revision);
+    if (known === token) continue;
+    throw new CursorGone(
+      known === undefined && revision < latest.revision
+        ? 'The cursor is older than the changes that are kept.'
+        : 'The cursor belongs to another store, or to a state that has been lost.',
+    );
+  }
+  return latest;
+}
+
+/**
+ * Returns the places of rows that the pass reaches next, in order. States that were superseded before the pass do not matter.
+ * @param revision the latest
+ * @param first those of current states that are known already
+ */
+async function positionsAfter(
+  { db }: Reading,
+  { base, reached, horizon }: Pass,
+  revision: number,
+  first: readonly Position[],
+  most: number,
+): Promise<readonly Position[]> {
+  const isQuiet = revision === horizon;
+  if (base.revision > 0) return findPositions(db, reached, isQuiet ? null : horizon, most);
+  if (isQuiet) return first;
+  const superseded = await findSuperseded(db, reached, horizon, most);
+  return [...first, ...superseded].sort(byPlace).slice(0, most);
+}
+
+const byPlace = (a: Position, b: Position) => a.revision - b.revision || (a.id < b.id ? -1 : 1);
+
+/**
+ * Returns the rows of which the client is told, in order: visible ones that have changed or that it does not hold, and hidden ones
+ * that it holds.
+ * @param pointOf returns the point at which the client has the state of a row
+ */
+async function toldRows(
+  { db, cursor: { filters, ceiling } }: Reading,
+  rows: readonly Place[],
+  current: ReadonlyMap<string, CurrentRow>,
+  pointOf: (id: string) => Point,
+): Promise<Place[]> {
+  const isChanged = ({ id, revision }: Place) => current.has(id) && revision > pointOf(id).revision;
+  const inQuestion = rows.filter((row) => !isChanged(row)).map(({ id }) => id);
+  const held = new Set<string>();
+  for (const point of new Set(inQuestion.map(pointOf))) {
+    const of = inQuestion.filter((id) => pointOf(id) === point);
+    for (const id of await findHeld(db, of, filters, ceiling, point)) held.add(id);
+  }
+  return rows.filter((row) => isChanged(row) || current.has(row.id) !== held.has(row.id)).sort(byPlace);
+}
+
+async function changesOf(
+  db: Db,
+  told: readonly Place[],
+  current: ReadonlyMap<string, CurrentRow>,
+): Promise<Change[]> {
+  const removed = await findRemoved(
+    db,
+    told.filter(({ id }) => !current.has(id)).map(({ id }) => id),
+  );
+  return told.flatMap(({ id }): Change[] => {
+    const indicator = current.get(id);
+    if (indicator) return [{ op: 'upsert', indicator }];
+    const identity = removed.get(id);
+    return identity ? [{ op: 'remove', ...identity }] : [];
+  });
+}
+
+/** Returns when a row expired, in Unix milliseconds; 0 if it has not. */
+function expiredAt({ expires_at }: Place, now: Date): number {
+  const at = Number(expires_at ?? 0);
+  return at <= Number(now) ? at : 0;
+}
+
+/**
+ * Returns the earliest point at which the copy is complete after these changes, so that the cursor does not depend on
+ * later changes of rows that the caller does not see.
+ */
+async function earliestPoint(
+  { db, cursor: { filters, ceiling, synced } }: Reading,
+  here: Point,
+  rows: readonly Place[],
+  told: readonly Place[],
+): Promise<Point> {
+  // Links have revisions of their own.
+  if (filters.actorId || filters.campaignId) return here;
+  const revision = told.reduce((most, row) => Math.max(most, row.revision), synced.revision);
+  const ofTold = new Set(told.map(({ id }) => id));
+  const others = rows.map(({ id }) => id).filter((id) => !ofTold.has(id));
+  const isComplete = (await findHeld(db, others, filters, ceiling, { revision, at: here.at })).size === 0;
+  if (!isComplete) return here;
+  const { tokens } = await readPoints(db, [revision]);
+  return { revision, token: tokens.get(revision) ?? null, at: here.at };
+}
+
+/** Returns the cursor of a client that has nothing. */
+export function firstCursor(
+  filters: FeedCursor['filters'],
+  ceiling: FeedCursor['ceiling'],
+  now: Date,
+): FeedCursor {
+  return { filters, ceiling, synced: BEGINNING, pass: null, day: dayOf(now) };
+}

@@ -1,0 +1,82 @@
+import { type Static, Type } from 'typebox';
+import { indicatorType, ref } from '../../http/schema.ts';
+import { Indicator, indicatorFilters } from '../indicators.schema.ts';
+
+const MAX_LIMIT = 10_000;
+const MAX_WAIT_SECONDS = 30;
+
+export const ChangesQuery = Type.Object({
+  ...indicatorFilters,
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 8_192,
+      description:
+        'Of the last response, or X-Change-Cursor of a list or export. It holds the filters, which may be left out with it. ' +
+        'Without one, everything that matches comes first.',
+    }),
+  ),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: 1_000,
+    description:
+      'How many changes a response has. Changes of what was given in earlier pages come in addition, so that a response may have more.',
+    examples: [1_000],
+  }),
+  wait: Type.Integer({
+    minimum: 0,
+    maximum: MAX_WAIT_SECONDS,
+    default: 0,
+    description: 'If there are no changes, the response waits for them for up to so many seconds.',
+    examples: [0],
+  }),
+});
+
+const example = (Indicator as { examples?: unknown[] }).examples?.[0] as Static<typeof Indicator>;
+const removed = {
+  id: '0b36ba6a-5c1f-5a1c-8b94-2f0a2c0f9d1e',
+  type: 'DOMAIN' as const,
+  value: 'evil.example',
+};
+
+const Upsert = Type.Object({
+  op: Type.Literal('upsert', { description: 'The indicator is new, or has changed.' }),
+  indicator: ref(Indicator),
+});
+const Remove = Type.Object({
+  op: Type.Literal('remove', {
+    description:
+      'It has expired, is whitelisted, is above the ceiling of the key, or does not match the filters any more.',
+  }),
+  id: Type.String({ format: 'uuid', description: 'The id of the indicator.' }),
+  type: indicatorType({ description: 'Its type.' }),
+  value: Type.String({ description: 'The observable.' }),
+});
+
+export const IndicatorChanges = Type.Object(
+  {
+    changes: Type.Array(Type.Union([Upsert, Remove]), {
+      description: 'In the order in which they were made.',
+    }),
+    cursor: Type.String({
+      description: 'For the next request. It is the one of the request if nothing has changed.',
+    }),
+    hasMore: Type.Boolean({ description: 'More changes follow at once.' }),
+  },
+  {
+    $id: 'IndicatorChanges',
+    description: 'Changes of a list of indicators.',
+    examples: [
+      {
+        changes: [
+          { op: 'upsert', indicator: example },
+          { op: 'remove', ...removed },
+        ],
+        cursor: 'c0mSx9bU',
+        hasMore: false,
+      },
+    ],
+  },
+);
+export type IndicatorChanges = Static<typeof IndicatorChanges>;
