@@ -20,9 +20,14 @@ import { pingDatabase } from './db/database.ts';
 import type { AccessTracker } from './enrichment/access-tracker.ts';
 import { enrichmentRoutes } from './enrichment/enrichments.routes.ts';
 import { actorPageRoutes, actorRoutes } from './entities/actors/actors.routes.ts';
-import { Actor, ActorDetail, ActorItem, ActorList } from './entities/actors/actors.schema.ts';
+import { Actor, ActorChanges, ActorDetail, ActorItem, ActorList } from './entities/actors/actors.schema.ts';
 import { campaignPageRoutes, campaignRoutes } from './entities/campaigns/campaigns.routes.ts';
-import { Campaign, CampaignItem, CampaignList } from './entities/campaigns/campaigns.schema.ts';
+import {
+  Campaign,
+  CampaignChanges,
+  CampaignItem,
+  CampaignList,
+} from './entities/campaigns/campaigns.schema.ts';
 import { reportRoutes } from './entities/reports/reports.routes.ts';
 import {
   exportFormat,
@@ -141,9 +146,11 @@ const SCHEMAS = [
   ActorDetail,
   ActorList,
   ActorItem,
+  ActorChanges,
   Campaign,
   CampaignList,
   CampaignItem,
+  CampaignChanges,
   MispManifest,
   MispEvent,
   MispExport,
@@ -261,6 +268,12 @@ async function registerFeatures(
   );
   await app.register(healthRoutes, { clock, version: VERSION, checks, stopping: deps.stopping });
   const failed = (error: Error) => app.log.error({ err: error }, 'export aborted');
+  const entityFeed = {
+    database: deps.database,
+    secret: deps.sessionSecret,
+    clock,
+    stopping: deps.stopping,
+  };
   const feed = openChangeFeed(deps.database, deps.sessionSecret, clock);
   const exports = exporter(deps.database, deps.spool, deps.publicAddress, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, feed, interest: deps.accessTracker, cache });
@@ -269,8 +282,8 @@ async function registerFeatures(
   await app.register(lookupRoutes, { read, clock });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
-  await app.register(actorRoutes, { read });
-  await app.register(campaignRoutes, { read });
+  await app.register(actorRoutes, { read, feed: entityFeed });
+  await app.register(campaignRoutes, { read, feed: entityFeed });
   await app.register(accountRoutes, accounts);
   await app.register(indicatorPageRoutes, { db, exporter: exports });
   await app.register(actorPageRoutes, { db });

@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import type { Database, Db } from '../db/database.ts';
-import { inSnapshot } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
-import { ApiError } from '../http/errors.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
-import { type TokenSealer, tokenSealer } from '../secrets/sealed-token.ts';
-import { canonical, cursorAfter, dayOf, type FeedCursor, openCursor, sealCursor } from './cursor.ts';
+import { tokenSealer } from '../secrets/sealed-token.ts';
+import { readChanges } from './current-point.ts';
+import { cursorAfter, dayOf, type FeedCursor, firstCursor, readCursor, sealCursor } from './cursor.ts';
 import { readPoints } from './history.queries.ts';
-import { type Change, CursorGone, firstCursor, nextChanges, type Step } from './indicator-changes.ts';
+import { type Change, nextChanges, type Step } from './indicator-changes.ts';
 
 /** The header of lists and exports with the cursor from which the feed goes on. */
 export const CHANGE_CURSOR = 'x-change-cursor';
@@ -88,7 +87,9 @@ export function openChangeFeed(
     const changes: Change[] = [];
     let cursor = known?.cursor ?? given;
     for (;;) {
-      const step = await stepOf(database, cursor, limit - changes.length, principal);
+      const rest = limit - changes.length;
+      const from = cursor;
+      const step = await readChanges(database, (snapshot) => nextChanges(snapshot, from, rest, principal));
       changes.push(...step.changes);
       if (text !== undefined && isUnchanged(given, step, changes, now)) {
         idle.set(text, { cursor: { ...step.cursor, synced: step.here }, nextExpiry: step.nextExpiry });
@@ -107,29 +108,23 @@ export function openChangeFeed(
   return {
     async next({ cursor: text, filters, limit }, principal, wait, signal) {
       const given =
-        text === undefined
-          ? firstCursor(canonical(filters), principal.tlpCeiling, principal.now)
-          : readCursor(sealer, text, filters, principal);
+        text === undefined ? firstCursor(filters, principal) : readCursor(sealer, text, filters, principal);
       const deadline = performance.now() + wait * 1000;
       for (let at = principal; ; at = { ...principal, now: clock() }) {
-        const found = await poll(given, text, limit, at).catch(asApiError);
+        const found = await poll(given, text, limit, at);
         const isIdle = found.cursor === text && !found.hasMore;
         if (!isIdle || performance.now() >= deadline || signal.aborted) return found;
         const latest = idle.get(found.cursor);
-        while (latest && isCurrent(latest, clock()) && performance.now() < deadline && !signal.aborted)
-          await delay(WAIT_STEP_MS, undefined, { signal }).catch(() => {});
+        do await delay(WAIT_STEP_MS, undefined, { signal }).catch(() => {});
+        while (latest && isCurrent(latest, clock()) && performance.now() < deadline && !signal.aborted);
       }
     },
     async cursorAfter(principal, filters, revision) {
       const token = tokens.get(revision) ?? (await readPoints(database.db, [revision])).tokens.get(revision);
       if (token === undefined) return null;
       tokens.set(revision, token);
-      const cursor = cursorAfter(
-        canonical(filters),
-        principal.tlpCeiling,
-        { revision, token },
-        principal.now,
-      );
+      const at = principal.now.getTime();
+      const cursor = cursorAfter(filters, principal.tlpCeiling, { revision, token, at }, at);
       return sealCursor(sealer, cursor);
     },
   };
@@ -138,55 +133,4 @@ export function openChangeFeed(
 /** Whether the copy is what it was, and its cursor needs no renewal: those that are kept forget the oldest changes. */
 function isUnchanged(given: FeedCursor, step: Step, changes: readonly Change[], now: Date): boolean {
   return changes.length === 0 && !step.hasMore && given.pass === null && given.day === dayOf(now);
-}
-
-/** A replica may lack the revision of the cursor: then the primary is read. */
-async function stepOf(
-  { db, read }: Pick<Database, 'db' | 'read'>,
-  cursor: FeedCursor,
-  limit: number,
-  principal: Principal,
-): Promise<Step> {
-  const step = (from: Db) => inSnapshot(from, (snapshot) => nextChanges(snapshot, cursor, limit, principal));
-  const found = await read((from, mayLag) =>
-    step(from).catch((error: unknown) => {
-      if (mayLag && error instanceof CursorGone) return null;
-      throw error;
-    }),
-  );
-  return found ?? step(db);
-}
-
-/** @throws {ApiError} */
-function readCursor(
-  sealer: TokenSealer,
-  text: string,
-  filters: IndicatorFilters,
-  { tlpCeiling }: Principal,
-): FeedCursor {
-  const cursor = openCursor(sealer, text);
-  if (!cursor)
-    throw new ApiError('invalid_parameter', 'cursor must be one that a response of this server had.');
-  const stated = Object.entries(canonical(filters));
-  const differing = stated.find(
-    ([name, value]) =>
-      JSON.stringify(value) !== JSON.stringify(cursor.filters[name as keyof IndicatorFilters]),
-  );
-  if (differing)
-    throw new ApiError(
-      'invalid_parameter',
-      `The cursor belongs to another ${differing[0]}: begin without a cursor.`,
-    );
-  if (cursor.ceiling !== tlpCeiling)
-    throw new ApiError(
-      'conflict',
-      `The cursor belongs to a key with the TLP ceiling ${cursor.ceiling}, this key has ${tlpCeiling}: begin without a cursor.`,
-    );
-  return cursor;
-}
-
-function asApiError(error: unknown): never {
-  if (error instanceof CursorGone)
-    throw new ApiError('gone', `${error.message} Begin without a cursor, and replace the copy.`);
-  throw error;
 }

@@ -1,3 +1,5 @@
+import type { Principal } from '../db/visibility.ts';
+import { ApiError } from '../http/errors.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { TokenSealer } from '../secrets/sealed-token.ts';
@@ -28,8 +30,8 @@ export interface Pass {
 }
 
 /** The state of a client's copy. */
-export interface FeedCursor {
-  filters: IndicatorFilters;
+export interface FeedCursor<Filters = IndicatorFilters> {
+  filters: Filters;
   ceiling: Tlp;
   /** The copy equals the list at this point, apart from the rows that a pass has not reached. */
   synced: Point;
@@ -39,19 +41,19 @@ export interface FeedCursor {
   day: number;
 }
 
-export const BEGINNING: Point = { revision: 0, token: null, at: 0 };
+const BEGINNING: Point = { revision: 0, token: null, at: 0 };
 const DAY_MS = 86_400_000;
 
 /** Returns the days since 1970. */
 export const dayOf = (now: Date): number => Math.floor(now.getTime() / DAY_MS);
 
-export function sealCursor(sealer: TokenSealer, cursor: FeedCursor): string {
+export function sealCursor<Filters extends object>(sealer: TokenSealer, cursor: FeedCursor<Filters>): string {
   const { filters, ceiling, synced, pass, day } = cursor;
   return sealer.seal(JSON.stringify([1, canonical(filters), ceiling, synced, pass, day]));
 }
 
 /** Returns a cursor; null: the text is none. */
-export function openCursor(sealer: TokenSealer, text: string): FeedCursor | null {
+function openCursor<Filters>(sealer: TokenSealer, text: string): FeedCursor<Filters> | null {
   const opened = sealer.open(text);
   if (opened === null) return null;
   const [version, filters, ceiling, synced, pass, day] = JSON.parse(opened);
@@ -59,18 +61,55 @@ export function openCursor(sealer: TokenSealer, text: string): FeedCursor | null
 }
 
 /** Returns the filters that are set, in a fixed order, so that equal filters have the same text. */
-export function canonical(filters: IndicatorFilters): IndicatorFilters {
+function canonical<Filters extends object>(filters: Filters): Filters {
   const entries = Object.entries(filters).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) as Filters;
 }
 
-/** Returns the cursor of a client whose copy is what a list or export of these filters returned. */
-export function cursorAfter(
-  filters: IndicatorFilters,
+/** Returns the cursor of a client that has nothing. */
+export function firstCursor<Filters extends object>(
+  filters: Filters,
+  { tlpCeiling, now }: Principal,
+): FeedCursor<Filters> {
+  return cursorAfter(filters, tlpCeiling, BEGINNING, now.getTime());
+}
+
+/** Returns the cursor of a client whose copy equals a list at a point. */
+export function cursorAfter<Filters extends object>(
+  filters: Filters,
   ceiling: Tlp,
-  { revision, token }: Pick<Point, 'revision' | 'token'>,
-  now: Date,
-): FeedCursor {
-  const at = now.getTime();
-  return { filters, ceiling, synced: { revision, token, at }, pass: null, day: dayOf(now) };
+  synced: Point,
+  now: number,
+): FeedCursor<Filters> {
+  return { filters: canonical(filters), ceiling, synced, pass: null, day: dayOf(new Date(now)) };
+}
+
+/**
+ * Returns the cursor of a request.
+ * @param filters of the request; with a cursor, they may be left out
+ * @throws {ApiError} 400 for a text that is no cursor, or one of other filters; 409 for one of another TLP ceiling
+ */
+export function readCursor<Filters extends object>(
+  sealer: TokenSealer,
+  text: string,
+  filters: Filters,
+  { tlpCeiling }: Principal,
+): FeedCursor<Filters> {
+  const cursor = openCursor<Filters>(sealer, text);
+  if (!cursor)
+    throw new ApiError('invalid_parameter', 'cursor must be one that a response of this server had.');
+  const of = cursor.filters as Record<string, unknown>;
+  const differing = Object.entries(canonical(filters)).find(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(of[name]),
+  );
+  if (differing)
+    throw new ApiError(
+      'invalid_parameter',
+      `The cursor belongs to another ${differing[0]}: begin without a cursor.`,
+    );
+  if (cursor.ceiling === tlpCeiling) return cursor;
+  throw new ApiError(
+    'conflict',
+    `The cursor belongs to a key with the TLP ceiling ${cursor.ceiling}, this key has ${tlpCeiling}: begin without a cursor.`,
+  );
 }

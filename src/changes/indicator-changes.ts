@@ -2,7 +2,8 @@ import type { Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { IndicatorRow } from '../indicators/read/indicators.queries.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
-import { BEGINNING, dayOf, type FeedCursor, type Pass, type Point, type Position } from './cursor.ts';
+import { currentPoint } from './current-point.ts';
+import { dayOf, type FeedCursor, type Pass, type Point, type Position } from './cursor.ts';
 import {
   type CurrentRow,
   endOf,
@@ -38,11 +39,6 @@ export interface Step {
   /** The copy is complete at this point too; nothing changes before the next revision and `nextExpiry`. */
   here: Point;
   nextExpiry: Date | null;
-}
-
-/** Thrown when the history since a cursor is not known; the message says why. */
-export class CursorGone extends Error {
-  override name = 'CursorGone';
 }
 
 /**
@@ -142,28 +138,6 @@ interface Reading {
   principal: Principal;
 }
 
-/** @throws {CursorGone} when the store's history is not that of the cursor, or no longer goes back so far */
-async function currentPoint(
-  db: Db,
-  { synced, pass }: FeedCursor,
-): Promise<Pick<Point, 'revision' | 'token'>> {
-  const points = [synced, ...(pass ? [pass.base] : [])].filter(({ revision }) => revision > 0);
-  const { tokens, ...latest } = await readPoints(
-    db,
-    points.map(({ revision }) => revision),
-  );
-  for (const { revision, token } of points) {
-    const known = tokens.get(revision);
-    if (known === token) continue;
-    throw new CursorGone(
-      known === undefined && revision < latest.revision
-        ? 'The cursor is older than the changes that are kept.'
-        : 'The cursor belongs to another store, or to a state that has been lost.',
-    );
-  }
-  return latest;
-}
-
 /**
  * Returns the places of rows that the pass reaches next, in order. States that were superseded before the pass do not matter.
  * @param revision the latest
@@ -248,13 +222,4 @@ async function earliestPoint(
   if (!isComplete) return here;
   const { tokens } = await readPoints(db, [revision]);
   return { revision, token: tokens.get(revision) ?? null, at: here.at };
-}
-
-/** Returns the cursor of a client that has nothing. */
-export function firstCursor(
-  filters: FeedCursor['filters'],
-  ceiling: FeedCursor['ceiling'],
-  now: Date,
-): FeedCursor {
-  return { filters, ceiling, synced: BEGINNING, pass: null, day: dayOf(now) };
 }

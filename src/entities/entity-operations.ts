@@ -4,10 +4,13 @@ import type { Db, Read } from '../db/database.ts';
 import { inSnapshot } from '../db/database.ts';
 import type { PageRequest } from '../db/expressions.ts';
 import type { Principal } from '../db/visibility.ts';
+import { sendCompressed } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, idOf, idParameter, NO_CACHE, type Operation, routeOf } from '../http/routes.ts';
 import { isUuid } from '../http/validation.ts';
 import type { Scope } from '../model/account.ts';
+import type { EntityFeed } from './entity-changes.queries.ts';
+import { type EntityFeedDeps, entityChanges } from './entity-changes.service.ts';
 
 /** The queries and mappings of actors or campaigns. The filters are those of the schema of the query. */
 interface EntityQueries<Row, Detail> {
@@ -83,6 +86,59 @@ export function registerEntity<Row, Detail>(
       if (!row) throw notFound(noun);
       reply.header('cache-control', NO_CACHE);
       return { data: toDetail(row) };
+    },
+  );
+}
+
+/** The OpenAPI description of the changes. */
+interface ChangesDocument {
+  scope: Scope;
+  tag: string;
+  id: string;
+  query: TSchema;
+  schema: TSchema;
+}
+
+/** Registers the changes of the list of the API. */
+export function registerEntityChanges<Filters extends object, Row extends { id: string }>(
+  app: FastifyInstance,
+  deps: EntityFeedDeps,
+  { noun, list, toItem }: Pick<EntityQueries<Row, unknown>, 'noun' | 'list' | 'toItem'>,
+  feed: EntityFeed<Filters>,
+  { scope, tag, id, query, schema }: ChangesDocument,
+): void {
+  const findRows = async (db: Db, principal: Principal, ids: string[]) =>
+    ids.length === 0 ? [] : (await list(db, principal, { ids }, { page: 1, pageSize: ids.length })).rows;
+  const changesSince = entityChanges(deps, feed, findRows);
+  app.get<{ Querystring: { cursor?: string; wait: number } }>(
+    `/api/v1/${noun}s/changes`,
+    {
+      config: { access: scope },
+      schema: {
+        operationId: id,
+        tags: [tag],
+        summary: `Follow the changes of the ${noun}s`,
+        description:
+          `Like the changes of indicators, but all at once: there are few ${noun}s. An upsert is told when the ${noun} itself ` +
+          'changes; the list and the detail have the current state of what is linked to it.',
+        querystring: query,
+        response: apiResponses(schema, `Changes of ${noun}s.`, [400, 409, 410]),
+      },
+    },
+    async (request, reply) => {
+      const closed = new AbortController();
+      request.raw.once('close', () => closed.abort());
+      const { changed, removed, cursor } = await changesSince(
+        request.query,
+        request.principal,
+        closed.signal,
+      );
+      const changes = [
+        ...changed.map((row) => ({ op: 'upsert', [noun]: toItem(row) })),
+        ...removed.map((row) => ({ op: 'remove', ...row })),
+      ];
+      reply.header('cache-control', NO_CACHE).type('application/json; charset=utf-8');
+      return sendCompressed(request, reply, JSON.stringify({ changes, cursor, hasMore: false }));
     },
   );
 }

@@ -5,6 +5,7 @@ import { forgetChanges } from '../../src/changes/forget.queries.ts';
 import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
 import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
+import { executedStatements } from '../support/executed-statements.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 
 const BY = { who: 'test', reason: 'ours', now: NOW };
@@ -120,6 +121,19 @@ onEveryEngine((engine) => {
       expect(renewed).toMatchObject({ changes: [], hasMore: false });
       expect(renewed.cursor).not.toBe(cursor);
       expect(await follow(`cursor=${renewed.cursor}`, { key })).toEqual(renewed);
+    });
+
+    it('are polled without a query while nothing changes', async () => {
+      await harness.load([domain(1, { expiresAt: new Date(NOW.getTime() + HOUR) })]);
+      const { cursor } = await follow('');
+      await follow(`cursor=${cursor}`);
+      // The node learns the latest revision by itself.
+      await expect.poll(() => harness.revisions.lastKnown('answers')).toBeGreaterThan(0);
+      const before = executedStatements();
+      for (let times = 0; times < 5; times++) await follow(`cursor=${cursor}`);
+      expect(executedStatements()).toBe(before);
+      harness.clock.now = new Date(NOW.getTime() + HOUR);
+      expect(told(await follow(`cursor=${cursor}`))).toEqual(['remove host-1.example']);
     });
 
     it('answer the same for the same cursor', async () => {

@@ -80,4 +80,18 @@ describe.skipIf(!url)('two nodes on one PostgreSQL', () => {
         expect(JSON.parse(await ask(node, '')).total).toBe(total);
       }
   });
+
+  it('a change on one ends the wait for changes on the other, whose cursors it understands', async () => {
+    const [one, two] = nodes as [Harness, Harness];
+    const changes = (node: Harness, query: string) =>
+      node.get(`/api/v1/indicators/changes?q=waiting&${query}`);
+    const { cursor } = (await changes(one, '')).json();
+    const started = performance.now();
+    const waiting = changes(two, `cursor=${cursor}&wait=20`);
+    await one.load([indicatorRecord('DOMAIN', 'waiting.test-feed.net')]);
+    const body = (await waiting).json();
+    expect(body.changes).toMatchObject([{ op: 'upsert', indicator: { value: 'waiting.test-feed.net' } }]);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect((await changes(one, `cursor=${body.cursor}`)).json()).toEqual({ ...body, changes: [] });
+  });
 });

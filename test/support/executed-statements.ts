@@ -58,6 +58,10 @@ const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string 
 
 const requests = new AsyncLocalStorage<Asked>();
 const violations = new Set<string>();
+let executed = 0;
+
+/** Returns how many statements requests have executed so far. */
+export const executedStatements = (): number => executed;
 
 /** Runs the handling of a request, whose statements are checked. */
 export const handling = <T>(asked: Asked, handle: () => T): T => requests.run(asked, handle);
@@ -65,6 +69,7 @@ export const handling = <T>(asked: Asked, handle: () => T): T => requests.run(as
 export function checkStatement({ query: { sql } }: LogEvent): void {
   const asked = requests.getStore();
   if (!asked) return;
+  executed++;
   const { method, url } = asked;
   if (EXCEPTIONS.some(({ request, statement }) => request.test(`${method} ${url}`) && statement.test(sql)))
     return;

@@ -13,6 +13,7 @@ import {
 import type { Tables } from '../../db/tables.ts';
 import { type Principal, visibleFrom } from '../../db/visibility.ts';
 import { linkedReports, linkedSoftware, linkedTechniques, listEntities } from '../entities.queries.ts';
+import type { EntityFeed } from '../entity-changes.queries.ts';
 
 const COLUMNS = [
   'id',
@@ -28,20 +29,38 @@ const COLUMNS = [
 
 export type ActorRow = Pick<Selectable<Tables['actor']>, (typeof COLUMNS)[number]> & { active: boolean };
 
+interface ActorFilters {
+  active?: boolean;
+  q?: string;
+  uses?: string;
+  /** Only these. */
+  ids?: readonly string[];
+}
+
+function conditionsOf({ active, q, uses, ids }: ActorFilters, principal: Principal) {
+  return [
+    active !== undefined && sql<SqlBool>`${actorActive(principal.now)} = ${active}`,
+    q !== undefined && named(q),
+    uses !== undefined && using(uses, principal),
+    ids !== undefined && sql<SqlBool>`actor.id = any(${[...ids]}::uuid[])`,
+  ].filter((condition) => condition !== false);
+}
+
+export const ACTOR_FEED: EntityFeed<Pick<ActorFilters, 'active'>> = {
+  table: 'actor',
+  conditions: conditionsOf,
+  timed: actorActive,
+};
+
 /** Returns a page of the actors by name, and their total. */
 export async function listActors(
   db: Db,
   principal: Principal,
-  filters: { active?: boolean; q?: string; uses?: string },
+  filters: ActorFilters,
   page: PageRequest,
 ): Promise<{ total: number; rows: ActorRow[] }> {
-  const active = actorActive(principal.now);
-  const conditions = [
-    filters.active !== undefined && sql<SqlBool>`${active} = ${filters.active}`,
-    filters.q !== undefined && named(filters.q),
-    filters.uses !== undefined && using(filters.uses, principal),
-  ].filter((condition) => condition !== false);
-  const computed = [sql`${active} as active`];
+  const conditions = conditionsOf(filters, principal);
+  const computed = [sql`${actorActive(principal.now)} as active`];
   const order = caseInsensitive('actor.name');
   return listEntities(db, principal, { table: 'actor', columns: COLUMNS, computed, conditions, order }, page);
 }

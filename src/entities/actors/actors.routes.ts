@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db, Read } from '../../db/database.ts';
 import { SAMPLE_ACTOR_ID } from '../../http/schema.ts';
-import { registerEntity, registerEntityPages } from '../entity-operations.ts';
+import type { EntityFeedDeps } from '../entity-changes.service.ts';
+import { registerEntity, registerEntityChanges, registerEntityPages } from '../entity-operations.ts';
 import { toActor, toActorDetail } from './actors.mappers.ts';
-import { findActor, findActorLinks, listActors } from './actors.queries.ts';
+import { ACTOR_FEED, findActor, findActorLinks, listActors } from './actors.queries.ts';
 import * as pages from './actors.schema.ts';
-import { ActorItem, ActorList, ActorQuery } from './actors.schema.ts';
+import { ActorChanges, ActorChangesQuery, ActorItem, ActorList, ActorQuery } from './actors.schema.ts';
 
 const QUERIES = {
   noun: 'actor',
@@ -16,7 +17,17 @@ const QUERIES = {
   toDetail: toActorDetail,
 } as const;
 
-export async function actorRoutes(app: FastifyInstance, { read }: { read: Read }): Promise<void> {
+export async function actorRoutes(
+  app: FastifyInstance,
+  { read, feed }: { read: Read; feed: EntityFeedDeps },
+): Promise<void> {
+  registerEntityChanges(app, feed, QUERIES, ACTOR_FEED, {
+    scope: 'actors:read',
+    tag: 'Actors',
+    id: 'listActorChanges',
+    query: ActorChangesQuery,
+    schema: ActorChanges,
+  });
   registerEntity(app, read, QUERIES, {
     scope: 'actors:read',
     tag: 'Actors',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { changeParameters } from '../../changes/parameters.ts';
 import { operation } from '../../http/routes.ts';
 import {
   dateTime,
@@ -14,6 +15,7 @@ import {
   tlp,
 } from '../../http/schema.ts';
 import { CAMPAIGN_STATUSES } from '../../model/vocabulary.ts';
+import { changesOf } from '../entity-changes.schema.ts';
 
 const actorFields = {
   id: Type.String({ format: 'uuid', description: 'Stable: of its source, or derived from its name.' }),
@@ -113,12 +115,16 @@ export const ActorDetail = Type.Object(
 
 export const ActorList = listOf(Actor, 'ActorList');
 export const ActorItem = oneOf(ActorDetail, 'ActorItem');
-export const ActorQuery = Type.Object({
-  ...pageParameters(50, 200),
+const actorFilters = {
   active: Type.Optional(
     Type.Boolean({ description: 'Only actors that are (not) active.', examples: [true] }),
   ),
-});
+};
+
+export const ActorQuery = Type.Object({ ...pageParameters(50, 200), ...actorFilters });
+
+export const ActorChangesQuery = Type.Object({ ...actorFilters, ...changeParameters });
+export const ActorChanges = changesOf('actor', Actor, 'ActorChanges');
 
 export type ActorAnswer = Static<typeof Actor>;
 export type ActorDetailAnswer = Static<typeof ActorDetail>;

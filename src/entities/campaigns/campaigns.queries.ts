@@ -13,6 +13,7 @@ import {
   listEntities,
   malwareAndTools,
 } from '../entities.queries.ts';
+import type { EntityFeed } from '../entity-changes.queries.ts';
 
 const COLUMNS = [
   'id',
@@ -62,17 +63,35 @@ function campaignCorrection(principal: Principal) {
 
 const BY_START = sql`campaign.start_date desc nulls last`;
 
+interface CampaignFilters {
+  status?: CampaignStatus;
+  q?: string;
+  /** Only these. */
+  ids?: readonly string[];
+}
+
+function conditionsOf({ status, q, ids }: CampaignFilters, { now }: Principal) {
+  return [
+    status && sql<SqlBool>`${campaignStatus(now)} = ${status}`,
+    q !== undefined && named(q),
+    ids && sql<SqlBool>`campaign.id = any(${[...ids]}::uuid[])`,
+  ].filter((condition) => typeof condition === 'object');
+}
+
+export const CAMPAIGN_FEED: EntityFeed<Pick<CampaignFilters, 'status'>> = {
+  table: 'campaign',
+  conditions: conditionsOf,
+  timed: campaignStatus,
+};
+
 /** Returns a page of the campaigns, the latest start first, and their total. */
 export async function listCampaigns(
   db: Db,
   principal: Principal,
-  filters: { status?: CampaignStatus; q?: string },
+  filters: CampaignFilters,
   page: PageRequest,
 ): Promise<{ total: number; rows: CampaignRow[] }> {
-  const conditions = [
-    filters.status && sql<SqlBool>`${campaignStatus(principal.now)} = ${filters.status}`,
-    filters.q !== undefined && named(filters.q),
-  ].filter((condition) => typeof condition === 'object');
+  const conditions = conditionsOf(filters, principal);
   return listEntities(
     db,
     principal,

@@ -1,11 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import type { Db, Read } from '../../db/database.ts';
 import { SAMPLE_CAMPAIGN_ID } from '../../http/schema.ts';
-import { registerEntity, registerEntityPages } from '../entity-operations.ts';
+import type { EntityFeedDeps } from '../entity-changes.service.ts';
+import { registerEntity, registerEntityChanges, registerEntityPages } from '../entity-operations.ts';
 import { toCampaign } from './campaigns.mappers.ts';
-import { findCampaign, findCampaignLinks, listCampaigns } from './campaigns.queries.ts';
+import { CAMPAIGN_FEED, findCampaign, findCampaignLinks, listCampaigns } from './campaigns.queries.ts';
 import * as pages from './campaigns.schema.ts';
-import { CampaignItem, CampaignList, CampaignQuery } from './campaigns.schema.ts';
+import {
+  CampaignChanges,
+  CampaignChangesQuery,
+  CampaignItem,
+  CampaignList,
+  CampaignQuery,
+} from './campaigns.schema.ts';
 
 const QUERIES = {
   noun: 'campaign',
@@ -16,7 +23,17 @@ const QUERIES = {
   toDetail: toCampaign,
 } as const;
 
-export async function campaignRoutes(app: FastifyInstance, { read }: { read: Read }): Promise<void> {
+export async function campaignRoutes(
+  app: FastifyInstance,
+  { read, feed }: { read: Read; feed: EntityFeedDeps },
+): Promise<void> {
+  registerEntityChanges(app, feed, QUERIES, CAMPAIGN_FEED, {
+    scope: 'campaigns:read',
+    tag: 'Campaigns',
+    id: 'listCampaignChanges',
+    query: CampaignChangesQuery,
+    schema: CampaignChanges,
+  });
   registerEntity(app, read, QUERIES, {
     scope: 'campaigns:read',
     tag: 'Campaigns',

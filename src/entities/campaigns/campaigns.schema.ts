@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { changeParameters } from '../../changes/parameters.ts';
 import { operation } from '../../http/routes.ts';
 import {
   campaignStatus,
@@ -11,6 +12,7 @@ import {
   score,
   tlp,
 } from '../../http/schema.ts';
+import { changesOf } from '../entity-changes.schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -57,10 +59,14 @@ export const Campaign = Type.Object(
 
 export const CampaignList = listOf(Campaign, 'CampaignList');
 export const CampaignItem = oneOf(Campaign, 'CampaignItem');
-export const CampaignQuery = Type.Object({
-  ...pageParameters(50, 200),
+const campaignFilters = {
   status: Type.Optional(campaignStatus({ description: 'In this state.', examples: ['CONCLUDED'] })),
-});
+};
+
+export const CampaignQuery = Type.Object({ ...pageParameters(50, 200), ...campaignFilters });
+
+export const CampaignChangesQuery = Type.Object({ ...campaignFilters, ...changeParameters });
+export const CampaignChanges = changesOf('campaign', Campaign, 'CampaignChanges');
 export type CampaignAnswer = Static<typeof Campaign>;
 
 const strict = { additionalProperties: false };

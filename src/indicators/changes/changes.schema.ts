@@ -1,21 +1,12 @@
 import { type Static, Type } from 'typebox';
+import { changeMembers, changeParameters } from '../../changes/parameters.ts';
 import { indicatorType, ref } from '../../http/schema.ts';
 import { Indicator, indicatorFilters } from '../indicators.schema.ts';
 
 const MAX_LIMIT = 10_000;
-const MAX_WAIT_SECONDS = 30;
 
 export const ChangesQuery = Type.Object({
   ...indicatorFilters,
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 8_192,
-      description:
-        'Of the last response, or X-Change-Cursor of a list or export. It holds the filters, which may be left out with it. ' +
-        'Without one, everything that matches comes first.',
-    }),
-  ),
   limit: Type.Integer({
     minimum: 1,
     maximum: MAX_LIMIT,
@@ -24,13 +15,7 @@ export const ChangesQuery = Type.Object({
       'How many changes a response has. Changes of what was given in earlier pages come in addition, so that a response may have more.',
     examples: [1_000],
   }),
-  wait: Type.Integer({
-    minimum: 0,
-    maximum: MAX_WAIT_SECONDS,
-    default: 0,
-    description: 'If there are no changes, the response waits for them for up to so many seconds.',
-    examples: [0],
-  }),
+  ...changeParameters,
 });
 
 const example = (Indicator as { examples?: unknown[] }).examples?.[0] as Static<typeof Indicator>;
@@ -59,10 +44,7 @@ export const IndicatorChanges = Type.Object(
     changes: Type.Array(Type.Union([Upsert, Remove]), {
       description: 'In the order in which they were made.',
     }),
-    cursor: Type.String({
-      description: 'For the next request. It is the one of the request if nothing has changed.',
-    }),
-    hasMore: Type.Boolean({ description: 'More changes follow at once.' }),
+    ...changeMembers,
   },
   {
     $id: 'IndicatorChanges',

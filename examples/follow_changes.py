@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Keeps a copy of a list of Tipline's indicators in an SQLite database.
+
+    TIPLINE_KEY=tip_... ./follow_changes.py http://127.0.0.1:8080 copy.db minConfidence=70 forDetection=true
+
+Each change is printed once it is stored: "+ DOMAIN evil.example" or "- DOMAIN evil.example". With --once it ends when
+the copy is complete. Python 3.9 or newer, without other packages.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import sqlite3
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+PAGE = 5000
+WAIT_SECONDS = 30
+# The cursor is not valid here, belongs to another key, or is too old: the copy is replaced.
+BEGIN_AGAIN = {400, 409, 410}
+TRY_LATER = {429, 502, 503, 504}
+
+
+def fetch(url, key):
+    """Returns the response; None: the cursor cannot be used. Waits while the server cannot answer."""
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}", "Accept-Encoding": "gzip"})
+    delay = 1
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=WAIT_SECONDS + 30) as response:
+                body = response.read()
+                return json.loads(gzip.decompress(body) if response.headers["Content-Encoding"] == "gzip" else body)
+        except urllib.error.HTTPError as error:
+            if error.code in BEGIN_AGAIN and "cursor=" in url:
+                print(f"{error.code}: beginning again", file=sys.stderr)
+                return None
+            if error.code not in TRY_LATER:
+                sys.exit(f"{error.code}: {error.read().decode(errors='replace')}")
+            pause = int(error.headers.get("Retry-After") or delay)
+        except OSError as error:
+            print(f"{error}: trying again in {delay} s", file=sys.stderr)
+            pause = delay
+        time.sleep(pause)
+        delay = min(2 * delay, 60)
+
+
+def open_copy(path):
+    copy = sqlite3.connect(path, isolation_level=None)
+    copy.execute("create table if not exists indicator (id text primary key, type text, value text, document text, generation integer)")
+    copy.execute("create table if not exists state (cursor text, generation integer)")
+    if copy.execute("select count(*) from state").fetchone()[0] == 0:
+        copy.execute("insert into state values (null, 0)")
+    return copy
+
+
+def apply(copy, changes, generation):
+    """Stores changes. Returns lines about them."""
+    lines = []
+    for change in changes:
+        if change["op"] == "upsert":
+            indicator = change["indicator"]
+            row = (indicator["id"], indicator["type"], indicator["value"], json.dumps(indicator), generation)
+            copy.execute("insert or replace into indicator values (?, ?, ?, ?, ?)", row)
+            lines.append(f"+ {indicator['type']} {indicator['value']}")
+        else:
+            copy.execute("delete from indicator where id = ?", (change["id"],))
+            lines.append(f"- {change['type']} {change['value']}")
+    return lines
+
+
+def step(copy, base, filters, key, wait):
+    """Fetches and stores the next changes, with the cursor in the same transaction. Returns whether there are more."""
+    cursor, generation = copy.execute("select cursor, generation from state").fetchone()
+    query = {"limit": PAGE, "wait": wait, **({"cursor": cursor} if cursor else filters)}
+    found = fetch(f"{base}/api/v1/indicators/changes?{urllib.parse.urlencode(query)}", key)
+    copy.execute("begin immediate")
+    if found is None:
+        # The rows stay until the new copy is complete.
+        copy.execute("update state set cursor = null, generation = generation + 1")
+        copy.execute("commit")
+        return True
+    lines = apply(copy, found["changes"], generation)
+    if not found["hasMore"]:
+        for kind, value in copy.execute("select type, value from indicator where generation < ?", (generation,)):
+            lines.append(f"- {kind} {value}")
+        copy.execute("delete from indicator where generation < ?", (generation,))
+        copy.execute("update indicator set generation = 0")
+        generation = 0
+    copy.execute("update state set cursor = ?, generation = ?", (found["cursor"], generation))
+    copy.execute("commit")
+    for line in lines:
+        print(line)
+    sys.stdout.flush()
+    return found["hasMore"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("base", help="address of Tipline")
+    parser.add_argument("copy", help="SQLite database")
+    parser.add_argument("filters", nargs="*", metavar="name=value", help="filters of the list")
+    parser.add_argument("--once", action="store_true", help="end when the copy is complete")
+    options = parser.parse_args()
+    filters = dict(text.split("=", 1) for text in options.filters)
+    copy = open_copy(options.copy)
+    while True:
+        has_more = step(copy, options.base, filters, os.environ["TIPLINE_KEY"], 0 if options.once else WAIT_SECONDS)
+        if options.once and not has_more:
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { follow } from '../../examples/follow-changes.ts';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
+import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+
+const run = promisify(execFile);
+const DAY = 86_400_000;
+const FILTERS = { minConfidence: '40' };
+
+function findPython(): string | null {
+  try {
+    execFileSync('python3', ['--version']);
+    return 'python3';
+  } catch {
+    return null;
+  }
+}
+const python = findPython();
+
+interface Row {
+  id: string;
+  value: string;
+}
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  let base: string;
+  let key: string;
+  beforeEach(async () => {
+    harness = await startHarness(engine);
+    base = await harness.app.listen({ port: 0, host: '127.0.0.1' });
+    key = await harness.newKey({ tlpCeiling: 'AMBER' });
+  });
+  afterEach(() => harness.close());
+
+  const domain = (index: number, fields = {}) =>
+    indicatorRecord('DOMAIN', `host-${index}.example`, { confidence: 50, ...fields });
+
+  /** What happens on each day of a week. */
+  const days: (() => Promise<unknown>)[] = [
+    () =>
+      harness.load(
+        Array.from({ length: 300 }, (_, index) =>
+          domain(
+            index,
+            index % 3 === 0 ? { expiresAt: new Date(NOW.getTime() + (1 + (index % 7)) * DAY) } : {},
+          ),
+        ),
+      ),
+    () => harness.load(Array.from({ length: 50 }, (_, index) => domain(300 + index))),
+    () => addEntry(harness.db, 'host-7.example', undefined, { who: 'test', reason: 'ours', now: NOW }, 'RED'),
+    () =>
+      harness.load([domain(8, { tlp: 'RED' }), domain(10, { confidence: 10, statedAt: NOW }), domain(400)]),
+    () => sweepExpired(harness.db, harness.clock.now),
+    () => removeEntry(harness.db, 'host-7.example', undefined, { who: 'test', reason: null, now: NOW }),
+    // As after a restore of an earlier state.
+    () => sql`update revision_log set token = gen_random_uuid()`.execute(harness.db),
+    () => harness.load([domain(401), domain(11, { tlp: 'RED' })]),
+  ];
+
+  async function exported(): Promise<Row[]> {
+    const { body } = await harness.get('/api/v1/exports/ndjson?minConfidence=40', { key });
+    const rows = body
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    return rows.map(({ id, value }) => ({ id, value })).sort(byId);
+  }
+  const byId = (a: Row, b: Row) => (a.id < b.id ? -1 : 1);
+
+  /** Advances day by day; after each, the copy must equal an export. */
+  async function keepForAWeek(update: () => Promise<unknown>, read: () => Promise<Row[]>) {
+    for (const day of days) {
+      await day();
+      harness.revisions.invalidate();
+      await update();
+      expect((await read()).sort(byId)).toEqual(await exported());
+      harness.clock.now = new Date(harness.clock.now.getTime() + DAY);
+    }
+    expect((await exported()).length).toBeGreaterThan(200);
+  }
+
+  describe('the examples keep a copy equal to an export for a week', () => {
+    it('in TypeScript', { timeout: 60_000 }, async () => {
+      const path = join(temporaryDirectory(), 'copy.json');
+      await keepForAWeek(
+        () => follow(base, path, FILTERS, key, true),
+        async () =>
+          Object.values(JSON.parse(await readFile(path, 'utf8')).indicators as Record<string, Row>).map(
+            ({ id, value }) => ({ id, value }),
+          ),
+      );
+    });
+
+    it.skipIf(python === null)('in Python', { timeout: 60_000 }, async () => {
+      const path = join(temporaryDirectory(), 'copy.db');
+      const script = new URL('../../examples/follow_changes.py', import.meta.url).pathname;
+      const env = { ...process.env, TIPLINE_KEY: key };
+      let printed = '';
+      const query =
+        'import json, sqlite3, sys; print(json.dumps([{"id": i, "value": v} for i, v in sqlite3.connect(sys.argv[1]).execute("select id, value from indicator")]))';
+      await keepForAWeek(
+        async () => {
+          printed += (await run('python3', [script, base, path, 'minConfidence=40', '--once'], { env }))
+            .stdout;
+        },
+        async () => JSON.parse((await run('python3', ['-c', query, path])).stdout),
+      );
+      expect(printed).toContain('- DOMAIN host-7.example\n');
+      expect(printed).toContain('+ DOMAIN host-400.example\n');
+    });
+  });
+});
