@@ -17,6 +17,8 @@ const MAY_DIFFER = new Set([
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
+  // Encrypted: only the server can read it.
+  'x-change-cursor',
 ]);
 
 /** All of an answer that must not tell a hidden thing from a missing one. */
