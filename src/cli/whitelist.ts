@@ -77,7 +77,7 @@ async function add(text: string, options: Options): Promise<void> {
   const { entry, changed } = await withDatabase(({ db }) => addEntry(db, text, options.type, why, 'RED'));
   if (options.json) return print(JSON.stringify({ ...entry, changed }));
   print(
-    `Whitelisted ${entry.entry} (${entry.kind}, ${entry.types.join(' ')}). Indicators hidden by it: ${changed}.`,
+    `Whitelisted ${entry.entry} (${entry.kind}, ${entry.types.join(' ')}). Indicators that changed: ${changed}.`,
   );
 }
 

@@ -27,6 +27,7 @@ export function addressCollapser() {
   let run: Run | null = null;
   /** The last block of which parts are left out: all of it that may be listed is listed. */
   let divided: AddressRange | null = null;
+  let leftOut = 0;
   const append = (first: Address, last: Address, text: string | null): string[] => {
     if (run !== null && typeof first === typeof run.last && first <= after(run.last)) {
       if (last > run.last) {
@@ -50,8 +51,11 @@ export function addressCollapser() {
       if (divided !== null && isWithin(range, divided)) return [];
       if (parts.length === 0) return append(range.first, range.last, value);
       divided = range;
+      leftOut += parts.length;
       return withoutParts(range, parts.map(rangeOf)).flatMap(({ first, last }) => append(first, last, null));
     },
+    /** Returns how many parts have been left out. */
+    leftOut: () => leftOut,
     /** Returns the remaining blocks after the last value. */
     end(): string[] {
       const rest = run === null ? [] : written(run);

@@ -208,10 +208,10 @@ function wazuhLines(row: ExportIndicator, _: unknown, skipped: Skipped): Lines {
   const { value, severity, ofCertificate } = row;
   if (ofCertificate) return NOT_OF_A_FILE;
   if (isNetwork(row)) {
-    const keys = listedBlocks(row, skipped).flatMap(wazuhKeys);
-    return keys.length > 0 && keys.length <= MAX_KEYS
-      ? keys.map((key) => `${key}:${severity.toLowerCase()}`)
-      : { skipped: 'network' };
+    const keys = listedBlocks(row, { addParts: () => {} }).flatMap(wazuhKeys);
+    if (keys.length === 0 || keys.length > MAX_KEYS) return { skipped: 'network' };
+    skipped.addParts(row.whitelistedParts.length);
+    return keys.map((key) => `${key}:${severity.toLowerCase()}`);
   }
   // Wazuh's reader has no escape for a quotation mark.
   if (value.includes('"')) return { skipped: 'characters' };

@@ -1,3 +1,4 @@
+import { isBlock } from '../model/address-ranges.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { addressCollapser } from './collapse-addresses.ts';
 import { BACKSLASH, copiedRows, LF, type PlainRow, placeOf, TAB } from './copied-rows.ts';
@@ -59,11 +60,15 @@ export const txt: FormatEntry = {
 };
 
 /** Writes each address and network on lines of its own, in the order of arrival. */
-const notCollapsed = () => ({
-  add: (value: string, whitelistedParts: readonly string[] = []) =>
-    listedBlocks({ value, whitelistedParts }, { addParts: () => {} }),
-  end: (): string[] => [],
-});
+function notCollapsed() {
+  let leftOut = 0;
+  return {
+    add: (value: string, whitelistedParts: readonly string[] = []) =>
+      listedBlocks({ value, whitelistedParts }, { addParts: (count) => (leftOut += count) }),
+    end: (): string[] => [],
+    leftOut: () => leftOut,
+  };
+}
 
 /** Returns a writer that takes rows in the format's order, one after the other. */
 function listWriter(options: ListOptions, skipped: Skipped) {
@@ -73,6 +78,17 @@ function listWriter(options: ListOptions, skipped: Skipped) {
   const isFirst = createLineDeduplicator();
   let isBetweenAddresses = true;
   let room = limit?.count ?? Number.POSITIVE_INFINITY;
+  let isCut = false;
+  /** A network that is whitelisted in part may need more lines than the limit allows. */
+  const withinLimit = (listed: string[]) => {
+    if (listed.length > room && !isCut) skipped.add('limit');
+    isCut ||= listed.length > room;
+    const fitting = listed.slice(0, room);
+    room -= fitting.length;
+    return fitting;
+  };
+  /** Whether a network has been written, which may contain later addresses. */
+  let hasNetworks = false;
   const linesOf = (row: ExportIndicator) => {
     const written = lines(row, options, skipped);
     if ('skipped' in written) {
@@ -80,7 +96,11 @@ function listWriter(options: ListOptions, skipped: Skipped) {
       return [];
     }
     // Only URLs, and only in firewalls' notations, lose a part that distinguishes them.
-    const others = row.type === 'URL' && style !== 'plain' ? written.filter(isFirst) : written;
+    let others = row.type === 'URL' && style !== 'plain' ? written.filter(isFirst) : written;
+    hasNetworks ||= isAddress(row) && isBlock(row.value);
+    // Keys are unique.
+    if (style === 'wazuh' && hasNetworks && isAddress(row))
+      others = written.filter((line) => isFirst(line.slice(0, line.lastIndexOf(':'))));
     // A name that is listed with the names below it needs both lines.
     if (others.length > room) {
       skipped.add('limit');
@@ -92,18 +112,19 @@ function listWriter(options: ListOptions, skipped: Skipped) {
   return {
     /** Returns whether more addresses may follow, or some are still to be written. */
     isBetweenAddresses: () => isBetweenAddresses,
-    addressLines: (address: string) => text(collapser.add(address)),
+    addressLines: (address: string) => text(withinLimit(collapser.add(address))),
     begin: () => text(header ? [header(kind)] : []),
     linesOf(row: ExportIndicator): string {
       isBetweenAddresses = isAddress(row);
       if (isBetweenAddresses && networks) {
-        skipped.addParts(row.whitelistedParts.length);
-        return text(collapser.add(row.value, row.whitelistedParts));
+        const listed = collapser.add(row.value, row.whitelistedParts);
+        skipped.parts = collapser.leftOut();
+        return text(withinLimit(listed));
       }
-      return text([...collapser.end(), ...linesOf(row)]);
+      return text([...withinLimit(collapser.end()), ...linesOf(row)]);
     },
     end(): string {
-      return text(collapser.end()) + (comments ? skipped.comment('#') : '');
+      return text(withinLimit(collapser.end())) + (comments ? skipped.comment('#') : '');
     },
   };
 }

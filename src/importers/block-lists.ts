@@ -1,6 +1,6 @@
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
-import { normalizeEach } from '../model/normalize-range.ts';
+import { blocksBetween } from '../model/normalize-range.ts';
 import type { SourceRecord } from '../model/source-record.ts';
 import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } from './importer.ts';
 import { readLines } from './lines.ts';
@@ -86,7 +86,7 @@ function* dshieldRecords(line: string, where: string): Generator<ImportRecord> {
   const [first = '', last = '', , attacks = '', holder, country] = line
     .split('\t')
     .map((cell) => cell.trim());
-  const range = normalizeEach(`${first}-${last}`, () => ({ rejected: 'not a first and a last address' }));
+  const range = blocksBetween(first, last) ?? [{ rejected: 'not a first and a last address' }];
   const description = /^\d+$/.test(attacks) ? `${attacks} attacks` : undefined;
   yield* records(range, { name: [holder, country].filter(Boolean).join(', '), description }, where);
 }

@@ -53,6 +53,8 @@ export interface IndicatorRecord extends EntityRecord {
   forDetection: boolean;
   /** A hash is the fingerprint of an X.509 certificate; absent: it is that of a file. */
   ofCertificate?: boolean;
+  /** The shortest prefix among the networks of the range that it is part of. */
+  widestOfRange?: number;
   /** The complete current statement of its source: earlier undated statements no longer hold. */
   isCompleteStatement?: boolean;
   /** The other statements of the record; several of another Tipline's; absent: none. */

@@ -1,7 +1,8 @@
 import { detectType, normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
-import type { NormalizeResult } from '../model/normalize-address.ts';
+import { isNetwork, type NormalizeResult } from '../model/normalize-address.ts';
 import { normalizeEach } from '../model/normalize-range.ts';
+import { refang } from '../model/refang.ts';
 import { normalizeAs } from './csv-types.ts';
 import { type Importer, type ImportInput, UnreadableInput } from './importer.ts';
 import { jsonShape } from './json-stream.ts';
@@ -85,6 +86,9 @@ function readValue(text: string, type: MappedType | null): NormalizeResult[] {
   if (rest.length === 0) return results;
   if (LOCAL_ADDRESSES.test(first) && rest.every((word) => detectType(word) !== null || OWN_NAMES.test(word)))
     return rest.filter((word) => !OWN_NAMES.test(word)).map((name) => normalizeOf(type ?? 'DOMAIN', name));
+  // A network and a count would be taken for a URL without a scheme.
+  if (rest.every((word) => NUMBER.test(word)) && isNetwork(refang(first) ?? ''))
+    return [normalizeOf(type, first)];
   // Defanged with blanks, `example [.] com`, the line is still one value.
   if (results.every((result) => !('rejected' in result))) return results;
   if (rest.every((word) => NUMBER.test(word)))

@@ -250,9 +250,17 @@ function addToBatch(
 }
 
 /** Returns why a network is rejected; null: it is accepted, or the value is none. */
-function widthProblem({ type, value }: IndicatorRecord, widest: WidestNetworks): string | null {
-  if ((type !== 'IPV4' && type !== 'IPV6') || !isBlock(value)) return null;
-  return prefixLength(value) < widest[type] ? `a network wider than /${widest[type]}` : null;
+function widthProblem(
+  { type, value, widestOfRange }: IndicatorRecord,
+  widest: WidestNetworks,
+): string | null {
+  if (type !== 'IPV4' && type !== 'IPV6') return null;
+  // Of a range that is too wide, the rest at its ends is as much a mistake.
+  if (widestOfRange !== undefined && widestOfRange < widest[type])
+    return `a range wider than /${widest[type]}`;
+  return isBlock(value) && prefixLength(value) < widest[type]
+    ? `a network wider than /${widest[type]}`
+    : null;
 }
 
 async function importBatch(context: ImportContext, batch: Batch, dryRunState: DryRun): Promise<void> {

@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Clock } from '../clock.ts';
 import type { Read } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
+import { sendCompressed, sendCompressedStream } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, bodyResponses, NO_CACHE, textContent } from '../http/routes.ts';
 import { ref } from '../http/schema.ts';
@@ -52,7 +52,8 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, opti
     async (request, reply) => {
       const { value, ...filters } = request.query;
       const results = await read((db) => lookUp(db, request.principal, value, filters));
-      return reply.header('cache-control', NO_CACHE).send({ data: results.map(toResult) });
+      reply.header('cache-control', NO_CACHE).type(`${JSON_TYPE}; charset=utf-8`);
+      return sendCompressed(request, reply, JSON.stringify({ data: results.map(toResult) }));
     },
   );
 
@@ -91,10 +92,8 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, opti
         if (!first.done) yield first.value;
         yield* results;
       }
-      return reply
-        .type(isNdjson ? NDJSON_TYPE : `${JSON_TYPE}; charset=utf-8`)
-        .header('cache-control', 'no-store')
-        .send(Readable.from(isNdjson ? ndjson(all()) : json(all())));
+      reply.type(isNdjson ? NDJSON_TYPE : `${JSON_TYPE}; charset=utf-8`).header('cache-control', 'no-store');
+      return sendCompressedStream(request, reply, isNdjson ? ndjson(all()) : json(all()));
     },
   });
 };

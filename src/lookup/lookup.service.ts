@@ -5,7 +5,7 @@ import {
   findPrefixLengths,
   type IndicatorRow,
 } from '../indicators/read/indicators.queries.ts';
-import { isWithin, rangeOf } from '../model/address-ranges.ts';
+import { type AddressRange, isWithinAny, rangeOf } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import {
@@ -55,6 +55,12 @@ export function lookUp(
     return known;
   };
   let lengths: ReturnType<typeof findPrefixLengths> | undefined;
+  const parts = new Map<string, AddressRange[]>();
+  const partsOf = ({ id, whitelisted_parts }: Found) => {
+    const known = parts.get(id) ?? (whitelisted_parts ?? []).map(rangeOf);
+    parts.set(id, known);
+    return known;
+  };
   const matchesAmong = async (candidates: readonly Candidate[]): Promise<Match[]> => {
     const rows = await Promise.all(candidates.map(({ type, normalized }) => find(type, normalized)));
     return candidates.flatMap(({ relation }, index) => {
@@ -69,8 +75,7 @@ export function lookUp(
     lengths ??= findPrefixLengths(db);
     const matches = await matchesAmong(networksAround(address, await lengths));
     const asked = rangeOf(address.normalized);
-    const isWhitelisted = (part: string) => isWithin(asked, rangeOf(part));
-    return matches.filter(({ indicator }) => !indicator.whitelisted_parts?.some(isWhitelisted));
+    return matches.filter(({ indicator }) => !isWithinAny(asked, partsOf(indicator)));
   };
   const isWanted = ({ type, confidence }: IndicatorRow) =>
     (filters.types?.includes(type) ?? true) && confidence >= (filters.minConfidence ?? 0);

@@ -53,9 +53,29 @@ function isSameFamily(a: AddressRange, b: AddressRange): boolean {
   return typeof a.first === typeof b.first;
 }
 
+/** The IPv4-mapped addresses ::ffff:0:0/96 (RFC 4291 §2.5.5.2), which stand for IPv4 ones. */
+const MAPPED: AddressRange = { first: 0xffff_0000_0000n, last: 0xffff_ffff_ffffn };
+
+/** Whether a range of IPv6 has IPv4-mapped addresses. */
+export function hasMapped(range: AddressRange): boolean {
+  return isSameFamily(range, MAPPED) && range.first <= MAPPED.last && range.last >= MAPPED.first;
+}
+
 /** Whether all addresses of a range are in another. */
 export function isWithin(range: AddressRange, outer: AddressRange): boolean {
   return isSameFamily(range, outer) && range.first >= outer.first && range.last <= outer.last;
+}
+
+/** Whether all addresses of a range are in one of these, which are in ascending order and do not overlap. */
+export function isWithinAny(range: AddressRange, ranges: readonly AddressRange[]): boolean {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle] as AddressRange).first <= range.first) low = middle + 1;
+    else high = middle;
+  }
+  const before = ranges[low - 1];
+  return before !== undefined && isWithin(range, before);
 }
 
 /**

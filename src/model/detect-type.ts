@@ -22,6 +22,8 @@ const TYPE_PATTERNS: readonly [IndicatorType, RegExp][] = [
   ],
   ['BTC_ADDRESS', /^(?:bitcoin:|[13]|bc1)/i],
 ];
+/** A CIDR block with something behind it, such as a count or a comment. */
+const PREFIX_AND_MORE = /^\d{1,3}(?:\.\d{1,3}){3}\/\d{1,2}[\s,;:|–—-]/;
 const HOST_AND_PATH = /^[^/\s]{1,300}\//;
 
 /**
@@ -37,18 +39,19 @@ export function detectType(raw: string): IndicatorType | null {
     const result = normalize(type, raw);
     if ('type' in result) return result.type;
   }
+  if (PREFIX_AND_MORE.test(text)) return null;
   if (HOST_AND_PATH.test(text)) return detectByHostname('URL', raw);
   return text.includes(' ') ? null : detectByHostname('DOMAIN', raw);
 }
+
+export const TYPE_NOT_RECOGNIZED = { rejected: 'type not recognized' };
 
 /** Normalizes a value whose type nothing names. */
 export function normalizeDetected(value: string): NormalizeResult {
   const type = detectType(value);
   if (type !== null) return normalize(type, value);
   const network = NETWORK.test(value) && isNetwork(refang(value.trim()) ?? '');
-  return network
-    ? normalize(value.includes(':') ? 'IPV6' : 'IPV4', value)
-    : { rejected: 'type not recognized' };
+  return network ? normalize(value.includes(':') ? 'IPV6' : 'IPV4', value) : TYPE_NOT_RECOGNIZED;
 }
 
 const NETWORK = /^[\da-f:.\\[\](){}\s]{3,100}\/[\])}]?[\d.]{1,15}$/i;

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isBlock, parseAddress } from './address-ranges.ts';
+import { hasMapped, isBlock, parseAddress, rangeOf } from './address-ranges.ts';
 import { refangHost } from './refang.ts';
 import type { IndicatorType } from './vocabulary.ts';
 
@@ -29,7 +29,8 @@ const ZONE = /%[^\s%]{1,64}$/;
 const MAX_PORT = 65535;
 const HOST_BITS = { rejected: 'a network with bits set behind its prefix' };
 const NO_PREFIX = { rejected: 'a network whose mask is no prefix' };
-const RANGE = { rejected: 'a range, not an address' };
+const HAS_MAPPED = { rejected: 'a network with IPv4-mapped addresses' };
+export const RANGE = { rejected: 'a range, not an address' };
 const NOT_IPV4 = { rejected: 'not an IPv4 address' };
 const NOT_IPV6 = { rejected: 'not an IPv6 address' };
 
@@ -56,7 +57,11 @@ export function normalizeIpv4(text: string): NormalizeResult {
 /** Whether the text is a CIDR block or an address with a netmask, of more than one address. */
 export function isNetwork(text: string): boolean {
   return [normalizeIpv4(text), normalizeIpv6(text)].some(
-    (result) => result === HOST_BITS || result === NO_PREFIX || ('type' in result && isBlock(result.value)),
+    (result) =>
+      result === HOST_BITS ||
+      result === NO_PREFIX ||
+      result === HAS_MAPPED ||
+      ('type' in result && isBlock(result.value)),
   );
 }
 
@@ -115,7 +120,9 @@ export function normalizeIpv6(text: string): NormalizeResult {
   if (address.type === 'IPV4')
     return prefix < MAPPED_BITS ? NOT_IPV6 : ipv4Block(address.value, prefix - MAPPED_BITS);
   const hostBits = (parseAddress(address.value) as bigint) % (1n << BigInt(128 - prefix));
-  return hostBits === 0n ? block(address, prefix) : HOST_BITS;
+  if (hostBits !== 0n) return HOST_BITS;
+  // It would stand for IPv4 addresses, too.
+  return hasMapped(rangeOf(`${address.value}/${prefix}`)) ? HAS_MAPPED : block(address, prefix);
 }
 
 function block({ type, value }: NormalizedIndicator, prefix: number): NormalizeResult {
@@ -159,6 +166,8 @@ export interface NormalizedIndicator {
   value: string;
   /** The form that identifies it and that `q` matches. */
   normalized: string;
+  /** The shortest prefix among the networks of the range that it is part of; absent: it is part of none. */
+  widestOfRange?: number;
 }
 
 /** The indicator, or why the value is not of its type: short and stable, without the value. */

@@ -89,7 +89,7 @@ function parseEntry(text: string, type: IndicatorType | undefined): OperatorEntr
 /** Returns the ids of the indicators whose value is the entry. */
 function valuesOf({ entry, types }: OperatorEntryRule): string[] {
   // A single address is stored as a network of one address.
-  const value = entry.replace(/\/(32|128)$/, '');
+  const value = entry.replace(entry.includes(':') ? /\/128$/ : /\/32$/, '');
   return types.map((type) => indicatorId(type, value));
 }
 

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { normalize } from '../../src/model/normalize.ts';
+import type { NormalizedIndicator } from '../../src/model/normalize-address.ts';
+import { normalizeEach } from '../../src/model/normalize-range.ts';
 import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -62,6 +65,18 @@ onEveryEngine((engine) => {
       expect(await values()).toEqual({ values: ['2001:e000::/19', '64.0.0.0/8'], total: 2 });
     });
 
+    it('of a range that is too wide is rejected like the rest of it', async () => {
+      const ranges = ['5.0.0.1-250.255.255.254', '45.9.20.1-45.9.20.2'];
+      const records = ranges.flatMap((text) => normalizeEach(text, (raw) => normalize('IPV4', raw)));
+      await harness.load(
+        records.map((result) => ({
+          ...indicatorRecord('IPV4', '45.9.20.1'),
+          ...(result as NormalizedIndicator),
+        })),
+      );
+      expect(await values()).toEqual({ values: ['45.9.20.1', '45.9.20.2'], total: 2 });
+    });
+
     it('is known for the addresses within, and so are the hosts of URLs', async () => {
       await harness.load([
         indicatorRecord('IPV4', '192.0.0.0/16'),
@@ -78,6 +93,23 @@ onEveryEngine((engine) => {
   });
 
   describe('the whitelist', () => {
+    it('does not tell parts of an entry above the ceiling of the key', async () => {
+      await harness.load([
+        indicatorRecord('IPV4', '192.0.2.7', { tlp: 'RED' }),
+        indicatorRecord('IPV4', '192.0.2.0/24', { tlp: 'CLEAR' }),
+        indicatorRecord('IPV6', '2001:dba::/32', { tlp: 'RED' }),
+      ]);
+      await whitelist('192.0.2.7');
+      await whitelist('192.0.2.9');
+      expect(await contextOf('192.0.2.0/24')).toMatchObject({ whitelistedParts: ['192.0.2.7', '192.0.2.9'] });
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const { data } = (await harness.get('/api/v1/indicators?q=192.0.2.0/24', { key })).json();
+      const context = await harness.get(`/api/v1/indicators/${data[0].id}/context`, { key });
+      expect(context.json()).toMatchObject({ whitelistedParts: ['192.0.2.9'] });
+      const { entry } = await addEntry(harness.db, '2001:dba::/32', undefined, BY, 'RED');
+      expect(entry.tlp).toBe('RED');
+    });
+
     it('takes its addresses out of a network, tells that, and gives them back', async () => {
       await harness.load([indicatorRecord('IPV4', '192.0.2.0/24')]);
       const before = (await harness.get('/api/v1/exports/txt')).headers.etag;

@@ -126,7 +126,7 @@ describe('the feed and enrichment commands, beside a running server', () => {
 
   it('add and remove a whitelist entry', async () => {
     const entry = await ok('whitelist', 'add', 'bad-two[.]test-feed.net', '--reason', 'ours');
-    expect(entry).toContain('Indicators hidden by it: 1.');
+    expect(entry).toContain('Indicators that changed: 1.');
     expect(await total(service, key)).toBe(1);
     expect(await ok('whitelist', 'list')).toContain('ours');
     expect(await ok('whitelist', 'check', 'hxxp://bad-two.test-feed[.]net/x')).toContain(

@@ -69,6 +69,32 @@ describe('a list', () => {
     expect(skipped.counts).toEqual({ network: 1 });
   });
 
+  it('for Wazuh has unique keys', async () => {
+    const rows = [
+      exportIndicator(1, 'IPV4', '10.0.0.0/30'),
+      exportIndicator(2, 'IPV4', '10.0.0.1', { severity: 'HIGH' }),
+    ];
+    expect(await linesOf('wazuh', rows)).toEqual([0, 1, 2, 3].map((last) => `10.0.0.${last}:medium`));
+  });
+
+  it('with a limit has no more lines than that', async () => {
+    const skipped = new Skipped();
+    const text = await written(list('paloalto', { limit: 5 }), [partial, whole], {}, 3, skipped);
+    expect(text.split('\n').filter(Boolean)).toHaveLength(5);
+    expect(skipped.counts).toEqual({ limit: 1 });
+  });
+
+  it('counts parts once, of nested networks and of those that it leaves out', async () => {
+    const skipped = new Skipped();
+    const nested = exportIndicator(4, 'IPV4', '198.51.100.0/25', { whitelistedParts: PARTS });
+    await written(list('plain'), [partial, nested], {}, 3, skipped);
+    expect(skipped.parts).toBe(2);
+    const ipv6 = exportIndicator(5, 'IPV6', '2001:db8::/32', { whitelistedParts: ['2001:db8::/33'] });
+    const without = new Skipped();
+    await written(list('wazuh'), [ipv6], {}, 3, without);
+    expect(without.parts).toBe(0);
+  });
+
   it('joins networks and addresses next to them', async () => {
     const rows = ['192.0.2.0/25', '192.0.2.77', '192.0.2.128/25', '192.0.3.0'].map((value, i) =>
       exportIndicator(i + 1, 'IPV4', value),

@@ -119,12 +119,14 @@ describe('IPV6 notations', () => {
   it.each([
     ['2001:DB8:0::/32', '2001:db8::/32'],
     ['2001[:]db8[::]/32', '2001:db8::/32'],
-    ['::/0', '::/0'],
     ['2001:db8::8/125', '2001:db8::8/125'],
   ])('the network %j is %s', (raw, value) => expectValue('IPV6', raw, value));
 
   it.each([
     ['fe80::1%eth0/64', 'a network with bits set behind its prefix'],
+    ['::/0', 'a network with IPv4-mapped addresses'],
+    ['::fffe:0:0/95', 'a network with IPv4-mapped addresses'],
+    ['::/19', 'a network with IPv4-mapped addresses'],
     ['::ffff:192.0.2.7/120', 'a network with bits set behind its prefix'],
     ['2001:db8::1-2001:db8::9', 'a range, not an address'],
     ['2001:db8:::7', 'not an IPv6 address'],

@@ -13,6 +13,7 @@ import { detectType, normalizeDetected } from '../../src/model/detect-type.ts';
 import { normalize } from '../../src/model/normalize.ts';
 import { blocksBetween, MAX_BLOCKS, normalizeEach } from '../../src/model/normalize-range.ts';
 import { defang } from '../../src/model/refang.ts';
+import type { IndicatorType } from '../../src/model/vocabulary.ts';
 import { runs } from '../properties/runs.ts';
 
 const valuesOf = (first: string, last: string) =>
@@ -87,7 +88,7 @@ describe('a range', () => {
     ['192.0.2.7', '192.0.2.7', ['192.0.2.7']],
     ['192.0.2.7', '192.0.2.6', ['a range that ends before it begins']],
     ['192.0.2.7', '2001:db8::', ['a range from an IPv4 to an IPv6 address']],
-    ['::2', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe', [`a range of more than ${MAX_BLOCKS} networks`]],
+    ['1::2', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe', [`a range of more than ${MAX_BLOCKS} networks`]],
   ])('from %s to %s is %j', (first, last, expected) => expect(valuesOf(first, last)).toEqual(expected));
 
   it('of IPv4 never has more blocks than are allowed', () => {
@@ -98,13 +99,24 @@ describe('a range', () => {
     ['192.0.2.0-192.0.2.255', ['192.0.2.0/24']],
     ['192[.]0[.]2[.]0 – 192[.]0[.]2[.]1', ['192.0.2.0/31']],
     ['2001:db8::-2001:db8::1', ['2001:db8::/127']],
-    ['evil-site.example', ['one']],
-    ['192.0.2.1-9', ['one']],
-    ['192.0.2.0/24-192.0.3.0/24', ['one']],
-    ['dead-beef', ['one']],
-  ])('%j is read as %j', (text, expected) => {
-    const one = () => ({ type: 'MUTEX' as const, value: 'one', normalized: 'one' });
-    expect(normalizeEach(text, one).map((result) => 'value' in result && result.value)).toEqual(expected);
+    ['evil-site.example', ['type not recognized']],
+    ['192.0.2.1-9', ['type not recognized']],
+    ['192.0.2.0/24-192.0.3.0/24', ['type not recognized']],
+    ['dead-beef', ['type not recognized']],
+  ])('%s is read as %j', (text, expected) => {
+    const results = normalizeEach(text, normalizeDetected);
+    expect(results.map((result) => ('rejected' in result ? result.rejected : result.value))).toEqual(
+      expected,
+    );
+  });
+
+  it('is none where the text is a value of a stated type', () => {
+    const read = (type: IndicatorType, text: string) =>
+      normalizeEach(text, (raw) => normalize(type, raw)).map((result) => 'type' in result && result.type);
+    expect(read('MUTEX', '1.0.0.0-1.0.0.3')).toEqual(['MUTEX']);
+    expect(read('FILENAME', '1.0.0.0-1.0.0.3')).toEqual(['FILENAME']);
+    expect(read('IPV4', '1.0.0.0-1.0.0.3')).toEqual(['IPV4']);
+    expect(normalizeEach('1.0.0.0-1.0.0.3', (raw) => normalize('DOMAIN', raw))[0]).toHaveProperty('rejected');
   });
 
   it('is read in time linear in the length of the text', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { blocksOf, rangeOf } from '../../src/model/address-ranges.ts';
 import type { IndicatorType } from '../../src/model/vocabulary.ts';
-import { buildMatcher, matcherOf } from '../../src/whitelist/matching/matcher.ts';
+import { buildMatcher, MAX_PARTS, matcherOf } from '../../src/whitelist/matching/matcher.ts';
 import { runs } from '../properties/runs.ts';
 import { LONG, steepGrowth, upTo } from '../support/growth.ts';
 import { listOf } from './lists.ts';
@@ -89,6 +89,21 @@ describe('a network', () => {
 
   it('that entries contain together is hidden by the first of them', () => {
     expect(match(['10.0.0.128/25', '10.0.0.0/25'], '10.0.0.0/24').hit?.entry).toBe('10.0.0.0/25');
+  });
+
+  it('is not hidden by a pattern that matches its text', () => {
+    const pattern = (kind: 'substring' | 'regex', entry: string) =>
+      matcherOf([buildMatcher([{ id: 'list', list: listOf(kind, [entry]) }])]);
+    for (const matcher of [pattern('substring', '8.8.8.0'), pattern('regex', '/^8\\.8\\.8\\./')]) {
+      expect(matcher.match('IPV4', '8.8.8.0').hit).not.toBeNull();
+      expect(matcher.match('IPV4', '8.8.8.0/21')).toEqual({ hit: null, parts: [] });
+    }
+  });
+
+  it('with too many whitelisted parts is hidden', () => {
+    const entries = Array.from({ length: MAX_PARTS + 1 }, (_, i) => `10.${i >> 7}.0.${(i & 127) * 2}`);
+    expect(match(entries, '10.0.0.0/8')).toEqual({ hit: { listId: 'list', entry: entries[0] }, parts: [] });
+    expect(match(entries.slice(1), '10.0.0.0/8').parts).toHaveLength(MAX_PARTS);
   });
 
   it('is not hidden by an address within', () => {

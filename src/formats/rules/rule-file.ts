@@ -127,9 +127,11 @@ export function partialNetworkRules(
   row: ExportIndicator,
   skipped: Skipped,
 ): string {
-  const blocks = listedBlocks(row, skipped).filter((block) => !ANY_ADDRESS.has(block));
-  if (blocks.length > 0 && blocks.join().length <= MAX_ADDRESSES)
+  const blocks = listedBlocks(row, { addParts: () => {} }).filter((block) => !ANY_ADDRESS.has(block));
+  if (blocks.length > 0 && blocks.join().length <= MAX_ADDRESSES) {
+    skipped.addParts(row.whitelistedParts.length);
     return language.addressRules(row.type as 'IPV4' | 'IPV6', blocks, (rule) => aboutIndicator(row, rule));
+  }
   skipped.add('whitelisted-parts');
   return '';
 }

@@ -249,13 +249,22 @@ function besideIndicator(principal: Principal) {
       and part.object is not null and part.object ->> 'id' = record -> 'object' ->> 'id'))`;
 }
 
+/** Returns the whitelisted parts of a network without those of an operator's entry above the ceiling. */
+function partsFor({ tlpCeiling }: Principal) {
+  return sql<string[] | null>`(
+    select array_agg(part order by part::inet) from unnest(indicator.whitelisted_parts) as part
+    where not exists (select from whitelist_entry as own
+      where own.tlp > ${tlpCeiling}::tlp
+        and case when own.kind = 'cidr' then own.entry::inet && part::inet else false end))`;
+}
+
 function contextOf(db: Db, principal: Principal) {
   return db
     .selectFrom('indicator')
     .innerJoin('source', 'source.id', 'indicator.source_id')
     .select(INDICATOR_COLUMNS)
     .select(['indicator.normalized', 'indicator.pinned_confidence', 'source.kind as source_kind'])
-    .select('indicator.whitelisted_parts')
+    .select(partsFor(principal).as('whitelisted_parts'))
     .select((eb) => [
       jsonArrayFrom(
         eb

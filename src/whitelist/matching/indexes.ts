@@ -30,8 +30,8 @@ export interface NetworkIndex {
   find(digits: string, typeBit: number): number;
   /** Returns the same for a network that contains all addresses up to `last`. */
   findAround(first: string, last: string, typeBit: number): number;
-  /** Returns the widest networks within these addresses, in lists with that type, in ascending order. */
-  findWithin(first: string, last: string, typeBit: number): FoundNetwork[];
+  /** Returns the widest networks within these addresses, in lists with that type, in ascending order: the first of them. */
+  findWithin(first: string, last: string, typeBit: number, most: number): FoundNetwork[];
 }
 
 /** A network of a list, with its lowest rank. */
@@ -76,7 +76,7 @@ export function networkIndex(table: PriorityTable, ranks: Priorities): NetworkIn
   return {
     find: (digits, typeBit) => findAround(digits, digits, typeBit),
     findAround,
-    findWithin(first, last, typeBit) {
+    findWithin(first, last, typeBit, most) {
       const found: FoundNetwork[] = [];
       let end = '';
       for (let at = lowerBoundOf(firsts, first); (firsts[at] ?? '~') <= last; at++) {
@@ -87,6 +87,7 @@ export function networkIndex(table: PriorityTable, ranks: Priorities): NetworkIn
         if (rank === NO_MATCH) continue;
         found.push({ first: firsts[at] as string, last: network.last, rank });
         end = network.last;
+        if (found.length === most) break;
       }
       return found;
     },

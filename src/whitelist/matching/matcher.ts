@@ -64,7 +64,7 @@ export interface ListsMatcher {
 
 /**
  * Returns the matcher of several groups of lists, of which the first takes precedence. A network is hidden by an entry
- * that contains it, or by entries that together contain all its addresses.
+ * that contains it, by entries that together contain all its addresses, or if it has too many whitelisted parts.
  */
 export function matcherOf(groups: readonly ListsMatcher[]): WhitelistMatcher {
   return {
@@ -76,15 +76,20 @@ export function matcherOf(groups: readonly ListsMatcher[]): WhitelistMatcher {
       if (!isNetwork(type, normalized)) return NOT_WHITELISTED;
       const within = groups.flatMap((group) => group.findWithin(type, normalized));
       if (within.length === 0) return NOT_WHITELISTED;
+      const [first] = within;
+      if (within.length > MAX_PARTS) return { hit: first?.hit ?? null, parts: [] };
       const whole = rangeOf(normalized);
       const parts = joined(within.map(({ range }) => range));
       const isCovered = parts[0]?.first === whole.first && parts[0].last === whole.last;
       return isCovered
-        ? { hit: within[0]?.hit ?? null, parts: [] }
+        ? { hit: first?.hit ?? null, parts: [] }
         : { hit: null, parts: parts.flatMap((part) => blocksOf(part)) };
     },
   };
 }
+
+/** The maximum number of whitelisted parts of a network: lists of what is left would be of no use. */
+export const MAX_PARTS = 4_096;
 
 const NOT_WHITELISTED: WhitelistMatch = { hit: null, parts: [] };
 
@@ -112,7 +117,12 @@ export function buildMatcher(lists: readonly { id: string; list: Warninglist }[]
     findWithin(type, normalized) {
       const block = blockDigits(normalized);
       if (block === null) return [];
-      const found = indexFor(indexes, block.first).findWithin(block.first, block.last, TYPE_BIT[type]);
+      const found = indexFor(indexes, block.first).findWithin(
+        block.first,
+        block.last,
+        TYPE_BIT[type],
+        MAX_PARTS + 1,
+      );
       return found.map(({ first, last, rank }) => ({
         range: { first: numberOf(first), last: numberOf(last) },
         hit: ranks.hitOf(rank),
@@ -143,11 +153,13 @@ function search(tables: RuleTables, indexes: NetworkIndexes, ranks: Priorities):
   return (type, normalized) => {
     const typeBit = TYPE_BIT[type];
     const host = hostOf(type, normalized);
-    const best = Math.min(
+    const whole = Math.min(
       highestPriority(tables.values[type], normalized, typeBit, ranks),
       host === null ? NO_MATCH : byHost(host, typeBit),
-      byPart(normalized, host, typeBit),
     );
+    // A pattern of texts would match the first address of a network, and hide all of it.
+    if (isNetwork(type, normalized)) return whole;
+    const best = Math.min(whole, byPart(normalized, host, typeBit));
     for (const { rank, types, expression } of tables.expressions) {
       if (rank > best) break;
       if ((types & typeBit) !== 0 && expression.test(normalized)) return rank;
