@@ -8,6 +8,7 @@ import { print } from './dependencies.ts';
 import { percent, UsageError } from './options.ts';
 
 interface Options {
+  key?: string;
   server: string;
   values?: boolean;
   minConfidence?: number;
@@ -32,22 +33,25 @@ const URL_VALUES = 100;
 const URL_CHARACTERS = 6_000;
 
 export function lookupCommand(): Command {
-  return new Command('lookup')
-    .description('tell which values in files or a stream are known to a server')
-    .argument('[file...]', 'logs, reports or lists; - is standard input', ['-'])
-    .addOption(
-      new Option('--server <url>', 'address of the server')
-        .env('TIPLINE_SERVER')
-        .default('http://127.0.0.1:8080'),
-    )
-    .option('--values', 'each line is one value; otherwise values are found in the text')
-    .addOption(
-      new Option('--min-confidence <number>', 'only indicators with at least this').argParser(percent),
-    )
-    .option('--json', 'print a JSON object a line')
-    .addHelpText(
-      'after',
-      `
+  return (
+    new Command('lookup')
+      .description('tell which values in files or a stream are known to a server')
+      .argument('[file...]', 'logs, reports or lists; - is standard input', ['-'])
+      .addOption(
+        new Option('--server <url>', 'address of the server')
+          .env('TIPLINE_SERVER')
+          .default('http://127.0.0.1:8080'),
+      )
+      // Not in the help: other users of the machine can read command lines.
+      .addOption(new Option('--key <key>').env('TIPLINE_KEY').hideHelp())
+      .option('--values', 'each line is one value; otherwise values are found in the text')
+      .addOption(
+        new Option('--min-confidence <number>', 'only indicators with at least this').argParser(percent),
+      )
+      .option('--json', 'print a JSON object a line')
+      .addHelpText(
+        'after',
+        `
 The API key is in TIPLINE_KEY, with the scope indicators:read. Each known value is printed once.
 Exit codes: 0 nothing is known; 3 something is known; 1 failure; 2 invalid command.
 
@@ -56,12 +60,13 @@ Examples:
   tail -F /var/log/squid/access.log | tipline lookup -
   tipline lookup --values --json < values.txt
 `,
-    )
-    .action(lookup);
+      )
+      .action(lookup)
+  );
 }
 
 async function lookup(files: string[], options: Options): Promise<void> {
-  const key = process.env.TIPLINE_KEY;
+  const { key } = options;
   if (!key) throw new UsageError('TIPLINE_KEY must be set to an API key.');
   const ask = asker(options, key);
   const printed = new Set<string>();
