@@ -43,16 +43,20 @@ async function fetchChanges(
   const url = `${base}/api/v1/indicators/changes?${new URLSearchParams(query)}`;
   for (let pause = 1; ; pause = Math.min(2 * pause, 60)) {
     const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } }).catch(() => null);
-    if (response?.ok) return (await response.json()) as Changes;
+    const found = response?.ok ? ((await response.json().catch(() => null)) as Changes | null) : null;
+    if (found) return found;
     if (response && query.cursor && BEGIN_AGAIN.includes(response.status)) return null;
-    if (response && !TRY_LATER.includes(response.status))
+    if (response && !response.ok && !TRY_LATER.includes(response.status))
       throw new Error(`${response.status}: ${await response.text()}`);
     await delay(1000 * Number(response?.headers.get('retry-after') ?? pause));
   }
 }
 
 async function readCopy(path: string): Promise<Copy> {
-  const text = await readFile(path, 'utf8').catch(() => null);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
   return text === null ? { cursor: null, indicators: {} } : JSON.parse(text);
 }
 
@@ -72,7 +76,8 @@ export async function follow(
 ): Promise<void> {
   let copy = await readCopy(path);
   for (;;) {
-    const from = copy.cursor === null ? filters : { cursor: copy.cursor };
+    // The server rejects a cursor of other filters: then the copy is replaced.
+    const from = copy.cursor === null ? filters : { ...filters, cursor: copy.cursor };
     const wait = once ? 0 : WAIT_SECONDS;
     const found = await fetchChanges(base, { limit: String(PAGE), wait: String(wait), ...from }, key);
     if (found === null) {
@@ -93,7 +98,9 @@ export async function follow(
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [base = '', path = '', ...rest] = process.argv.slice(2);
-  const filters = rest.filter((text) => !text.startsWith('--')).map((text) => text.split('=', 2));
+  const filters = rest
+    .filter((text) => !text.startsWith('--'))
+    .map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]);
   await follow(
     base,
     path,

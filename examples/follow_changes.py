@@ -9,6 +9,7 @@ the copy is complete. Python 3.9 or newer, without other packages.
 
 import argparse
 import gzip
+import http.client
 import json
 import os
 import sqlite3
@@ -41,7 +42,7 @@ def fetch(url, key):
             if error.code not in TRY_LATER:
                 sys.exit(f"{error.code}: {error.read().decode(errors='replace')}")
             pause = int(error.headers.get("Retry-After") or delay)
-        except OSError as error:
+        except (OSError, EOFError, ValueError, http.client.HTTPException) as error:
             print(f"{error}: trying again in {delay} s", file=sys.stderr)
             pause = delay
         time.sleep(pause)
@@ -75,7 +76,8 @@ def apply(copy, changes, generation):
 def step(copy, base, filters, key, wait):
     """Fetches and stores the next changes, with the cursor in the same transaction. Returns whether there are more."""
     cursor, generation = copy.execute("select cursor, generation from state").fetchone()
-    query = {"limit": PAGE, "wait": wait, **({"cursor": cursor} if cursor else filters)}
+    # The server rejects a cursor of other filters: then the copy is replaced.
+    query = {"limit": PAGE, "wait": wait, **filters, **({"cursor": cursor} if cursor else {})}
     found = fetch(f"{base}/api/v1/indicators/changes?{urllib.parse.urlencode(query)}", key)
     copy.execute("begin immediate")
     if found is None:

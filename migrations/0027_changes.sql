@@ -24,20 +24,22 @@ create table indicator_history (
   for_detection boolean not null,
   last_seen timestamptz not null,
   tags text[] not null,
+  -- As it was shown: a spelling of another source may be hidden.
+  value text not null,
   primary key (indicator_id, from_revision)
 );
 create index indicator_history_position on indicator_history (from_revision, indicator_id) include (to_revision);
-create index indicator_history_end on indicator_history using brin (to_revision);
+create index indicator_history_end on indicator_history (to_revision);
 
 create function keep_indicator_history() returns trigger language plpgsql as $$
 begin
   -- The writer holds the lock of the revision, and has not advanced it yet.
   insert into indicator_history
   select was.id, was.revision, latest.value + 1, was.tlp, was.whitelisted, was.expires_at, was.severity, was.confidence,
-    was.for_detection, was.last_seen, was.tags
+    was.for_detection, was.last_seen, was.tags, was.value
   from was, revision as latest
   where was.revision <= latest.value
-  on conflict do nothing;
+  on conflict (indicator_id, from_revision) do update set to_revision = excluded.to_revision;
   return null;
 end $$;
 create trigger indicator_history_kept after update on indicator referencing old table as was
@@ -87,7 +89,7 @@ begin
   select was.id, tg_argv[0]::entity_kind, was.revision, latest.value + 1, to_jsonb(was)
   from was, revision as latest
   where was.revision <= latest.value
-  on conflict (id, from_revision) do nothing;
+  on conflict (id, from_revision) do update set to_revision = excluded.to_revision;
   return null;
 end $$;
 create trigger actor_history_kept_of_changed after update on actor referencing old table as was

@@ -1,7 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
+import { epochScopedCache } from '../db/revision/watch.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import { tokenSealer } from '../secrets/sealed-token.ts';
@@ -9,6 +10,7 @@ import { readChanges } from './current-point.ts';
 import { cursorAfter, dayOf, type FeedCursor, firstCursor, readCursor, sealCursor } from './cursor.ts';
 import { readPoints } from './history.queries.ts';
 import { type Change, nextChanges, type Step } from './indicator-changes.ts';
+import { watchWait } from './watch-wait.ts';
 
 /** The header of lists and exports with the cursor from which the feed goes on. */
 export const CHANGE_CURSOR = 'x-change-cursor';
@@ -25,11 +27,11 @@ export interface ChangeFeed {
   /**
    * Returns the next changes after a cursor, or from the beginning. It waits for changes if there are none.
    * @param wait for so many seconds at most
-   * @param signal ends the wait
+   * @param isEnded whether the wait must end earlier
    * @throws {ApiError} 400 for a cursor that is none or belongs to other filters, 409 for one of another TLP ceiling, 410 for one
    *   whose history is not known
    */
-  next(asked: AskedChanges, principal: Principal, wait: number, signal: AbortSignal): Promise<Changes>;
+  next(asked: AskedChanges, principal: Principal, wait: number, isEnded: () => boolean): Promise<Changes>;
   /**
    * Returns the cursor of a client that got a list or export of these filters from a snapshot; null: its revision is not
    * known any more.
@@ -46,8 +48,8 @@ interface AskedChanges {
 
 /** A page is filled for no longer than this, if few of the rows that it reads match. */
 const FILL_MS = 1_000;
-/** How often a waiting request asks whether something has been committed; that is known without a query. */
-const WAIT_STEP_MS = 50;
+/** Waiting requests that ask the database at once. */
+const MAX_WOKEN = 4;
 /** Cursors for which it is known that nothing has changed. */
 const MAX_IDLE = 10_000;
 /** Revisions whose tokens are cached. */
@@ -66,12 +68,15 @@ export function openChangeFeed(
   clock: Clock,
 ): ChangeFeed {
   const sealer = tokenSealer(secret, PURPOSE);
-  const idle = new LRUCache<string, Idle>({ max: MAX_IDLE });
-  const tokens = new LRUCache<number, string>({ max: MAX_TOKENS });
+  const { revisions } = database;
+  // After a failover that lost commits, a revision may be another one.
+  const idle = epochScopedCache(revisions, new LRUCache<string, Idle>({ max: MAX_IDLE }));
+  const tokens = epochScopedCache(revisions, new LRUCache<string, string>({ max: MAX_TOKENS }));
+  /** Every commit wakes all waiting requests: they take turns, so that others get connections to the database. */
+  const turns = bulkhead(MAX_WOKEN, Number.POSITIVE_INFINITY);
 
   const isCurrent = ({ cursor, nextExpiry }: Idle, now: Date) =>
-    database.revisions.isFresh('answers', cursor.synced.revision) &&
-    (nextExpiry === null || now < nextExpiry);
+    revisions.isFresh('answers', cursor.synced.revision) && (nextExpiry === null || now < nextExpiry);
 
   async function poll(
     given: FeedCursor,
@@ -81,7 +86,8 @@ export function openChangeFeed(
   ): Promise<Changes> {
     const { now } = principal;
     const known = text === undefined ? undefined : idle.get(text);
-    if (text !== undefined && known && isCurrent(known, now) && given.day === dayOf(now))
+    const epoch = revisions.epoch();
+    if (text !== undefined && known && isCurrent(known, now) && given.day >= dayOf(now))
       return { changes: [], cursor: text, hasMore: false };
     const started = performance.now();
     const changes: Change[] = [];
@@ -92,12 +98,14 @@ export function openChangeFeed(
       const step = await readChanges(database, (snapshot) => nextChanges(snapshot, from, rest, principal));
       changes.push(...step.changes);
       if (text !== undefined && isUnchanged(given, step, changes, now)) {
-        idle.set(text, { cursor: { ...step.cursor, synced: step.here }, nextExpiry: step.nextExpiry });
+        const current = { ...step.cursor, synced: step.here };
+        idle.set(text, { cursor: current, nextExpiry: step.nextExpiry }, epoch);
         return { changes, cursor: text, hasMore: false };
       }
       const isFull = changes.length >= limit || performance.now() - started > FILL_MS;
       if (!step.hasMore || isFull) {
-        const isRenewed = changes.length === 0 && !step.hasMore;
+        // A cursor that is used must not grow older than the changes that are kept.
+        const isRenewed = !step.hasMore && (changes.length === 0 || given.day < dayOf(now));
         const next = isRenewed ? { ...step.cursor, synced: step.here } : step.cursor;
         return { changes, cursor: sealCursor(sealer, next), hasMore: step.hasMore };
       }
@@ -106,23 +114,25 @@ export function openChangeFeed(
   }
 
   return {
-    async next({ cursor: text, filters, limit }, principal, wait, signal) {
+    async next({ cursor: text, filters, limit }, principal, wait, isEnded) {
       const given =
         text === undefined ? firstCursor(filters, principal) : readCursor(sealer, text, filters, principal);
-      const deadline = performance.now() + wait * 1000;
-      for (let at = principal; ; at = { ...principal, now: clock() }) {
-        const found = await poll(given, text, limit, at);
-        const isIdle = found.cursor === text && !found.hasMore;
-        if (!isIdle || performance.now() >= deadline || signal.aborted) return found;
+      let found = await poll(given, text, limit, principal);
+      const watch = watchWait(revisions, wait, isEnded);
+      const isStill = () => {
         const latest = idle.get(found.cursor);
-        do await delay(WAIT_STEP_MS, undefined, { signal }).catch(() => {});
-        while (latest && isCurrent(latest, clock()) && performance.now() < deadline && !signal.aborted);
-      }
+        return latest !== undefined && isCurrent(latest, clock());
+      };
+      while (found.cursor === text && !found.hasMore && (await watch.changes(isStill)))
+        found = await turns.execute(() => poll(given, text, limit, { ...principal, now: clock() }));
+      return found;
     },
     async cursorAfter(principal, filters, revision) {
-      const token = tokens.get(revision) ?? (await readPoints(database.db, [revision])).tokens.get(revision);
+      const epoch = revisions.epoch();
+      const name = String(revision);
+      const token = tokens.get(name) ?? (await readPoints(database.db, [revision])).tokens.get(revision);
       if (token === undefined) return null;
-      tokens.set(revision, token);
+      tokens.set(name, token, epoch);
       const at = principal.now.getTime();
       const cursor = cursorAfter(filters, principal.tlpCeiling, { revision, token, at }, at);
       return sealCursor(sealer, cursor);
@@ -132,5 +142,5 @@ export function openChangeFeed(
 
 /** Whether the copy is what it was, and its cursor needs no renewal: those that are kept forget the oldest changes. */
 function isUnchanged(given: FeedCursor, step: Step, changes: readonly Change[], now: Date): boolean {
-  return changes.length === 0 && !step.hasMore && given.pass === null && given.day === dayOf(now);
+  return changes.length === 0 && !step.hasMore && given.pass === null && given.day >= dayOf(now);
 }

@@ -5,7 +5,7 @@ import type { FeedCursor, Point } from './cursor.ts';
 import { readPoints } from './history.queries.ts';
 
 /** Thrown when the history since a cursor is not known; the message says why. */
-class CursorGone extends Error {
+export class CursorGone extends Error {
   override name = 'CursorGone';
 }
 

@@ -45,20 +45,27 @@ const isAfter = (
 const CURRENT = [sql`indicator.revision`, sql`indicator.id`] as const;
 const SUPERSEDED = [sql`h.from_revision`, sql`h.indicator_id`] as const;
 
-/** Returns the places after a position of states that were in force at a horizon or later, and are not current. */
+/** Returns the places between two positions of states that were in force at a horizon or later, and are not current. */
 export async function findSuperseded(
   db: Db,
   after: Position,
+  upTo: Position,
   horizon: number,
   most: number,
 ): Promise<Position[]> {
-  const { rows } = await superseded(after, horizon, most).execute(db);
+  const { rows } = await superseded(after, horizon, most, upTo).execute(db);
   return rows;
 }
 
-const superseded = (after: Position, horizon: number, most: number) => sql<Position>`
+const superseded = (
+  after: Position,
+  horizon: number,
+  most: number,
+  upTo: Position | null = null,
+) => sql<Position>`
   select h.indicator_id as id, h.from_revision as revision from indicator_history as h
   where ${isAfter(...SUPERSEDED, after)} and h.to_revision > ${horizon}::bigint
+    and ${upTo ? sql`h.from_revision <= ${upTo.revision}::bigint and not ${isAfter(...SUPERSEDED, upTo)}` : sql`true`}
   order by h.from_revision, h.indicator_id limit ${most}`;
 
 /**
@@ -193,15 +200,15 @@ function linksAt(revision: number): LinkTables {
   };
 }
 
-/** Returns which of these rows were visible and matched at a point. */
+/** Returns which of these rows were visible and matched at a point, by id, with their values as they were. */
 export async function findHeld(
   db: Db,
   ids: readonly string[],
   filters: IndicatorFilters,
   ceiling: Tlp,
   { revision, at }: Pick<Point, 'revision' | 'at'>,
-): Promise<Set<string>> {
-  if (revision === 0 || ids.length === 0) return new Set();
+): Promise<Map<string, HeldRow>> {
+  if (revision === 0 || ids.length === 0) return new Map();
   const principal: Principal = { tlpCeiling: ceiling, now: new Date(at) };
   const conditions = [
     visible('indicator', principal),
@@ -209,9 +216,9 @@ export async function findHeld(
     ...otherConditions(filters, principal, linksAt(revision)),
   ];
   const state = (row: string) => sql.join(STATE_COLUMNS.map((column) => sql.ref(`${row}.${column}`)));
-  const { rows } = await sql<{ id: string }>`
-    select indicator.id from (
-      select row.id, row.type, row.value, row.normalized, row.search_text, state.*
+  const { rows } = await sql<HeldRow>`
+    select indicator.id, indicator.type, indicator.value from (
+      select row.id, row.type, row.normalized, row.search_text, state.*
       from unnest(${[...ids]}::uuid[]) as asked (id) join indicator as row on row.id = asked.id
       cross join lateral (
         select ${state('row')} where row.revision <= ${revision}::bigint
@@ -222,12 +229,19 @@ export async function findHeld(
       ) as state) as indicator
     where ${sql.join(conditions, sql` and `)}
   `.execute(db);
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** A row that the client holds. */
+export interface HeldRow {
+  id: string;
+  type: IndicatorType;
+  value: string;
 }
 
 const STATE_COLUMNS = [
   ...(['tlp', 'whitelisted', 'expires_at', 'severity', 'confidence'] as const),
-  ...(['for_detection', 'last_seen', 'tags'] as const),
+  ...(['for_detection', 'last_seen', 'tags', 'value'] as const),
 ];
 
 /** A row as a caller sees it now. */
@@ -280,18 +294,4 @@ export async function findPlaces(db: Db, ids: readonly string[]): Promise<Place[
     .select(['id', 'revision', 'expires_at'])
     .where(sql<SqlBool>`id = any(${[...ids]}::uuid[])`)
     .execute();
-}
-
-/** Returns the identities of rows that the client is told to remove. */
-export async function findRemoved(
-  db: Db,
-  ids: readonly string[],
-): Promise<Map<string, { id: string; type: IndicatorType; value: string }>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('indicator')
-    .select(['id', 'type', 'value'])
-    .where(sql<SqlBool>`id = any(${[...ids]}::uuid[])`)
-    .execute();
-  return new Map(rows.map((row) => [row.id, row]));
 }

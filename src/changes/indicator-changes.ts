@@ -2,7 +2,7 @@ import type { Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { IndicatorRow } from '../indicators/read/indicators.queries.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
-import { currentPoint } from './current-point.ts';
+import { CursorGone, currentPoint } from './current-point.ts';
 import { dayOf, type FeedCursor, type Pass, type Point, type Position } from './cursor.ts';
 import {
   type CurrentRow,
@@ -17,8 +17,8 @@ import {
   findPositions,
   findReached,
   findRelinked,
-  findRemoved,
   findSuperseded,
+  type HeldRow,
   type KnownRows,
   type Place,
   readPoints,
@@ -40,6 +40,9 @@ export interface Step {
   here: Point;
   nextExpiry: Date | null;
 }
+
+/** The maximum number of rows that are compared at once, beyond the limit of a page. */
+const MAX_ROWS = 250_000;
 
 /**
  * Returns the next changes of a copy, in the order of the revision, from one snapshot.
@@ -85,18 +88,20 @@ export async function nextChanges(
   for (const id of unchangedIds) if (!knownIds.has(id)) newIds.add(id);
 
   const ids = [...newIds, ...knownIds];
+  if (ids.length > MAX_ROWS)
+    throw new CursorGone(`More than ${MAX_ROWS} rows have changed since the last page.`);
   const current = new Map(first.filter(({ id }) => newIds.has(id)).map((row) => [row.id, row]));
   const others = ids.filter((id) => !current.has(id));
   for (const row of await findCurrent(db, others, filters, reading.principal)) current.set(row.id, row);
   const hidden = ids.filter((id) => !current.has(id));
   const rows: Place[] = [...current.values(), ...(await findPlaces(db, hidden))];
-  const told = await toldRows(reading, rows, current, (id) => (knownIds.has(id) ? synced : base));
+  const { told, held } = await toldRows(reading, rows, current, (id) => (knownIds.has(id) ? synced : base));
   const at = rows.reduce((latest, row) => Math.max(latest, expiredAt(row, now)), synced.at);
   // A first pass reads no hidden rows, so it does not know when they expired.
   const here: Point = { revision, token, at: base.revision === 0 ? now.getTime() : at };
   const isPass = hasMore || cursor.pass !== null || base.revision === 0;
   return {
-    changes: await changesOf(db, told, current),
+    changes: told.flatMap(({ id }) => toChange(current.get(id), held.get(id))),
     cursor: {
       ...cursor,
       synced: isPass ? here : await earliestPoint(reading, here, rows, told),
@@ -153,7 +158,8 @@ async function positionsAfter(
   const isQuiet = revision === horizon;
   if (base.revision > 0) return findPositions(db, reached, isQuiet ? null : horizon, most);
   if (isQuiet) return first;
-  const superseded = await findSuperseded(db, reached, horizon, most);
+  const last = first.length === most ? first.at(-1) : undefined;
+  const superseded = await findSuperseded(db, reached, last ?? endOf(revision), horizon, most);
   return [...first, ...superseded].sort(byPlace).slice(0, most);
 }
 
@@ -169,32 +175,21 @@ async function toldRows(
   rows: readonly Place[],
   current: ReadonlyMap<string, CurrentRow>,
   pointOf: (id: string) => Point,
-): Promise<Place[]> {
+): Promise<{ told: Place[]; held: Map<string, HeldRow> }> {
   const isChanged = ({ id, revision }: Place) => current.has(id) && revision > pointOf(id).revision;
   const inQuestion = rows.filter((row) => !isChanged(row)).map(({ id }) => id);
-  const held = new Set<string>();
+  const held = new Map<string, HeldRow>();
   for (const point of new Set(inQuestion.map(pointOf))) {
     const of = inQuestion.filter((id) => pointOf(id) === point);
-    for (const id of await findHeld(db, of, filters, ceiling, point)) held.add(id);
+    for (const [id, row] of await findHeld(db, of, filters, ceiling, point)) held.set(id, row);
   }
-  return rows.filter((row) => isChanged(row) || current.has(row.id) !== held.has(row.id)).sort(byPlace);
+  const told = rows.filter((row) => isChanged(row) || current.has(row.id) !== held.has(row.id)).sort(byPlace);
+  return { told, held };
 }
 
-async function changesOf(
-  db: Db,
-  told: readonly Place[],
-  current: ReadonlyMap<string, CurrentRow>,
-): Promise<Change[]> {
-  const removed = await findRemoved(
-    db,
-    told.filter(({ id }) => !current.has(id)).map(({ id }) => id),
-  );
-  return told.flatMap(({ id }): Change[] => {
-    const indicator = current.get(id);
-    if (indicator) return [{ op: 'upsert', indicator }];
-    const identity = removed.get(id);
-    return identity ? [{ op: 'remove', ...identity }] : [];
-  });
+function toChange(indicator: CurrentRow | undefined, held: HeldRow | undefined): Change[] {
+  if (indicator) return [{ op: 'upsert', indicator }];
+  return held ? [{ op: 'remove', ...held }] : [];
 }
 
 /** Returns when a row expired, in Unix milliseconds; 0 if it has not. */

@@ -223,6 +223,7 @@ export interface Tables {
     for_detection: boolean;
     last_seen: Date;
     tags: string[];
+    value: string;
   };
   /** The same of links of indicators to actors and campaigns. */
   link_history: {

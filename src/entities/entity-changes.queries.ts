@@ -43,11 +43,10 @@ export async function findEntityChanges<Filters>(
   db: Db,
   feed: EntityFeed<Filters>,
   { filters, ceiling, synced, pass }: FeedCursor<Filters>,
-  principal: Principal,
+  now: Principal,
 ): Promise<EntityChanges> {
   const point = await currentPoint(db, { synced, pass });
   const before: Principal = { tlpCeiling: ceiling, now: new Date(synced.at) };
-  const now: Principal = { ...principal, now: new Date(Math.max(Number(principal.now), synced.at)) };
   const { table, conditions, timed } = feed;
   const where = (at: Principal) => sql.join([visible(table, at), ...conditions(filters, at)], sql` and `);
   const column = (name: string) => sql.ref(`${table}.${name}`);
@@ -64,12 +63,15 @@ export async function findEntityChanges<Filters>(
     ({ id, revision, state }) => revision > synced.revision || heldById.get(id)?.state !== state,
   );
   const currentIds = new Set(current.rows.map(({ id }) => id));
+  const removed = held.rows.filter(({ id }) => !currentIds.has(id)).map(({ id, name }) => ({ id, name }));
   // Otherwise the cursor would differ although nothing has changed.
   const isSameTime =
-    changed.every(({ state, state_before }) => state === state_before) && synced.revision > 0;
+    synced.revision > 0 &&
+    removed.length === 0 &&
+    changed.every(({ state, state_before }) => state === state_before);
   return {
     changedIds: changed.map(({ id }) => id),
-    removed: held.rows.filter(({ id }) => !currentIds.has(id)).map(({ id, name }) => ({ id, name })),
+    removed,
     synced: { ...point, at: isSameTime ? synced.at : now.now.getTime() },
   };
 }

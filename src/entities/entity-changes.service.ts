@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { readChanges } from '../changes/current-point.ts';
 import { dayOf, type FeedCursor, firstCursor, readCursor, sealCursor } from '../changes/cursor.ts';
+import { watchWait } from '../changes/watch-wait.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Db } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
@@ -23,9 +23,6 @@ interface Changes<Row> {
   cursor: string;
 }
 
-/** How often a waiting request asks whether something has been committed; that is known without a query. */
-const WAIT_STEP_MS = 50;
-
 /**
  * Returns a function that returns all changes of actors or campaigns since a cursor, or waits for them.
  * @param findRows returns the rows with these ids, in any order
@@ -37,14 +34,16 @@ export function entityChanges<Filters extends object, Row extends { id: string }
 ) {
   const sealer = tokenSealer(secret, `cursors of the change feed of the table ${feed.table}`);
 
-  async function poll(given: FeedCursor<Filters>, text: string | undefined, principal: Principal) {
+  async function poll(given: FeedCursor<Filters>, text: string | undefined, asked: Principal) {
+    // The clock of another node may have been ahead.
+    const principal = { ...asked, now: new Date(Math.max(Number(asked.now), given.synced.at)) };
     const { rows, found } = await readChanges(database, async (snapshot) => {
       const found = await findEntityChanges(snapshot, feed, given, principal);
       return { found, rows: await findRows(snapshot, principal, found.changedIds) };
     });
     const { changedIds, removed, synced } = found;
     const day = dayOf(principal.now);
-    const isSame = changedIds.length + removed.length === 0 && given.day === day;
+    const isSame = changedIds.length + removed.length === 0 && given.day >= day;
     const byId = new Map(rows.map((row) => [row.id, row]));
     const changes: Changes<Row> = {
       changed: changedIds.flatMap((id) => byId.get(id) ?? []),
@@ -57,22 +56,16 @@ export function entityChanges<Filters extends object, Row extends { id: string }
   return async (
     { cursor: text, wait, ...rest }: { cursor?: string | undefined; wait: number },
     principal: Principal,
-    closed: AbortSignal,
+    isClosed: () => boolean,
   ): Promise<Changes<Row>> => {
     const filters = rest as Filters;
     const given =
       text === undefined ? firstCursor(filters, principal) : readCursor(sealer, text, filters, principal);
-    const signal = AbortSignal.any([closed, stopping]);
-    const deadline = performance.now() + wait * 1000;
-    for (let at = principal; ; at = { ...principal, now: clock() }) {
-      const { changes, revision } = await poll(given, text, at);
-      if (changes.cursor !== text || performance.now() >= deadline || signal.aborted) return changes;
-      do await delay(WAIT_STEP_MS, undefined, { signal }).catch(() => {});
-      while (
-        database.revisions.isFresh('answers', revision) &&
-        performance.now() < deadline &&
-        !signal.aborted
-      );
-    }
+    let { changes, revision } = await poll(given, text, principal);
+    const watch = watchWait(database.revisions, wait, () => isClosed() || stopping.aborted);
+    const isCurrent = () => database.revisions.isFresh('answers', revision);
+    while (changes.cursor === text && (await watch.changes(isCurrent)))
+      ({ changes, revision } = await poll(given, text, { ...principal, now: clock() }));
+    return changes;
   };
 }

@@ -126,13 +126,12 @@ export function registerEntityChanges<Filters extends object, Row extends { id: 
       },
     },
     async (request, reply) => {
-      const closed = new AbortController();
-      request.raw.once('close', () => closed.abort());
-      const { changed, removed, cursor } = await changesSince(
-        request.query,
-        request.principal,
-        closed.signal,
-      );
+      let isClosed = false;
+      request.raw.once('close', () => {
+        isClosed = true;
+      });
+      const found = await changesSince(request.query, request.principal, () => isClosed);
+      const { changed, removed, cursor } = found;
       const changes = [
         ...changed.map((row) => ({ op: 'upsert', [noun]: toItem(row) })),
         ...removed.map((row) => ({ op: 'remove', ...row })),

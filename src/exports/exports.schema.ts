@@ -235,7 +235,7 @@ export const CHANGE_CURSOR_HEADER = {
   'X-Change-Cursor': {
     type: 'string',
     description:
-      'For GET /api/v1/indicators/changes: the changes since this response. Of a list in pages, that of the first page.',
+      'For GET /api/v1/indicators/changes: the changes since this response. Only with a response that has everything that matches.',
   },
 };
 

@@ -43,7 +43,8 @@ export async function sendExport(
   const parts = prepared.whitelistedParts();
   if (parts) reply.header('x-whitelisted-parts', String(parts));
   if (known) return reply.code(304).send();
-  if (feed) await setChangeCursor(reply, feed, wanted, prepared);
+  // Changes apply to a complete copy.
+  if (feed && range === null && method === 'GET') await setChangeCursor(reply, feed, wanted, prepared);
   // HTTP/1.0 has no chunks, and trailers only follow these (RFC 9112 §7.1.2).
   if (!skipped && method === 'GET' && request.raw.httpVersion === '1.1')
     reply.trailer('x-skipped', async () => skippedField(prepared.skipped() ?? {}));

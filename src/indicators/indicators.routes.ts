@@ -92,11 +92,10 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       if ('error' in options) throw new ApiError('invalid_parameter', options.error);
       setRefangedHeader(reply, filters.q);
       const { principal } = request;
-      const changeCursorOf = async (
-        of: IndicatorFilters,
-        revision: number,
-      ): Promise<Record<string, string>> => {
-        const cursor = await feed.cursorAfter(principal, of, revision);
+      /** Of a page, the changes could not be applied: rows of other pages come and go as well. */
+      const headersOf = async (total: number, revision: number): Promise<Record<string, string>> => {
+        const isWhole = page === 1 && total <= pageSize;
+        const cursor = isWhole ? await feed.cursorAfter(principal, filters, revision) : null;
         return cursor === null ? {} : { [CHANGE_CURSOR]: cursor };
       };
       return sendCached(
@@ -114,7 +113,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
           return {
             payload: JSON.stringify(list),
             ...of,
-            headers: await changeCursorOf(filters, of.revision),
+            headers: await headersOf(total, of.revision),
           };
         },
       );

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -175,6 +176,64 @@ onEveryEngine((engine) => {
       expect((await harness.get('/api/v1/exports/txt?limit=1')).headers).not.toHaveProperty(
         'x-change-cursor',
       );
+    });
+
+    it('begin at no cursor of a part: a page, a range, a HEAD', async () => {
+      await harness.load(many(30));
+      const cursorOf = async (url: string, options = {}) =>
+        'x-change-cursor' in (await harness.get(url, options)).headers;
+      expect(await cursorOf('/api/v1/indicators?pageSize=30')).toBe(true);
+      expect(await cursorOf('/api/v1/indicators?pageSize=29')).toBe(false);
+      expect(await cursorOf('/api/v1/indicators?pageSize=29&page=2')).toBe(false);
+      expect(await cursorOf('/api/v1/exports/csv')).toBe(true);
+      expect(await cursorOf('/api/v1/exports/csv', { headers: { range: 'bytes=0-1' } })).toBe(false);
+      expect(await cursorOf('/api/v1/exports/csv', { method: 'HEAD' })).toBe(false);
+      expect(await cursorOf('/api/v1/exports/csv?pageSize=10')).toBe(false);
+    });
+
+    it('remove a value as it was given, not in a spelling that is hidden', async () => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      await harness.load([indicatorRecord('URL', 'http://evil.example/b')]);
+      const path = (spelling: string, fields = {}) => ({
+        ...indicatorRecord('EMAIL', `${spelling}@evil.example`),
+        ...fields,
+      });
+      await harness.load([path('bob')], 'One');
+      const first = await follow('type=EMAIL', { key });
+      expect(told(first)).toEqual(['upsert bob@evil.example']);
+      await harness.load([path('BOB', { tlp: 'RED' as const })], 'Two');
+      expect(told(await follow(`cursor=${first.cursor}`, { key }))).toEqual(['remove bob@evil.example']);
+    });
+
+    it('go on for a client that polls daily, whatever it is told', async () => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const expiring = (index: number) => domain(index, { expiresAt: new Date(NOW.getTime() + index * DAY) });
+      await harness.load(Array.from({ length: 40 }, (_, index) => expiring(index + 1)));
+      let { cursor } = await follow('', { key });
+      for (let day = 1; day <= 40; day++) {
+        harness.clock.now = new Date(NOW.getTime() + day * DAY);
+        await harness.load([domain(100 + day, { tlp: 'RED' })]);
+        await sql`update revision_log set committed_at = committed_at - interval '1 day'`.execute(harness.db);
+        await forgetChanges(harness.db, new Date(), 30);
+        const body = await follow(`cursor=${cursor}`, { key });
+        expect(told(body)).toEqual([`remove host-${day}.example`]);
+        cursor = body.cursor;
+      }
+    });
+
+    it('end the wait when a key is revoked, and tell nothing', async () => {
+      await harness.load([domain(1)]);
+      const key = await harness.newKey();
+      const { cursor } = await follow('', { key });
+      await follow(`cursor=${cursor}`, { key });
+      await expect.poll(() => harness.revisions.lastKnown('access')).not.toBeNull();
+      const waiting = ask(`cursor=${cursor}&wait=20`, { key });
+      await delay(200);
+      await sql`delete from api_key where name = 'test' and prefix = ${key.slice(4, 8)}`.execute(harness.db);
+      harness.revisions.invalidate();
+      await harness.load([domain(2)]);
+      expect((await waiting).json()).toEqual({ changes: [], cursor, hasMore: false });
+      expect((await ask(`cursor=${cursor}`, { key })).statusCode).toBe(401);
     });
 
     it('come as NDJSON and compressed', async () => {

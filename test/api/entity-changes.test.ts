@@ -63,7 +63,9 @@ onEveryEngine((engine) => {
       harness.clock.now = new Date(NOW.getTime() + 2 * DAY);
       const changed = await follow('actors', `cursor=${all.cursor}`);
       expect(changed.changes).toMatchObject([{ op: 'upsert', actor: { name: 'Old', active: false } }]);
-      expect(told(await follow('actors', `cursor=${active.cursor}`))).toEqual(['remove Old']);
+      const removed = await follow('actors', `cursor=${active.cursor}`);
+      expect(told(removed)).toEqual(['remove Old']);
+      expect(await follow('actors', `cursor=${removed.cursor}`)).toEqual({ ...removed, changes: [] });
       expect(told(await follow('actors', `cursor=${changed.cursor}`))).toEqual([]);
     });
 

@@ -129,7 +129,7 @@ export async function deleteMerged(
   const recordset = sql`jsonb_to_recordset(${gone}::jsonb) as gone (old_id uuid, new_id uuid)`;
   if (rules.table === 'campaign') {
     await sql`
-      update campaign as c set pinned_status = set_before.pinned_status
+      update campaign as c set pinned_status = set_before.pinned_status, revision = (select value + 1 from revision)
       from (
         select gone.new_id, max(old.pinned_status) as pinned_status
         from ${recordset} join campaign as old on old.id = gone.old_id group by gone.new_id

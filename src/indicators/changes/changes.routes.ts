@@ -45,10 +45,12 @@ export const changeRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { fe
     },
     async (request, reply) => {
       const { cursor, limit, wait, ...filters } = request.query;
-      const closed = new AbortController();
-      request.raw.once('close', () => closed.abort());
-      const signal = AbortSignal.any([closed.signal, stopping]);
-      const found = await feed.next({ cursor, filters, limit }, request.principal, wait, signal);
+      let isClosed = false;
+      request.raw.once('close', () => {
+        isClosed = true;
+      });
+      const isEnded = () => isClosed || stopping.aborted;
+      const found = await feed.next({ cursor, filters, limit }, request.principal, wait, isEnded);
       const body = toBody(found);
       const isNdjson = request.accepts().type([JSON_TYPE, NDJSON_TYPE]) === NDJSON_TYPE;
       reply.header('cache-control', NO_CACHE).type(isNdjson ? NDJSON_TYPE : `${JSON_TYPE}; charset=utf-8`);

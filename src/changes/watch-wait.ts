@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RevisionWatch } from '../db/revision/watch.ts';
+
+/** How often a waiting request asks whether something has been committed; that is known without a query. */
+const STEP_MS = 50;
+
+/**
+ * Returns a function that waits for a change, and returns false when there is none.
+ * @param seconds after which the wait ends
+ * @param isEnded whether it must end earlier
+ */
+export function watchWait(
+  revisions: Pick<RevisionWatch, 'lastKnown'>,
+  seconds: number,
+  isEnded: () => boolean,
+) {
+  const deadline = performance.now() + seconds * 1000;
+  let access = revisions.lastKnown('access');
+  /** Whether the key of the request may have been revoked or restricted since: the next request finds out. */
+  const isAccessChanged = () => {
+    const latest = revisions.lastKnown('access');
+    access ??= latest;
+    return latest !== null && latest !== access;
+  };
+  const mayWait = () => performance.now() < deadline && !isEnded() && !isAccessChanged();
+  return {
+    async changes(isCurrent: () => boolean): Promise<boolean> {
+      if (!mayWait()) return false;
+      do await delay(STEP_MS);
+      while (isCurrent() && mayWait());
+      return !isCurrent() && !isEnded() && !isAccessChanged();
+    },
+  };
+}
