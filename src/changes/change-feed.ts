@@ -48,6 +48,8 @@ interface AskedChanges {
 
 /** A page is filled for no longer than this, if few of the rows that it reads match. */
 const FILL_MS = 1_000;
+/** Rows among which the next visible change is looked for at the end of a page. */
+const PEEK = 200;
 /** Waiting requests that ask the database at once. */
 const MAX_WOKEN = 4;
 /** Cursors for which it is known that nothing has changed. */
@@ -78,6 +80,24 @@ export function openChangeFeed(
   const isCurrent = ({ cursor, nextExpiry }: Idle, now: Date) =>
     revisions.isFresh('answers', cursor.synced.revision) && (nextExpiry === null || now < nextExpiry);
 
+  const stepFrom = (cursor: FeedCursor, limit: number, principal: Principal) =>
+    readChanges(database, (snapshot) => nextChanges(snapshot, cursor, limit, principal));
+
+  /**
+   * Returns the end of a pass, if no change follows that the caller can see: that more follows would tell of hidden ones; null:
+   * one does, or it takes too long to find out.
+   */
+  async function endWithoutChanges(from: FeedCursor, principal: Principal): Promise<Step | null> {
+    const started = performance.now();
+    for (let cursor = from; performance.now() - started < FILL_MS; ) {
+      const step = await stepFrom(cursor, PEEK, principal);
+      if (step.changes.length > 0) return null;
+      if (!step.hasMore) return step;
+      cursor = step.cursor;
+    }
+    return null;
+  }
+
   async function poll(
     given: FeedCursor,
     text: string | undefined,
@@ -93,9 +113,7 @@ export function openChangeFeed(
     const changes: Change[] = [];
     let cursor = known?.cursor ?? given;
     for (;;) {
-      const rest = limit - changes.length;
-      const from = cursor;
-      const step = await readChanges(database, (snapshot) => nextChanges(snapshot, from, rest, principal));
+      let step = await stepFrom(cursor, limit - changes.length, principal);
       changes.push(...step.changes);
       if (text !== undefined && isUnchanged(given, step, changes, now)) {
         const current = { ...step.cursor, synced: step.here };
@@ -104,6 +122,7 @@ export function openChangeFeed(
       }
       const isFull = changes.length >= limit || performance.now() - started > FILL_MS;
       if (!step.hasMore || isFull) {
+        if (step.hasMore) step = (await endWithoutChanges(step.cursor, principal)) ?? step;
         // A cursor that is used must not grow older than the changes that are kept.
         const isRenewed = !step.hasMore && (changes.length === 0 || given.day < dayOf(now));
         const next = isRenewed ? { ...step.cursor, synced: step.here } : step.cursor;

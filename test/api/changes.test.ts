@@ -178,6 +178,17 @@ onEveryEngine((engine) => {
       );
     });
 
+    it('do not tell that something hidden follows', async () => {
+      const key = await harness.newKey({ tlpCeiling: 'GREEN' });
+      await harness.load([domain(1)]);
+      const first = await follow('', { key });
+      await harness.load([domain(2)]);
+      await harness.load(Array.from({ length: 300 }, (_, index) => domain(1000 + index, { tlp: 'RED' })));
+      const body = await follow(`cursor=${first.cursor}&limit=1`, { key });
+      expect([told(body), body.hasMore]).toEqual([['upsert host-2.example'], false]);
+      expect(await follow(`cursor=${body.cursor}`, { key })).toEqual({ ...body, changes: [] });
+    });
+
     it('begin at no cursor of a part: a page, a range, a HEAD', async () => {
       await harness.load(many(30));
       const cursorOf = async (url: string, options = {}) =>
