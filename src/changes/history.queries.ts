@@ -15,6 +15,9 @@ import type { Instant } from '../model/dates.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 import type { Pass, Point, Position } from './cursor.ts';
 
+/** The maximum number of rows that are compared at once, beyond the limit of a page. */
+export const MAX_ROWS = 250_000;
+
 const AFTER_ALL_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** The place behind all rows of a revision. */
@@ -107,6 +110,7 @@ export async function findReached(db: Db, ids: readonly string[], pass: Pass): P
 export async function findChangedAgain(db: Db, pass: Pass, since: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select indicator.id from indicator where indicator.revision > ${since}::bigint and ${reachedBefore(pass)}
+    limit ${MAX_ROWS + 1}
   `.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -132,9 +136,9 @@ export async function findExpired(db: Db, known: KnownRows, now: Date): Promise<
   const until = sql`${now}::timestamptz`;
   const expiring = (expiry: RawBuilder<unknown>) =>
     sql`select indicator.id from indicator where ${expiry} > ${since} and ${expiry} <= ${until} and ${isKnown(known)}`;
-  const { rows } = await sql<{
-    id: string;
-  }>`${expiring(PENDING_EXPIRY)} union ${expiring(MARKED_EXPIRY)}`.execute(db);
+  const { rows } = await sql<{ id: string }>`
+    ${expiring(PENDING_EXPIRY)} union ${expiring(MARKED_EXPIRY)} limit ${MAX_ROWS + 1}
+  `.execute(db);
   return rows.map(({ id }) => id);
 }
 
@@ -178,6 +182,7 @@ export async function findRelinked(db: Db, filters: IndicatorFilters, known: Kno
         select from_id from link_history where to_id = ${id}::uuid and to_revision > ${since}
       )
       select indicator.id from link join indicator on indicator.id = link.from_id where ${isKnown(known)}
+      limit ${MAX_ROWS + 1}
     `.execute(db);
     for (const row of rows) found.add(row.id);
   }

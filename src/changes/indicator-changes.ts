@@ -20,6 +20,7 @@ import {
   findSuperseded,
   type HeldRow,
   type KnownRows,
+  MAX_ROWS,
   type Place,
   readPoints,
   START,
@@ -40,9 +41,6 @@ export interface Step {
   here: Point;
   nextExpiry: Date | null;
 }
-
-/** The maximum number of rows that are compared at once, beyond the limit of a page. */
-const MAX_ROWS = 250_000;
 
 /**
  * Returns the next changes of a copy, in the order of the revision, from one snapshot.
