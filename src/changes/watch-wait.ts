@@ -26,9 +26,11 @@ export function watchWait(
   return {
     async changes(isCurrent: () => boolean): Promise<boolean> {
       if (!mayWait()) return false;
+      // After a commit of this process, it is not known at once whether it changed access rights.
+      const isUncertain = () => revisions.lastKnown('access') === null;
       do await delay(STEP_MS);
-      while (isCurrent() && mayWait());
-      return !isCurrent() && !isEnded() && !isAccessChanged();
+      while ((isUncertain() || isCurrent()) && mayWait());
+      return !isUncertain() && !isCurrent() && !isEnded() && !isAccessChanged();
     },
   };
 }
