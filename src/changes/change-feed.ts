@@ -84,7 +84,7 @@ export function openChangeFeed(
     readChanges(database, (snapshot) => nextChanges(snapshot, cursor, limit, principal));
 
   /**
-   * Returns the end of a pass, if no change follows that the caller can see: that more follows would tell of hidden ones; null:
+   * Returns the end of a pass, if no change follows that the caller can see: more that follows would reveal hidden ones; null:
    * one does, or it takes too long to find out.
    */
   async function endWithoutChanges(from: FeedCursor, principal: Principal): Promise<Step | null> {

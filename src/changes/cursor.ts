@@ -4,7 +4,7 @@ import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts'
 import type { Tlp } from '../model/vocabulary.ts';
 import type { TokenSealer } from '../secrets/sealed-token.ts';
 
-/** A state of the store: its revision and the token of that, and the instant up to which expiries are told. */
+/** A state of the store: its revision and the token of that, and the instant up to which expiries are returned. */
 export interface Point {
   revision: number;
   /** null: the beginning, at which a client has nothing. */

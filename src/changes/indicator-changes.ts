@@ -45,8 +45,8 @@ export interface Step {
 /**
  * Returns the next changes of a copy, in the order of the revision, from one snapshot.
  *
- * A client holds a row if the row was visible and matched at the point up to which its copy is complete. It is told to remove only
- * rows that it holds. While a pass gives many rows in pages, rows change meanwhile: those that the pass has reached are kept
+ * A client holds a row if the row was visible and matched at the point up to which its copy is complete. Only rows that it holds
+ * are reported as removed. While a pass gives many rows in pages, rows change meanwhile: those that the pass has reached are kept
  * up to date with each page, and those that it has not are compared with the point before the pass. For that, a pass also
  * reaches rows by states that have been superseded since its beginning.
  * @param limit how many rows a pass goes on; changes of rows that the client has come in addition
@@ -80,7 +80,7 @@ export async function nextChanges(
   if (cursor.pass && revision > pass.horizon)
     for (const id of await findReached(db, [...newIds], cursor.pass)) newIds.delete(id);
   for (const id of knownIds) newIds.delete(id);
-  // Links and expiries of rows that have not changed since the base are told once a pass is complete.
+  // Links and expiries of rows that have not changed since the base are returned once a pass is complete.
   const unchangedIds =
     hasMore || base.revision === 0 ? [] : await changedInTime(reading, { point: base, reachedBy: null });
   for (const id of unchangedIds) if (!knownIds.has(id)) newIds.add(id);
@@ -93,16 +93,18 @@ export async function nextChanges(
   for (const row of await findCurrent(db, others, filters, reading.principal)) current.set(row.id, row);
   const hidden = ids.filter((id) => !current.has(id));
   const rows: Place[] = [...current.values(), ...(await findPlaces(db, hidden))];
-  const { told, held } = await toldRows(reading, rows, current, (id) => (knownIds.has(id) ? synced : base));
+  const { reported, held } = await reportedRows(reading, rows, current, (id) =>
+    knownIds.has(id) ? synced : base,
+  );
   const at = rows.reduce((latest, row) => Math.max(latest, expiredAt(row, now)), synced.at);
   // A first pass reads no hidden rows, so it does not know when they expired.
   const here: Point = { revision, token, at: base.revision === 0 ? now.getTime() : at };
   const isPass = hasMore || cursor.pass !== null || base.revision === 0;
   return {
-    changes: told.flatMap(({ id }) => toChange(current.get(id), held.get(id))),
+    changes: reported.flatMap(({ id }) => toChange(current.get(id), held.get(id))),
     cursor: {
       ...cursor,
-      synced: isPass ? here : await earliestPoint(reading, here, rows, told),
+      synced: isPass ? here : await earliestPoint(reading, here, rows, reported),
       pass: hasMore ? { ...pass, reached } : null,
       day: dayOf(now),
     },
@@ -164,16 +166,16 @@ async function positionsAfter(
 const byPlace = (a: Position, b: Position) => a.revision - b.revision || (a.id < b.id ? -1 : 1);
 
 /**
- * Returns the rows of which the client is told, in order: visible ones that have changed or that it does not hold, and hidden ones
+ * Returns the rows to report to the client, in order: visible ones that have changed or that it does not hold, and hidden ones
  * that it holds.
  * @param pointOf returns the point at which the client has the state of a row
  */
-async function toldRows(
+async function reportedRows(
   { db, cursor: { filters, ceiling } }: Reading,
   rows: readonly Place[],
   current: ReadonlyMap<string, CurrentRow>,
   pointOf: (id: string) => Point,
-): Promise<{ told: Place[]; held: Map<string, HeldRow> }> {
+): Promise<{ reported: Place[]; held: Map<string, HeldRow> }> {
   const isChanged = ({ id, revision }: Place) => current.has(id) && revision > pointOf(id).revision;
   const inQuestion = rows.filter((row) => !isChanged(row)).map(({ id }) => id);
   const held = new Map<string, HeldRow>();
@@ -181,8 +183,10 @@ async function toldRows(
     const of = inQuestion.filter((id) => pointOf(id) === point);
     for (const [id, row] of await findHeld(db, of, filters, ceiling, point)) held.set(id, row);
   }
-  const told = rows.filter((row) => isChanged(row) || current.has(row.id) !== held.has(row.id)).sort(byPlace);
-  return { told, held };
+  const reported = rows
+    .filter((row) => isChanged(row) || current.has(row.id) !== held.has(row.id))
+    .sort(byPlace);
+  return { reported, held };
 }
 
 function toChange(indicator: CurrentRow | undefined, held: HeldRow | undefined): Change[] {
@@ -204,13 +208,13 @@ async function earliestPoint(
   { db, cursor: { filters, ceiling, synced } }: Reading,
   here: Point,
   rows: readonly Place[],
-  told: readonly Place[],
+  reported: readonly Place[],
 ): Promise<Point> {
   // Links have revisions of their own.
   if (filters.actorId || filters.campaignId) return here;
-  const revision = told.reduce((most, row) => Math.max(most, row.revision), synced.revision);
-  const ofTold = new Set(told.map(({ id }) => id));
-  const others = rows.map(({ id }) => id).filter((id) => !ofTold.has(id));
+  const revision = reported.reduce((most, row) => Math.max(most, row.revision), synced.revision);
+  const reportedIds = new Set(reported.map(({ id }) => id));
+  const others = rows.map(({ id }) => id).filter((id) => !reportedIds.has(id));
   const isComplete = (await findHeld(db, others, filters, ceiling, { revision, at: here.at })).size === 0;
   if (!isComplete) return here;
   const { tokens } = await readPoints(db, [revision]);

@@ -35,7 +35,7 @@ const URL_CHARACTERS = 6_000;
 export function lookupCommand(): Command {
   return (
     new Command('lookup')
-      .description('tell which values in files or a stream are known to a server')
+      .description('list which values in files or a stream are known to a server')
       .argument('[file...]', 'logs, reports or lists; - is standard input', ['-'])
       .addOption(
         new Option('--server <url>', 'address of the server')

@@ -119,7 +119,7 @@ export function registerEntityChanges<Filters extends object, Row extends { id: 
         tags: [tag],
         summary: `Follow the changes of the ${noun}s`,
         description:
-          `Like the changes of indicators, but all at once: there are few ${noun}s. An upsert is told when the ${noun} itself ` +
+          `Like the changes of indicators, but all at once: there are few ${noun}s. An upsert is sent when the ${noun} itself ` +
           'changes; the list and the detail have the current state of what is linked to it.',
         querystring: query,
         response: apiResponses(schema, `Changes of ${noun}s.`, [400, 409, 410]),

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:cry
 
 /** Encrypts texts that clients keep and send back. */
 export interface TokenSealer {
-  /** Returns the same token for the same text. Its length tells no more than the length of the text in steps of 64. */
+  /** Returns the same token for the same text. Its length reveals no more than the length of the text in steps of 64. */
   seal(text: string): string;
   /** Returns the text; null: the token is not one of this sealer, or has been modified. */
   open(token: string): string | null;
