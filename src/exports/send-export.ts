@@ -25,9 +25,15 @@ export async function sendExport(
   const etagOf = (tag: string) => (encoding === 'identity' ? `"${tag}"` : `"${tag}-${encoding}"`);
   const isKnown = (tag: string) => matchesEtag(headers['if-none-match'], etagOf(tag));
   const wantsBody = (tag: string) => method !== 'HEAD' && !isKnown(tag);
-  let prepared = await exporter.prepare(wanted, wantsBody, request.principalId);
+  const prepare = async () => {
+    const prepared = await exporter.prepare(wanted, wantsBody, request.principalId);
+    const isSent = method === 'GET' && wantsBody(prepared.tag);
+    return { prepared, cursor: isSent && feed ? await cursorAfter(feed, wanted, prepared) : null };
+  };
+  let { prepared, cursor } = await prepare();
   // Another request may have dropped it meanwhile.
-  if (prepared.body?.failed) prepared = await exporter.prepare(wanted, wantsBody, request.principalId);
+  if (prepared.body?.failed) ({ prepared, cursor } = await prepare());
+  // From here on nothing is awaited: the export may be completed or dropped at any time.
   const etag = etagOf(prepared.tag);
   const file = prepared.body?.file(encoding);
   const known = isKnown(prepared.tag);
@@ -44,7 +50,7 @@ export async function sendExport(
   if (parts) reply.header('x-whitelisted-parts', String(parts));
   if (known) return reply.code(304).send();
   // Changes apply to a complete copy.
-  if (feed && range === null && method === 'GET') await setChangeCursor(reply, feed, wanted, prepared);
+  if (cursor !== null && range === null) reply.header(CHANGE_CURSOR, cursor);
   // HTTP/1.0 has no chunks, and trailers only follow these (RFC 9112 §7.1.2).
   if (!skipped && method === 'GET' && request.raw.httpVersion === '1.1')
     reply.trailer('x-skipped', async () => skippedField(prepared.skipped() ?? {}));
@@ -57,16 +63,14 @@ export async function sendExport(
   return sendFile(reply, method === 'HEAD', file, range);
 }
 
-/** A part of the matches is no copy that changes could be applied to. */
-async function setChangeCursor(
-  reply: FastifyReply,
+/** Returns null for a part of the matches: it is no copy that changes could be applied to. */
+async function cursorAfter(
   feed: Pick<ChangeFeed, 'cursorAfter'>,
   { selection }: ExportRequest,
   { revision, asOf }: Prepared,
-): Promise<void> {
-  if (selection.page || selection.limit) return;
-  const cursor = await feed.cursorAfter({ ...selection.principal, now: asOf }, selection.filters, revision);
-  if (cursor !== null) reply.header(CHANGE_CURSOR, cursor);
+): Promise<string | null> {
+  if (selection.page || selection.limit) return null;
+  return feed.cursorAfter({ ...selection.principal, now: asOf }, selection.filters, revision);
 }
 
 /** @throws {ApiError} 416 for a range beyond the end */

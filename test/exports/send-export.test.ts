@@ -1,0 +1,81 @@
+import { text } from 'node:stream/consumers';
+import accepts from '@fastify/accepts';
+import fastify from 'fastify';
+import { afterEach, expect, it } from 'vitest';
+import type { Exporter, ExportRequest } from '../../src/exports/exports.service.ts';
+import { sendExport } from '../../src/exports/send-export.ts';
+import { openSpool } from '../../src/exports/spool.ts';
+import { temporaryDirectory } from '../support/directories.ts';
+
+const CONTENT = 'a.example\n'.repeat(600);
+const WANTED = {
+  format: { mediaType: 'text/plain', extension: 'txt' },
+  fileName: 'indicators',
+  selection: { principal: {}, filters: {} },
+} as unknown as ExportRequest;
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** The response with an export that is complete or dropped at the moment when the cursor is computed. */
+async function sent(atCursor: 'complete' | 'dropped') {
+  const spool = openSpool(temporaryDirectory(), 1024 * 1024);
+  let isWritten = false;
+  let cursors = 0;
+  let finish = () => {};
+  const newBody = () => {
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    return spool.fill(
+      (async function* () {
+        yield CONTENT;
+        await finished;
+        isWritten = true;
+      })(),
+      () => {},
+    );
+  };
+  let body = newBody();
+  const exporter: Exporter = {
+    publicAddress: null,
+    async prepare() {
+      if (body.failed) body = newBody();
+      const skipped = () => (isWritten ? { length: 3 } : null);
+      const parts = () => (isWritten ? 0 : null);
+      return { tag: 'a', total: 603, skipped, whitelistedParts: parts, revision: 1, asOf: new Date(0), body };
+    },
+  };
+  const feed = {
+    async cursorAfter() {
+      if (atCursor === 'dropped' && cursors === 0) spool.drop(body);
+      finish();
+      if (!body.failed) await text(body.file('identity').copy());
+      return `cursor ${cursors++}`;
+    },
+  };
+  const app = fastify();
+  app.register(accepts);
+  app.get('/export', (request, reply) => sendExport(request, reply, exporter, WANTED, feed));
+  closing.push(
+    () => app.close(),
+    () => spool.close(),
+  );
+  const address = await app.listen({ port: 0, host: '127.0.0.1' });
+  return fetch(`${address}/export`, { headers: { 'accept-encoding': 'identity' } });
+}
+
+it('an export that is complete before its headers are sent has a length and no trailer', async () => {
+  const response = await sent('complete');
+  expect(await response.text()).toBe(CONTENT);
+  expect(response.headers.get('content-length')).toBe(String(CONTENT.length));
+  expect(response.headers.get('transfer-encoding')).toBeNull();
+  expect(response.headers.get('trailer')).toBeNull();
+  expect(response.headers.get('x-skipped')).toBe('3;length=3');
+});
+
+it('an export that is dropped before its headers are sent is prepared again', async () => {
+  const response = await sent('dropped');
+  expect(await response.text()).toBe(CONTENT);
+  expect(response.headers.get('x-change-cursor')).toBe('cursor 1');
+});
