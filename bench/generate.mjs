@@ -43,6 +43,7 @@ export async function generate(url, count, log = () => {}) {
   await copyIndicators(url, count, now, tables.relationship.columns, log);
   await writeSourceStatements(client, now);
   await client.query('update revision set value = 1, last_number = $1', [count]);
+  await client.query('insert into revision_log (revision) values (1)');
   log('building indexes');
   await client.query("set maintenance_work_mem = '1GB'");
   for (const definition of indexes) await client.query(definition);

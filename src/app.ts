@@ -65,6 +65,8 @@ import { confidenceRoutes } from './indicators/confidence/confidence.routes.ts';
 import { indicatorPageRoutes } from './indicators/indicators.app.routes.ts';
 import { exportRoutes, indicatorRoutes } from './indicators/indicators.routes.ts';
 import { Indicator, IndicatorContext, IndicatorItem, IndicatorList } from './indicators/indicators.schema.ts';
+import { filterFile } from './lookup/filter-file.ts';
+import { type ListedValues, openListedValues } from './lookup/listed-values.ts';
 import { lookupRoutes } from './lookup/lookup.routes.ts';
 import { LookupResult, LookupResults } from './lookup/lookup.schema.ts';
 import { registerServerMetrics, registerWorkerMetrics } from './metrics/process-metrics.ts';
@@ -113,6 +115,8 @@ export interface AppDeps {
   webDirectory: string | null;
   /** The directory for files that users upload for import. */
   uploadDirectory: string;
+  /** The file in which the filters of look-ups are kept from one start to the next. */
+  lookupFilters: string;
   /** The maximum size of such a file. */
   uploadBytes: number;
   /** The widest networks that imports accept. */
@@ -213,12 +217,17 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const responses = createResponseCache(revisions);
   const urls = cachedUrls(responses);
   const keys = knownKeys(db, revisions);
+  const listed = openListedValues(deps.database, deps.clock, filterFile(deps.lookupFilters), (err) =>
+    app.log.warn({ err }, 'filters of look-ups not read or stored'),
+  );
+  app.addHook('onClose', listed.close);
   registerServerMetrics(metrics.registry, {
     responses,
     keys,
     rateLimits: deps.rateLimits,
     readStats: deps.database.readStats,
     spool: deps.spool,
+    listed,
   });
   registerPipeline(app, {
     clock: deps.clock,
@@ -238,7 +247,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       return true;
     },
   });
-  await registerFeatures(app, deps, { accounts, pages, cache: { responses, urls } });
+  await registerFeatures(app, deps, { accounts, pages, listed, cache: { responses, urls } });
   metrics.serve(app, deps.metricsToken);
   const [listener] = app.server.listeners('request') as RequestListener[];
   if (listener) app.server.removeListener('request', listener).on('request', oneRequestAtATime(listener));
@@ -251,10 +260,12 @@ async function registerFeatures(
   {
     accounts,
     pages,
+    listed,
     cache,
   }: {
     accounts: Authentication;
     pages: WebApp | null;
+    listed: ListedValues;
     cache: { responses: ResponseCache; urls: CachedUrls };
   },
 ): Promise<void> {
@@ -279,7 +290,7 @@ async function registerFeatures(
   await app.register(indicatorRoutes, { read, exporter: exports, feed, interest: deps.accessTracker, cache });
   await app.register(exportRoutes, { exporter: exports, feed });
   await app.register(changeRoutes, { feed, stopping: deps.stopping });
-  await app.register(lookupRoutes, { read, clock });
+  await app.register(lookupRoutes, { source: { read, listed }, clock });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read, feed: entityFeed });

@@ -51,6 +51,7 @@ async function renderOpenApiFiles() {
     metricsToken: undefined,
     webDirectory: null,
     uploadDirectory: '',
+    lookupFilters: '',
     uploadBytes: 0,
     widest: { IPV4: 0, IPV6: 0 },
     openImporter: createImporter,

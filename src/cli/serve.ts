@@ -149,6 +149,7 @@ export async function startServer(
       openImporter,
       stopping: stopping.signal,
       uploadDirectory: join(config.dataDirectory, 'uploads'),
+      lookupFilters: join(config.dataDirectory, 'lookup-filters'),
       sessionSecret: await sessionSecret(config),
       jobStats,
       logger,

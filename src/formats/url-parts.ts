@@ -40,7 +40,12 @@ export function urlParts(url: string): UrlParts {
  * below it belong to different customers, so only the name itself may be matched.
  */
 export function isPublicSuffix(name: string): boolean {
-  return getPublicSuffix(name, A_NAME) === name;
+  return publicSuffixOf(name) === name;
+}
+
+/** Returns the longest public suffix of a name, which may be all of it. */
+export function publicSuffixOf(name: string): string {
+  return getPublicSuffix(name, A_NAME) ?? '';
 }
 
 /** The input is a name, neither a URL nor an address. */

@@ -1,8 +1,9 @@
-import { isPublicSuffix, urlParts } from '../formats/url-parts.ts';
+import { publicSuffixOf, type UrlParts, urlParts } from '../formats/url-parts.ts';
 import { blocksAround } from '../model/address-ranges.ts';
 import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
-import { isIpv4 } from '../model/normalize-address.ts';
+import { isIpv4, normalizeIpv6 } from '../model/normalize-address.ts';
+import { normalizeDomain } from '../model/normalize-url.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 
 /** How a listed indicator relates to the value that was asked for. */
@@ -39,14 +40,14 @@ export function readValue(text: string): ReadValue | { unreadable: string } {
 }
 
 /**
- * Returns the indicators of any type that a text can be whose form identifies none: a file name, a mutex, a user agent, a
+ * Visits the indicators of any type that a text can be whose form identifies none: a file name, a mutex, a user agent, a
  * name without a public suffix.
  */
-export function candidatesOfAnyType(text: string): Candidate[] {
-  return INDICATOR_TYPES.flatMap((type) => {
+export function visitAnyType(text: string, visit: Visit): void {
+  for (const type of INDICATOR_TYPES) {
     const result = normalize(type, text);
-    return 'rejected' in result ? [] : [{ relation: 'exact', type, normalized: result.normalized }];
-  });
+    if ('type' in result) visit('exact', type, result.normalized);
+  }
 }
 
 /**
@@ -55,86 +56,99 @@ export function candidatesOfAnyType(text: string): Candidate[] {
  */
 const MAX_PREFIXES = 32;
 
+/** Receives a candidate. Most are not listed, so that an object for each would cost more than finding that out. */
+export type Visit = (relation: Relation, type: IndicatorType, normalized: string) => void;
+
 /**
- * Returns the indicators that say something about a value, itself first. A public suffix (`co.uk`, `github.io`) is no
+ * Visits the indicators that say something about a value, itself first. A public suffix (`co.uk`, `github.io`) is no
  * parent, for the names below it belong to different owners.
+ * @param lengths of the prefixes of networks to try, descending, by type; null: only the value itself counts
  */
-export function candidatesOf({ type, normalized }: ReadValue): Candidate[] {
-  return [{ relation: 'exact', type, normalized }, ...relatedOf(type, normalized)];
+export function visitCandidates(
+  { type, normalized }: ReadValue,
+  lengths: ReadonlyMap<IndicatorType, number[]> | null,
+  visit: Visit,
+): void {
+  visit('exact', type, normalized);
+  if (lengths === null) return;
+  if (type === 'IPV4' || type === 'IPV6') visitNetworks({ type, normalized }, lengths, visit);
+  else if (type === 'DOMAIN') visitParents(normalized, visit);
+  else if (type === 'EMAIL') {
+    const host = nameOf(normalized.slice(normalized.lastIndexOf('@') + 1));
+    if (host !== null) visitHost(host, 'email-domain', visit);
+  } else if (type === 'URL') {
+    const parts = urlParts(normalized);
+    visitPrefixes(normalized, parts, visit);
+    const host = nameOf(parts.host);
+    if (host === null) return;
+    visitHost(host, 'url-host', visit);
+    if (isAddress(host)) visitNetworks(host, lengths, visit);
+  }
 }
 
 type AddressValue = Pick<ReadValue, 'normalized'> & { type: 'IPV4' | 'IPV6' };
+type Host = Pick<ReadValue, 'type' | 'normalized'>;
 
 /** Returns the address or network that a value is, or the address that is the host of a URL; null for all others. */
 export function addressOf({ type, normalized }: ReadValue): AddressValue | null {
-  if (type === 'IPV4' || type === 'IPV6') return { type, normalized };
-  if (type !== 'URL') return null;
-  const { host } = urlParts(normalized);
+  const host = type === 'URL' ? nameOf(urlParts(normalized).host) : { type, normalized };
+  return host !== null && isAddress(host) ? host : null;
+}
+
+const isAddress = (host: Host): host is AddressValue => host.type === 'IPV4' || host.type === 'IPV6';
+
+/** Reads the host of a normalized URL or e-mail address; null for a single label. */
+function nameOf(host: string): Host | null {
   if (isIpv4(host)) return { type: 'IPV4', normalized: host };
-  const read = host.startsWith('[') ? normalize('IPV6', host) : null;
-  return read && 'type' in read ? { ...read, type: read.type as AddressValue['type'] } : null;
+  const bare = host.startsWith('[') ? host.slice(1, -1) : host;
+  const read = bare.includes(':') ? normalizeIpv6(bare) : normalizeDomain(bare);
+  return 'type' in read ? read : null;
+}
+
+/** The host itself, by its own relation, and the domains above it. */
+function visitHost({ type, normalized }: Host, relation: Relation, visit: Visit): void {
+  visit(relation, type, normalized);
+  if (type === 'DOMAIN') visitParents(normalized, visit);
+}
+
+/** The networks around an address or network, the smallest first. */
+function visitNetworks(
+  { type, normalized }: AddressValue,
+  lengths: ReadonlyMap<IndicatorType, number[]>,
+  visit: Visit,
+): void {
+  for (const block of blocksAround(normalized, lengths.get(type) ?? [])) visit('in-network', type, block);
+}
+
+/** Nothing above a public suffix belongs to the owner of the name. */
+function visitParents(name: string, visit: Visit): void {
+  const suffix = publicSuffixOf(name).length;
+  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
+    const parent = name.slice(dot + 1);
+    if (!parent.includes('.') || parent.length <= suffix) return;
+    visit('parent-domain', 'DOMAIN', parent);
+  }
 }
 
 /**
- * Returns the networks around an address or network, the smallest first.
- * @param lengths the lengths of prefixes to try, descending, by type
+ * The URL without its query, and the folders above it with and without a slash at the end, longest first. The root is
+ * always among them, which is worth more than a folder deep down.
  */
-export function networksAround(
-  { type, normalized }: AddressValue,
-  lengths: ReadonlyMap<IndicatorType, number[]>,
-): Candidate[] {
-  return blocksAround(normalized, lengths.get(type) ?? []).map((block) => ({
-    relation: 'in-network',
-    type,
-    normalized: block,
-  }));
-}
-
-function relatedOf(type: IndicatorType, normalized: string): Candidate[] {
-  if (type === 'DOMAIN') return parents(normalized);
-  if (type === 'EMAIL') return namesOf(normalized.slice(normalized.lastIndexOf('@') + 1), 'email-domain');
-  if (type !== 'URL') return [];
-  const { host } = urlParts(normalized);
-  return [...prefixes(normalized), ...namesOf(host.replace(/^\[|\]$/g, ''), 'url-host')];
-}
-
-/** The host itself, by its own relation, and the domains above a name. */
-function namesOf(host: string, relation: Relation): Candidate[] {
-  for (const type of ['IPV4', 'IPV6', 'DOMAIN'] as const) {
-    const read = normalize(type, host);
-    if (!('type' in read)) continue;
-    const own = { relation, type: read.type, normalized: read.normalized };
-    return read.type === 'DOMAIN' ? [own, ...parents(read.normalized)] : [own];
+function visitPrefixes(url: string, { path, query }: UrlParts, visit: Visit): void {
+  const end = url.length - query.length;
+  const root = end - path.length;
+  let left = MAX_PREFIXES - 1;
+  const visitUpTo = (place: number) => {
+    if (left-- > 0) visit('url-prefix', 'URL', url.slice(0, place));
+  };
+  if (query !== '') visitUpTo(end);
+  for (
+    let slash = url.lastIndexOf('/', end - 1);
+    slash > root && left > 0;
+    slash = url.lastIndexOf('/', slash - 1)
+  ) {
+    if (slash < end - 1) visitUpTo(slash + 1);
+    visitUpTo(slash);
   }
-  return [];
-}
-
-function parents(name: string): Candidate[] {
-  const found: Candidate[] = [];
-  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
-    const parent = name.slice(dot + 1);
-    // Nothing above a public suffix belongs to the owner of the name.
-    if (!parent.includes('.') || isPublicSuffix(parent)) break;
-    found.push({ relation: 'parent-domain', type: 'DOMAIN', normalized: parent });
-  }
-  return found;
-}
-
-/** The URL without its query, and what is above it with and without a slash at the end, longest first. */
-function prefixes(url: string): Candidate[] {
-  const { path, query } = urlParts(url);
-  const start = url.length - path.length - query.length;
-  const found = query === '' ? [] : [path];
-  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-    if (slash < path.length - 1) found.push(path.slice(0, slash + 1));
-    found.push(path.slice(0, slash));
-  }
-  if (path !== '/') found.push('/');
-  // The last one is the root, which is worth more than a folder deep down.
-  const chosen = found.length > MAX_PREFIXES ? [...found.slice(0, MAX_PREFIXES - 1), '/'] : found;
-  return chosen.map((prefix) => ({
-    relation: 'url-prefix',
-    type: 'URL',
-    normalized: url.slice(0, start) + prefix,
-  }));
+  if (path !== '/') visit('url-prefix', 'URL', url.slice(0, root + 1));
 }

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { Clock } from '../clock.ts';
-import type { Read } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import { sendCompressed, sendCompressedStream } from '../http/compressed.ts';
 import { ApiError } from '../http/errors.ts';
@@ -17,22 +16,22 @@ import {
   LookupResults,
   MAX_BULK_VALUES,
 } from './lookup.schema.ts';
-import { type LookedUp, type LookupFilters, lookUp } from './lookup.service.ts';
+import { type LookedUp, type LookupFilters, type LookupSource, lookUp } from './lookup.service.ts';
 
 const JSON_TYPE = 'application/json';
 const NDJSON_TYPE = 'application/x-ndjson';
 /** The maximum size of the body of a bulk look-up in bytes. */
 const MAX_BODY = 2 * 1024 * 1024;
 /** Values whose candidates are read at once: other requests are served in between. */
-const BATCH = 100;
+const BATCH = 1_000;
 
 interface Options {
-  read: Read;
+  source: LookupSource;
   clock: Clock;
 }
 
 export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
-  const { read } = options;
+  const { source } = options;
   app.get(
     '/api/v1/lookup',
     {
@@ -51,7 +50,7 @@ export const lookupRoutes: FastifyPluginAsyncTypebox<Options> = async (app, opti
     },
     async (request, reply) => {
       const { value, ...filters } = request.query;
-      const results = await read((db) => lookUp(db, request.principal, value, filters));
+      const results = await lookUp(source, request.principal, value, filters);
       reply.header('cache-control', NO_CACHE).type(`${JSON_TYPE}; charset=utf-8`);
       return sendCompressed(request, reply, JSON.stringify({ data: results.map(toResult) }));
     },
@@ -121,7 +120,7 @@ async function valuesOf(body: { values: string[] } | string, extract: boolean): 
 
 /** Yields the results of a batch of values at a time, each as of its own instant: a client may read slowly. */
 async function* resultsOf(
-  { read, clock }: Options,
+  { source, clock }: Options,
   { tlpCeiling }: Principal,
   values: readonly string[],
   filters: LookupFilters,
@@ -129,14 +128,14 @@ async function* resultsOf(
   for (let start = 0; start < values.length; start += BATCH) {
     const batch = values.slice(start, start + BATCH);
     const principal = { tlpCeiling, now: clock() };
-    yield (await read((db) => lookUp(db, principal, batch, filters))).map(toResult);
+    yield (await lookUp(source, principal, batch, filters)).map(toResult);
   }
 }
 
 async function* json(batches: AsyncIterable<LookupResult[]>): AsyncGenerator<string> {
   let before = '{"data":[';
   for await (const results of batches) {
-    yield before + results.map((result) => JSON.stringify(result)).join(',');
+    yield before + JSON.stringify(results).slice(1, -1);
     before = ',';
   }
   yield before === ',' ? ']}' : `${before}]}`;

@@ -1,23 +1,29 @@
-import type { Db } from '../db/database.ts';
+import type { Db, Read } from '../db/database.ts';
 import type { Principal } from '../db/visibility.ts';
 import {
   findIndicator,
   findPrefixLengths,
   type IndicatorRow,
 } from '../indicators/read/indicators.queries.ts';
-import { type AddressRange, isWithinAny, rangeOf } from '../model/address-ranges.ts';
+import { isWithinAny, rangeOf } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
 import type { IndicatorType } from '../model/vocabulary.ts';
 import {
   addressOf,
   type Candidate,
-  candidatesOf,
-  candidatesOfAnyType,
-  networksAround,
   type ReadValue,
   type Relation,
   readValue,
+  type Visit,
+  visitAnyType,
+  visitCandidates,
 } from './candidates.ts';
+import type { ListedValues } from './listed-values.ts';
+
+export interface LookupSource {
+  read: Read;
+  listed: Pick<ListedValues, 'upTo'>;
+}
 
 export interface LookupFilters {
   types?: readonly IndicatorType[] | undefined;
@@ -40,57 +46,76 @@ export interface LookedUp {
   matches: Match[];
 }
 
-/** Looks values up, in their order. Repeated candidates are read once: the loader reads all ids in one statement. */
-export function lookUp(
-  db: Db,
+/** A value, and the indicators that would match it and may be listed. */
+interface Question {
+  asked: string;
+  read: ReadValue | { unreadable: string };
+  candidates: Candidate[];
+}
+
+/**
+ * Looks values up, in their order. Only values that may be listed are looked for in the database, by one statement for all
+ * of them.
+ */
+export async function lookUp(
+  { read, listed }: LookupSource,
   principal: Principal,
   values: readonly string[],
   filters: LookupFilters,
 ): Promise<LookedUp[]> {
-  const found = new Map<string, Promise<Found | undefined>>();
-  const find = (type: IndicatorType, normalized: string) => {
-    const id = indicatorId(type, normalized);
-    const known = found.get(id) ?? findIndicator(db, principal, id);
-    found.set(id, known);
-    return known;
+  const known = await listed.upTo(principal.tlpCeiling, principal.now);
+  const lengths = filters.related ? (known?.prefixLengths ?? (await read(findPrefixLengths))) : null;
+  const isWorthAsking = (type: IndicatorType, normalized: string) =>
+    (filters.types?.includes(type) ?? true) && (known?.mayHave(type, normalized) ?? true);
+  const questions = values.map((asked) => questionOf(asked, lengths, isWorthAsking));
+  const ids = new Set(questions.flatMap(({ candidates }) => candidates.map(idOf)));
+  const found = ids.size === 0 ? new Map() : await read((db) => findAll(db, principal, ids));
+  return questions.map((question) => answerOf(question, found, filters.minConfidence ?? 0));
+}
+
+const idOf = ({ type, normalized }: Candidate) => indicatorId(type, normalized);
+
+function questionOf(
+  asked: string,
+  lengths: ReadonlyMap<IndicatorType, number[]> | null,
+  isWorthAsking: (type: IndicatorType, normalized: string) => boolean,
+): Question {
+  const read = readValue(asked);
+  const candidates: Candidate[] = [];
+  const visit: Visit = (relation, type, normalized) => {
+    if (isWorthAsking(type, normalized)) candidates.push({ relation, type, normalized });
   };
-  let lengths: ReturnType<typeof findPrefixLengths> | undefined;
-  const parts = new Map<string, AddressRange[]>();
-  const partsOf = ({ id, whitelisted_parts }: Found) => {
-    const known = parts.get(id) ?? (whitelisted_parts ?? []).map(rangeOf);
-    parts.set(id, known);
-    return known;
-  };
-  const matchesAmong = async (candidates: readonly Candidate[]): Promise<Match[]> => {
-    const rows = await Promise.all(candidates.map(({ type, normalized }) => find(type, normalized)));
-    return candidates.flatMap(({ relation }, index) => {
-      const indicator = rows[index];
-      return indicator && isWanted(indicator) ? [{ relation, indicator }] : [];
-    });
-  };
-  /** A whitelisted part of a network is not known by it. */
-  const networkMatches = async (read: ReadValue): Promise<Match[]> => {
-    const address = addressOf(read);
-    if (address === null) return [];
-    lengths ??= findPrefixLengths(db);
-    const matches = await matchesAmong(networksAround(address, await lengths));
-    const asked = rangeOf(address.normalized);
-    return matches.filter(({ indicator }) => !isWithinAny(asked, partsOf(indicator)));
-  };
-  const isWanted = ({ type, confidence }: IndicatorRow) =>
-    (filters.types?.includes(type) ?? true) && confidence >= (filters.minConfidence ?? 0);
-  return Promise.all(
-    values.map(async (asked) => {
-      const read = readValue(asked);
-      const all = 'unreadable' in read ? candidatesOfAnyType(asked) : candidatesOf(read);
-      const candidates = all.filter(({ relation }) => filters.related || relation === 'exact');
-      const [direct, around] = await Promise.all([
-        matchesAmong(candidates),
-        'unreadable' in read || !filters.related ? [] : networkMatches(read),
-      ]);
-      const matches = [...direct, ...around];
-      const [first] = matches;
-      return { asked, read: 'unreadable' in read && first ? first.indicator : read, matches };
-    }),
-  );
+  if ('unreadable' in read) visitAnyType(asked, visit);
+  else visitCandidates(read, lengths, visit);
+  return { asked, read, candidates };
+}
+
+async function findAll(db: Db, principal: Principal, ids: ReadonlySet<string>): Promise<Map<string, Found>> {
+  const rows = await Promise.all([...ids].map((id) => findIndicator(db, principal, id)));
+  return new Map(rows.flatMap((row) => (row ? [[row.id, row]] : [])));
+}
+
+function answerOf(
+  { asked, read, candidates }: Question,
+  found: ReadonlyMap<string, Found>,
+  minConfidence: number,
+): LookedUp {
+  const matches = candidates.flatMap((candidate) => {
+    const indicator = found.get(idOf(candidate));
+    const isMatch = indicator && indicator.confidence >= minConfidence && covers(candidate, indicator, read);
+    return isMatch ? [{ relation: candidate.relation, indicator }] : [];
+  });
+  const [first] = matches;
+  return { asked, read: 'unreadable' in read && first ? first.indicator : read, matches };
+}
+
+/** A whitelisted part of a network is not known by it. */
+function covers(
+  { relation }: Candidate,
+  { whitelisted_parts: parts }: Found,
+  read: Question['read'],
+): boolean {
+  if (relation !== 'in-network' || parts === null || 'unreadable' in read) return true;
+  const address = addressOf(read);
+  return address === null || !isWithinAny(rangeOf(address.normalized), parts.map(rangeOf));
 }

@@ -3,6 +3,7 @@ import type { KnownKeys } from '../api-keys/known-keys.ts';
 import type { Database } from '../db/database.ts';
 import type { Spool } from '../exports/spool.ts';
 import type { ResponseCache } from '../http/cache/response-cache.ts';
+import type { ListedValues } from '../lookup/listed-values.ts';
 import type { RateLimitStore } from '../rate-limit/store.ts';
 import type { JobStats } from './state-metrics.ts';
 
@@ -32,12 +33,14 @@ export function registerServerMetrics(
     rateLimits,
     readStats,
     spool,
+    listed,
   }: {
     responses: Pick<ResponseCache, 'stats'>;
     keys: Pick<KnownKeys, 'stats'>;
     rateLimits: Pick<RateLimitStore, 'stats'>;
     readStats: Database['readStats'];
     spool: Pick<Spool, 'usage'>;
+    listed: Pick<ListedValues, 'size'>;
   },
 ): void {
   registerAll(registry, [
@@ -114,6 +117,18 @@ export function registerServerMetrics(
       name: 'tipline_spool_files',
       help: 'Files of exports, plain and compressed.',
       samples: () => [[{}, spool.usage().files]],
+    },
+    {
+      kind: 'gauge',
+      name: 'tipline_lookup_filter_values',
+      help: 'Values in the filters of look-ups; 0: there are none yet, and each value is looked for in the database.',
+      samples: () => [[{}, listed.size()?.values ?? 0]],
+    },
+    {
+      kind: 'gauge',
+      name: 'tipline_lookup_filter_bytes',
+      help: 'Size of the filters of look-ups.',
+      samples: () => [[{}, listed.size()?.bytes ?? 0]],
     },
     {
       kind: 'counter',

@@ -98,8 +98,9 @@ export function blocksOf({ first, last }: AddressRange, widest = 0): string[] {
 }
 
 function textOf(bits: 32 | 128, number: bigint): string {
-  const bytes = [...Buffer.from(number.toString(16).padStart(bits / 4, '0'), 'hex')];
-  return bits === 32 ? new ipaddr.IPv4(bytes).toString() : new ipaddr.IPv6(bytes).toRFC5952String();
+  if (bits === 32) return textOfIpv4(Number(number));
+  const bytes = [...Buffer.from(number.toString(16).padStart(32, '0'), 'hex')];
+  return new ipaddr.IPv6(bytes).toRFC5952String();
 }
 
 /**
@@ -122,14 +123,18 @@ export function withoutParts({ first, last }: AddressRange, parts: readonly Addr
  */
 export function blocksAround(value: string, lengths: readonly number[]): string[] {
   const { first } = rangeOf(value);
-  const bits = typeof first === 'bigint' ? 128 : 32;
-  const own = isBlock(value) ? prefixLength(value) : bits;
+  const own = isBlock(value) ? prefixLength(value) : typeof first === 'bigint' ? 128 : 32;
   return lengths
     .filter((length) => length < own)
     .map((length) => {
-      const host = BigInt(bits - length);
-      return `${textOf(bits, (BigInt(first) >> host) << host)}/${length}`;
+      if (typeof first === 'number') return `${textOfIpv4(first - (first % 2 ** (32 - length)))}/${length}`;
+      const host = BigInt(128 - length);
+      return `${textOf(128, (first >> host) << host)}/${length}`;
     });
+}
+
+function textOfIpv4(number: number): string {
+  return `${number >>> 24}.${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
 }
 
 /** Returns the address that follows one. */

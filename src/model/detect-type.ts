@@ -1,8 +1,7 @@
 import { parse } from 'tldts';
-import { normalize } from './normalize.ts';
-import { isNetwork, type NormalizeResult } from './normalize-address.ts';
+import { normalize, normalizeRead, type ReadText, readRaw } from './normalize.ts';
+import { isNetwork, type NormalizedIndicator, type NormalizeResult } from './normalize-address.ts';
 import { refang } from './refang.ts';
-import { MAX_LENGTH } from './text.ts';
 import type { IndicatorType } from './vocabulary.ts';
 
 /** The patterns that a value must match before the type is tried, in the order they are tried. */
@@ -32,33 +31,38 @@ const HOST_AND_PATH = /^[^/\s]{1,300}\//;
  * so that a sentence with the word `dot` is not one. `normalize` accepts the value as the returned type.
  */
 export function detectType(raw: string): IndicatorType | null {
-  const text = raw.length > MAX_LENGTH ? null : refang(raw.trim());
-  if (text === null) return null;
+  return detect(raw)?.type ?? null;
+}
+
+function detect(raw: string): NormalizedIndicator | null {
+  const read = readRaw(raw);
+  if ('rejected' in read || read.refanged === null) return null;
+  const text = read.refanged;
   for (const [type, mark] of TYPE_PATTERNS) {
     if (!mark.test(text)) continue;
-    const result = normalize(type, raw);
-    if ('type' in result) return result.type;
+    const result = normalizeRead(type, read);
+    if ('type' in result) return result;
   }
   if (PREFIX_AND_MORE.test(text)) return null;
-  if (HOST_AND_PATH.test(text)) return detectByHostname('URL', raw);
-  return text.includes(' ') ? null : detectByHostname('DOMAIN', raw);
+  if (HOST_AND_PATH.test(text)) return detectByHostname('URL', read);
+  return text.includes(' ') ? null : detectByHostname('DOMAIN', read);
 }
 
 export const TYPE_NOT_RECOGNIZED = { rejected: 'type not recognized' };
 
 /** Normalizes a value whose type nothing names. */
 export function normalizeDetected(value: string): NormalizeResult {
-  const type = detectType(value);
-  if (type !== null) return normalize(type, value);
+  const detected = detect(value);
+  if (detected !== null) return detected;
   const network = NETWORK.test(value) && isNetwork(refang(value.trim()) ?? '');
   return network ? normalize(value.includes(':') ? 'IPV6' : 'IPV4', value) : TYPE_NOT_RECOGNIZED;
 }
 
 const NETWORK = /^[\da-f:.\\[\](){}\s]{3,100}\/[\])}]?[\d.]{1,15}$/i;
 
-function detectByHostname(type: 'URL' | 'DOMAIN', raw: string): IndicatorType | null {
-  const result = normalize(type, raw);
+function detectByHostname(type: 'URL' | 'DOMAIN', read: ReadText): NormalizedIndicator | null {
+  const result = normalizeRead(type, read);
   if ('rejected' in result) return null;
   const { isIp, isIcann, domain } = parse(result.value, { validateHostname: false });
-  return isIp || (isIcann && domain !== null) ? type : null;
+  return isIp || (isIcann && domain !== null) ? result : null;
 }

@@ -46,10 +46,25 @@ const IS_LITERAL: ReadonlySet<IndicatorType> = new Set(['REGISTRY_KEY', 'MUTEX',
  * for counting, without the value in it. Never throws, and normalizing a returned `value` changes nothing.
  */
 export function normalize(type: IndicatorType, raw: string): NormalizeResult {
+  const read = readRaw(raw);
+  return 'rejected' in read ? read : normalizeRead(type, read);
+}
+
+/** A text as it stands, trimmed, and refanged; null: it is nested too deeply. */
+export interface ReadText {
+  text: string;
+  refanged: string | null;
+}
+
+/** Reads a text of which the type is still to be found. */
+export function readRaw(raw: string): ReadText | { rejected: string } {
   const read = readText(raw);
-  if ('rejected' in read) return read;
-  if (IS_LITERAL.has(type)) return NORMALIZERS[type](read.text);
-  const text = refang(read.text);
-  if (text === null) return { rejected: 'nested defanging' };
-  return text === '' ? { rejected: 'empty' } : NORMALIZERS[type](text);
+  return 'rejected' in read ? read : { text: read.text, refanged: refang(read.text) };
+}
+
+/** The same as `normalize`, for several types of one text. */
+export function normalizeRead(type: IndicatorType, { text, refanged }: ReadText): NormalizeResult {
+  if (IS_LITERAL.has(type)) return NORMALIZERS[type](text);
+  if (refanged === null) return { rejected: 'nested defanging' };
+  return refanged === '' ? { rejected: 'empty' } : NORMALIZERS[type](refanged);
 }

@@ -207,7 +207,7 @@ onEveryEngine((engine) => {
     });
 
     it('leaves out indicators that expire while the response is sent', async () => {
-      const expiresAt = new Date(NOW.getTime() + 50_000);
+      const expiresAt = new Date(NOW.getTime() + 8_000);
       await harness.load([indicatorRecord('DOMAIN', 'expires.com', { lastSeen: NOW, expiresAt })]);
       let seconds = 0;
       Object.defineProperty(harness.clock, 'now', { get: () => new Date(NOW.getTime() + seconds++ * 1000) });

@@ -1,15 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { candidatesOf, readValue } from '../../src/lookup/candidates.ts';
+import { readValue, visitCandidates } from '../../src/lookup/candidates.ts';
+import type { IndicatorType } from '../../src/model/vocabulary.ts';
+
+const LENGTHS: ReadonlyMap<IndicatorType, number[]> = new Map([
+  ['IPV4', [32, 24, 8]],
+  ['IPV6', [64]],
+]);
 
 function candidates(text: string): string[] {
   const read = readValue(text);
   if ('unreadable' in read) throw new Error(read.unreadable);
-  return candidatesOf(read).map(({ relation, type, normalized }) => `${relation} ${type} ${normalized}`);
+  const found: string[] = [];
+  visitCandidates(read, LENGTHS, (relation, type, normalized) =>
+    found.push(`${relation} ${type} ${normalized}`),
+  );
+  return found;
 }
 
 describe('the candidates of a value', () => {
   it.each([
-    ['203.0.113.7', ['exact IPV4 203.0.113.7']],
+    [
+      '203.0.113.7',
+      ['exact IPV4 203.0.113.7', 'in-network IPV4 203.0.113.0/24', 'in-network IPV4 203.0.0.0/8'],
+    ],
+    ['203.0.112.0/20', ['exact IPV4 203.0.112.0/20', 'in-network IPV4 203.0.0.0/8']],
     ['d41d8cd98f00b204e9800998ecf8427e', ['exact MD5 d41d8cd98f00b204e9800998ecf8427e']],
     [
       'a[.]b[.]evil[.]com',
@@ -40,8 +54,25 @@ describe('the candidates of a value', () => {
         'parent-domain DOMAIN evil.com',
       ],
     ],
-    ['http://203.0.113.7/', ['exact URL http://203.0.113.7/', 'url-host IPV4 203.0.113.7']],
-    ['http://[2001:db8::7]/', ['exact URL http://[2001:db8::7]/', 'url-host IPV6 2001:db8::7']],
+    [
+      'http://203.0.113.7/',
+      [
+        'exact URL http://203.0.113.7/',
+        'url-host IPV4 203.0.113.7',
+        'in-network IPV4 203.0.113.0/24',
+        'in-network IPV4 203.0.0.0/8',
+      ],
+    ],
+    [
+      'http://[2001:db8::7]/?a',
+      [
+        'exact URL http://[2001:db8::7]/?a',
+        'url-prefix URL http://[2001:db8::7]/',
+        'url-host IPV6 2001:db8::7',
+        'in-network IPV6 2001:db8::/64',
+      ],
+    ],
+    ['http://localhost/', ['exact URL http://localhost/']],
   ])('of %s are itself and what is above it', (text, expected) => {
     expect(candidates(text)).toEqual(expected);
   });

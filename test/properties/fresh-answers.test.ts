@@ -17,6 +17,11 @@ const PATHS = [
   ),
   ...NAMES.map((name) => `/api/v1/indicators/${indicatorId('DOMAIN', name)}`),
 ];
+const LIST = '/api/v1/indicators?pageSize=50';
+const LOOKUP = `/api/v1/lookup?value=unknown.net&${NAMES.map((name) => `value=${name}&value=http://a.${name}/b`).join('&')}`;
+/** Above the first are all, above the second some. */
+const CEILINGS = ['RED', 'GREEN'] as const;
+const ASKED = [...PATHS, LIST, LOOKUP].flatMap((path) => CEILINGS.map((ceiling) => ({ path, ceiling })));
 const url = inject('postgresUrl');
 
 const name = fc.constantFrom(...NAMES);
@@ -29,6 +34,7 @@ const step = fc.record({
       kind: fc.constant('state' as const),
       name,
       confidence,
+      tlp: fc.constantFrom('GREEN' as const, 'AMBER' as const),
       tags: fc.subarray(['c2', 'phishing']),
       lifeMs: fc.option(fc.integer({ min: 1, max: 5_000 })),
     }),
@@ -49,6 +55,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () =
   /** Keeps nothing. */
   let uncached: Harness;
   let now = NOW;
+  const keys = new Map<string, string>();
 
   beforeAll(async () => {
     fresh = await freshPostgresUrl(url ?? '');
@@ -61,6 +68,7 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () =
       const never = () => false;
       return { ...database, revisions: { ...database.revisions, isFresh: never, isLatest: never } };
     });
+    for (const tlpCeiling of CEILINGS) keys.set(tlpCeiling, await nodes[0].newKey({ tlpCeiling }));
   });
   afterAll(async () => {
     for (const node of [...nodes, uncached]) await node.close();
@@ -74,10 +82,10 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () =
     const by = { who: 'test', reason: 'ours', now };
     switch (change.kind) {
       case 'state': {
-        const { name: value, confidence: score, tags, lifeMs } = change;
+        const { name: value, confidence: score, tlp, tags, lifeMs } = change;
         const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
         return node.load([
-          indicatorRecord('DOMAIN', value, { statedAt: now, confidence: score, tags, expiresAt }),
+          indicatorRecord('DOMAIN', value, { statedAt: now, confidence: score, tlp, tags, expiresAt }),
         ]);
       }
       case 'whitelist':
@@ -97,13 +105,22 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () =
         return;
     }
   };
-  const ask = async (node: Harness, path: string) => (await node.get(path)).body;
+  const ask = async (node: Harness, { path, ceiling }: (typeof ASKED)[number]) =>
+    (await node.get(path, { key: keys.get(ceiling) ?? '' })).body;
+  /** Look-ups read other statements than lists, and filters first. */
+  const requireSameValues = async (ceiling: (typeof CEILINGS)[number]) => {
+    const listed = JSON.parse(await ask(uncached, { path: LIST, ceiling })).data;
+    const found = JSON.parse(await ask(uncached, { path: LOOKUP, ceiling })).data;
+    const values = new Set<string>(listed.map(({ value }: { value: string }) => value));
+    for (const { asked, known } of found)
+      expect({ asked, known }).toEqual({ asked, known: [...values].some((value) => asked.includes(value)) });
+  };
   /** The next schedule may begin with the node that has not done this. */
   const clean = async () => {
     for (const value of NAMES) await apply(nodes[0], { kind: 'take back', name: value });
-    for (const path of PATHS) {
-      const expected = await ask(uncached, path);
-      await vi.waitUntil(async () => (await ask(nodes[1], path)) === expected, {
+    for (const asked of ASKED) {
+      const expected = await ask(uncached, asked);
+      await vi.waitUntil(async () => (await ask(nodes[1], asked)) === expected, {
         interval: 5,
         timeout: 300_000,
       });
@@ -118,15 +135,16 @@ describe.skipIf(!url)('two nodes on one PostgreSQL, for arbitrary changes', () =
             const [wrote, other] = writer === 0 ? nodes : nodes.toReversed();
             await apply(wrote as Harness, change);
             const committed = performance.now();
-            for (const path of PATHS) {
-              const expected = await ask(uncached, path);
-              expect(await ask(wrote as Harness, path), path).toBe(expected);
+            for (const asked of ASKED) {
+              const expected = await ask(uncached, asked);
+              expect(await ask(wrote as Harness, asked), asked.path).toBe(expected);
               for (;;) {
-                const asked = performance.now();
-                if ((await ask(other as Harness, path)) === expected) break;
-                expect(asked - committed, path).toBeLessThanOrEqual(MAX_STALE_MS);
+                const began = performance.now();
+                if ((await ask(other as Harness, asked)) === expected) break;
+                expect(began - committed, asked.path).toBeLessThanOrEqual(MAX_STALE_MS);
               }
             }
+            for (const ceiling of CEILINGS) await requireSameValues(ceiling);
           }
         })
         .afterEach(clean),

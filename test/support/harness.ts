@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { createKey, type NewKey } from '../../src/api-keys/api-keys.service.ts';
 import { type AppDeps, buildApp } from '../../src/app.ts';
@@ -74,6 +75,7 @@ export async function startHarness(
     metricsToken: METRICS_TOKEN,
     webDirectory: null,
     uploadDirectory: temporaryDirectory(),
+    lookupFilters: join(temporaryDirectory(), 'lookup-filters'),
     uploadBytes: 1024 * 1024,
     widest: WIDEST,
     openImporter: createImporter,
