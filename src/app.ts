@@ -67,6 +67,7 @@ import { exportRoutes, indicatorRoutes } from './indicators/indicators.routes.ts
 import { Indicator, IndicatorContext, IndicatorItem, IndicatorList } from './indicators/indicators.schema.ts';
 import { filterFile } from './lookup/filter-file.ts';
 import { type ListedValues, openListedValues } from './lookup/listed-values.ts';
+import { lookupPageRoutes } from './lookup/lookup.app.routes.ts';
 import { lookupRoutes } from './lookup/lookup.routes.ts';
 import { LookupResult, LookupResults } from './lookup/lookup.schema.ts';
 import { registerServerMetrics, registerWorkerMetrics } from './metrics/process-metrics.ts';
@@ -316,6 +317,7 @@ async function registerFeatures(
   await app.register(overviewRoutes, { db });
   await app.register(reportRoutes, { db });
   await app.register(searchRoutes, { db });
+  await app.register(lookupPageRoutes, { db, listed });
   await app.register(catalogueRoutes);
   await app.register(apiKeyRoutes, { db, rateLimits, rateLimit: deps.rateLimit, by: accounts.by });
   serveOpenApi(app);

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { type Principal, visibleToAnalyst } from '../db/visibility.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 import type { STATES } from './indicators.app.schema.ts';
 import {
   type IndicatorFilters,
@@ -51,18 +52,49 @@ export async function findAdditionalColumns(db: Db, id: string) {
  * entry above the caller's TLP ceiling are null.
  */
 export async function findSuppressingEntry(db: Db, id: string, { tlpCeiling }: Principal) {
-  const mayKnow = sql<boolean>`coalesce(own.tlp <= ${tlpCeiling}::tlp, true)`;
-  const known = <T>(column: string) => sql<T | null>`case when ${mayKnow} then ${sql.ref(column)} end`;
+  const known = knownUpTo(tlpCeiling);
   return db
     .selectFrom('whitelist_hit as hit')
     .leftJoin('whitelist as list', 'list.id', 'hit.list_id')
-    .leftJoin('whitelist_entry as own', (join) => join.on(sql<SqlBool>`own.id::text = hit.list_id::text`))
+    .leftJoin('whitelist_entry as own', (join) => join.on(IS_OWN_ENTRY))
     .select('list.name as list')
     .select([known<string>('hit.entry').as('entry'), known<string>('own.id').as('entryId')])
     .select([known<string>('own.reason').as('reason'), known<string>('own.added_by').as('addedBy')])
     .select(known<Date>('own.added_at').as('addedAt'))
     .where('hit.indicator_id', '=', id)
     .executeTakeFirst();
+}
+
+const IS_OWN_ENTRY = sql<SqlBool>`own.id::text = hit.list_id::text`;
+
+/** Returns a function for columns of the whitelist entry `own`, null above the ceiling. */
+function knownUpTo(tlpCeiling: Tlp) {
+  const mayKnow = sql<boolean>`coalesce(own.tlp <= ${tlpCeiling}::tlp, true)`;
+  return <T>(column: string) => sql<T | null>`case when ${mayKnow} then ${sql.ref(column)} end`;
+}
+
+/** An indicator that the API hides, and why. */
+export type HiddenIndicator = Awaited<ReturnType<typeof findHidden>>[number];
+
+/** Returns those of these indicators that are whitelisted or have expired, for analysts. */
+export async function findHidden(db: Db, principal: Principal, ids: readonly string[]) {
+  const known = knownUpTo(principal.tlpCeiling);
+  const isExpired = sql<SqlBool>`indicator.expires_at <= ${principal.now}::timestamptz`;
+  return matching(db, principal, {}, visibleToAnalyst('indicator', principal))
+    .leftJoin('whitelist_hit as hit', 'hit.indicator_id', 'indicator.id')
+    .leftJoin('whitelist as list', 'list.id', 'hit.list_id')
+    .leftJoin('whitelist_entry as own', (join) => join.on(IS_OWN_ENTRY))
+    .select([
+      'indicator.id',
+      'indicator.type',
+      'indicator.value',
+      'indicator.whitelisted',
+      'list.name as list',
+    ])
+    .select([known<string>('hit.entry').as('entry'), 'indicator.expires_at as expiresAt'])
+    .where(sql<SqlBool>`indicator.id = any(${[...ids]}::uuid[])`)
+    .where(sql<SqlBool>`(indicator.whitelisted or ${isExpired})`)
+    .execute();
 }
 
 /** Returns the providers with a queued look-up of the indicator. */

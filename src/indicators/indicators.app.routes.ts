@@ -15,10 +15,19 @@ import {
   findSuppressingEntry,
   listInState,
 } from './details.queries.ts';
-import { exportIndicators, listIndicators, readIndicator } from './indicators.app.schema.ts';
+import {
+  exportIndicators,
+  exportSelected,
+  listIndicators,
+  MAX_SELECTED,
+  readIndicator,
+} from './indicators.app.schema.ts';
 import { setRefangedHeader, toDetail, toRow } from './indicators.mappers.ts';
 import { findContext, findContextForAnalyst, type Sort } from './read/indicators.queries.ts';
 import { loadIndicators } from './state/state.queries.ts';
+
+/** In a list in JSON, with its quotes and comma; and some for the rest of the body. */
+const BYTES_AN_ID = 64;
 
 interface Deps {
   db: Db;
@@ -64,6 +73,25 @@ export async function indicatorPageRoutes(instance: FastifyInstance, { db, expor
       const wanted = exportRequest(format, { csvGuard, style, include }, selection, exporter.publicAddress);
       setRefangedHeader(reply, filters.q);
       return sendExport(request, reply, exporter, wanted);
+    },
+  );
+
+  app.post(
+    '/app/indicators/export',
+    {
+      ...routeOf(exportSelected, 'viewer'),
+      bodyLimit: MAX_SELECTED * BYTES_AN_ID,
+      schema: { ...routeOf(exportSelected, 'viewer').schema, response: {} },
+    },
+    async (request, reply) => {
+      const { ids, format } = request.body;
+      const selection = { principal: request.principal, filters: { ids } };
+      return sendExport(
+        request,
+        reply,
+        exporter,
+        exportRequest(format, {}, selection, exporter.publicAddress),
+      );
     },
   );
 

@@ -76,6 +76,21 @@ export const exportIndicators = operation('GET /app/indicators/export', {
   answer: Type.String(),
 });
 
+/** The maximum number of indicators of one export of selected ones. */
+export const MAX_SELECTED = 10_000;
+
+/** Exports these indicators, as far as they are visible. */
+export const exportSelected = operation('POST /app/indicators/export', {
+  body: Type.Object(
+    {
+      ids: Type.Array(Type.String({ format: 'uuid' }), { minItems: 1, maxItems: MAX_SELECTED }),
+      format: stringEnum(FORMAT_NAMES),
+    },
+    strict,
+  ),
+  answer: Type.String(),
+});
+
 const StatedBySource = Type.Object({
   sourceId: Type.String(),
   source: Type.String(),

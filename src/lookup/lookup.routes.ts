@@ -16,7 +16,13 @@ import {
   LookupResults,
   MAX_BULK_VALUES,
 } from './lookup.schema.ts';
-import { type LookedUp, type LookupFilters, type LookupSource, lookUp } from './lookup.service.ts';
+import {
+  confidenceOf,
+  type LookedUp,
+  type LookupFilters,
+  type LookupSource,
+  lookUp,
+} from './lookup.service.ts';
 
 const JSON_TYPE = 'application/json';
 const NDJSON_TYPE = 'application/x-ndjson';
@@ -147,17 +153,13 @@ async function* ndjson(batches: AsyncIterable<LookupResult[]>): AsyncGenerator<s
 
 function toResult({ asked, read, matches }: LookedUp): LookupResult {
   const isRead = 'type' in read;
-  const highest = matches.reduce<number | null>(
-    (most, { indicator }) => Math.max(most ?? 0, indicator.confidence),
-    null,
-  );
   return {
     asked,
     type: isRead ? read.type : null,
     value: isRead ? read.value : null,
     reason: isRead ? null : read.unreadable,
     known: matches.length > 0,
-    verdict: verdictOf(highest),
+    verdict: verdictOf(confidenceOf(matches)),
     matches: matches.map(({ relation, indicator }) => ({ relation, indicator: toIndicator(indicator) })),
   };
 }

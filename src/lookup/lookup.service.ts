@@ -34,7 +34,7 @@ export interface LookupFilters {
 
 type Found = IndicatorRow & { whitelisted_parts: string[] | null };
 
-interface Match {
+export interface Match {
   relation: Relation;
   indicator: Found;
 }
@@ -71,6 +71,14 @@ export async function lookUp(
   const ids = new Set(questions.flatMap(({ candidates }) => candidates.map(idOf)));
   const found = ids.size === 0 ? new Map() : await read((db) => findAll(db, principal, ids));
   return questions.map((question) => answerOf(question, found, filters.minConfidence ?? 0));
+}
+
+/** Returns the highest confidence of the matches; null: there are none. */
+export function confidenceOf(matches: readonly Match[]): number | null {
+  return matches.reduce<number | null>(
+    (most, { indicator }) => Math.max(most ?? 0, indicator.confidence),
+    null,
+  );
 }
 
 const idOf = ({ type, normalized }: Candidate) => indicatorId(type, normalized);

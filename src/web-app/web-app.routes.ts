@@ -22,6 +22,7 @@ const PAGES = [
   '/imports',
   '/imports/:id',
   '/sources',
+  '/lookup',
   '/whitelist',
   '/audit',
   '/settings',

@@ -444,6 +444,67 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.waitForURL(/\/indicators\?q=never/);
   });
 
+  it('looks up a pasted list from the landing page, and exports what is selected', async () => {
+    const known = await firstOf('type=DOMAIN&pageSize=1');
+    opened = await asAnalyst('/');
+    const { page } = opened;
+    await page
+      .getByRole('textbox', { name: 'Look up' })
+      .fill(`http://www.${known.value}/a\n${known.value}\nunknown.com`);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/lookup#text=/);
+    const table = page.getByRole('table');
+    await page.getByText('Known 2', { exact: true }).waitFor();
+    expect(await table.innerText()).toMatch(/Parent domain/);
+    expect(await table.getByRole('row').count()).toBe(4);
+    await page.getByText('Unknown 1').click();
+    expect(await table.getByRole('row').count()).toBe(2);
+    await page.getByText('All 3', { exact: true }).click();
+    await page
+      .getByRole('checkbox', { name: `Select ${known.value.replaceAll('.', '[.]')}`, exact: true })
+      .click();
+    await page.getByText('1 result selected').waitFor();
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('tipline-indicators-csv.csv');
+    expect((await textOf(download)).trim().split('\r\n')).toHaveLength(2);
+    await page.reload();
+    await page.getByText('Unknown 1').waitFor();
+  });
+
+  it('looks up several values that are pasted into the palette', async () => {
+    const known = await firstOf('type=SHA1&pageSize=1');
+    opened = await asViewer('/actors');
+    const { page } = opened;
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder(/Search indicators/).fill(`${known.value} unknown.com`);
+    await page.getByRole('button', { name: /^Look up/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/lookup#text=/);
+    await page.getByText('Known 1', { exact: true }).waitFor();
+    await page.getByText('Unknown 1').waitFor();
+  });
+
+  it('looks up the values of a dropped file that is too long for a URL', async () => {
+    const known = await firstOf('type=DOMAIN&pageSize=1');
+    opened = await asViewer('/lookup');
+    const { page } = opened;
+    const lines = [...Array.from({ length: 1_000 }, (_, i) => `h${i}.unknown.com`), known.value].join('\n');
+    const transfer = await page.evaluateHandle((text) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], 'list.txt'));
+      return data;
+    }, lines);
+    await page.getByRole('textbox', { name: 'Look up' }).dispatchEvent('drop', { dataTransfer: transfer });
+    await page.getByText('Known 1', { exact: true }).waitFor();
+    await page.getByText('Unknown 1,000').waitFor();
+    await page.getByText('1 to 100 of 1,001').waitFor();
+    expect(await page.getByRole('button', { name: 'Copy link' }).count()).toBe(0);
+  });
+
   it('copies without the Clipboard API, and confirms it', async () => {
     opened = await asViewer('/indicators');
     const { page } = opened;

@@ -3,9 +3,15 @@ import { type Service, serve } from '../support/service.ts';
 import { addUser, signedInAs } from './application.ts';
 import { describeInBrowser, look, lookAtColours, openPage } from './chromium.ts';
 
+/** Values that the sample has, and others. */
+const LOOKED_UP =
+  'hxxp://tawuhoju[.]com/a/b?c\nCVE-2025-48384, 138.128.150.133\n77.90.185.20\nunknown.example.org';
+
 /** Every page, as somebody meets it on the sample. */
 const PAGES: [string, string][] = [
   ['overview', '/'],
+  ['lookup', '/lookup'],
+  ['lookup-results', `/lookup#text=${encodeURIComponent(LOOKED_UP)}`],
   ['indicators', '/indicators'],
   ['indicators-none', '/indicators?q=nothing-holds-this'],
   ['indicator', '/indicators/INDICATOR'],

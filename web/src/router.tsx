@@ -70,6 +70,11 @@ const overview = createRoute({
   path: '/',
   component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
 });
+const lookup = createRoute({
+  ...inShell,
+  path: '/lookup',
+  component: lazyRouteComponent(() => import('./pages/lookup/lookup.tsx'), 'Lookup'),
+});
 const indicators = createRoute({
   ...inShell,
   path: '/indicators',
@@ -154,6 +159,7 @@ export const router = createRouter({
     newPassword,
     shell.addChildren([
       overview,
+      lookup,
       indicators,
       indicator,
       actors,

@@ -30,6 +30,8 @@ export interface IndicatorFilters {
   forDetection?: boolean;
   /** ISO 8601. */
   since?: string;
+  /** Only these. */
+  ids?: string[];
   /** A report that refers to it. */
   reportId?: string;
   /** A source that has a statement about it. */
@@ -123,8 +125,10 @@ export function otherConditions(
   principal: Principal,
   links: LinkTables = CURRENT_LINKS,
 ) {
-  const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId } = filters;
+  const { q, tag, actorId, campaignId, sourceId, pinned, createdSince, expiresBefore, reportId, ids } =
+    filters;
   const conditions = [
+    ids && sql<SqlBool>`indicator.id = any(${ids}::text[]::uuid[])`,
     tag && sql<SqlBool>`indicator.tags @> array[${tag}]::text[]`,
     q && contains(q),
     actorId && indicatorsOf('actor', actorId, principal, links),

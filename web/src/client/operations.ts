@@ -11,6 +11,7 @@ import type { Operation } from '../../../src/http/routes.ts';
 import type * as imports from '../../../src/imports/imports.schema.ts';
 import type * as confidence from '../../../src/indicators/confidence/confidence.schema.ts';
 import type * as indicators from '../../../src/indicators/indicators.app.schema.ts';
+import type * as lookup from '../../../src/lookup/lookup.app.schema.ts';
 import type * as overview from '../../../src/overview/overview.schema.ts';
 import type * as search from '../../../src/search/search.schema.ts';
 import type * as sources from '../../../src/sources/sources.schema.ts';
@@ -30,6 +31,7 @@ type AppOperation =
   | OperationsIn<typeof imports>
   | OperationsIn<typeof indicators>
   | OperationsIn<typeof keys>
+  | OperationsIn<typeof lookup>
   | OperationsIn<typeof overview>
   | OperationsIn<typeof reports>
   | OperationsIn<typeof search>

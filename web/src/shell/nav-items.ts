@@ -4,6 +4,7 @@ import {
   IconDatabaseImport,
   IconFlag,
   IconHome,
+  IconListSearch,
   IconRss,
   IconSettings,
   IconShieldOff,
@@ -14,6 +15,7 @@ import type { Role } from '../../../src/model/account.ts';
 interface NavItem {
   to:
     | '/'
+    | '/lookup'
     | '/indicators'
     | '/actors'
     | '/campaigns'
@@ -29,6 +31,7 @@ interface NavItem {
 
 export const NAV_ITEMS: NavItem[] = [
   { to: '/', name: 'Overview', icon: IconHome, requiredRole: 'viewer' },
+  { to: '/lookup', name: 'Look up', icon: IconListSearch, requiredRole: 'viewer' },
   { to: '/indicators', name: 'Indicators', icon: IconBug, requiredRole: 'viewer' },
   { to: '/actors', name: 'Actors', icon: IconUserShield, requiredRole: 'viewer' },
   { to: '/campaigns', name: 'Campaigns', icon: IconFlag, requiredRole: 'viewer' },

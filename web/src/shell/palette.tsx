@@ -4,13 +4,20 @@ import { Spotlight, spotlight } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useState } from 'react';
 import { hasRole } from '../../../src/model/account.ts';
 import { apiQueryOptions, useAccount } from '../client/queries.ts';
 import { signOut } from '../client/sign-out.ts';
 import { visibleText } from '../parts/format.ts';
+import { useOpenLookup } from '../parts/lookup-text.ts';
 import { NAV_ITEMS } from './nav-items.ts';
 import { type Hit, type HitGroup, searchHits } from './search-hits.ts';
+
+/** Values have dots, colons, at signs, slashes or the length of a hash. */
+const A_VALUE = /\S[.:@\\/]\S|[\da-f]{32}/i;
+
+/** Returns how many words have the form of a value. */
+const countValues = (text: string) => text.split(/[\s,;]+/).filter((word) => A_VALUE.test(word)).length;
 
 /** Searches all objects and pages by name. Objects without a page of their own lead to a filtered list. */
 export function Palette() {
@@ -20,7 +27,8 @@ export function Palette() {
   const navigate = useNavigate();
   const results = useQuery({
     ...apiQueryOptions('GET /app/search', { query: { q: query } }),
-    enabled: query !== '',
+    // The maximum of the operation.
+    enabled: query !== '' && query.length <= 1024,
   });
   const pages = NAV_ITEMS.filter(
     ({ requiredRole, name }) =>
@@ -29,22 +37,24 @@ export function Palette() {
   const actions: Hit[] = 'sign out'.includes(text.trim().toLowerCase())
     ? [{ id: 'sign-out', label: 'Sign out', onClick: () => void signOut() }]
     : [];
+  const openLookup = useOpenLookup();
+  const lookUp: Hit = {
+    id: 'look-up',
+    label: `Look up “${visibleText(shortened(query))}”`,
+    description: 'Values and what is above them: domains, hosts, networks',
+    onClick: () => openLookup(query),
+  };
+  const valueCount = countValues(query);
+  const searchAll: Hit = {
+    id: 'all',
+    label: `Search all indicators for “${visibleText(query)}”`,
+    onClick: () => void navigate({ to: '/indicators', search: { q: query } }),
+  };
   const groups: HitGroup[] = [
+    ['Values', valueCount > 1 ? [lookUp] : []],
     ['Pages', pages],
     ...searchHits((query !== '' && results.data) || {}, navigate),
-    [
-      'More',
-      query === ''
-        ? actions
-        : [
-            {
-              id: 'all',
-              label: `Search all indicators for “${visibleText(query)}”`,
-              onClick: () => void navigate({ to: '/indicators', search: { q: query } }),
-            },
-            ...actions,
-          ],
-    ],
+    ['More', [...moreHits(query, valueCount, lookUp, searchAll), ...actions]],
   ];
   /** Opens the first hit on Enter. While results load, opens the first page hit, or else lists matching indicators. */
   const openFirstHit = (event: KeyboardEvent) => {
@@ -56,7 +66,16 @@ export function Palette() {
     const [first] = isCurrent ? groups.flatMap(([, hits]) => hits) : pages;
     spotlight.close();
     if (first) first.onClick();
+    else if (countValues(typed) > 0) openLookup(typed);
     else void navigate({ to: '/indicators', search: { q: typed } });
+  };
+  /** A text of several lines would lose its line ends in the field. */
+  const lookUpLines = (event: ClipboardEvent) => {
+    const pasted = event.clipboardData.getData('text');
+    if (!/\n/.test(pasted.trim())) return;
+    event.preventDefault();
+    spotlight.close();
+    openLookup(pasted);
   };
   return (
     <Spotlight.Root
@@ -73,6 +92,7 @@ export function Palette() {
         placeholder="Search indicators, actors, techniques, reports, pages"
         aria-label="Search everything"
         onKeyDown={openFirstHit}
+        onPaste={lookUpLines}
         leftSection={results.isFetching ? <Loader size={16} /> : <IconSearch size={18} />}
       />
       {results.isError && query !== '' && (
@@ -81,6 +101,16 @@ export function Palette() {
       <Spotlight.ActionsList>{groups.map(([name, hits]) => renderGroup(name, hits))}</Spotlight.ActionsList>
     </Spotlight.Root>
   );
+}
+
+const MAX_LABEL = 60;
+const shortened = (text: string) => (text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL)}…` : text);
+
+/** Returns the ways to search for the text in values, the likelier one first. */
+function moreHits(query: string, valueCount: number, lookUp: Hit, searchAll: Hit): Hit[] {
+  if (query === '') return [];
+  if (valueCount > 1) return [searchAll];
+  return valueCount === 1 ? [lookUp, searchAll] : [searchAll, lookUp];
 }
 
 function renderGroup(name: string, hits: Hit[]): ReactNode {

@@ -3,6 +3,7 @@ import type { ApiResponse } from '../../client/operations.ts';
 import { useApiQuery } from '../../client/queries.ts';
 import { formatTime } from '../../parts/format.ts';
 import { PageLink } from '../../parts/links.tsx';
+import { LookupForm } from '../../parts/lookup-form.tsx';
 import { Page } from '../../parts/page.tsx';
 import { QueryResult } from '../../parts/query-result.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -16,6 +17,7 @@ export function Overview() {
   const query = useApiQuery('GET /app/overview', {}, () => 60_000);
   return (
     <Page title="Overview" about={query.data && `As of ${formatTime(query.data.asOf)}`}>
+      <LookupForm />
       <QueryResult query={query}>{(data) => <OverviewContent overview={data} />}</QueryResult>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Section title="Sources" actions={<PageLink to="/sources">All</PageLink>}>

@@ -1,0 +1,37 @@
+import { setImmediate } from 'node:timers/promises';
+import { readValue } from './candidates.ts';
+import { extractValues } from './extract.ts';
+
+/** A value in a text. */
+export interface TextValue {
+  asked: string;
+  /** It is a line of several words: a value, such as a user agent, only if it is listed as one. */
+  isLine: boolean;
+}
+
+/** Lines that are read before other requests get their turn. */
+const LINES_AT_ONCE = 200;
+
+/**
+ * Returns the values in a text, each once, in their order. A line is one value, plain or defanged, or prose with
+ * observables.
+ */
+export async function textValues(text: string): Promise<TextValue[]> {
+  const found = new Map<string, TextValue>();
+  const add = (asked: string, isLine = false) => {
+    const read = readValue(asked);
+    const key = 'unreadable' in read ? asked : `${read.type} ${read.normalized}`;
+    if (!found.has(key)) found.set(key, { asked, isLine });
+  };
+  for (const [index, whole] of text.split(/\r?\n/).entries()) {
+    if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) await setImmediate();
+    const line = whole.trim();
+    if (line === '') continue;
+    const isValue = 'type' in readValue(line);
+    const observables = isValue ? [] : await extractValues(line);
+    for (const observable of observables) add(observable);
+    const isLine = !isValue && /\s/.test(line);
+    if (isLine || observables.length === 0) add(line, isLine);
+  }
+  return [...found.values()];
+}
