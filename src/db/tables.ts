@@ -167,6 +167,7 @@ export interface Tables {
     of_certificate: boolean;
     delisted_at: Date | null;
     records: SourceRecord[] | null;
+    files: string[] | null;
   };
   whitelist_state: {
     only_row: Generated<boolean>;

@@ -5,6 +5,7 @@ import { type Importer, type ImportInput, type ImportRecord, UnreadableInput } f
 import { type JsonFeed, type RecordResult, readJsonFeed } from './json-feed.ts';
 import type { JsonLimits } from './json-pieces.ts';
 import { jsonShape } from './json-stream.ts';
+import { fileOf, inFile } from './one-file.ts';
 import {
   addressType,
   type Fields,
@@ -116,7 +117,7 @@ export const malwareBazaarImporter = abuseChImporter({
 });
 
 /**
- * Returns an indicator for each hash. The name under which a sample was submitted does not identify it: many
+ * Returns an indicator for each hash of a sample. The name under which a sample was submitted does not identify it: many
  * are `file.exe`.
  */
 function readMalwareBazaarRecord(record: Fields): RecordResult[] {
@@ -130,7 +131,7 @@ function readMalwareBazaarRecord(record: Fields): RecordResult[] {
     return hash === null ? [] : [indicatorRecord(normalize(type, hash), stated)];
   });
   if (made.length === 0) throw new RecordRejected('no value');
-  return made;
+  return inFile(made, fileOf(made));
 }
 
 /**

@@ -2,11 +2,12 @@ import { normalizeDetected } from '../model/detect-type.ts';
 import { normalize } from '../model/normalize.ts';
 import type { NormalizeResult } from '../model/normalize-address.ts';
 import { normalizeEach } from '../model/normalize-range.ts';
-import { INDICATOR_TYPES, type IndicatorType, type Severity } from '../model/vocabulary.ts';
+import { INDICATOR_TYPES, type IndicatorType, isFileHash, type Severity } from '../model/vocabulary.ts';
 import type { CsvColumns, ValueColumn } from './csv-columns.ts';
 import { parseDate, parseUsDate } from './dates.ts';
 import type { IndicatorRecord } from './importer.ts';
 import { tlpOfWord } from './markings.ts';
+import { fileOf, inFile } from './one-file.ts';
 import { addressType, notBefore, printable, RecordRejected, tagsOf, withoutPort } from './record-fields.ts';
 
 type HashType = 'MD5' | 'SHA1' | 'SHA256';
@@ -117,14 +118,27 @@ export const SEVERITY_BY_WORD: ReadonlyMap<string, Severity> = new Map<string, S
 export function readRow(cells: string[], columns: CsvColumns): (IndicatorRecord | { rejected: string })[] {
   const shared = sharedFields(cells, columns);
   const typeWord = cellOf(cells, columns.type);
-  const results: NormalizeResult[] = [];
-  for (const column of columns.values) {
-    const value = cellOf(cells, column.index);
-    const word = column.hasTypeColumn ? typeWord : null;
-    if (value !== null) results.push(...normalizeEach(value, (one) => normalizeCell(column, one, word)));
-  }
+  const read = columns.values.map((column) => ({
+    column,
+    observables: observablesOf(cellOf(cells, column.index), column, typeWord),
+  }));
+  // Only columns that are named by an algorithm state hashes of one file.
+  const ofFile = read.filter(({ column }) => isFileHash(column.type));
+  const file = fileOf(ofFile.flatMap(({ observables }) => observables));
+  const results = read.flatMap(({ column, observables }) =>
+    inFile(observables, isFileHash(column.type) ? file : null),
+  );
   if (results.length === 0) throw new RecordRejected('no value');
   return results.map((result) => ('rejected' in result ? result : { ...shared, ...result }));
+}
+
+function observablesOf(
+  value: string | null,
+  column: ValueColumn,
+  typeWord: string | null,
+): NormalizeResult[] {
+  const word = column.hasTypeColumn ? typeWord : null;
+  return value === null ? [] : normalizeEach(value, (one) => normalizeCell(column, one, word));
 }
 
 function normalizeCell(column: ValueColumn, value: string, typeWord: string | null): NormalizeResult {

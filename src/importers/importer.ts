@@ -53,6 +53,8 @@ export interface IndicatorRecord extends EntityRecord {
   forDetection: boolean;
   /** A hash is the fingerprint of an X.509 certificate; absent: it is that of a file. */
   ofCertificate?: boolean;
+  /** The id of the file that a hash is of, where the record has several hashes of it; see one-file.ts. */
+  file?: string;
   /** The shortest prefix among the networks of the range that it is part of. */
   widestOfRange?: number;
   /** The complete current statement of its source: earlier undated statements no longer hold. */

@@ -1,10 +1,15 @@
-import type { MispObject } from '../model/source-record.ts';
 import type { Severity } from '../model/vocabulary.ts';
 import { parseDate, parseUnixSeconds } from './dates.ts';
 import type { AttributeRecord, ImportRecord, RejectedRecord, ReportRecord } from './importer.ts';
 import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
 import { type MispTags, mispObject, mispTags, stixId, uuidOf } from './misp-fields.ts';
-import { type EventContext, readAttribute } from './misp-indicator.ts';
+import {
+  type EventContext,
+  fileOfAttributes,
+  NO_OBJECT,
+  type ParentObject,
+  readAttribute,
+} from './misp-indicator.ts';
 import {
   attributeValue,
   dateOf,
@@ -61,7 +66,7 @@ export function* readEvent(event: Fields, where: string): Generator<ImportRecord
     tags: [...tags.plain, ...tagsWithoutLink(tags.galaxy)],
     indicated: indicatedIds(clusters),
   };
-  for (const { value, place, object } of attributes) yield* readAttribute(value, context, place, object);
+  for (const { value, place, parent } of attributes) yield* readAttribute(value, context, place, parent);
   for (const [index, text] of (listOf(field(event, 'EventReport')) ?? []).entries())
     yield* readText(text, context, `${where}, report ${index + 1}`);
 }
@@ -127,33 +132,34 @@ function readReport(
 interface PlacedAttribute {
   value: unknown;
   place: string;
-  object?: MispObject | null;
+  parent: ParentObject;
 }
 
 function* allAttributes(event: Fields, where: string): Generator<PlacedAttribute> {
-  yield* placed(field(event, 'Attribute'), `${where}, attribute`);
+  yield* placed(field(event, 'Attribute'), `${where}, attribute`, NO_OBJECT);
   const objects = listOf(field(event, 'Object')) ?? ['not a list'];
   for (const [index, object] of objects.entries()) {
     const place = `${where}, object ${index + 1}`;
-    if (!isObject(object)) yield { value: object, place };
+    if (!isObject(object)) yield { value: object, place, parent: NO_OBJECT };
     else {
       const isDeleted = isTrue(field(object, 'deleted'));
-      const parts = placed(field(object, 'Attribute'), `${place} attribute`);
-      const parent = mispObject(object);
+      const list = field(object, 'Attribute');
+      const isFile = textOf(field(object, 'name')) === 'file';
+      const file = isFile ? fileOfAttributes(listOf(list) ?? []) : null;
+      const parts = placed(list, `${place} attribute`, { object: mispObject(object), file });
       for (const { value, ...item } of parts)
         yield {
           ...item,
           value: isDeleted && isObject(value) ? { ...value, deleted: true } : value,
-          object: parent,
         };
     }
   }
 }
 
-function* placed(list: unknown, where: string): Generator<PlacedAttribute> {
+function* placed(list: unknown, where: string, parent: ParentObject): Generator<PlacedAttribute> {
   for (const [index, value] of (listOf(list) ?? [list]).entries()) {
     const uuid = isObject(value) ? uuidOf(value) : null;
-    yield { value, place: `${where} ${index + 1}${uuid === null ? '' : ` (${uuid})`}` };
+    yield { value, place: `${where} ${index + 1}${uuid === null ? '' : ` (${uuid})`}`, parent };
   }
 }
 

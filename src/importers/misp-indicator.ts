@@ -10,6 +10,7 @@ import { parseUnixSeconds } from './dates.ts';
 import type { AttributeRecord, ImportRecord, IndicatorRecord } from './importer.ts';
 import { clusterRecords, indicatedIds, tagsWithoutLink, withReport } from './misp-clusters.ts';
 import { type MispTags, mispTags, stixId, uuidOf } from './misp-fields.ts';
+import { fileOf, inFile } from './one-file.ts';
 import {
   ATTRIBUTE_NAMESPACE,
   addressType,
@@ -48,16 +49,35 @@ export interface EventContext {
   indicated: string[];
 }
 
+/** The object that an attribute is part of. */
+export interface ParentObject {
+  /** null: none, or one without a uuid. */
+  object: MispObject | null;
+  /** The id of the file whose hashes its attributes are; null: it is no file, or not clear which. */
+  file: string | null;
+}
+
+export const NO_OBJECT: ParentObject = { object: null, file: null };
+
+/** Returns the id of the file whose hashes are among the attributes of an object `file`; null: it is not clear. */
+export function fileOfAttributes(attributes: readonly unknown[]): string | null {
+  return fileOf(
+    attributes.flatMap((attribute) => {
+      if (!isObject(attribute) || isTrue(field(attribute, 'deleted'))) return [];
+      return attributeObservables(textOf(field(attribute, 'type')) ?? '', attribute) ?? [];
+    }),
+  );
+}
+
 /**
  * Yields the indicators of an attribute, or itself if its type is none of an indicator, or the reason for its
  * rejection, and the links of their external id.
- * @param object that it is part of
  */
 export function* readAttribute(
   attribute: unknown,
   event: EventContext,
   where: string,
-  object: MispObject | null = null,
+  parent: ParentObject,
 ): Generator<ImportRecord> {
   let of: 'indicator' | 'attribute' = 'indicator';
   try {
@@ -66,23 +86,22 @@ export function* readAttribute(
     if (type === null) throw new RecordRejected('no type');
     const other = otherHalf(type);
     if (other !== null) {
-      yield* readFileWith(other, attribute, { event, where, object });
+      yield* readFileWith(other, attribute, { event, where, ...parent });
       return;
     }
     const observables = attributeObservables(type, attribute);
     of = observables === null ? 'attribute' : 'indicator';
     if (isTrue(field(attribute, 'deleted'))) throw new RecordRejected('deleted in its source');
-    if (observables === null) yield* readOther(type, attribute, event, object);
-    else yield* readObservables(type, observables, attribute, { event, where, object });
+    if (observables === null) yield* readOther(type, attribute, event, parent.object);
+    else yield* readObservables(type, observables, attribute, { event, where, ...parent });
   } catch (error) {
     yield rejectedBy(error, of, where);
   }
 }
 
-interface Place {
+interface Place extends ParentObject {
   event: EventContext;
   where: string;
-  object: MispObject | null;
 }
 
 /** Returns the type of the second half of `filename|imphash` and the like, which no indicator has; null: another type. */
@@ -110,7 +129,7 @@ function* readObservables(
   type: string,
   observables: NormalizeResult[],
   attribute: Fields,
-  { event, where, object }: Place,
+  { event, where, object, file }: Place,
   isPart = false,
 ): Generator<ImportRecord> {
   const accepted = observables.filter((observable) => !('rejected' in observable));
@@ -118,7 +137,7 @@ function* readObservables(
     ...sharedFields(attribute, mispTags(attribute), event),
     records: [recordOf(type, attribute, event, object, isPart || accepted.length > 1)],
   };
-  for (const observable of observables) {
+  for (const observable of inFile(observables, disclosesEvent(attribute, event) ? null : file)) {
     if ('rejected' in observable) yield rejectedRecord('indicator', observable.rejected, where);
     else yield { ...shared, ...observable };
   }
@@ -151,7 +170,7 @@ function recordOf(
   });
 }
 
-/** Whether the attribute is for a wider audience than its event, whose id and objects it must not disclose. */
+/** Whether the attribute is for a wider audience than its event, whose id, objects and files it must not disclose. */
 function disclosesEvent(attribute: Fields, event: EventContext): boolean {
   const { tlp } = mispTags(attribute);
   return tlp !== null && (event.tlp === null || compareTlp(tlp, event.tlp) < 0);

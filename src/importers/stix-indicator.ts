@@ -3,6 +3,7 @@ import type { NormalizedIndicator } from '../model/normalize-address.ts';
 import { type SourceRecord, STIX_PATTERN } from '../model/source-record.ts';
 import type { IndicatorType, Tlp } from '../model/vocabulary.ts';
 import type { AttributeRecord, IndicatorRecord } from './importer.ts';
+import { fileOf, inFile } from './one-file.ts';
 import {
   attributeValue,
   dateOf,
@@ -151,7 +152,9 @@ function withoutValue(
   return name === undefined || name === value || name === normalized ? record : { ...record, name };
 }
 
-export type Observable = (NormalizedIndicator & { ofCertificate?: boolean }) | { rejected: string };
+export type Observable =
+  | (NormalizedIndicator & { ofCertificate?: boolean; file?: string })
+  | { rejected: string };
 
 /** Object paths that name an observable, with list indexes left out and in lower case. */
 const TYPE_BY_PATH = new Map<string, IndicatorType | ((value: string) => IndicatorType)>([
@@ -213,6 +216,8 @@ function collect(pattern: Pattern): Observable[] {
   switch (pattern.kind) {
     case 'OR':
       return pattern.parts.flatMap(collect);
+    case 'all':
+      return collectFile(pattern.parts) ?? [{ rejected: 'AND across observables' }];
     case 'AND':
     case 'FOLLOWEDBY':
       // Each half alone would match far more than its author meant.
@@ -225,6 +230,26 @@ function collect(pattern: Pattern): Observable[] {
       return collectTest(pattern.test);
   }
 }
+
+/**
+ * Returns the hashes of the one file that all of these comparisons are about: each alone identifies it. Null: they compare
+ * anything else, or two hashes of one algorithm.
+ */
+function collectFile(parts: readonly Pattern[]): Observable[] | null {
+  const tests = parts.flatMap((part) =>
+    part.kind === 'test' && isFileHashTest(part.test) ? [part.test] : [],
+  );
+  const algorithms = new Set(tests.map(({ path }) => algorithmOf(path[1] ?? '')));
+  if (algorithms.size < parts.length) return null;
+  const observables = tests.flatMap(collectTest);
+  return inFile(observables, fileOf(observables));
+}
+
+const isFileHashTest = ({ object, path, operator }: PatternTest) =>
+  object === 'file' && path[0] === 'hashes' && path.length === 2 && operator === '=';
+
+/** `SHA-256`, `sha256` and `SHA_256` are one algorithm. */
+const algorithmOf = (name: string) => name.toLowerCase().replace(/[-_]/g, '');
 
 function collectTest(test: PatternTest): Observable[] {
   const type = typeOfPath(test);
@@ -245,7 +270,7 @@ function collectTest(test: PatternTest): Observable[] {
 function typeOfPath({ object, path }: PatternTest) {
   const [first = '', second = ''] = path;
   if ((object === 'file' || object === 'x509-certificate') && first === 'hashes' && path.length === 2) {
-    const type = TYPE_BY_HASH.get(second.toLowerCase().replace(/[-_]/g, ''));
+    const type = TYPE_BY_HASH.get(algorithmOf(second));
     return type ?? { rejected: `hash type not supported: ${printable(second)}` };
   }
   const name = `${object}:${path.join('.')}`;

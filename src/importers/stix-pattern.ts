@@ -29,7 +29,8 @@ export interface PatternValue {
 
 export type Pattern =
   | { kind: 'test'; test: PatternTest }
-  | { kind: 'AND' | 'OR' | 'FOLLOWEDBY'; parts: Pattern[] }
+  /** `all`: comparisons of one observation, joined by AND. */
+  | { kind: 'AND' | 'OR' | 'FOLLOWEDBY' | 'all'; parts: Pattern[] }
   | { kind: 'qualified'; qualifier: string; of: Pattern };
 
 /** The deepest nesting of brackets, and the most qualifiers in a row; real patterns have two or three. */
@@ -57,17 +58,18 @@ const parseObservationOr = (cursor: Cursor): Pattern => parseJoined(cursor, 'OR'
 const parseObservationAnd = (cursor: Cursor): Pattern => parseJoined(cursor, 'AND', parseQualified);
 // Comparisons inside the square brackets.
 const parseComparisonOr = (cursor: Cursor): Pattern => parseJoined(cursor, 'OR', parseComparisonAnd);
-const parseComparisonAnd = (cursor: Cursor): Pattern => parseJoined(cursor, 'AND', parseComparison);
+const parseComparisonAnd = (cursor: Cursor): Pattern => parseJoined(cursor, 'AND', parseComparison, 'all');
 
 function parseJoined(
   cursor: Cursor,
-  kind: 'AND' | 'OR' | 'FOLLOWEDBY',
+  word: 'AND' | 'OR' | 'FOLLOWEDBY',
   part: (cursor: Cursor) => Pattern,
+  kind: 'AND' | 'OR' | 'FOLLOWEDBY' | 'all' = word,
 ): Pattern {
   const first = part(cursor);
-  if (!isWord(cursor, kind)) return first;
+  if (!isWord(cursor, word)) return first;
   const parts = [first];
-  while (takeWord(cursor, kind)) parts.push(part(cursor));
+  while (takeWord(cursor, word)) parts.push(part(cursor));
   return { kind, parts };
 }
 

@@ -22,6 +22,7 @@ import {
   replaceUndated,
   type SourceStatement,
   type Statement,
+  sameShownStatement,
   sameStatement,
   uniqueTags,
 } from '../model/statement.ts';
@@ -83,6 +84,7 @@ async function planBatch(
   if (dryRun) dryRunState.recall(byId.keys(), known);
   const fresh = new Set([...byId.keys()].filter((id) => !known.has(id)));
   const changed = new Set<string>();
+  const rewritten = new Set<string>();
   const externalIds: ExternalIdWrite[] = [];
   const outcomes = records.map((record): Outcome => {
     const id = indicatorId(record.type, record.normalized);
@@ -102,18 +104,19 @@ async function planBatch(
       externalIds.push({ externalId, id, kind: 'indicator' });
     }
     const sameValue = current.value <= record.value;
-    if (before && sameStatement(before, after) && newIds.length === 0 && sameValue)
-      return isNew ? 'new' : 'unchanged';
+    const isShownSame = before && sameShownStatement(before, after) && newIds.length === 0 && sameValue;
+    if (isShownSame && sameStatement(before, after)) return isNew ? 'new' : 'unchanged';
     if (!sameValue) current.value = record.value;
     current.statements.set(source.id, { ...after, source });
     known.set(id, current);
     if (dryRun) dryRunState.keep(id, current);
     changed.add(id);
+    if (!isShownSame) rewritten.add(id);
     return isNew ? 'new' : 'updated';
   });
   return {
     revision,
-    ...writesFor(changed, fresh, known, source, matcher, now),
+    ...writesFor({ changed, rewritten, fresh }, known, source, matcher, now),
     externalIds,
     outcomes,
     objectIds: [...byId.keys()],
@@ -134,9 +137,11 @@ function unknownIndicator({ type, normalized, value }: IndicatorRecord): LoadedI
   };
 }
 
+/** Ids of the indicators whose statement changes, of those whose row is written again, and of those that have no row. */
+type Changes = Record<'changed' | 'rewritten' | 'fresh', ReadonlySet<string>>;
+
 function writesFor(
-  changed: ReadonlySet<string>,
-  fresh: ReadonlySet<string>,
+  { changed, rewritten, fresh }: Changes,
   known: ReadonlyMap<string, LoadedIndicator>,
   source: Source,
   matcher: WhitelistMatcher,
@@ -148,6 +153,9 @@ function writesFor(
     const entry = known.get(id);
     const statement = entry?.statements.get(source.id);
     if (!entry || !statement) continue;
+    statements.push({ indicatorId: id, sourceId: source.id, statement });
+    // Exports of an indicator do not depend on the files that a hash is of: its version stays.
+    if (!rewritten.has(id)) continue;
     const { type, value, normalized, stored } = entry;
     const shown = recompute(entry, matcher, now);
     const whitelistHitChanged = !sameHit(stored?.suppressedBy ?? null, shown.suppressedBy);
@@ -161,7 +169,6 @@ function writesFor(
       shown,
       whitelistHitChanged,
     });
-    statements.push({ indicatorId: id, sourceId: source.id, statement });
   }
   return { indicators, statements };
 }
@@ -185,6 +192,7 @@ function withRecord(
     tags: uniqueTags(record.tags),
     forDetection: record.forDetection,
     ofCertificate: record.ofCertificate ?? false,
+    files: record.file === undefined ? [] : [record.file],
     delistedAt: null,
     records: latestRecords(record.records ?? []),
   };
@@ -199,8 +207,8 @@ function laterOf(a: Date | null, b: Date): Date {
   return a && a > b ? a : b;
 }
 
-function changesAnything({ indicators, externalIds }: Plan): boolean {
-  return indicators.length > 0 || externalIds.length > 0;
+function changesAnything({ statements, externalIds }: Plan): boolean {
+  return statements.length > 0 || externalIds.length > 0;
 }
 
 async function write(trx: Transaction<Tables>, plan: Plan, revision: OpenRevision, now: Date): Promise<void> {

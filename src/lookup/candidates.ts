@@ -9,6 +9,7 @@ import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 /** How a listed indicator relates to the value that was asked for. */
 export const RELATIONS = [
   'exact',
+  'same-file',
   'in-network',
   'parent-domain',
   'url-host',

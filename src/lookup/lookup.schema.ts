@@ -16,7 +16,8 @@ const filters = {
   related: Type.Boolean({
     default: true,
     description:
-      'false: only the value itself, not networks around it, domains above it, the host or prefixes of a URL.',
+      'false: only the value itself, not other hashes of the same file, networks around it, domains above it, the host ' +
+      'or prefixes of a URL.',
   }),
 };
 
@@ -67,8 +68,10 @@ export const BULK_BODIES = {
 const Match = Type.Object({
   relation: stringEnum(RELATIONS, {
     description:
-      'exact: the value itself. in-network: a listed network around the address. parent-domain: a listed domain above it. url-host: the host of the URL. url-prefix: a ' +
-      'listed folder above the URL, or the URL without its query. email-domain: the domain of the address.',
+      'exact: the value itself. same-file: another listed hash of the file, by a statement of a source; at most 20, ' +
+      'SHA-256 first, then SHA-1 and MD5. in-network: a listed network around the address. parent-domain: a listed ' +
+      'domain above it. url-host: the host of the URL. url-prefix: a listed folder above the URL, or the URL without ' +
+      'its query. email-domain: the domain of the address.',
   }),
   indicator: ref(Indicator),
 });

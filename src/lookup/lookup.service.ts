@@ -7,7 +7,7 @@ import {
 } from '../indicators/read/indicators.queries.ts';
 import { isWithinAny, rangeOf } from '../model/address-ranges.ts';
 import { indicatorId } from '../model/identity.ts';
-import type { IndicatorType } from '../model/vocabulary.ts';
+import { FILE_HASHES, type IndicatorType, isFileHash } from '../model/vocabulary.ts';
 import {
   addressOf,
   type Candidate,
@@ -19,6 +19,7 @@ import {
   visitCandidates,
 } from './candidates.ts';
 import type { ListedValues } from './listed-values.ts';
+import { findSameFile } from './same-file.queries.ts';
 
 export interface LookupSource {
   read: Read;
@@ -36,7 +37,7 @@ type Found = IndicatorRow & { whitelisted_parts: string[] | null };
 
 export interface Match {
   relation: Relation;
-  indicator: Found;
+  indicator: IndicatorRow;
 }
 
 /** The answer for a value; `read` is its reason if it could not be read. */
@@ -53,9 +54,15 @@ interface Question {
   candidates: Candidate[];
 }
 
+/** The indicators that were found, and the other hashes of the files of those that are hashes; both by id. */
+interface Findings {
+  found: ReadonlyMap<string, Found>;
+  sameFile: ReadonlyMap<string, readonly IndicatorRow[]>;
+}
+
 /**
  * Looks values up, in their order. Only values that may be listed are looked for in the database, by one statement for all
- * of them.
+ * of them, and one more for the files of hashes that are found.
  */
 export async function lookUp(
   { read, listed }: LookupSource,
@@ -65,12 +72,15 @@ export async function lookUp(
 ): Promise<LookedUp[]> {
   const known = await listed.upTo(principal.tlpCeiling, principal.now);
   const lengths = filters.related ? (known?.prefixLengths ?? (await read(findPrefixLengths))) : null;
+  const isWanted = (type: IndicatorType) => filters.types?.includes(type) ?? true;
+  const followsFiles = filters.related && FILE_HASHES.some(isWanted);
   const isWorthAsking = (type: IndicatorType, normalized: string) =>
-    (filters.types?.includes(type) ?? true) && (known?.mayHave(type, normalized) ?? true);
+    (isWanted(type) || (followsFiles && isFileHash(type))) && (known?.mayHave(type, normalized) ?? true);
   const questions = values.map((asked) => questionOf(asked, lengths, isWorthAsking));
   const ids = new Set(questions.flatMap(({ candidates }) => candidates.map(idOf)));
-  const found = ids.size === 0 ? new Map() : await read((db) => findAll(db, principal, ids));
-  return questions.map((question) => answerOf(question, found, filters.minConfidence ?? 0));
+  const findings =
+    ids.size === 0 ? NOTHING : await read((db) => findAll(db, principal, ids, followsFiles ? filters : null));
+  return questions.map((question) => answerOf(question, findings, filters));
 }
 
 /** Returns the highest confidence of the matches; null: there are none. */
@@ -80,6 +90,8 @@ export function confidenceOf(matches: readonly Match[]): number | null {
     null,
   );
 }
+
+const NOTHING: Findings = { found: new Map(), sameFile: new Map() };
 
 const idOf = ({ type, normalized }: Candidate) => indicatorId(type, normalized);
 
@@ -98,20 +110,38 @@ function questionOf(
   return { asked, read, candidates };
 }
 
-async function findAll(db: Db, principal: Principal, ids: ReadonlySet<string>): Promise<Map<string, Found>> {
+/** @param filters of other hashes of the same file; null: they are not looked for */
+async function findAll(
+  db: Db,
+  principal: Principal,
+  ids: ReadonlySet<string>,
+  filters: LookupFilters | null,
+): Promise<Findings> {
   const rows = await Promise.all([...ids].map((id) => findIndicator(db, principal, id)));
-  return new Map(rows.flatMap((row) => (row ? [[row.id, row]] : [])));
+  const found = new Map(rows.flatMap((row) => (row ? [[row.id, row]] : [])));
+  const hashes = [...found.values()].filter(({ type }) => isFileHash(type)).map(({ id }) => id);
+  const isAlone = filters === null || hashes.length === 0;
+  return { found, sameFile: isAlone ? NOTHING.sameFile : await findSameFile(db, principal, hashes, filters) };
 }
 
 function answerOf(
   { asked, read, candidates }: Question,
-  found: ReadonlyMap<string, Found>,
-  minConfidence: number,
+  { found, sameFile }: Findings,
+  { types, minConfidence = 0 }: LookupFilters,
 ): LookedUp {
-  const matches = candidates.flatMap((candidate) => {
-    const indicator = found.get(idOf(candidate));
-    const isMatch = indicator && indicator.confidence >= minConfidence && covers(candidate, indicator, read);
-    return isMatch ? [{ relation: candidate.relation, indicator }] : [];
+  const matches = candidates.flatMap((candidate): Match[] => {
+    const id = idOf(candidate);
+    const indicator = found.get(id);
+    const isMatch =
+      indicator &&
+      (types?.includes(indicator.type) ?? true) &&
+      indicator.confidence >= minConfidence &&
+      covers(candidate, indicator, read);
+    const others = sameFile.get(id) ?? [];
+    return [
+      ...(isMatch ? [{ relation: candidate.relation, indicator }] : []),
+      ...others.map((other) => ({ relation: 'same-file' as const, indicator: other })),
+    ];
   });
   const [first] = matches;
   return { asked, read: 'unreadable' in read && first ? first.indicator : read, matches };

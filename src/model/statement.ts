@@ -20,6 +20,8 @@ export interface Statement {
   forDetection: boolean;
   /** Whether a hash is the fingerprint of an X.509 certificate; otherwise it is that of a file. */
   ofCertificate: boolean;
+  /** The ids of the files that a hash is of, where the source states other hashes of them. Sorted, without repeats. */
+  files: readonly string[];
   /**
    * When it was found missing from a list that had contained it; null: the list contains it, or never did.
    */
@@ -89,10 +91,22 @@ export function mergeStatements(a: Statement, b: Statement): Statement {
     tags: uniqueTags([...a.tags, ...b.tags]),
     forDetection: a.forDetection || b.forDetection,
     ofCertificate: a.ofCertificate || b.ofCertificate,
+    files: mergeFiles(a.files, b.files),
     // An indicator that is stated again is on the list again.
     delistedAt: a.delistedAt && b.delistedAt && latest(a.delistedAt, b.delistedAt),
     records: mergeRecords(a.records, b.records),
   };
+}
+
+/**
+ * The maximum number of files of one source and hash; the smallest ids are stored. Most hashes have one. An MD5 that a
+ * source states with thousands of others must not make its row unbounded.
+ */
+export const MAX_FILES = 20;
+
+function mergeFiles(a: readonly string[], b: readonly string[]): readonly string[] {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  return [...new Set([...a, ...b])].sort().slice(0, MAX_FILES);
 }
 
 /**
@@ -117,7 +131,8 @@ function compareStatements(a: Statement, b: Statement): number {
   return differing < 0 ? 0 : (left[differing] ?? 0) - (right[differing] ?? 0);
 }
 
-export function sameStatement(a: Statement, b: Statement): boolean {
+/** @returns whether two statements are equal in everything that exports and details depend on */
+export function sameShownStatement(a: Statement, b: Statement): boolean {
   return (
     compareStatements(a, b) === 0 &&
     sameTime(a.firstSeen, b.firstSeen) &&
@@ -131,6 +146,10 @@ export function sameStatement(a: Statement, b: Statement): boolean {
     a.tags.every((tag, i) => tag === b.tags[i]) &&
     sameRecords(a.records, b.records)
   );
+}
+
+export function sameStatement(a: Statement, b: Statement): boolean {
+  return a.files.join() === b.files.join() && sameShownStatement(a, b);
 }
 
 /**

@@ -19,6 +19,12 @@ export const INDICATOR_TYPES = [
 ] as const;
 export type IndicatorType = (typeof INDICATOR_TYPES)[number];
 
+/** The types that are hashes, of a file unless stated otherwise; the strongest first. */
+export const FILE_HASHES = ['SHA256', 'SHA1', 'MD5'] as const satisfies IndicatorType[];
+
+export const isFileHash = (type: string | null): boolean =>
+  (FILE_HASHES as readonly (string | null)[]).includes(type);
+
 export const SEVERITIES = ['INFO', 'LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 

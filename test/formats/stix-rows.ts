@@ -51,6 +51,7 @@ function statementOf(record: IndicatorRecord): Statement {
   return {
     ...stated,
     ofCertificate,
+    files: [],
     records,
     importedAt: NOW,
     tags: uniqueTags(record.tags),

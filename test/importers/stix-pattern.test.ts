@@ -60,6 +60,11 @@ describe('observablesOf', () => {
     expect(found(pattern)).toEqual(['IPV4 192.0.2.1', 'IPV4 192.0.2.2']);
   });
 
+  it('yields the hashes of one file, of which each identifies it', () => {
+    const pattern = `[file:hashes.MD5 = '${MD5}' AND file:hashes.'SHA-256' = '${SHA256}' AND file:hashes.'SHA-512' = 'x']`;
+    expect(found(pattern)).toEqual([`MD5 ${MD5}`, `SHA256 ${SHA256}`, '- hash type not supported: SHA-512']);
+  });
+
   it('rejects an alternative without affecting the others', () => {
     expect(found("[process:name = 'a' OR ipv4-addr:value = '192.0.2.1']")).toEqual([
       '- unknown type: process:name',
@@ -69,7 +74,14 @@ describe('observablesOf', () => {
 
   it.each([
     ["[file:name = 'a' AND file:size = 5]", 'AND across observables'],
-    [`[file:hashes.MD5 = '${MD5}' AND file:hashes.'SHA-256' = '${SHA256}']`, 'AND across observables'],
+    [`[file:hashes.MD5 = '${MD5}' AND file:name = 'a']`, 'AND across observables'],
+    [`[file:hashes.MD5 = '${MD5}' AND file:hashes.md5 = '${'b'.repeat(32)}']`, 'AND across observables'],
+    [`[file:hashes.MD5 = '${MD5}' AND file:hashes.'SHA-256' != '${SHA256}']`, 'AND across observables'],
+    [`[file:hashes.MD5 = '${MD5}'] AND [file:hashes.'SHA-256' = '${SHA256}']`, 'AND across observables'],
+    [
+      `[x509-certificate:hashes.MD5 = '${MD5}' AND x509-certificate:hashes.'SHA-256' = '${SHA256}']`,
+      'AND across observables',
+    ],
     ["[mutex:name = 'a'] AND [mutex:name = 'b']", 'AND across observables'],
     ["[mutex:name = 'a'] FOLLOWEDBY [mutex:name = 'b']", 'FOLLOWEDBY across observables'],
     ["[mutex:name = 'a'] REPEATS 5 TIMES", 'qualifier not supported: REPEATS'],

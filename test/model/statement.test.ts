@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { mergeStatements, resolve, type SourceStatement, type Statement } from '../../src/model/statement.ts';
+import {
+  MAX_FILES,
+  mergeStatements,
+  resolve,
+  type SourceStatement,
+  type Statement,
+} from '../../src/model/statement.ts';
 
 const at = (day: string) => new Date(`${day}T00:00:00.000Z`);
 
@@ -15,6 +21,7 @@ const silent: Statement = {
   tags: [],
   forDetection: true,
   ofCertificate: false,
+  files: [],
   delistedAt: null,
   records: [],
 };
@@ -130,5 +137,14 @@ describe('merging two statements of one source', () => {
       tags: ['a', 'b'],
       tlp: 'GREEN',
     });
+  });
+
+  it('unites the files, and stores those with the smallest ids', () => {
+    const files = Array.from({ length: MAX_FILES + 1 }, (_, n) => String(100 + n));
+    const merged = mergeStatements(
+      { ...silent, files: files.slice(5) },
+      { ...silent, files: files.slice(0, 10) },
+    );
+    expect(merged.files).toEqual(files.slice(0, MAX_FILES));
   });
 });

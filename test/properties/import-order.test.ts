@@ -5,7 +5,12 @@ import type { EntityState } from '../../src/entities/resolution/entity-state.ts'
 import { mergeEntities, sameEntity } from '../../src/entities/resolution/merge-entities.ts';
 import type { ImportRecord, RejectedRecord } from '../../src/importers/importer.ts';
 import { latestRecords, type SourceRecord } from '../../src/model/source-record.ts';
-import { mergeStatements, type SourceDefaults, type Statement } from '../../src/model/statement.ts';
+import {
+  MAX_FILES,
+  mergeStatements,
+  type SourceDefaults,
+  type Statement,
+} from '../../src/model/statement.ts';
 import { MOTIVATIONS, SEVERITIES, TLPS, type Tlp } from '../../src/model/vocabulary.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, startHarness } from '../support/harness.ts';
@@ -45,6 +50,8 @@ const statedFields = {
   ofCertificate: fc.boolean(),
 };
 
+const fileId = (n: number) => `00000000-0000-4000-8000-0000000000${n + 10}`;
+
 /** Anything about four observables, in spellings that mean the same; ids stand for one or several of them. */
 const aboutIndicator = fc
   .record({
@@ -53,10 +60,11 @@ const aboutIndicator = fc
     type: fc.constantFrom('FILENAME', 'MUTEX' as const),
     ids: fc.uniqueArray(fc.constantFrom('pattern--1', 'pattern--2'), { maxLength: 2 }),
     fields: fc.record({ ...statedFields, tags, tlp: maybe(tlp) }),
+    file: fc.option(fc.constantFrom(fileId(1), fileId(2))),
   })
-  .map(({ source: from, value, type, ids, fields }) => ({
+  .map(({ source: from, value, type, ids, fields, file }) => ({
     source: from,
-    record: indicatorRecord(type, value, { ...fields, externalIds: ids }),
+    record: indicatorRecord(type, value, { ...fields, externalIds: ids, ...(file && { file }) }),
   }));
 
 const actorFields = fc.record({
@@ -314,7 +322,7 @@ onEveryEngine((engine) => {
     return (await harness.db.selectFrom('revision').select('value').executeTakeFirstOrThrow()).value;
   }
 
-  /** All that the API shows. */
+  /** All that the API shows, and the files that sources state. */
   async function shown() {
     const read = async (url: string) => (await harness.get(url)).json();
     const [indicators, actors, campaigns] = [
@@ -326,7 +334,11 @@ onEveryEngine((engine) => {
     for (const { id } of indicators.data) contexts.push(await read(`/api/v1/indicators/${id}/context`));
     const details = [];
     for (const { id } of actors.data) details.push(await read(`/api/v1/actors/${id}`));
-    return { indicators, actors, campaigns, contexts, details };
+    const { rows: files } = await sql`
+      select s.indicator_id, of.name, s.files from indicator_source as s join source as of on of.id = s.source_id
+      order by 1, 2
+    `.execute(harness.db);
+    return { indicators, actors, campaigns, contexts, details, files };
   }
 });
 
@@ -349,6 +361,9 @@ describe('merging statements', () => {
     tags: tags.map((list) => [...list].sort()),
     delistedAt: fc.option(date),
     records: fc.uniqueArray(sourceRecord, { maxLength: 4 }).map(latestRecords),
+    files: fc
+      .uniqueArray(fc.nat(2 * MAX_FILES).map(fileId), { maxLength: MAX_FILES })
+      .map((files) => files.sort()),
   });
 
   it('of one source is commutative, associative and idempotent', () => {

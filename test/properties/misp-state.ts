@@ -53,6 +53,7 @@ function readStatements(records: IndicatorRecord[]) {
       ...record,
       tlp: record.tlp ?? SOURCE.defaults.tlp,
       ofCertificate: record.ofCertificate ?? false,
+      files: [],
       importedAt: IMPORTED_AT,
       delistedAt: null,
       records: record.records ?? [],

@@ -20,7 +20,7 @@ export interface IndicatorFilters {
   q?: string;
   type?: IndicatorType;
   /** Any of these. */
-  types?: IndicatorType[];
+  types?: readonly IndicatorType[] | undefined;
   severity?: Severity;
   tag?: string;
   actorId?: string;

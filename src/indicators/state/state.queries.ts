@@ -129,8 +129,9 @@ export function statementOf(row: Tables['indicator_source']): Statement {
     tlp: row.tlp,
     tags: row.tags,
     forDetection: row.for_detection,
-    // Rows that were stored as JSON before the column existed lack it.
+    // Rows that were stored as JSON before a column existed lack it.
     ofCertificate: row.of_certificate ?? false,
+    files: row.files ?? [],
     delistedAt: momentOf(row.delisted_at),
     records: row.records ?? [],
   };
@@ -289,6 +290,7 @@ export async function writeStatements(
       delisted_at: statement.delistedAt,
       of_certificate: statement.ofCertificate,
       records: statement.records.length === 0 ? null : statement.records,
+      files: statement.files.length === 0 ? null : statement.files,
     }))
     .sort(byKey('indicator_id'));
   await sql`
@@ -296,12 +298,13 @@ export async function writeStatements(
     select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (indicator_id uuid, source_id uuid,
       stated_at timestamptz, first_seen timestamptz, last_seen timestamptz, imported_at timestamptz,
       expires_at timestamptz, confidence smallint, severity severity, tlp tlp, tags text[], for_detection boolean,
-      delisted_at timestamptz, of_certificate boolean, records jsonb)
+      delisted_at timestamptz, of_certificate boolean, records jsonb, files uuid[])
     on conflict (indicator_id, source_id) do update set stated_at = excluded.stated_at,
       first_seen = excluded.first_seen, last_seen = excluded.last_seen, imported_at = excluded.imported_at,
       expires_at = excluded.expires_at, confidence = excluded.confidence, severity = excluded.severity,
       tlp = excluded.tlp, tags = excluded.tags, for_detection = excluded.for_detection,
-      delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate, records = excluded.records
+      delisted_at = excluded.delisted_at, of_certificate = excluded.of_certificate, records = excluded.records,
+      files = excluded.files
   `.execute(trx);
 }
 
