@@ -91,7 +91,7 @@ const idOf = (kind: LinkKind, index: number) => uuidv5(`${kind}:${index}`, ENTIT
 function identified(type: IndicatorType, value: string): { id: string; value: string } {
   const result = normalize(type, value);
   if ('rejected' in result) throw new Error(`${type} ${value} is ${result.rejected}`);
-  return { id: indicatorId(type, result.normalized), value };
+  return { id: indicatorId(type, result.normalized), value: result.value };
 }
 
 /** No index's value is part of another's. */
