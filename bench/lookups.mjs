@@ -37,7 +37,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     const url = values.url ?? (await servers.startPostgres());
     if (!values.url) await generate(url, Number(values.rows), (line) => console.error(line));
-    console.log(await lookups(url, { seconds: Number(values.seconds), rounds: Number(values.rounds) }));
+    console.log(
+      table(await lookups(url, { seconds: Number(values.seconds), rounds: Number(values.rounds) })),
+    );
   } finally {
     await servers.stopAll();
   }
@@ -75,11 +77,42 @@ export async function lookups(databaseUrl, { rounds, seconds }) {
     };
     // The first round is the warm-up.
     if (round >= 0) for (const name of Object.keys(results)) results[name].push(measured[name]);
-    console.error(JSON.stringify({ ...measured }));
   }
   await redis.stop();
   await tipline.stop();
-  return { filters, filterSeconds, results };
+  const medianOf = (name, value) => median(results[name].map(value));
+  const rate = (name) => medianOf(name, ({ perSecond }) => perSecond);
+  return {
+    values: filters.values,
+    filterBytes: filters.bytes,
+    filterSeconds,
+    misses: rate('misses'),
+    hits: rate('hits'),
+    redis: rate('redis'),
+    json: rate('json'),
+    singleP99Ms: medianOf('single', ({ p99Ms }) => p99Ms),
+    detailP99Ms: medianOf('detail', ({ p99Ms }) => p99Ms),
+  };
+}
+
+const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
+
+function table(measured) {
+  const perSecond = (rate) => `${Math.round(rate / 1000).toLocaleString('en')},000 a second`;
+  const rows = [
+    ['values that are not listed', perSecond(measured.misses)],
+    ['values that are listed', perSecond(measured.hits)],
+    ['the unlisted values: SMISMEMBER of Redis', perSecond(measured.redis)],
+    [
+      'the unlisted values: JSON.parse of the request, JSON.stringify of the results',
+      perSecond(measured.json),
+    ],
+    ['p99 of a single look-up', `${measured.singleP99Ms.toFixed(1)} ms`],
+    ['p99 of a detail', `${measured.detailP99Ms.toFixed(1)} ms`],
+    ['filters in memory', `${(measured.filterBytes / measured.values).toFixed(2)} bytes a visible value`],
+    ['until the filters are made', `${measured.filterSeconds.toFixed(1)} s`],
+  ];
+  return ['| | |', '|---|--:|', ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n');
 }
 
 async function lookUp(url, key, file, seconds) {

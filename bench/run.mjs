@@ -14,6 +14,7 @@ import { growth as measureGrowth } from './growth.mjs';
 import { dump, importFile } from './import.mjs';
 import { kinds } from './kinds.mjs';
 import { GENERATOR, measure, pathsFile } from './load.mjs';
+import { lookups } from './lookups.mjs';
 import { processCosts, startIdle, startSeconds } from './processes.mjs';
 import * as servers from './servers.mjs';
 import { resultsTable } from './table.mjs';
@@ -66,6 +67,31 @@ try {
   await servers.stopAll();
 }
 
+async function measureLookups(url) {
+  const {
+    misses,
+    hits,
+    singleP99Ms,
+    detailP99Ms,
+    filterBytes,
+    values: count,
+  } = await lookups(url, {
+    rounds,
+    seconds,
+  });
+  const perSecondOf = (rate) => `${Math.round(rate / 1000)},000/s`;
+  const [unlisted, listed] = [200_000, 20_000];
+  addResult(14, 'look-ups, not listed', perSecondOf(misses), perSecondOf(unlisted), misses / unlisted, {
+    minRatio: 1,
+  });
+  addResult(14, 'look-ups, listed', perSecondOf(hits), perSecondOf(listed), hits / listed, { minRatio: 1 });
+  addResult(14, 'p99: look-up, detail', ms(singleP99Ms), ms(detailP99Ms), singleP99Ms / detailP99Ms, {
+    maxRatio: 2,
+  });
+  const bytes = filterBytes / count;
+  addResult(14, 'filter, bytes a value', bytes.toFixed(2), '2.00', bytes / 2, { maxRatio: 1.05 });
+}
+
 /** Records and logs a result. The target of the ratio is either `minRatio` or `maxRatio`. */
 function addResult(row, work, tipline, limit, ratio, { minRatio, maxRatio }) {
   const met = minRatio === undefined ? ratio <= maxRatio : ratio >= minRatio;
@@ -89,7 +115,7 @@ async function bench() {
   if (includesRow(8)) await measureExports(databaseUrl);
   if (includesRow(9)) await measureProcesses(stores);
   if (includesRow(11)) await measureReadersDuringImport(stores);
-  if (includesRow(6, 7, 12, 13)) await measureLarge(stores);
+  if (includesRow(6, 7, 12, 13, 14)) await measureLarge(stores);
   if (idleBytes) {
     const bytes = await idleBytes();
     addResult(10, 'memory, idle', mb(bytes), mb(120e6), bytes / 120e6, { maxRatio: 1 });
@@ -312,6 +338,7 @@ async function measureLarge({ redisUrl, databaseUrl }) {
       maxRatio: 1,
     });
   }
+  if (includesRow(14)) await measureLookups(largeUrl);
   if (!includesRow(6, 7, 13)) return;
   const urls = [];
   for (const size of sizes.slice(0, -1)) urls.push(await fillDatabase(databaseUrl, size));

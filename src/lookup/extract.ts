@@ -5,9 +5,15 @@ import { readValue } from './candidates.ts';
 /** Of Markdown's links, `](` separates the text from the URL. */
 const BETWEEN = /[\s"'`<>|“”‘’«»]+|\]\(|[,;](?=[a-z]{2,5}:\/\/)/iu;
 /** Not the colon of a URL. */
-const WITHIN = /(?::(?!\/\/)|[,;=()[\]{}])+/;
+const WITHIN_URL = /(?::(?!\/\/)|[,;=()[\]{}])+/;
+/** Logs write `DIRECT/203.0.113.7`. */
+const WITHIN = /[:/,;=()[\]{}]+/;
 /** Every observable contains one of these; most words of a text do not. */
 const LIKELY = /[\d.:@/\\]/;
+/** Numbers, dates and times. */
+const NUMERIC = /^[\d.,:+/-]+$/;
+/** The only observables that may have nothing but digits and punctuation: addresses, networks and hashes. */
+const NUMERIC_OBSERVABLE = /\d\.\d{1,3}\.\d{1,3}\.\d|:\d*:\d*:|::|\d{32}/;
 
 /** Words that are read before other requests get their turn. */
 const WORDS_AT_ONCE = 1_000;
@@ -19,7 +25,7 @@ const WORDS_AT_ONCE = 1_000;
 export async function extractValues(text: string): Promise<string[]> {
   const found = new Map<string, string>();
   const take = (part: string): boolean => {
-    const read = LIKELY.test(part) ? readValue(part) : null;
+    const read = isLikely(part) ? readValue(part) : null;
     if (!read || 'unreadable' in read) return false;
     const key = `${read.type} ${read.normalized}`;
     if (!found.has(key)) found.set(key, part);
@@ -27,12 +33,20 @@ export async function extractValues(text: string): Promise<string[]> {
   };
   for (const [index, word] of refangText(text).split(BETWEEN).entries()) {
     if (index % WORDS_AT_ONCE === WORDS_AT_ONCE - 1) await setImmediate();
+    if (!LIKELY.test(word)) continue;
     const trimmed = withoutPunctuation(word);
-    if (!take(trimmed)) for (const part of trimmed.split(WITHIN)) take(withoutPunctuation(part));
+    if (take(trimmed)) continue;
+    const parts = trimmed.split(trimmed.includes('://') ? WITHIN_URL : WITHIN);
+    if (parts.length > 1) for (const part of parts) take(withoutPunctuation(part));
   }
   return [...found.values()];
 }
 
+const isLikely = (part: string): boolean =>
+  LIKELY.test(part) && (!NUMERIC.test(part) || NUMERIC_OBSERVABLE.test(part));
+
+/** Begins and ends with a letter or digit. */
+const BARE = /^[a-z\d](?:.*[a-z\d])?$/is;
 const PUNCTUATION: ReadonlySet<string> = new Set('.,;:!?*_~–—');
 const OPENING: ReadonlyMap<string, string> = new Map([
   ['(', ')'],
@@ -43,6 +57,7 @@ const CLOSING: ReadonlyMap<string, string> = new Map([...OPENING].map(([open, cl
 
 /** Removes punctuation, marks of emphasis and brackets without a pair around a word. */
 function withoutPunctuation(word: string): string {
+  if (BARE.test(word)) return word;
   const counts = new Map<string, number>();
   for (const character of word) counts.set(character, (counts.get(character) ?? 0) + 1);
   const isOuter = (character: string, pairs: ReadonlyMap<string, string>) => {

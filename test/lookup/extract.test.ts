@@ -33,6 +33,15 @@ describe('the observables in a text', () => {
     ['from user[at]evil[.]com at 2001:db8[:]:7', ['EMAIL user@evil.com', 'IPV6 2001:db8::7']],
     ['evil.com EVIL[.]COM evil.com.', ['DOMAIN evil.com']],
     ['It ran setup.exe, e.g. v1.2.3 and/or node.js. On 2026-01-31 at 12:00:00 nothing.', []],
+    [
+      '1764000000.01 826 10.3.12.54 TCP_MISS/200 46146 GET http://evil.com/a - HIER_DIRECT/203.0.113.7 text/html',
+      ['IPV4 10.3.12.54', 'URL http://evil.com/a', 'IPV4 203.0.113.7'],
+    ],
+    [
+      '203.0.113.0/24 203.0.113.7:80, 2001::1 12:34:56 1,234.5',
+      ['IPV4 203.0.113.0/24', 'IPV4 203.0.113.7', 'IPV6 2001::1'],
+    ],
+    [`${'1'.repeat(32)} ${'1'.repeat(31)}`, [`MD5 ${'1'.repeat(32)}`]],
     ['', []],
   ])('of %j', async (text, expected) => {
     expect(await found(text)).toEqual(expected);
