@@ -104,8 +104,8 @@ export function exportCommand(): Command {
         'txt: product that loads the list; suricata, snort: archive of rules with lists',
       ).choices(STYLES),
     )
-    .option('--limit <count>', 'txt: maximum number of lines', lines)
-    .addOption(new Option('--order <order>', 'txt, with --limit: order (confidence)').choices(LIMIT_ORDERS))
+    .option('--limit <count>', 'maximum number of indicators, and of lines of a list', lines)
+    .addOption(new Option('--order <order>', 'with --limit: order (confidence)').choices(LIMIT_ORDERS))
     .option('--no-collapse', 'txt: do not merge adjacent addresses into networks')
     .option('--no-wildcards', 'txt, domains for paloalto or fortinet: no lines with *. in front')
     .option('--context', 'stix, misp: with actors, campaigns, malware and techniques; stix: and reports')

@@ -21,7 +21,7 @@ export function exportRequest(
 ): ExportRequest {
   const options = optionsFor(name, given, typesOf(selection.filters), publicAddress);
   if ('error' in options) throw new ApiError('invalid_parameter', options.error);
-  const { limit } = options.list;
+  const { limit } = options;
   if (limit && selection.page)
     throw new ApiError('invalid_parameter', 'limit and page or pageSize exclude each other.');
   const format = formatOf(name, options);

@@ -130,12 +130,12 @@ export const exportOptions = {
       minimum: 1,
       maximum: MAX_LINES,
       description:
-        'txt: at most so many lines, for a product that takes no more: of the indicators that come first in `order`.',
+        'At most so many indicators, and lines of a txt list, for a product that takes no more: those that come first in `order`.',
     }),
   ),
   order: Type.Optional(
     limitOrder({
-      description: 'txt, with limit: the highest confidence first (confidence), or the newest sighting.',
+      description: 'With limit: the highest confidence first (confidence), or the newest sighting.',
     }),
   ),
   collapse: Type.Optional(

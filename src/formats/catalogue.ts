@@ -41,11 +41,12 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as [FormatName, ...FormatName[]
 
 export const DEFAULT_OPTIONS: ExportOptions = {
   csvGuard: true,
-  list: { style: 'plain', kind: null, collapse: true, wildcards: true, limit: null },
+  list: { style: 'plain', kind: null, collapse: true, wildcards: true, maxLines: null },
   context: false,
   archive: null,
   group: null,
   ids: 'own',
+  limit: null,
   publicAddress: null,
 };
 
@@ -77,6 +78,8 @@ export function optionsFor(
   const { style } = given;
   if (style !== undefined && !stylesOf(format).includes(style))
     return { error: `style for format ${format} is ${stylesOf(format).join(' or ')}.` };
+  const { limit, order } = given;
+  if (order !== undefined && limit === undefined) return { error: 'order is for limit: give both.' };
   const list = format === 'txt' ? listOptions(given, types) : DEFAULT_OPTIONS.list;
   if ('error' in list) return list;
   return {
@@ -86,6 +89,7 @@ export function optionsFor(
     archive: ARCHIVE_STYLES.find((name) => name === style) ?? null,
     group: given.group ?? null,
     ids: given.ids ?? 'own',
+    limit: limit === undefined ? null : { count: limit, order: order ?? 'confidence' },
     publicAddress,
   };
 }
@@ -99,11 +103,12 @@ function stylesOf(format: string): readonly Style[] {
 
 /** @returns the formats that take an option */
 function formatsWith(option: string): string[] {
+  if (option === 'limit' || option === 'order') return [...FORMAT_NAMES];
   return FORMAT_NAMES.filter((name) => FORMATS[name].options.some((one) => one === option));
 }
 
 function listOptions(
-  { style: given, limit, order, collapse, wildcards }: GivenOptions,
+  { style: given, limit, collapse, wildcards }: GivenOptions,
   types: readonly IndicatorType[] = INDICATOR_TYPES,
 ): ListOptions | { error: string } {
   const style = TXT_STYLES.find((name) => name === given) ?? DEFAULT_OPTIONS.list.style;
@@ -117,13 +122,12 @@ function listOptions(
     return { error: `style=${style} lists single addresses: collapse=on is not for it.` };
   if (wildcards !== undefined && !(hasWildcards && kind?.[0] === 'DOMAIN'))
     return { error: `wildcards is for lists of domains with style=${withWildcards().join(' or ')}.` };
-  if (order !== undefined && limit === undefined) return { error: 'order is for limit: give both.' };
   return {
     style,
     kind: kind?.[0] ?? null,
     collapse: networks && collapse !== 'off',
     wildcards: wildcards !== 'off',
-    limit: limit === undefined ? null : { count: limit, order: order ?? 'confidence' },
+    maxLines: limit ?? null,
   };
 }
 

@@ -297,8 +297,14 @@ export interface ListOptions {
   collapse: boolean;
   /** Each domain also has a line with `*.` in front, where the product reads that as the names below it. */
   wildcards: boolean;
-  /** No more lines than this, of the indicators that come first in `order`; null: every match. */
-  limit: { count: number; order: LimitOrder } | null;
+  /** No more lines than this; null: no limit. */
+  maxLines: number | null;
+}
+
+/** Only so many indicators, those that come first in `order`. */
+export interface ExportLimit {
+  count: number;
+  order: LimitOrder;
 }
 
 /** The options of an export besides its format. */
@@ -315,6 +321,8 @@ export interface ExportOptions {
   group: MispGroup | null;
   /** misp and stix: the ids of Tipline, or those of the sources' records where one gives exactly one indicator. */
   ids: 'own' | 'original';
+  /** null: every match. */
+  limit: ExportLimit | null;
   /** The address of the application, for links to its pages; null: no links. */
   publicAddress: string | null;
 }
@@ -341,8 +349,8 @@ export interface FormatEntry {
   label: string;
   /** Which products read it; Markdown. */
   purpose: string;
-  /** The supported options; any other is an error. */
-  options: readonly (keyof GivenOptions)[];
+  /** The supported options besides `limit` and `order`, which all formats have; any other is an error. */
+  options: readonly Exclude<keyof GivenOptions, 'limit' | 'order'>[];
   /** The values of the option `style`. */
   styles?: readonly Style[];
   /** A short export for the OpenAPI document, which shows the first one of each media type. */

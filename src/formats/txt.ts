@@ -54,7 +54,7 @@ export const txt: FormatEntry = {
   label: 'Plain text list',
   purpose: 'external block lists of firewalls: one value per line',
   styles: TXT_STYLES,
-  options: ['style', 'limit', 'order', 'collapse', 'wildcards'],
+  options: ['style', 'collapse', 'wildcards'],
   example: '185.132.17.160\n',
   open: txtFormat,
 };
@@ -72,12 +72,12 @@ function notCollapsed() {
 
 /** Returns a writer that takes rows in the format's order, one after the other. */
 function listWriter(options: ListOptions, skipped: Skipped) {
-  const { style, kind, collapse, limit } = options;
+  const { style, kind, collapse, maxLines } = options;
   const { header, lines, networks, comments } = LIST_STYLES[style];
   const collapser = collapse ? addressCollapser() : notCollapsed();
   const isFirst = createLineDeduplicator();
   let isBetweenAddresses = true;
-  let room = limit?.count ?? Number.POSITIVE_INFINITY;
+  let room = maxLines ?? Number.POSITIVE_INFINITY;
   let isCut = false;
   /** A network that is whitelisted in part may need more lines than the limit allows. */
   const withinLimit = (listed: string[]) => {

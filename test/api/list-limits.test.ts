@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
 
@@ -32,6 +33,9 @@ const newest = (count: number) =>
 const number = (address: string) => address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 const ascending = (addresses: string[]) => [...addresses].sort((a, b) => number(a) - number(b));
 
+/** They write networks or names instead of the addresses themselves. */
+const JOINED: ReadonlySet<string> = new Set(['txt', 'rpz']);
+
 onEveryEngine((engine) => {
   describe('a list with a limit', () => {
     let harness: Harness;
@@ -56,6 +60,25 @@ onEveryEngine((engine) => {
       const skipped = answer.headers['x-skipped'] ?? answer.trailers['x-skipped'];
       return { ...answer, skipped, lines: answer.body.split('\n').filter((line) => line !== '') };
     };
+
+    it.each(FORMAT_NAMES)('as %s leaves out the indicators beyond it, and counts them', async (format) => {
+      const limit = 650;
+      const answer = await harness.get(`/api/v1/exports/${format}?type=IPV4&limit=${limit}`);
+      expect(answer.statusCode).toBe(200);
+      const skipped = String(answer.headers['x-skipped'] ?? answer.trailers['x-skipped']);
+      expect(skipped).toMatch(/limit=\d+/);
+      const all = new Set(ADDRESSES.map(({ value }) => value)).add('203.0.113.1');
+      const text = answer.body;
+      const first = [...all].filter((value) =>
+        new RegExp(`(?<![\\d.])${value.replaceAll('.', '\\.')}(?![\\d.])`).test(text),
+      );
+      // Formats for context have the one that is not for detection, which comes first.
+      const kept = skipped.includes('not-for-detection') ? best(limit) : ['203.0.113.1', ...best(limit - 1)];
+      if (!JOINED.has(format)) expect(first.sort()).toEqual(kept.sort());
+      expect(Number(/limit=(\d+)/.exec(skipped)?.[1])).toBe(
+        all.size - limit - Number(skipped.includes('not-for-detection')),
+      );
+    });
 
     it.each([1, 299, 700])('of %d contains the highest confidences', async (limit) => {
       const { lines, headers, skipped } = await get(`type=IPV4&collapse=off&limit=${limit}`);
@@ -135,8 +158,8 @@ onEveryEngine((engine) => {
       expect(JSON.parse(body).error).toContain(words);
     });
 
-    it.each(['limit=5', 'order=newest', 'collapse=off'])(
-      'is available only for format txt: %s',
+    it.each(['collapse=off', 'wildcards=on'])(
+      'options of lists are for format txt only: %s',
       async (option) => {
         const answer = await harness.get(`/api/v1/exports/csv?${option}`);
         expect([answer.statusCode, answer.json().error]).toEqual([

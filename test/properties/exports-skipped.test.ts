@@ -23,7 +23,7 @@ const FORMATS: [string, ExportFormat][] = [
   ]),
   ...TXT_STYLES.flatMap((style) =>
     (LIST_STYLES[style].kinds ?? [LIST_STYLES[style].types]).map((types): [string, ExportFormat] => {
-      const list = { style, kind: types[0] ?? null, collapse: true, wildcards: true, limit: null };
+      const list = { style, kind: types[0] ?? null, collapse: true, wildcards: true, maxLines: null };
       const format = formatOf('txt', { ...DEFAULT_OPTIONS, list });
       return [`txt ${style} ${types[0]}`, { ...format, types }];
     }),
