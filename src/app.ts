@@ -41,6 +41,8 @@ import {
 } from './exports/exports.schema.ts';
 import { exporter } from './exports/exports.service.ts';
 import type { Spool } from './exports/spool.ts';
+import { feedRoutes } from './feeds/feeds.routes.ts';
+import { FEED_SCHEMAS } from './feeds/feeds.schema.ts';
 import { dependencyChecks } from './health/deep-check.ts';
 import { Health, healthRoutes, healthStatus } from './health/health.routes.ts';
 import { requireDeclaredAccess } from './http/admit.ts';
@@ -156,6 +158,7 @@ const SCHEMAS = [
   CampaignList,
   CampaignItem,
   CampaignChanges,
+  ...FEED_SCHEMAS,
   MispManifest,
   MispEvent,
   MispExport,
@@ -292,6 +295,7 @@ async function registerFeatures(
   await app.register(exportRoutes, { exporter: exports, feed });
   await app.register(changeRoutes, { feed, stopping: deps.stopping });
   await app.register(lookupRoutes, { source: { read, listed }, clock });
+  await app.register(feedRoutes, { read, exporter: exports });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read, feed: entityFeed });

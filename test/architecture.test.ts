@@ -61,6 +61,7 @@ const ORDER = [
   'exports',
   'imports',
   'indicators',
+  'feeds',
   'lookup',
   'misp-feed',
   'sources',

@@ -18,6 +18,7 @@ function toApiKey(row: Selectable<Tables['api_key']>): ApiKey {
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
     ownerId: row.owner_id,
+    feeds: row.feeds,
   };
 }
 
@@ -57,6 +58,12 @@ export async function findOwners(db: Db): Promise<Map<string, string>> {
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
+/** Returns the slugs of all feeds, by their ids. */
+export async function findFeedSlugs(db: Db): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('feed').select(['id', 'slug']).execute();
+  return new Map(rows.map(({ id, slug }) => [id, slug]));
+}
+
 /** Returns all keys, each with its effective TLP ceiling. */
 export async function listKeys(db: Db): Promise<ApiKey[]> {
   const rows = await withOwners(db).orderBy('api_key.created_at').orderBy('api_key.id').execute();
@@ -88,6 +95,7 @@ export async function insertKey(db: Db, key: ApiKey, hash: string): Promise<void
       revoked_at: key.revokedAt,
       last_used_at: key.lastUsedAt,
       owner_id: key.ownerId,
+      feeds: key.feeds,
     })
     .execute();
 }

@@ -9,7 +9,7 @@ import { hasRole } from '../model/account.ts';
 import type { ApiKey } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import type { RateLimit, RateLimitStore } from '../rate-limit/store.ts';
-import { findKey, findOwners, listKeys } from './api-keys.queries.ts';
+import { findFeedSlugs, findKey, findOwners, listKeys } from './api-keys.queries.ts';
 import * as operations from './api-keys.schema.ts';
 import { createKey, KeyError, revoke, rotate } from './api-keys.service.ts';
 
@@ -31,10 +31,10 @@ export async function apiKeyRoutes(
     ...routeOf(operations.listKeys, 'viewer'),
     handler: async (request) => {
       const keys = (await listKeys(db)).filter((key) => concerns(key, request));
-      const owners = await findOwners(db);
+      const names = await readNames(db);
       const data = await Promise.all(
         keys.map(async (key) => ({
-          ...withOwner(key, owners),
+          ...shown(key, names),
           used: await rateLimits.usage(`key:${key.id}`, rateLimit),
         })),
       );
@@ -52,7 +52,7 @@ export async function apiKeyRoutes(
       const expiresAt =
         expiresInSeconds === null ? null : new Date(who.now.getTime() + expiresInSeconds * 1000);
       const { key, record } = await createKey(db, { ...wanted, expiresAt }, who, request.account.id);
-      return { key, data: withOwner(record, await findOwners(db)) };
+      return { key, data: shown(record, await readNames(db)) };
     },
   });
 
@@ -63,7 +63,7 @@ export async function apiKeyRoutes(
       refuseWiderCeiling(tlpCeiling, request.account.tlpCeiling);
       const rotated = await rotate(db, id, request.body.overlapSeconds, by(request)).catch(asConflict);
       const { key, record, oldValidUntil } = rotated;
-      return { key, data: withOwner(record, await findOwners(db)), oldValidUntil };
+      return { key, data: shown(record, await readNames(db)), oldValidUntil };
     },
   });
 
@@ -71,7 +71,7 @@ export async function apiKeyRoutes(
     ...routeOf(operations.revokeKey, 'viewer'),
     handler: async (request) => {
       const { id } = await keyOf(request);
-      return { data: withOwner(await revoke(db, id, by(request)), await findOwners(db)) };
+      return { data: shown(await revoke(db, id, by(request)), await readNames(db)) };
     },
   });
 
@@ -90,8 +90,22 @@ function concerns(key: ApiKey, { account }: FastifyRequest): boolean {
   return key.ownerId === account.id || hasRole(account.role, 'administrator');
 }
 
-function withOwner({ ownerId, ...key }: ApiKey, owners: ReadonlyMap<string, string>) {
-  return { ...key, owner: owners.get(ownerId ?? '') ?? null };
+/** The e-mail addresses of owners and the slugs of feeds, by their ids. */
+interface Names {
+  owners: ReadonlyMap<string, string>;
+  feeds: ReadonlyMap<string, string>;
+}
+
+async function readNames(db: Db): Promise<Names> {
+  return { owners: await findOwners(db), feeds: await findFeedSlugs(db) };
+}
+
+function shown({ ownerId, feeds, ...key }: ApiKey, names: Names) {
+  return {
+    ...key,
+    owner: names.owners.get(ownerId ?? '') ?? null,
+    feeds: feeds.map((id) => names.feeds.get(id) ?? 'removed'),
+  };
 }
 
 function refuseWiderCeiling(wanted: Tlp, own: Tlp): void {

@@ -14,6 +14,8 @@ const Key = Type.Object({
   prefix: Type.String(),
   /** Empty: every scope. */
   scopes: Type.Array(stringEnum(SCOPES)),
+  /** The slugs of the feeds to which it is bound, `removed` for one that is gone; empty: it opens what its scopes say. */
+  feeds: Type.Array(Type.String()),
   tlpCeiling: stringEnum(TLPS),
   /** Empty: from anywhere. */
   networks: Type.Array(Type.String()),

@@ -23,6 +23,8 @@ export interface NewKey {
   tlpCeiling: Tlp;
   networks: string[];
   expiresAt: Date | null;
+  /** Ids; see `ApiKey`. */
+  feeds?: string[];
 }
 
 /** A new key. Only its hash is stored, so the whole key is returned only here. */
@@ -67,6 +69,7 @@ async function insert(
     createdAt: by.now,
     revokedAt: null,
     lastUsedAt: null,
+    feeds: wanted.feeds ?? [],
     ownerId,
   };
   await insertKey(trx, record, secret.hash);

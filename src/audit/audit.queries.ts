@@ -16,7 +16,17 @@ export interface AuditActor {
 interface AuditEntry {
   action: AuditAction;
   object: {
-    kind: 'indicator' | 'campaign' | 'source' | 'whitelist' | 'provider' | 'user' | 'key' | 'import' | 'role';
+    kind:
+      | 'indicator'
+      | 'campaign'
+      | 'source'
+      | 'whitelist'
+      | 'provider'
+      | 'user'
+      | 'key'
+      | 'import'
+      | 'role'
+      | 'feed';
     id: string;
   };
   before: unknown;
@@ -50,6 +60,9 @@ export type AuditAction =
   | 'session.create'
   | 'session.refuse'
   | 'session.end'
+  | 'feed.create'
+  | 'feed.change'
+  | 'feed.remove'
   | 'key.create'
   | 'key.rotate'
   | 'key.revoke';

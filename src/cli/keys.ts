@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { listKeys } from '../api-keys/api-keys.queries.ts';
+import { findFeedSlugs, listKeys } from '../api-keys/api-keys.queries.ts';
 import { type CreatedKey, createKey, revoke, rotate } from '../api-keys/api-keys.service.ts';
 import { MAX_STALE_MS } from '../db/revision/watch.ts';
+import { feedIds } from '../feeds/feeds.service.ts';
 import { SCOPES, type Scope } from '../model/account.ts';
 import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor, print, withDatabase } from './dependencies.ts';
-import { duration, label, networks, oneOf, scopes } from './options.ts';
+import { duration, label, networks, oneOf, repeated, scopes, UsageError } from './options.ts';
 
 interface Json {
   json?: boolean;
@@ -19,6 +20,7 @@ interface CreateOptions extends Json {
   expires?: number;
   tlpCeiling?: Tlp;
   network?: string[];
+  feed?: string[];
 }
 
 export function keysCommand(): Command {
@@ -31,6 +33,7 @@ export function keysCommand(): Command {
     .option('--expires <duration>', 'lifetime, such as 90d (default: until revoked)', duration)
     .option('--tlp-ceiling <tlp>', `highest TLP it can read: ${TLPS.join(', ')}`, oneOf(TLPS))
     .option('--network <cidr>', 'network it may be used from, repeatable (default: any)', networks)
+    .option('--feed <slug>', 'feed that it reads, repeatable; then it opens nothing else', repeated)
     .option('--json', 'print one JSON object')
     .action(create);
   keys
@@ -58,7 +61,10 @@ export function keysCommand(): Command {
   return keys;
 }
 
-async function create({ name, scope = [], expires, tlpCeiling, network = [], json }: CreateOptions) {
+async function create(options: CreateOptions) {
+  const { name, scope = [], expires, tlpCeiling, network = [], feed = [], json } = options;
+  if (feed.length > 0 && scope.length > 0)
+    throw new UsageError('A key with --feed opens these feeds and nothing else: leave out --scope.');
   const now = new Date();
   const wanted = {
     name,
@@ -67,7 +73,10 @@ async function create({ name, scope = [], expires, tlpCeiling, network = [], jso
     networks: network,
     expiresAt: expires ? new Date(now.getTime() + expires * 1000) : null,
   };
-  const created = await withDatabase(({ db }) => createKey(db, wanted, cliActor(now)));
+  const created = await withDatabase(async ({ db }) => {
+    const feeds = await feedIds(db, feed);
+    return createKey(db, { ...wanted, feeds }, cliActor(now));
+  });
   if (json) return showOnce(created, JSON.stringify(asJson(created.record, now, created.key)));
   await showOnce(created, createdLines(created));
   if (tlpCeiling === undefined) print('Without --tlp-ceiling it may read everything, TLP:RED included.');
@@ -90,18 +99,26 @@ async function showOnce({ record }: CreatedKey, text: string): Promise<void> {
 
 async function list({ json }: Json) {
   const now = new Date();
-  const all = await withDatabase(({ db }) => listKeys(db));
+  const { all, slugs } = await withDatabase(async ({ db }) => ({
+    all: await listKeys(db),
+    slugs: await findFeedSlugs(db),
+  }));
   if (json) return print(JSON.stringify(all.map((key) => asJson(key, now))));
   if (all.length === 0) return print('There are no API keys. Create one: tipline keys create --name NAME');
   for (const key of all) {
     print(`${key.id}  ${key.name}  (${key.prefix}…)  ${stateOf(key, now)}`);
     print(
-      `  scopes ${key.scopes.join(' ') || 'all'} · up to TLP:${key.tlpCeiling} · from ${key.networks.join(' ') || 'anywhere'}`,
+      `  ${opensOf(key, slugs)} · up to TLP:${key.tlpCeiling} · from ${key.networks.join(' ') || 'anywhere'}`,
     );
     print(
       `  created ${day(key.createdAt)} · expires ${day(key.expiresAt)} · last used ${day(key.lastUsedAt)}`,
     );
   }
+}
+
+function opensOf({ scopes: own, feeds }: ApiKey, slugs: ReadonlyMap<string, string>): string {
+  if (feeds.length === 0) return `scopes ${own.join(' ') || 'all'}`;
+  return `feeds ${feeds.map((id) => slugs.get(id) ?? 'removed').join(' ')}`;
 }
 
 async function revokeKey(idOrName: string, { json }: Json) {

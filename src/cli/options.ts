@@ -76,6 +76,11 @@ export function scopes(text: string, previous: Scope[] = []): Scope[] {
   return [...previous, text as Scope];
 }
 
+/** Collects the values of a repeatable option. */
+export function repeated(text: string, previous: string[] = []): string[] {
+  return [...previous, text];
+}
+
 export function networks(text: string, previous: string[] = []): string[] {
   if (!isNetwork(text))
     throw new InvalidArgumentError('Allowed: a network such as 10.0.0.0/8, or an address.');

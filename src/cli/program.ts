@@ -20,6 +20,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   import: async () => (await import('./import.ts')).importCommand(),
   imports: async () => (await import('./imports.ts')).importsCommand(),
   export: async () => (await import('./export.ts')).exportCommand(),
+  feeds: async () => (await import('./feeds.ts')).feedsCommand(),
   lookup: async () => (await import('./lookup.ts')).lookupCommand(),
   sources: async () => (await import('./sources.ts')).sourcesCommand(),
   whitelist: async () => (await import('./whitelist.ts')).whitelistCommand(),

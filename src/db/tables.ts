@@ -462,6 +462,19 @@ export interface Tables {
     revoked_at: Date | null;
     last_used_at: Date | null;
     owner_id: string | null;
+    feeds: Generated<string[]>;
+  };
+  feed: {
+    id: string;
+    slug: string;
+    name: string;
+    description: string;
+    format: string;
+    query: string;
+    tlp_ceiling: Tlp;
+    created_at: Date;
+    created_by: string;
+    changed_at: Date;
   };
   meta: { name: string; value: string };
 }

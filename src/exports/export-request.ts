@@ -47,3 +47,9 @@ export function pageOf(page: number | undefined, pageSize: number | undefined): 
   if (page === undefined && pageSize === undefined) return {};
   return { page: { page: page ?? 1, pageSize: pageSize ?? DEFAULT_PAGE_SIZE } };
 }
+
+/** Returns the options of an export and the other parameters of a query. */
+export function splitOptions<Query extends GivenOptions>(query: Query) {
+  const { csvGuard, style, limit, order, collapse, wildcards, include, group, ids, ...others } = query;
+  return [{ csvGuard, style, limit, order, collapse, wildcards, include, group, ids }, others] as const;
+}

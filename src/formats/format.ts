@@ -302,7 +302,7 @@ export interface ListOptions {
 }
 
 /** Only so many indicators, those that come first in `order`. */
-export interface ExportLimit {
+interface ExportLimit {
   count: number;
   order: LimitOrder;
 }

@@ -28,6 +28,8 @@ declare module 'fastify' {
     principal: Principal;
     /** The key or the account that makes the request. */
     principalId: string;
+    /** The ids of the feeds to which the key is bound; empty or undefined: to none. */
+    boundFeeds: readonly string[] | undefined;
     /** The name of the key, for the log; undefined: no key has been identified. */
     keyName: string | undefined;
   }
@@ -71,12 +73,24 @@ export function authenticator(options: KeyAuthenticationOptions) {
     if (consumed.consumed > options.rateLimit.limit) throw tooManyRequests(consumed);
     if (key.networks.length > 0 && !inNetworks(addressOf(request, options), key.networks))
       throw new ApiError('network_not_allowed');
-    if (access !== 'public' && key.scopes.length > 0 && !key.scopes.includes(access as Scope)) {
-      throw new ApiError('insufficient_scope', `The API key lacks the scope ${access}.`);
-    }
+    requireScope(key, access);
+    request.boundFeeds = key.feeds;
     request.principal = { tlpCeiling: key.tlpCeiling, now };
     request.principalId = `key ${key.id}`;
   };
+}
+
+/**
+ * @param access of the route; `public` for a path that does not exist, which a key that is bound to feeds does not learn
+ * @throws {ApiError} 403 when the key does not open the route
+ */
+function requireScope({ scopes, feeds }: ApiKey, access: RouteAccess): void {
+  if (feeds.length > 0) {
+    if (access === 'feeds:read') return;
+    throw new ApiError('insufficient_scope', 'The API key is bound to feeds, and opens nothing else.');
+  }
+  if (access !== 'public' && scopes.length > 0 && !scopes.includes(access as Scope))
+    throw new ApiError('insufficient_scope', `The API key lacks the scope ${access}.`);
 }
 
 async function resolveApiKey(

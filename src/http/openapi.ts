@@ -31,6 +31,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         { name: 'Indicators', description: 'Observables: addresses, domains, hashes and the like.' },
         { name: 'Actors', description: 'Threat actors.' },
         { name: 'Campaigns', description: 'Campaigns.' },
+        { name: 'Feeds', description: 'Saved feeds: exports with a name, for keys that are bound to them.' },
         { name: 'MISP feed', description: 'The indicators as a feed that MISP pulls.' },
         { name: 'Sigma', description: 'Detection rules for an actor or a campaign.' },
         { name: 'Health', description: 'The state of the service.' },

@@ -6,7 +6,7 @@ import type { Read } from '../db/database.ts';
 import type { PageRequest } from '../db/expressions.ts';
 import type { Principal } from '../db/visibility.ts';
 import type { AccessTracker } from '../enrichment/access-tracker.ts';
-import { exportRequest, pageOf } from '../exports/export-request.ts';
+import { exportRequest, pageOf, splitOptions } from '../exports/export-request.ts';
 import { CHANGE_CURSOR_HEADER, exportResponses, REFANGED_HEADER } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
@@ -214,20 +214,3 @@ export const exportRoutes: FastifyPluginAsyncTypebox<Pick<Options, 'exporter' | 
     },
   );
 };
-
-type OptionName =
-  | 'csvGuard'
-  | 'style'
-  | 'limit'
-  | 'order'
-  | 'collapse'
-  | 'wildcards'
-  | 'include'
-  | 'group'
-  | 'ids';
-
-/** Returns the options of an export and the other parameters of a query. */
-function splitOptions<Query extends Pick<Static<typeof ExportQuery>, OptionName>>(query: Query) {
-  const { csvGuard, style, limit, order, collapse, wildcards, include, group, ids, ...others } = query;
-  return [{ csvGuard, style, limit, order, collapse, wildcards, include, group, ids }, others] as const;
-}

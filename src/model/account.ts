@@ -47,7 +47,7 @@ export function isEmail(text: string): boolean {
 }
 
 /** The scopes of API keys. */
-export const SCOPES = ['indicators:read', 'actors:read', 'campaigns:read'] as const;
+export const SCOPES = ['indicators:read', 'actors:read', 'campaigns:read', 'feeds:read'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /**

@@ -12,6 +12,7 @@ const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   'indicators:read': 'Indicators: lists, details, context, exports and the MISP feed',
   'actors:read': 'Threat actors, and their Sigma rules',
   'campaigns:read': 'Campaigns, and their Sigma rules',
+  'feeds:read': 'Saved feeds',
 };
 
 const DAY = 86_400;

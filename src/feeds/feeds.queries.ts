@@ -1,0 +1,88 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { Tables } from '../db/tables.ts';
+import { type Feed, formatNamed } from './feed.ts';
+
+function toFeed(row: Selectable<Tables['feed']>): Feed {
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    format: formatNamed(row.format),
+    query: row.query,
+    tlpCeiling: row.tlp_ceiling,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    changedAt: row.changed_at,
+  };
+}
+
+export async function findFeed(db: Db, slug: string): Promise<Feed | undefined> {
+  const row = await db.selectFrom('feed').selectAll().where('slug', '=', slug).executeTakeFirst();
+  return row && toFeed(row);
+}
+
+/** Returns the feed and locks it until the end of the transaction. */
+export async function lockFeed(db: Db, slug: string): Promise<Feed | undefined> {
+  const row = await db.selectFrom('feed').selectAll().where('slug', '=', slug).forUpdate().executeTakeFirst();
+  return row && toFeed(row);
+}
+
+/** Returns all feeds, or those with these ids, by slug. */
+export async function listFeeds(db: Db, ids?: readonly string[]): Promise<Feed[]> {
+  const rows = await db
+    .selectFrom('feed')
+    .selectAll()
+    .$if(ids !== undefined, (query) => query.where(sql<boolean>`id = any(${[...(ids ?? [])]}::uuid[])`))
+    .orderBy('slug')
+    .execute();
+  return rows.map(toFeed);
+}
+
+/** @returns whether it was inserted: no other feed has its slug */
+export async function insertFeed(db: Db, feed: Feed): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('feed')
+    .values({
+      id: feed.id,
+      slug: feed.slug,
+      name: feed.name,
+      description: feed.description,
+      format: feed.format,
+      query: feed.query,
+      tlp_ceiling: feed.tlpCeiling,
+      created_at: feed.createdAt,
+      created_by: feed.createdBy,
+      changed_at: feed.changedAt,
+    })
+    .onConflict((conflict) => conflict.column('slug').doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+export async function updateFeed(db: Db, feed: Feed): Promise<void> {
+  const { name, description, format, query, tlpCeiling, changedAt } = feed;
+  await db
+    .updateTable('feed')
+    .set({ name, description, format, query, tlp_ceiling: tlpCeiling, changed_at: changedAt })
+    .where('id', '=', feed.id)
+    .execute();
+}
+
+export async function deleteFeed(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('feed').where('id', '=', id).execute();
+}
+
+/** Returns the names of the keys that are bound to a feed and can be used. */
+export async function findBoundKeys(db: Db, id: string, now: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('api_key')
+    .select('name')
+    .where(sql<boolean>`${id}::uuid = any(feeds)`)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import { exportFormat } from '../exports/exports.schema.ts';
+import { dateTime, ref, tlp } from '../http/schema.ts';
+
+const Feed = Type.Object(
+  {
+    slug: Type.String({ description: 'The last part of its address.' }),
+    name: Type.String({ description: 'Its name.' }),
+    description: Type.String({ description: 'Its purpose; may be empty.' }),
+    format: exportFormat({ description: 'Its format, unless the request asks for another one.' }),
+    query: Type.String({
+      description: 'Its filters and options, as the query string of GET /api/v1/exports/{format}.',
+    }),
+    tlpCeiling: tlp({ description: 'The most restricted TLP that it has, whoever reads it.' }),
+    changedAt: dateTime({ description: 'When its definition was last changed.' }),
+  },
+  {
+    $id: 'Feed',
+    description: 'A saved feed: an export with a name.',
+    examples: [
+      {
+        slug: 'edge-addresses',
+        name: 'Addresses for the edge firewalls',
+        description: '',
+        format: 'txt',
+        query: 'style=paloalto&types=IPV4,IPV6&minConfidence=70&limit=50000',
+        tlpCeiling: 'GREEN',
+        changedAt: '2026-11-26T08:00:00.000Z',
+      },
+    ],
+  },
+);
+
+export const FeedList = Type.Object(
+  { data: Type.Array(ref(Feed), { description: 'By slug.' }) },
+  {
+    $id: 'FeedList',
+    description: 'The saved feeds.',
+    examples: [{ data: (Feed as { examples?: unknown[] }).examples }],
+  },
+);
+
+export const FEED_SCHEMAS = [Feed, FeedList];
+
+export const FeedParameters = Type.Object({
+  slug: Type.String({ description: 'The slug of the feed.', examples: ['edge-addresses'] }),
+});
+
+export const FeedQuery = Type.Object({
+  format: Type.Optional(
+    exportFormat({
+      description: 'Instead of its own: then only its filters, limit and order apply.',
+      examples: ['csv'],
+    }),
+  ),
+});

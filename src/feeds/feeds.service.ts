@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
+import type { Db } from '../db/database.ts';
+import { exportProblem, type Feed, type FeedDefinition, slugProblem } from './feed.ts';
+import { deleteFeed, findBoundKeys, findFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
+
+/** A feed that there is not, that there is already, or that is in use. */
+class FeedError extends Error {
+  override name = 'FeedError';
+}
+
+/** A definition that is not valid. */
+export class InvalidFeedError extends FeedError {
+  override name = 'InvalidFeedError';
+}
+
+/** @throws {FeedError} for a slug that another feed has; {InvalidFeedError} for a definition that is not valid */
+export async function createFeed(db: Db, definition: FeedDefinition, by: AuditActor): Promise<Feed> {
+  const problem = slugProblem(definition.slug) ?? exportProblem(definition);
+  if (problem !== null) throw new InvalidFeedError(problem);
+  const feed = { ...definition, id: randomUUID(), createdAt: by.now, createdBy: by.who, changedAt: by.now };
+  await db.transaction().execute(async (trx) => {
+    if (!(await insertFeed(trx, feed))) throw new FeedError(`There is a feed ${feed.slug} already.`);
+    const object = { kind: 'feed' as const, id: feed.id };
+    await writeAudit(trx, by, { action: 'feed.create', object, before: null, after: feed, reason: null });
+  });
+  return feed;
+}
+
+/** @throws {FeedError} for a feed that does not exist; {InvalidFeedError} for a definition that is not valid */
+export async function changeFeed(
+  db: Db,
+  slug: string,
+  change: Partial<Omit<FeedDefinition, 'slug'>>,
+  by: AuditActor,
+): Promise<Feed> {
+  return db.transaction().execute(async (trx) => {
+    const before = (await lockFeed(trx, slug)) ?? missing(slug);
+    const after = { ...before, ...change, changedAt: by.now };
+    const problem = exportProblem(after);
+    if (problem !== null) throw new InvalidFeedError(problem);
+    await updateFeed(trx, after);
+    const object = { kind: 'feed' as const, id: after.id };
+    await writeAudit(trx, by, { action: 'feed.change', object, before, after, reason: null });
+    return after;
+  });
+}
+
+/** @throws {FeedError} for a feed that does not exist, or to which usable keys are bound */
+export async function removeFeed(db: Db, slug: string, by: AuditActor): Promise<Feed> {
+  return db.transaction().execute(async (trx) => {
+    const feed = (await lockFeed(trx, slug)) ?? missing(slug);
+    const keys = await findBoundKeys(trx, feed.id, by.now);
+    if (keys.length > 0)
+      throw new FeedError(`API keys are bound to the feed ${slug}; revoke them first: ${keys.join(', ')}.`);
+    await deleteFeed(trx, feed.id);
+    const object = { kind: 'feed' as const, id: feed.id };
+    await writeAudit(trx, by, { action: 'feed.remove', object, before: feed, after: null, reason: null });
+    return feed;
+  });
+}
+
+/** Returns the ids of feeds. @throws {FeedError} for one that does not exist */
+export async function feedIds(db: Db, slugs: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const slug of slugs) ids.push(((await findFeed(db, slug)) ?? missing(slug)).id);
+  return ids;
+}
+
+function missing(slug: string): never {
+  throw new FeedError(`There is no feed ${slug}.`);
+}

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FeedDefinition } from '../../src/feeds/feed.ts';
+import { changeFeed, createFeed, feedIds, removeFeed } from '../../src/feeds/feeds.service.ts';
+import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
+import { addEntry } from '../../src/whitelist/whitelist.service.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+
+/** More than a page and a batch. */
+const COUNT = 600;
+const BY = { who: 'test', now: NOW };
+const EDGE: FeedDefinition = {
+  slug: 'edge',
+  name: 'Edge firewalls',
+  description: '',
+  format: 'txt',
+  query: 'type=DOMAIN&minConfidence=50',
+  tlpCeiling: 'GREEN',
+};
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  beforeEach(async () => {
+    harness = await startHarness(engine);
+    await harness.load([
+      ...Array.from({ length: COUNT }, (_, i) =>
+        indicatorRecord('DOMAIN', `h${i}.evil.com`, { confidence: i % 101 }),
+      ),
+      indicatorRecord('DOMAIN', 'amber.com', { confidence: 100, tlp: 'AMBER' }),
+      indicatorRecord('IPV4', '203.0.113.7', { confidence: 100 }),
+    ]);
+    await createFeed(harness.db, EDGE, BY);
+  });
+  afterEach(() => harness.close());
+
+  const bound = async (...slugs: string[]) => harness.newKey({ feeds: await feedIds(harness.db, slugs) });
+  const read = (path = '/api/v1/feeds/edge', key?: string) => harness.get(path, key ? { key } : {});
+  const lines = (body: string) => body.split('\n').filter((line) => line !== '');
+  const expected = Array.from({ length: COUNT }, (_, i) => i).filter((i) => i % 101 >= 50).length;
+
+  describe('a saved feed', () => {
+    it('is the export of its query, with its file name', async () => {
+      const response = await read();
+      expect(response.statusCode).toBe(200);
+      expect(lines(response.body)).toHaveLength(expected);
+      expect(response.headers['content-disposition']).toBe('attachment; filename="tipline-edge.txt"');
+      const green = await harness.newKey({ tlpCeiling: 'GREEN' });
+      const same = await harness.get(`/api/v1/exports/txt?${EDGE.query}`, { key: green });
+      expect(response.body).toBe(same.body);
+    });
+
+    it('has what the lower one of its TLP ceiling and that of the key shows', async () => {
+      expect((await read()).body).not.toContain('amber.com');
+      await changeFeed(harness.db, 'edge', { tlpCeiling: 'RED' }, BY);
+      expect((await read()).body).toContain('amber.com');
+      expect((await read(undefined, await harness.newKey({ tlpCeiling: 'CLEAR' }))).body).not.toContain(
+        'amber.com',
+      );
+    });
+
+    it('leaves out what is whitelisted at once, and has an entity tag', async () => {
+      const first = await read();
+      const headers = { 'if-none-match': String(first.headers.etag) };
+      expect((await harness.get('/api/v1/feeds/edge', { headers })).statusCode).toBe(304);
+      await addEntry(harness.db, 'h60.evil.com', undefined, { ...BY, reason: 'ours' }, 'RED');
+      const second = await harness.get('/api/v1/feeds/edge', { headers });
+      expect(lines(second.body)).toHaveLength(expected - 1);
+    });
+
+    it.each(FORMAT_NAMES)('is read as %s with its filters, limit and order', async (format) => {
+      await changeFeed(harness.db, 'edge', { query: 'type=DOMAIN&limit=1&order=confidence&style=plain' }, BY);
+      const response = await read(`/api/v1/feeds/edge?format=${format}`);
+      expect(response.statusCode).toBe(200);
+      expect(response.headers['x-total-count']).toBe(String(COUNT));
+      expect(String(response.headers['x-skipped'] ?? response.trailers['x-skipped'])).toContain(
+        `limit=${COUNT - 1}`,
+      );
+    });
+
+    it('is changed at once', async () => {
+      await read();
+      await changeFeed(harness.db, 'edge', { query: 'type=IPV4', format: 'csv' }, BY);
+      expect((await read()).body).toContain('203.0.113.7');
+    });
+
+    it('is 404 if there is none', async () => {
+      expect((await read('/api/v1/feeds/none')).statusCode).toBe(404);
+      await removeFeed(harness.db, 'edge', BY);
+      expect((await read()).statusCode).toBe(404);
+    });
+
+    it.each([
+      ['a slug in capitals', { slug: 'Edge' }, /lower-case/],
+      ['a reserved slug', { slug: 'misp' }, /reserved/],
+      ['a slug that another feed has', {}, /already/],
+      ['a parameter that there is not', { slug: 'b', query: 'typ=IPV4' }, /Unknown query parameter "typ"/],
+      ['a page', { slug: 'b', query: 'page=1' }, /Unknown query parameter "page"/],
+      [
+        'an option of another format',
+        { slug: 'b', query: 'csvGuard=off' },
+        /csvGuard is for format csv only/,
+      ],
+      ['a list of several kinds', { slug: 'b', query: 'style=paloalto' }, /one kind of value/],
+    ])('cannot be made with %s', async (_, change, message) => {
+      await expect(createFeed(harness.db, { ...EDGE, ...change }, BY)).rejects.toThrow(message);
+      await expect(feedIds(harness.db, ['b'])).rejects.toThrow('There is no feed b.');
+    });
+
+    it('is not changed to a query that is not valid', async () => {
+      await expect(changeFeed(harness.db, 'edge', { query: 'x=1' }, BY)).rejects.toThrow(/Unknown/);
+      expect((await read()).statusCode).toBe(200);
+    });
+
+    it('is audited: made, changed and removed', async () => {
+      await changeFeed(harness.db, 'edge', { name: 'Edge' }, BY);
+      await removeFeed(harness.db, 'edge', BY);
+      const rows = await harness.db
+        .selectFrom('audit')
+        .select('action')
+        .where('action', 'like', 'feed.%')
+        .orderBy('id')
+        .execute();
+      expect(rows.map(({ action }) => action)).toEqual(['feed.create', 'feed.change', 'feed.remove']);
+    });
+  });
+
+  describe('a key that is bound to feeds', () => {
+    it('reads these, also as the password of HTTP Basic', async () => {
+      const key = await bound('edge');
+      expect((await read(undefined, key)).statusCode).toBe(200);
+      const basic = { authorization: `Basic ${Buffer.from(`any:${key}`).toString('base64')}` };
+      expect((await harness.get('/api/v1/feeds/edge', { key: null, headers: basic })).statusCode).toBe(200);
+      expect((await read('/api/v1/feeds', key)).json().data).toMatchObject([{ slug: 'edge', format: 'txt' }]);
+    });
+
+    it('opens nothing else, existing or not', async () => {
+      await createFeed(harness.db, { ...EDGE, slug: 'other' }, BY);
+      const key = await bound('edge');
+      const paths = [
+        '/api/v1/indicators',
+        '/api/v1/actors',
+        '/api/v1/exports/csv',
+        '/api/v1/lookup?value=evil.com',
+        '/api/v1/indicators/changes',
+        '/api/v1/feeds/misp/manifest.json',
+        '/api/v1/none',
+        '/api/v1/feeds/edge/none',
+      ];
+      for (const path of paths) {
+        const { statusCode, body } = await read(path, key);
+        expect({ path, statusCode, code: JSON.parse(body).code }).toEqual({
+          path,
+          statusCode: 403,
+          code: 'insufficient_scope',
+        });
+      }
+      const [other, none] = [await read('/api/v1/feeds/other', key), await read('/api/v1/feeds/none', key)];
+      expect([other.statusCode, other.body]).toEqual([403, none.body]);
+      expect(none.statusCode).toBe(403);
+    });
+
+    it('reads nothing once its feed is gone, which it cannot be while the key is usable', async () => {
+      const key = await bound('edge');
+      await expect(removeFeed(harness.db, 'edge', BY)).rejects.toThrow(/revoke them first: test/);
+      await harness.db.deleteFrom('feed').execute();
+      expect((await read(undefined, key)).statusCode).toBe(403);
+      expect((await read('/api/v1/indicators', key)).statusCode).toBe(403);
+    });
+  });
+
+  it('a key without the scope feeds:read reads no feeds; one without scopes reads all', async () => {
+    const key = await harness.newKey({ scopes: ['indicators:read'] });
+    expect((await read(undefined, key)).statusCode).toBe(403);
+    expect((await read(undefined, await harness.newKey({ scopes: ['feeds:read'] }))).statusCode).toBe(200);
+    expect((await read('/api/v1/feeds')).json().data).toHaveLength(1);
+  });
+});

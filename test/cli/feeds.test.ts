@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../support/processes.ts';
+import { type Service, serve } from '../support/service.ts';
+
+describe('tipline feeds, beside a running server on the embedded database', () => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await serve();
+    const input = Array.from({ length: 600 }, (_, i) => `h${i}.evil.com`).join('\n');
+    const args = ['import', '-', '--format', 'text', '--source', 'List', '--confidence', '80'];
+    const imported = await run(args, { env: service.env, input });
+    if (imported.code !== 0) throw new Error(imported.stderr);
+  });
+  afterAll(() => service?.stop());
+
+  const feeds = async (...args: string[]) => run(['feeds', ...args], { env: service.env });
+
+  it('creates a feed, and a key that opens nothing else', async () => {
+    const made = await feeds('create', 'edge', '--format', 'txt', '--query', 'type=DOMAIN&minConfidence=70');
+    expect(made.code).toBe(0);
+    expect(made.stdout).toContain('/api/v1/feeds/edge');
+    expect(made.stdout).toContain('TLP:RED included');
+    const key = await run(['keys', 'create', '--name', 'firewall', '--feed', 'edge', '--json'], {
+      env: service.env,
+    });
+    const { key: secret } = JSON.parse(key.stdout) as { key: string };
+    const response = await service.get('/api/v1/feeds/edge', secret);
+    expect((await response.text()).trim().split('\n')).toHaveLength(600);
+    expect((await service.get('/api/v1/indicators', secret)).status).toBe(403);
+    const { stdout } = await run(['keys', 'list'], { env: service.env });
+    expect(stdout).toMatch(/firewall[^\n]*\n {2}feeds edge · up to TLP:RED/);
+  });
+
+  it('changes what is given, and lists feeds', async () => {
+    await feeds('create', 'other', '--format', 'csv', '--tlp-ceiling', 'green', '--name', 'Other');
+    expect((await feeds('change', 'other', '--query', 'limit=5')).code).toBe(0);
+    const [, other] = JSON.parse((await feeds('list', '--json')).stdout) as object[];
+    expect(other).toMatchObject({
+      slug: 'other',
+      name: 'Other',
+      format: 'csv',
+      query: 'limit=5',
+      tlpCeiling: 'GREEN',
+    });
+    expect((await feeds('list')).stdout).toContain('other  Other\n  csv · limit=5 · up to TLP:GREEN');
+  });
+
+  it('removes a feed', async () => {
+    await feeds('create', 'gone', '--format', 'csv');
+    expect((await feeds('remove', 'gone')).code).toBe(0);
+    expect((await feeds('list', '--json')).stdout).not.toContain('gone');
+  });
+
+  it.each([
+    [['create', 'x'], 2, '--format'],
+    [['create', 'x', '--format', 'csv', '--query', 'typ=URL'], 2, 'Unknown query parameter "typ"'],
+    [['create', 'X', '--format', 'csv'], 2, 'lower-case'],
+    [['create', 'edge', '--format', 'csv'], 1, 'There is a feed edge already.'],
+    [['change', 'none', '--name', 'x'], 1, 'There is no feed none.'],
+    [['remove', 'none'], 1, 'There is no feed none.'],
+  ])('explains %j', async (args, expected, words) => {
+    const { code, stderr } = await feeds(...args);
+    expect(code).toBe(expected);
+    expect(stderr).toContain(words);
+  });
+
+  it('a key cannot have scopes and feeds', async () => {
+    const args = ['keys', 'create', '--name', 'x', '--feed', 'edge', '--scope', 'actors:read'];
+    const { code, stderr } = await run(args, { env: service.env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('leave out --scope');
+  });
+});
