@@ -41,6 +41,7 @@ import {
 } from './exports/exports.schema.ts';
 import { exporter } from './exports/exports.service.ts';
 import type { Spool } from './exports/spool.ts';
+import { feedPageRoutes } from './feeds/feeds.app.routes.ts';
 import { feedRoutes } from './feeds/feeds.routes.ts';
 import { FEED_SCHEMAS } from './feeds/feeds.schema.ts';
 import { dependencyChecks } from './health/deep-check.ts';
@@ -315,6 +316,7 @@ async function registerFeatures(
   });
   await app.register(confidenceRoutes, { db, by: accounts.by });
   await app.register(whitelistRoutes, { db, by: accounts.by });
+  await app.register(feedPageRoutes, { db, by: accounts.by });
   await app.register(auditRoutes, { db });
   await app.register(enrichmentRoutes, { db, by: accounts.by });
   await app.register(sourceRoutes, { db, clock: deps.clock, by: accounts.by });

@@ -47,6 +47,8 @@ export const createKey = operation('POST /app/keys', {
       expiresInSeconds: nullable(Type.Integer({ minimum: 60, maximum: 3650 * DAY_SECONDS })),
       tlpCeiling: stringEnum(TLPS),
       networks: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 100 }),
+      /** Slugs: it opens these and nothing else. Scopes must be empty then. */
+      feeds: Type.Optional(Type.Array(Type.String(), { maxItems: 100, uniqueItems: true })),
     },
     strict,
   ),

@@ -46,7 +46,9 @@ Examples:
 `,
     )
     .action(create);
-  definition(feeds.command('change').description('change a feed; what is not given stays')).action(change);
+  definition(
+    feeds.command('change').description('change a feed; options that are not given stay as they are'),
+  ).action(change);
   feeds.command('list').description('list the feeds').option('--json', 'print a JSON array').action(list);
   feeds
     .command('remove')

@@ -5,7 +5,7 @@ import { exportProblem, type Feed, type FeedDefinition, slugProblem } from './fe
 import { deleteFeed, findBoundKeys, findFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
 
 /** A feed that there is not, that there is already, or that is in use. */
-class FeedError extends Error {
+export class FeedError extends Error {
   override name = 'FeedError';
 }
 

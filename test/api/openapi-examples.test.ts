@@ -2,6 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FeedDefinition } from '../../src/feeds/feed.ts';
+import { createFeed } from '../../src/feeds/feeds.service.ts';
 import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { loadSample } from '../../src/sample/sample.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -72,6 +74,16 @@ function bodiesOf({ requestBody }: Operation) {
   });
 }
 
+/** The one of the examples. */
+const FEED: FeedDefinition = {
+  slug: 'edge-addresses',
+  name: 'Addresses for the edge firewalls',
+  description: '',
+  format: 'txt',
+  query: 'types=IPV4,IPV6&limit=5',
+  tlpCeiling: 'GREEN',
+};
+
 onEveryEngine((engine) => {
   describe('the OpenAPI document', () => {
     let tipline: Harness;
@@ -82,6 +94,7 @@ onEveryEngine((engine) => {
     beforeAll(async () => {
       tipline = await startHarness(engine);
       await loadSample(tipline.db, NOW);
+      await createFeed(tipline.db, FEED, { who: 'test', now: NOW });
       tipline.clock.now = new Date(NOW.getTime() + 1_000);
       document = (await tipline.get('/api/openapi.json', { key: null })).json();
       operations = Object.entries(document.paths).map(([path, item]) =>

@@ -444,6 +444,31 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.waitForURL(/\/indicators\?q=never/);
   });
 
+  it('saves the filters of a list as a feed, and binds a key to it', async () => {
+    opened = await asAnalyst('/indicators?type=DOMAIN');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Save as feed' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Filters and options').inputValue()).toBe('type=DOMAIN');
+    await dialog.getByLabel('Slug').fill('edge-names');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('/api/v1/feeds/edge-names').waitFor();
+    await look(page, 'feeds');
+    await page.getByRole('tab', { name: 'API keys' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await dialog.getByLabel('Name').fill('edge firewall');
+    await dialog.getByRole('combobox', { name: 'Feeds' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('option', { name: 'edge-names' }).click();
+    await page.keyboard.press('Tab');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const made = await page.getByTestId('new-key').innerText();
+    expect((await api('/api/v1/feeds/edge-names', made)).status).toBe(200);
+    expect((await api('/api/v1/indicators', made)).status).toBe(403);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('Feeds: edge-names').waitFor();
+  });
+
   it('looks up a pasted list from the landing page, and exports what is selected', async () => {
     const known = await firstOf('type=DOMAIN&pageSize=1');
     opened = await asAnalyst('/');

@@ -26,6 +26,7 @@ const PAGES: [string, string][] = [
   ['whitelist', '/whitelist'],
   ['audit', '/audit'],
   ['settings-keys', '/settings/keys'],
+  ['settings-feeds', '/settings/feeds'],
   ['settings-profile', '/settings/profile'],
   ['settings-users', '/settings/users'],
 ];

@@ -7,6 +7,7 @@ import type * as enrichments from '../../../src/enrichment/enrichments.schema.ts
 import type * as actors from '../../../src/entities/actors/actors.schema.ts';
 import type * as campaigns from '../../../src/entities/campaigns/campaigns.schema.ts';
 import type * as reports from '../../../src/entities/reports/reports.schema.ts';
+import type * as feeds from '../../../src/feeds/feeds.app.schema.ts';
 import type { Operation } from '../../../src/http/routes.ts';
 import type * as imports from '../../../src/imports/imports.schema.ts';
 import type * as confidence from '../../../src/indicators/confidence/confidence.schema.ts';
@@ -28,6 +29,7 @@ type AppOperation =
   | OperationsIn<typeof catalogues>
   | OperationsIn<typeof confidence>
   | OperationsIn<typeof enrichments>
+  | OperationsIn<typeof feeds>
   | OperationsIn<typeof imports>
   | OperationsIn<typeof indicators>
   | OperationsIn<typeof keys>

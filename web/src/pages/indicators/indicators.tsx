@@ -10,6 +10,7 @@ import { Filters } from './filters.tsx';
 import { IndicatorTable } from './indicator-table.tsx';
 import { LinkFilters } from './link-filters.tsx';
 import { NoResults } from './no-results.tsx';
+import { SaveFeedButton } from './save-feed-button.tsx';
 import { toListQuery } from './search.ts';
 
 const PAGE_SIZES = ['25', '50', '100', '200'];
@@ -26,7 +27,12 @@ export function Indicators() {
     <Page
       title="Indicators"
       about={total === undefined ? list.isPending && 'Loading…' : indicatorCount(total)}
-      actions={<ExportMenu search={search} total={total ?? 0} />}
+      actions={
+        <>
+          <SaveFeedButton search={search} />
+          <ExportMenu search={search} total={total ?? 0} />
+        </>
+      }
     >
       <Filters />
       <LinkFilters />

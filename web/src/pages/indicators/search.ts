@@ -13,3 +13,13 @@ export const activeFilters = (search: SearchParams) =>
 export function toListQuery({ page, pageSize, ...filters }: SearchParams): ListQuery {
   return { ...filters, page: Number(page ?? 1), pageSize: Number(pageSize ?? 50) } as ListQuery;
 }
+
+/** The filters of the pages that the API lacks. */
+const PAGE_FILTERS = ['sourceId', 'reportId', 'createdSince', 'expiresBefore', 'state'];
+
+/** Returns the filters as the query string of an export; null: the API lacks one of them. */
+export function toExportQuery(search: SearchParams): string | null {
+  const names = activeFilters(search);
+  if (names.some((name) => PAGE_FILTERS.includes(name))) return null;
+  return new URLSearchParams(names.map((name) => [name, search[name] ?? ''])).toString();
+}

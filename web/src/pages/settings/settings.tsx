@@ -5,12 +5,14 @@ import type { Role } from '../../../../src/model/account.ts';
 import { hasRole } from '../../../../src/model/account.ts';
 import { useAccount } from '../../client/queries.ts';
 import { Page } from '../../parts/page.tsx';
+import { Feeds } from './feeds/feeds.tsx';
 import { Keys } from './keys/keys.tsx';
 import { Profile } from './profile/profile.tsx';
 import { Users } from './users/users.tsx';
 
 const SECTIONS: { name: string; title: string; requiredRole: Role; content: () => ReactNode }[] = [
   { name: 'keys', title: 'API keys', requiredRole: 'viewer', content: Keys },
+  { name: 'feeds', title: 'Feeds', requiredRole: 'viewer', content: Feeds },
   { name: 'profile', title: 'Profile and sessions', requiredRole: 'viewer', content: Profile },
   { name: 'users', title: 'Users and roles', requiredRole: 'administrator', content: Users },
 ];

@@ -1,7 +1,7 @@
-import { Button, Checkbox, Group, Select, Stack, TagsInput, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, MultiSelect, Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { SCOPES, type Scope } from '../../../../../src/model/account.ts';
 import { TLPS } from '../../../../../src/model/vocabulary.ts';
-import { useAccount, useApiMutation } from '../../../client/queries.ts';
+import { useAccount, useApiMutation, useApiQuery } from '../../../client/queries.ts';
 import { Form, FormError } from '../../../parts/form.tsx';
 import { tlpName, toOptions } from '../../../parts/format.ts';
 import { useFields } from '../../../parts/use-fields.ts';
@@ -38,22 +38,26 @@ export function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
     expiry: String(365 * DAY),
     ceiling: allowedTlps.includes('AMBER') ? 'AMBER' : tlpCeiling,
     networks: [] as string[],
+    feeds: [] as string[],
   });
+  const allFeeds = useApiQuery('GET /app/feeds').data?.data ?? [];
   const create = useApiMutation('POST /app/keys', (created) => {
     onClose();
     onCreated(created);
     return undefined;
   });
-  const { name, scopes, expiry, ceiling, networks } = values;
+  const { name, scopes, expiry, ceiling, networks, feeds } = values;
+  const isBound = feeds.length > 0;
   const submit = () =>
     create.mutate({
       body: {
         name: name.trim(),
         // An empty list would grant every scope, future ones included.
-        scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+        scopes: isBound ? [] : SCOPES.filter((scope) => scopes.includes(scope)),
         expiresInSeconds: expiry === 'never' ? null : Number(expiry),
         tlpCeiling: ceiling,
         networks,
+        feeds,
       },
     });
   return (
@@ -67,10 +71,25 @@ export function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
         {...text('name')}
         data-autofocus
       />
-      <Checkbox.Group label="Scopes" {...choice('scopes')} required>
+      {allFeeds.length > 0 && (
+        <MultiSelect
+          label="Feeds"
+          description="It reads these feeds and nothing else. Empty: what the scopes allow."
+          data={allFeeds.map(({ slug, name: label }) => ({ value: slug, label }))}
+          {...choice('feeds')}
+          clearable
+        />
+      )}
+      <Checkbox.Group label="Scopes" {...choice('scopes')} required={!isBound}>
         <Stack gap="xs" mt="xs">
           {SCOPES.map((scope) => (
-            <Checkbox key={scope} value={scope} label={scope} description={SCOPE_DESCRIPTIONS[scope]} />
+            <Checkbox
+              key={scope}
+              value={scope}
+              label={scope}
+              description={SCOPE_DESCRIPTIONS[scope]}
+              disabled={isBound}
+            />
           ))}
         </Stack>
       </Checkbox.Group>
@@ -94,7 +113,11 @@ export function CreateKeyForm({ onClose, onCreated }: CreateKeyFormProps) {
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
-        <Button type="submit" disabled={name.trim() === '' || scopes.length === 0} loading={create.isPending}>
+        <Button
+          type="submit"
+          disabled={name.trim() === '' || (scopes.length === 0 && !isBound)}
+          loading={create.isPending}
+        >
           Create
         </Button>
       </Group>

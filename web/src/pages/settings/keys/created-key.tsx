@@ -6,20 +6,20 @@ const EXAMPLES: [Scope, string][] = [
   ['indicators:read', '/api/v1/indicators?pageSize=3'],
   ['actors:read', '/api/v1/actors?pageSize=3'],
   ['campaigns:read', '/api/v1/campaigns?pageSize=3'],
+  ['feeds:read', '/api/v1/feeds'],
 ];
 
 interface CreatedKeyProps {
   apiKey: string;
   scopes: Scope[];
+  /** The slugs of the feeds to which it is bound. */
+  feeds: string[];
   onDone(): void;
 }
 
 /** A new API key, which is shown only this once, with an example request. */
-export function CreatedKey({ apiKey, scopes, onDone }: CreatedKeyProps) {
-  const [, path] = EXAMPLES.find(([scope]) => scopes.length === 0 || scopes.includes(scope)) ?? [
-    '',
-    '/api/v1/indicators',
-  ];
+export function CreatedKey({ apiKey, scopes, feeds, onDone }: CreatedKeyProps) {
+  const path = examplePath(scopes, feeds);
   const curl = `curl -sH "Authorization: Bearer ${apiKey}" "${window.location.origin}${path}"`;
   return (
     <Stack>
@@ -43,4 +43,11 @@ export function CreatedKey({ apiKey, scopes, onDone }: CreatedKeyProps) {
       <Alert variant="light">Store keys in a secret manager, not in scripts.</Alert>
     </Stack>
   );
+}
+
+/** Returns a path that the key opens. */
+function examplePath(scopes: Scope[], [feed]: string[]): string {
+  if (feed !== undefined) return `/api/v1/feeds/${feed}`;
+  const example = EXAMPLES.find(([scope]) => scopes.length === 0 || scopes.includes(scope));
+  return example?.[1] ?? '/api/v1/indicators';
 }

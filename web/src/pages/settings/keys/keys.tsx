@@ -58,7 +58,12 @@ export function Keys() {
         withCloseButton={false}
       >
         {created && (
-          <CreatedKey apiKey={created.key} scopes={created.data.scopes} onDone={() => setCreated(null)} />
+          <CreatedKey
+            apiKey={created.key}
+            scopes={created.data.scopes}
+            feeds={created.data.feeds}
+            onDone={() => setCreated(null)}
+          />
         )}
       </Modal>
     </Stack>

@@ -1,0 +1,92 @@
+import { Button, Group, Select, Textarea, TextInput } from '@mantine/core';
+import { TLPS, type Tlp } from '../../../../../src/model/vocabulary.ts';
+import type { ApiBody } from '../../../client/operations.ts';
+import { useAccount, useApiMutation, useApiQuery } from '../../../client/queries.ts';
+import { Form, FormError } from '../../../parts/form.tsx';
+import { tlpName, toOptions } from '../../../parts/format.ts';
+import { useFields } from '../../../parts/use-fields.ts';
+import type { Feed } from './feeds.tsx';
+
+type Definition = ApiBody<'POST /app/feeds'>;
+
+interface FeedFormProps {
+  /** null: a new one. */
+  feed: Feed | null;
+  /** The filters of a new one. */
+  query: string | undefined;
+  onClose(): void;
+}
+
+export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
+  const { tlpCeiling } = useAccount();
+  const allowedTlps = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
+  const formats = useApiQuery('GET /app/catalogues').data?.exportFormats ?? [];
+  const { values, text, choice } = useFields({
+    slug: feed?.slug ?? '',
+    name: feed?.name ?? '',
+    description: feed?.description ?? '',
+    format: (feed?.format ?? 'txt') as string,
+    query: feed?.query ?? query,
+    tlpCeiling: (feed?.tlpCeiling ?? 'GREEN') as Tlp,
+  });
+  const onSuccess = () => {
+    onClose();
+    return feed ? 'Feed changed.' : 'Feed created.';
+  };
+  const create = useApiMutation('POST /app/feeds', onSuccess);
+  const change = useApiMutation('POST /app/feeds/:slug/change', onSuccess);
+  const submit = () => {
+    const { slug, ...definition } = { ...values, name: values.name.trim() || values.slug } as Definition;
+    if (feed) change.mutate({ params: { slug }, body: definition });
+    else create.mutate({ body: { slug, ...definition } });
+  };
+  return (
+    <Form onSubmit={submit}>
+      <FormError error={create.error ?? change.error} />
+      <TextInput
+        label="Slug"
+        description="Last part of its address, such as edge-addresses"
+        required
+        disabled={feed !== null}
+        maxLength={63}
+        {...text('slug')}
+        data-autofocus
+      />
+      <TextInput label="Name" maxLength={200} {...text('name')} />
+      <TextInput label="Description" maxLength={1000} {...text('description')} />
+      <Group grow align="flex-start">
+        <Select
+          label="Format"
+          data={formats.map(({ name, label }) => ({ value: name, label }))}
+          {...choice('format')}
+          allowDeselect={false}
+        />
+        <Select
+          label="TLP ceiling"
+          description="Highest TLP in this feed"
+          data={toOptions(allowedTlps, tlpName)}
+          {...choice('tlpCeiling')}
+          allowDeselect={false}
+        />
+      </Group>
+      <Textarea
+        label="Filters and options"
+        description="As in the URL of an export. Empty: everything."
+        placeholder="style=paloalto&types=IPV4,IPV6&minConfidence=70&limit=50000"
+        value={values.query}
+        onChange={(event) => choice('query').onChange(event.currentTarget.value)}
+        autosize
+        minRows={2}
+        spellCheck={false}
+      />
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" disabled={values.slug === ''} loading={create.isPending || change.isPending}>
+          {feed ? 'Save' : 'Create'}
+        </Button>
+      </Group>
+    </Form>
+  );
+}
