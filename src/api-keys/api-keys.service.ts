@@ -62,7 +62,8 @@ async function insert(
     id: randomUUID(),
     name: wanted.name,
     prefix: secret.prefix,
-    scopes: wanted.scopes,
+    // No scopes would be all of them for a process of an earlier version, which does not know feeds.
+    scopes: wanted.feeds?.length ? ['feeds:read'] : wanted.scopes,
     tlpCeiling: wanted.tlpCeiling,
     networks: wanted.networks,
     expiresAt: wanted.expiresAt,

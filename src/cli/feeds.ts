@@ -90,7 +90,7 @@ async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<v
 }
 
 async function list({ json }: Json): Promise<void> {
-  const feeds = await withDatabase(({ db }) => listFeeds(db));
+  const feeds = await withDatabase(({ db }) => listFeeds(db, 'RED'));
   if (json) return print(JSON.stringify(feeds));
   if (feeds.length === 0)
     return print('There are no feeds. Create one: tipline feeds create SLUG --format FORMAT');

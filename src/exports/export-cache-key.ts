@@ -1,9 +1,20 @@
+import { createHash } from 'node:crypto';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import type { Selection } from './selection.queries.ts';
 
-/** Returns the filters in canonical form. */
-export function queryOf(filters: IndicatorFilters): string {
-  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+/** Returns the filters and the limit in canonical form; of ids, only a digest: it is part of keys and of titles. */
+export function queryOf({ ids, ...filters }: IndicatorFilters, limit?: Selection['limit']): string {
+  const all = {
+    ...filters,
+    ids:
+      ids &&
+      createHash('sha256')
+        .update([...ids].sort().join())
+        .digest('base64url'),
+    limit: limit?.count,
+    order: limit?.order,
+  };
+  const given = Object.entries(all).filter(([, value]) => value !== undefined);
   const texts = given.map(([name, value]): [string, string] => [
     name,
     Array.isArray(value) ? [...value].sort().join(',') : String(value),

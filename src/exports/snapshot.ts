@@ -213,7 +213,7 @@ async function readState(
   format: ExportShape,
 ): Promise<Omit<Snapshot, 'read' | 'copied' | 'close'>> {
   const { reads } = format;
-  const query = queryOf(selection.filters);
+  const query = queryOf(selection.filters, selection.limit);
   const revision = await readRevision(trx);
   const { limit, ...unlimited } = selection;
   const all = await readSummary(trx, unlimited, reads.lastSeen ?? false);

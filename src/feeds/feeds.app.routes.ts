@@ -22,7 +22,7 @@ export async function feedPageRoutes(instance: FastifyInstance, { db, by }: Deps
 
   app.route({
     ...routeOf(operations.listFeeds, 'viewer'),
-    handler: async () => ({ data: (await listFeeds(db)).map(toFeed) }),
+    handler: async ({ principal }) => ({ data: (await listFeeds(db, principal.tlpCeiling)).map(toFeed) }),
   });
 
   app.route({

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 import { type Feed, formatNamed } from './feed.ts';
 
 function toFeed(row: Selectable<Tables['feed']>): Feed {
@@ -29,12 +30,23 @@ export async function lockFeed(db: Db, slug: string): Promise<Feed | undefined> 
   return row && toFeed(row);
 }
 
-/** Returns all feeds, or those with these ids, by slug. */
-export async function listFeeds(db: Db, ids?: readonly string[]): Promise<Feed[]> {
+/** Returns the feeds whose TLP ceiling is not above this one, by slug: their filters may be as restricted as their content. */
+export async function listFeeds(db: Db, tlpCeiling: Tlp): Promise<Feed[]> {
   const rows = await db
     .selectFrom('feed')
     .selectAll()
-    .$if(ids !== undefined, (query) => query.where(sql<boolean>`id = any(${[...(ids ?? [])]}::uuid[])`))
+    .where(sql<boolean>`tlp_ceiling <= ${tlpCeiling}::tlp`)
+    .orderBy('slug')
+    .execute();
+  return rows.map(toFeed);
+}
+
+/** Returns the feeds with these ids, by slug. */
+export async function findFeeds(db: Db, ids: readonly string[]): Promise<Feed[]> {
+  const rows = await db
+    .selectFrom('feed')
+    .selectAll()
+    .where(sql<boolean>`id = any(${[...ids]}::text[]::uuid[])`)
     .orderBy('slug')
     .execute();
   return rows.map(toFeed);
@@ -74,15 +86,14 @@ export async function deleteFeed(db: Db, id: string): Promise<void> {
   await db.deleteFrom('feed').where('id', '=', id).execute();
 }
 
-/** Returns the names of the keys that are bound to a feed and can be used. */
-export async function findBoundKeys(db: Db, id: string, now: Date): Promise<string[]> {
-  const rows = await db
+/** Returns how many keys are bound to a feed and can be used. */
+export async function countBoundKeys(db: Db, id: string, now: Date): Promise<number> {
+  const { n } = await db
     .selectFrom('api_key')
-    .select('name')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
     .where(sql<boolean>`${id}::uuid = any(feeds)`)
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .orderBy('name')
-    .execute();
-  return rows.map(({ name }) => name);
+    .executeTakeFirstOrThrow();
+  return Number(n);
 }

@@ -7,7 +7,7 @@ import { sendExport } from '../exports/send-export.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, KEY_OR_BASIC, NO_CACHE } from '../http/routes.ts';
 import { type Feed, feedExport } from './feed.ts';
-import { findFeed, listFeeds } from './feeds.queries.ts';
+import { findFeed, findFeeds, listFeeds } from './feeds.queries.ts';
 import { FeedList, FeedParameters, FeedQuery } from './feeds.schema.ts';
 
 interface Options {
@@ -26,12 +26,15 @@ export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read
         tags: ['Feeds'],
         summary: 'List saved feeds',
         security: KEY_OR_BASIC,
-        description: 'The saved feeds; for a key that is bound to feeds, these.',
+        description:
+          'The saved feeds up to the TLP ceiling of the key; for a key that is bound to feeds, these.',
         response: apiResponses(FeedList, 'The feeds.', [400]),
       },
     },
-    async ({ boundFeeds = [] }, reply) => {
-      const feeds = await read((db) => listFeeds(db, boundFeeds.length > 0 ? boundFeeds : undefined));
+    async ({ boundFeeds = [], principal }, reply) => {
+      const feeds = await read((db) =>
+        boundFeeds.length > 0 ? findFeeds(db, boundFeeds) : listFeeds(db, principal.tlpCeiling),
+      );
       reply.header('cache-control', NO_CACHE);
       return { data: feeds.map(toFeed) };
     },

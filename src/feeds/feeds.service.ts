@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { exportProblem, type Feed, type FeedDefinition, slugProblem } from './feed.ts';
-import { deleteFeed, findBoundKeys, findFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
+import { countBoundKeys, deleteFeed, findFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
 
 /** A feed that there is not, that there is already, or that is in use. */
 export class FeedError extends Error {
@@ -50,9 +50,8 @@ export async function changeFeed(
 export async function removeFeed(db: Db, slug: string, by: AuditActor): Promise<Feed> {
   return db.transaction().execute(async (trx) => {
     const feed = (await lockFeed(trx, slug)) ?? missing(slug);
-    const keys = await findBoundKeys(trx, feed.id, by.now);
-    if (keys.length > 0)
-      throw new FeedError(`API keys are bound to the feed ${slug}; revoke them first: ${keys.join(', ')}.`);
+    const keys = await countBoundKeys(trx, feed.id, by.now);
+    if (keys > 0) throw new FeedError(`API keys bound to the feed ${slug}: ${keys}. Revoke them first.`);
     await deleteFeed(trx, feed.id);
     const object = { kind: 'feed' as const, id: feed.id };
     await writeAudit(trx, by, { action: 'feed.remove', object, before: feed, after: null, reason: null });

@@ -8,10 +8,12 @@ import type { FilterStore, StoredFilters, StoredLevel } from './listed-values.ts
 interface Header extends Omit<StoredFilters, 'levels'> {
   /** Other code may read values otherwise. */
   code: string;
-  /** Of everything behind the line, in Base64. */
+  /** Of the line without this member, and of everything behind it, in Base64. */
   sha256: string;
   levels: (Omit<StoredLevel, 'words'> & { bytes: number })[];
 }
+
+type Unsigned = Omit<Header, 'sha256'>;
 
 /** Stores filters in a file, which processes with the same database may share: each replaces it as a whole. */
 export function filterFile(path: string): FilterStore {
@@ -26,15 +28,15 @@ export function filterFile(path: string): FilterStore {
     async write({ levels, ...rest }) {
       const next = `${path}.${randomUUID()}`;
       const bodies = levels.map(({ words }) => Buffer.from(words.buffer));
-      const header: Header = {
+      const header: Unsigned = {
         ...rest,
         code: codeDigest(),
-        sha256: sha256(bodies),
         levels: levels.map(({ words, ...level }) => ({ ...level, bytes: words.byteLength })),
       };
+      const line: Header = { ...header, sha256: digestOf(header, bodies) };
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       try {
-        await writeFile(next, [`${JSON.stringify(header)}\n`, ...bodies], { mode: 0o600 });
+        await writeFile(next, [`${JSON.stringify(line)}\n`, ...bodies], { mode: 0o600 });
         await rename(next, path);
       } finally {
         await rm(next, { force: true });
@@ -48,7 +50,9 @@ function parse(content: Buffer): StoredFilters | null {
   const end = content.indexOf('\n');
   const body = content.subarray(end + 1);
   const header = headerOf(content.subarray(0, end).toString());
-  if (header?.code !== codeDigest() || header.sha256 !== sha256([body])) return null;
+  if (header?.code !== codeDigest()) return null;
+  const { sha256, ...unsigned } = header;
+  if (sha256 !== digestOf(unsigned, [body])) return null;
   const { point, expiredBy } = header;
   let at = 0;
   const levels = header.levels.map(({ bytes, ...level }) => {
@@ -68,8 +72,8 @@ function headerOf(line: string): Header | null {
   }
 }
 
-function sha256(parts: readonly Buffer[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
+function digestOf(header: Unsigned, bodies: readonly Buffer[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(header));
+  for (const body of bodies) hash.update(body);
   return hash.digest('base64');
 }

@@ -148,7 +148,11 @@ export function openListedValues(
       return;
     }
     const made = await readAll(db, everything(), limits, () => isClosed);
-    if (!made || !(await catchUp(made))) return;
+    if (!made) return;
+    if (!(await catchUp(made))) {
+      if (!isClosed) throw new Error('the values changed too much while the filters were made');
+      return;
+    }
     state = made;
     await save(made);
   };

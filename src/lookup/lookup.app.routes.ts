@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Db } from '../db/database.ts';
@@ -13,7 +14,7 @@ import { readValue, visitAnyType } from './candidates.ts';
 import { lookUpText, MAX_TEXT } from './lookup.app.schema.ts';
 import { MAX_BULK_VALUES } from './lookup.schema.ts';
 import { confidenceOf, type LookedUp, type LookupSource, lookUp } from './lookup.service.ts';
-import { textValues } from './text-values.ts';
+import { type TextValue, textValues } from './text-values.ts';
 
 interface Deps {
   db: Db;
@@ -33,30 +34,43 @@ export async function lookupPageRoutes(instance: FastifyInstance, { db, listed }
     bodyLimit: 4 * MAX_TEXT,
     handler: async (request) => {
       const { principal, account } = request;
-      const values = await textValues(request.body.text);
-      const asked = values.slice(0, MAX_BULK_VALUES);
-      const results: LookedUp[] = [];
+      const { asked, omitted } = withinLimit(await textValues(request.body.text));
+      const showsHidden = hasRole(account.role, 'analyst');
+      const data: ReturnType<typeof toResult>[] = [];
       for (let start = 0; start < asked.length; start += BATCH) {
-        const batch = asked.slice(start, start + BATCH).map((value) => value.asked);
-        results.push(...(await lookUp(source, principal, batch, { related: true })));
+        const batch = asked.slice(start, start + BATCH);
+        const texts = batch.map((value) => value.asked);
+        const results = await lookUp(source, principal, texts, { related: true });
+        const hidden = showsHidden ? await hiddenAmong(db, principal, results) : NOTHING_HIDDEN;
+        const found = results.map((result) => toResult(result, hidden.get(result.asked) ?? null));
+        await setImmediate();
+        data.push(...found.filter(({ state }, index) => state !== 'unknown' || !batch[index]?.isLine));
       }
-      const hidden = hasRole(account.role, 'analyst') ? await hiddenAmong(db, principal, results) : new Map();
-      const data = results
-        .map((result) => toResult(result, hidden))
-        .filter(({ state }, index) => state !== 'unknown' || !asked[index]?.isLine);
-      return { data, omitted: values.length - asked.length };
+      return { data, omitted };
     },
   });
 }
 
-/** Returns the hidden indicators of values that are not known by themselves, by their ids. */
-async function hiddenAmong(db: Db, principal: Principal, results: readonly LookedUp[]) {
-  const ids = results.flatMap((result) => (isExact(result) ? [] : idsOf(result.asked)));
-  const found = new Map<string, HiddenIndicator>();
-  for (let start = 0; start < ids.length; start += BATCH)
-    for (const row of await findHidden(db, principal, ids.slice(start, start + BATCH)))
-      found.set(row.id, row);
-  return found;
+const NOTHING_HIDDEN: ReadonlyMap<string, HiddenIndicator> = new Map();
+
+/** Returns the first values, in their order, and how many others there are. Whole lines do not count among them. */
+function withinLimit(values: readonly TextValue[]): { asked: TextValue[]; omitted: number } {
+  const counts = { values: 0, lines: 0 };
+  const asked = values.filter(({ isLine }) => ++counts[isLine ? 'lines' : 'values'] <= MAX_BULK_VALUES);
+  return { asked, omitted: Math.max(0, counts.values - MAX_BULK_VALUES) };
+}
+
+/** Returns the hidden indicators of values that are not known by themselves, by the values as they were asked for. */
+async function hiddenAmong(
+  db: Db,
+  principal: Principal,
+  results: readonly LookedUp[],
+): Promise<Map<string, HiddenIndicator>> {
+  const askedById = new Map<string, string>();
+  for (const result of results)
+    if (!isExact(result)) for (const id of idsOf(result.asked)) askedById.set(id, result.asked);
+  const found = await findHidden(db, principal, [...askedById.keys()]);
+  return new Map(found.map((row) => [askedById.get(row.id) ?? '', row]));
 }
 
 const isExact = ({ matches }: LookedUp) => matches.some(({ relation }) => relation === 'exact');
@@ -70,13 +84,7 @@ function idsOf(text: string): string[] {
   return ids;
 }
 
-function toResult(result: LookedUp, hiddenById: ReadonlyMap<string, HiddenIndicator>) {
-  const { asked, read, matches } = result;
-  const hidden = isExact(result)
-    ? null
-    : (idsOf(asked)
-        .map((id) => hiddenById.get(id))
-        .find((one) => one !== undefined) ?? null);
+function toResult({ asked, read, matches }: LookedUp, hidden: HiddenIndicator | null) {
   const { type, value } = hidden ?? ('type' in read ? read : { type: null, value: asked });
   const confidence = confidenceOf(matches);
   return {

@@ -15,6 +15,9 @@ import { MAX_FILES } from '../model/statement.ts';
  */
 export const MAX_SAME_FILE = 20;
 
+/** The maximum number of statements about one file that are read. Sources that state more hashes of a file are wrong. */
+const MAX_CLAIMS = 1_000;
+
 /**
  * Returns the visible indicators that a source says are hashes of the same file as a hash, by the id of that hash: SHA-256
  * first, then SHA-1 and MD5, each by id. The statements about both must be visible.
@@ -43,8 +46,8 @@ export async function findSameFile(
     ), member as materialized (
       select claimed.file, hash.id, hash.type from (select distinct file from asked) as claimed, lateral (
         select found.id, found.type
-        from (select distinct said.indicator_id as id from indicator_source as said
-          where said.files @> array[claimed.file] and ${saidVisible}) as claim,
+        from (select distinct each.id from (select said.indicator_id as id from indicator_source as said
+          where said.files @> array[claimed.file] and ${saidVisible} limit ${MAX_CLAIMS}) as each) as claim,
         lateral (select indicator.id, indicator.type from indicator where indicator.id = claim.id and ${wanted} limit 1) as found
         order by found.type desc, found.id limit ${MAX_SAME_FILE + 1}) as hash
     ), chosen as (

@@ -9,8 +9,8 @@ export interface TextValue {
   isLine: boolean;
 }
 
-/** Lines that are read before other requests get their turn. */
-const LINES_AT_ONCE = 200;
+/** Characters that are read before other requests get their turn. */
+const READ_AT_ONCE = 20_000;
 
 /**
  * Returns the values in a text, each once, in their order. A line is one value, plain or defanged, or prose with
@@ -23,8 +23,13 @@ export async function textValues(text: string): Promise<TextValue[]> {
     const key = 'unreadable' in read ? asked : `${read.type} ${read.normalized}`;
     if (!found.has(key)) found.set(key, { asked, isLine });
   };
-  for (const [index, whole] of text.split(/\r?\n/).entries()) {
-    if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) await setImmediate();
+  let read = 0;
+  for (const whole of text.split(/\r?\n/)) {
+    read += whole.length + 1;
+    if (read > READ_AT_ONCE) {
+      await setImmediate();
+      read = 0;
+    }
     const line = whole.trim();
     if (line === '') continue;
     const isValue = 'type' in readValue(line);

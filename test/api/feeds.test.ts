@@ -161,11 +161,21 @@ onEveryEngine((engine) => {
 
     it('reads nothing once its feed is gone, which it cannot be while the key is usable', async () => {
       const key = await bound('edge');
-      await expect(removeFeed(harness.db, 'edge', BY)).rejects.toThrow(/revoke them first: test/);
+      await expect(removeFeed(harness.db, 'edge', BY)).rejects.toThrow(
+        'API keys bound to the feed edge: 1. Revoke them first.',
+      );
       await harness.db.deleteFrom('feed').execute();
       expect((await read(undefined, key)).statusCode).toBe(403);
       expect((await read('/api/v1/indicators', key)).statusCode).toBe(403);
     });
+  });
+
+  it('a list has no feeds above the TLP ceiling of the key', async () => {
+    await createFeed(harness.db, { ...EDGE, slug: 'secret', query: 'tag=secret', tlpCeiling: 'RED' }, BY);
+    const slugs = async (key?: string) =>
+      (await read('/api/v1/feeds', key)).json().data.map(({ slug }: { slug: string }) => slug);
+    expect(await slugs()).toEqual(['edge', 'secret']);
+    expect(await slugs(await harness.newKey({ tlpCeiling: 'AMBER' }))).toEqual(['edge']);
   });
 
   it('a key without the scope feeds:read reads no feeds; one without scopes reads all', async () => {

@@ -75,7 +75,7 @@ onEveryEngine((engine) => {
   describe('a key in the application', () => {
     it('is bound to feeds, and then listed with them', async () => {
       const { key, data } = await send('/app/keys', { ...KEY, feeds: ['edge'] });
-      expect(data).toMatchObject({ scopes: [], feeds: ['edge'] });
+      expect(data).toMatchObject({ scopes: ['feeds:read'], feeds: ['edge'] });
       expect((await tipline.get('/api/v1/feeds/edge', { key })).body).toBe('evil.com\n');
       expect((await tipline.get('/api/v1/indicators', { key })).statusCode).toBe(403);
       expect((await analyst.send('GET', '/app/keys')).json().data).toMatchObject([{ feeds: ['edge'] }]);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FORMAT_NAMES } from '../../src/formats/catalogue.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { addEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
@@ -64,6 +65,12 @@ onEveryEngine((engine) => {
         'known evil-setup.exe',
         'unknown other-setup.exe',
       ]);
+    });
+
+    it('does not count lines of prose against the limit of values', async () => {
+      const text = Array.from({ length: 6_000 }, (_, i) => `line ${i} has h${i}.evil.com`).join('\n');
+      const { data, omitted } = (await viewer.send('POST', '/app/lookup', { text })).json();
+      expect([data.length, omitted]).toEqual([6_000, 0]);
     });
 
     it('has more values than a batch, up to a limit', async () => {
@@ -136,11 +143,12 @@ onEveryEngine((engine) => {
       expect(response.body).toContain('evil.com');
     });
 
-    it('contains more than a page', async () => {
+    it.each(FORMAT_NAMES)('contains more than a page as %s', async (format) => {
       const names = Array.from({ length: 600 }, (_, i) => `n${i}.evil.com`);
       await tipline.load(names.map((name) => indicatorRecord('DOMAIN', name)));
-      const response = await exported({ ids: ids(...names), format: 'txt' });
-      expect(response.body.trim().split('\n')).toHaveLength(600);
+      const response = await exported({ ids: ids(...names), format });
+      expect([response.statusCode, response.headers['x-total-count']]).toEqual([200, '600']);
+      for (const name of [names[0], names[599]]) expect(response.body).toContain(name);
     });
 
     it.each([

@@ -15,6 +15,8 @@ type Format = ApiBody<'POST /app/indicators/export'>['format'];
 
 /** Indicators that are sent to providers at once; each waits for the quota of its providers. */
 const MAX_ENRICHED = 200;
+/** The server exports no more selected indicators at once. */
+const MAX_EXPORTED = 10_000;
 
 interface LookupActionsProps {
   results: LookupResult[];
@@ -45,7 +47,8 @@ export function LookupActions({ results, isSelection, isShared }: LookupActionsP
             variant="default"
             size="xs"
             leftSection={<IconDownload size={14} />}
-            disabled={ids.length === 0}
+            disabled={ids.length === 0 || ids.length > MAX_EXPORTED}
+            title={ids.length > MAX_EXPORTED ? 'Select fewer: at most 10,000 indicators at once' : undefined}
             loading={exported.isPending}
           >
             Export

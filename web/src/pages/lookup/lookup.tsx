@@ -14,6 +14,9 @@ export function Lookup() {
   const query = useQuery({
     ...apiQueryOptions('POST /app/lookup', { body: { text } }),
     enabled: text.trim() !== '',
+    // Thousands of values are not looked up again each time that the window gets the focus.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
   });
   return (
     <Page title="Look up values">

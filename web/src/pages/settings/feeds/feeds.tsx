@@ -1,5 +1,5 @@
 import { Button, Code, Group, Modal, Stack, Table, Text } from '@mantine/core';
-import { useLocation } from '@tanstack/react-router';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ApiItem } from '../../../client/operations.ts';
 import { useApiQuery, useHasRole } from '../../../client/queries.ts';
@@ -21,6 +21,13 @@ export function Feeds() {
   const isAnalyst = useHasRole('analyst');
   const { feedQuery } = useLocation().state;
   const [editing, setEditing] = useState<Feed | 'new' | null>(feedQuery === undefined ? null : 'new');
+  const navigate = useNavigate();
+  const close = () => {
+    setEditing(null);
+    // The filters are for one new feed only.
+    if (feedQuery !== undefined)
+      void navigate({ to: '/settings/$section', params: { section: 'feeds' }, state: {}, replace: true });
+  };
   return (
     <Stack>
       <Group justify="space-between">
@@ -81,17 +88,11 @@ export function Feeds() {
       </QueryList>
       <Modal
         opened={editing !== null}
-        onClose={() => setEditing(null)}
+        onClose={close}
         title={editing === 'new' ? 'Create feed' : 'Edit feed'}
         size="lg"
       >
-        {editing && (
-          <FeedForm
-            feed={editing === 'new' ? null : editing}
-            query={feedQuery}
-            onClose={() => setEditing(null)}
-          />
-        )}
+        {editing && <FeedForm feed={editing === 'new' ? null : editing} query={feedQuery} onClose={close} />}
       </Modal>
     </Stack>
   );
