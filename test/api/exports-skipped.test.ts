@@ -38,11 +38,13 @@ onEveryEngine((engine) => {
     return { body: await text(response), headers: response.headers, trailers: response.trailers };
   };
 
-  it('an export tells in a trailer what it leaves out, and in a header once it is complete', async () => {
+  it('an export reports what it leaves out in a trailer while it is written, and in a header once it is complete', async () => {
     const first = await send(`${LIST}minConfidence=1`);
-    expect(first.headers).toMatchObject({ 'x-total-count': '641', trailer: 'x-skipped' });
-    expect(first.headers).not.toHaveProperty('x-skipped');
-    expect(first.trailers).toEqual({ 'x-skipped': SKIPPED });
+    expect(first.headers).toHaveProperty('x-total-count', '641');
+    // The first request may find it complete (test/exports/send-export.test.ts).
+    const reported = 'trailer' in first.headers ? first.trailers : first.headers;
+    expect(reported).toHaveProperty('x-skipped', SKIPPED);
+    expect('x-skipped' in first.headers && 'x-skipped' in first.trailers).toBe(false);
     const second = await send(`${LIST}minConfidence=1`);
     expect(second.headers).toMatchObject({ 'x-total-count': '641', 'x-skipped': SKIPPED });
     expect(second.trailers).toEqual({});

@@ -19,8 +19,8 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** The response with an export that is complete or dropped at the moment when the cursor is computed. */
-async function sent(atCursor: 'complete' | 'dropped') {
+/** The response with an export that is complete or dropped when its cursor is computed, or complete only later. */
+async function sent(atCursor: 'complete' | 'dropped' | 'incomplete') {
   const spool = openSpool(temporaryDirectory(), 1024 * 1024);
   let isWritten = false;
   let cursors = 0;
@@ -49,13 +49,15 @@ async function sent(atCursor: 'complete' | 'dropped') {
   const feed = {
     async cursorAfter() {
       if (atCursor === 'dropped' && cursors === 0) spool.drop(body);
-      finish();
-      if (!body.failed) await text(body.file('identity').copy());
+      if (atCursor !== 'incomplete') finish();
+      if (atCursor === 'complete') await text(body.file('identity').copy());
       return `cursor ${cursors++}`;
     },
   };
   const app = fastify();
   app.register(accepts);
+  // The headers are written by then.
+  if (atCursor === 'incomplete') app.addHook('onSend', async () => void setImmediate(() => finish()));
   app.get('/export', (request, reply) => sendExport(request, reply, exporter, WANTED, feed));
   closing.push(
     () => app.close(),
@@ -72,6 +74,14 @@ it('an export that is complete before its headers are sent has a length and no t
   expect(response.headers.get('transfer-encoding')).toBeNull();
   expect(response.headers.get('trailer')).toBeNull();
   expect(response.headers.get('x-skipped')).toBe('3;length=3');
+});
+
+it('an export that is incomplete when its headers are sent has a trailer and no length', async () => {
+  const response = await sent('incomplete');
+  expect(await response.text()).toBe(CONTENT);
+  expect(response.headers.get('content-length')).toBeNull();
+  expect(response.headers.get('trailer')).toBe('x-skipped');
+  expect(response.headers.get('x-skipped')).toBeNull();
 });
 
 it('an export that is dropped before its headers are sent is prepared again', async () => {
