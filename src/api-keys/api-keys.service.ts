@@ -62,7 +62,7 @@ async function insert(
     id: randomUUID(),
     name: wanted.name,
     prefix: secret.prefix,
-    // No scopes would be all of them for a process of an earlier version, which does not know feeds.
+    // For a process of an earlier version, which has no feeds, a key without scopes would open everything.
     scopes: wanted.feeds?.length ? ['feeds:read'] : wanted.scopes,
     tlpCeiling: wanted.tlpCeiling,
     networks: wanted.networks,
