@@ -12,5 +12,5 @@ create table feed (
   changed_at timestamptz not null
 );
 
--- The feeds to which a key is bound: it opens these and nothing else. Empty: it opens what its scopes say.
+-- The feeds to which a key is bound: it can read these and nothing else. Empty: it can read what its scopes allow.
 alter table api_key add column feeds uuid[] not null default '{}';

@@ -45,14 +45,14 @@ export async function apiKeyRoutes(
   app.route({
     ...routeOf(operations.createKey, 'analyst'),
     handler: async (request) => {
-      const { expiresInSeconds, feeds: slugs = [], ...wanted } = request.body;
-      const feeds = await feedIds(slugs, wanted.scopes);
+      const { expiresInSeconds, ...wanted } = request.body;
       refuseWiderCeiling(wanted.tlpCeiling, request.account.tlpCeiling);
       refuseOddNetworks(wanted.networks);
       const who = by(request);
       const expiresAt =
         expiresInSeconds === null ? null : new Date(who.now.getTime() + expiresInSeconds * 1000);
-      const { key, record } = await createKey(db, { ...wanted, feeds, expiresAt }, who, request.account.id);
+      const created = createKey(db, { ...wanted, expiresAt }, who, request.account.id);
+      const { key, record } = await created.catch(asInvalid);
       return { key, data: shown(record, await readNames(db)) };
     },
   });
@@ -75,21 +75,6 @@ export async function apiKeyRoutes(
       return { data: shown(await revoke(db, id, by(request)), await readNames(db)) };
     },
   });
-
-  /**
-   * Returns the ids of feeds.
-   * @throws {ApiError} 400 for one that does not exist, or scopes beside them
-   */
-  async function feedIds(slugs: readonly string[], scopes: readonly string[]): Promise<string[]> {
-    if (slugs.length > 0 && scopes.length > 0)
-      throw new ApiError('invalid_parameter', 'scopes: a key that is bound to feeds has none of its own.');
-    const bySlug = new Map([...(await findFeedSlugs(db))].map(([id, slug]) => [slug, id]));
-    return slugs.map((slug) => {
-      const id = bySlug.get(slug);
-      if (id === undefined) throw new ApiError('invalid_parameter', `feeds: there is no feed ${slug}.`);
-      return id;
-    });
-  }
 
   /**
    * Returns the key of the request. A key of another owner answers like a missing one.
@@ -136,6 +121,10 @@ function refuseOddNetworks(networks: readonly string[]): void {
   for (const network of networks)
     if (!isNetwork(network))
       throw new ApiError('invalid_parameter', `networks: "${network}" is neither a network nor an address.`);
+}
+
+function asInvalid(error: unknown): never {
+  throw error instanceof KeyError ? new ApiError('invalid_parameter', error.message) : error;
 }
 
 function asConflict(error: unknown): never {

@@ -14,7 +14,7 @@ const Key = Type.Object({
   prefix: Type.String(),
   /** Empty: every scope. */
   scopes: Type.Array(stringEnum(SCOPES)),
-  /** The slugs of the feeds to which it is bound, `removed` for one that is gone; empty: it opens what its scopes say. */
+  /** The slugs of the feeds to which it is bound, `removed` for one that is gone; empty: it can read what its scopes allow. */
   feeds: Type.Array(Type.String()),
   tlpCeiling: stringEnum(TLPS),
   /** Empty: from anywhere. */
@@ -47,7 +47,7 @@ export const createKey = operation('POST /app/keys', {
       expiresInSeconds: nullable(Type.Integer({ minimum: 60, maximum: 3650 * DAY_SECONDS })),
       tlpCeiling: stringEnum(TLPS),
       networks: Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { maxItems: 100 }),
-      /** Slugs: it opens these and nothing else. Scopes must be empty then. */
+      /** Slugs: it can read these and nothing else. Scopes must be empty then. */
       feeds: Type.Optional(Type.Array(Type.String(), { maxItems: 100, uniqueItems: true })),
     },
     strict,

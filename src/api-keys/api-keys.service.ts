@@ -11,6 +11,7 @@ import {
   claimDailyWarning,
   endKeyBy,
   findExpiringKeys,
+  findFeedSlugs,
   findKey,
   insertKey,
   listKeys,
@@ -23,7 +24,7 @@ export interface NewKey {
   tlpCeiling: Tlp;
   networks: string[];
   expiresAt: Date | null;
-  /** Ids; see `ApiKey`. */
+  /** Slugs of the feeds to which it is bound; then it has no other scopes. */
   feeds?: string[];
 }
 
@@ -37,7 +38,10 @@ export class KeyError extends Error {
   override name = 'KeyError';
 }
 
-/** @param ownerId id of the account that creates the key; null: a command does */
+/**
+ * @param ownerId id of the account that creates the key; null: a command does
+ * @throws {KeyError} for a feed that does not exist, or scopes beside feeds
+ */
 export async function createKey(
   db: Db,
   wanted: NewKey,
@@ -45,15 +49,28 @@ export async function createKey(
   ownerId: string | null = null,
 ): Promise<CreatedKey> {
   return db.transaction().execute(async (trx) => {
-    const created = await insert(trx, wanted, by, ownerId);
+    const feeds = await feedIds(trx, wanted);
+    const created = await insert(trx, { ...wanted, feeds }, by, ownerId);
     await audit(trx, 'key.create', created.record, null, by);
     return created;
   });
 }
 
+async function feedIds(trx: Transaction<Tables>, { feeds = [], scopes }: NewKey): Promise<string[]> {
+  if (feeds.length === 0) return [];
+  if (scopes.length > 0) throw new KeyError('A key that is bound to feeds has no other scopes.');
+  const idsBySlug = new Map([...(await findFeedSlugs(trx))].map(([id, slug]) => [slug, id]));
+  return feeds.map((slug) => {
+    const id = idsBySlug.get(slug);
+    if (id === undefined) throw new KeyError(`There is no feed ${slug}.`);
+    return id;
+  });
+}
+
+/** @param wanted its feeds by their ids */
 async function insert(
   trx: Transaction<Tables>,
-  wanted: NewKey,
+  wanted: Required<NewKey>,
   by: AuditActor,
   ownerId: string | null,
 ): Promise<CreatedKey> {
@@ -63,14 +80,14 @@ async function insert(
     name: wanted.name,
     prefix: secret.prefix,
     // For a process of an earlier version, which has no feeds, a key without scopes would open everything.
-    scopes: wanted.feeds?.length ? ['feeds:read'] : wanted.scopes,
+    scopes: wanted.feeds.length > 0 ? ['feeds:read'] : wanted.scopes,
     tlpCeiling: wanted.tlpCeiling,
     networks: wanted.networks,
     expiresAt: wanted.expiresAt,
     createdAt: by.now,
     revokedAt: null,
     lastUsedAt: null,
-    feeds: wanted.feeds ?? [],
+    feeds: wanted.feeds,
     ownerId,
   };
   await insertKey(trx, record, secret.hash);

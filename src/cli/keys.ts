@@ -3,12 +3,11 @@ import { Command, Option } from 'commander';
 import { findFeedSlugs, listKeys } from '../api-keys/api-keys.queries.ts';
 import { type CreatedKey, createKey, revoke, rotate } from '../api-keys/api-keys.service.ts';
 import { MAX_STALE_MS } from '../db/revision/watch.ts';
-import { feedIds } from '../feeds/feeds.service.ts';
 import { SCOPES, type Scope } from '../model/account.ts';
 import { type ApiKey, isUsable } from '../model/api-key.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor, print, withDatabase } from './dependencies.ts';
-import { duration, label, networks, oneOf, repeated, scopes, UsageError } from './options.ts';
+import { duration, label, networks, oneOf, repeated, scopes } from './options.ts';
 
 interface Json {
   json?: boolean;
@@ -33,7 +32,11 @@ export function keysCommand(): Command {
     .option('--expires <duration>', 'lifetime, such as 90d (default: until revoked)', duration)
     .option('--tlp-ceiling <tlp>', `highest TLP it can read: ${TLPS.join(', ')}`, oneOf(TLPS))
     .option('--network <cidr>', 'network it may be used from, repeatable (default: any)', networks)
-    .option('--feed <slug>', 'feed that it reads, repeatable; then it opens nothing else', repeated)
+    .addOption(
+      new Option('--feed <slug>', 'feed that it can read, repeatable; then it can read nothing else')
+        .argParser(repeated)
+        .conflicts('scope'),
+    )
     .option('--json', 'print one JSON object')
     .action(create);
   keys
@@ -63,8 +66,6 @@ export function keysCommand(): Command {
 
 async function create(options: CreateOptions) {
   const { name, scope = [], expires, tlpCeiling, network = [], feed = [], json } = options;
-  if (feed.length > 0 && scope.length > 0)
-    throw new UsageError('A key with --feed opens these feeds and nothing else: leave out --scope.');
   const now = new Date();
   const wanted = {
     name,
@@ -72,11 +73,9 @@ async function create(options: CreateOptions) {
     tlpCeiling: tlpCeiling ?? ('RED' as const),
     networks: network,
     expiresAt: expires ? new Date(now.getTime() + expires * 1000) : null,
+    feeds: feed,
   };
-  const created = await withDatabase(async ({ db }) => {
-    const feeds = await feedIds(db, feed);
-    return createKey(db, { ...wanted, feeds }, cliActor(now));
-  });
+  const created = await withDatabase(({ db }) => createKey(db, wanted, cliActor(now)));
   if (json) return showOnce(created, JSON.stringify(asJson(created.record, now, created.key)));
   await showOnce(created, createdLines(created));
   if (tlpCeiling === undefined) print('Without --tlp-ceiling it may read everything, TLP:RED included.');
@@ -108,7 +107,7 @@ async function list({ json }: Json) {
   for (const key of all) {
     print(`${key.id}  ${key.name}  (${key.prefix}…)  ${stateOf(key, now)}`);
     print(
-      `  ${opensOf(key, slugs)} · up to TLP:${key.tlpCeiling} · from ${key.networks.join(' ') || 'anywhere'}`,
+      `  ${accessOf(key, slugs)} · up to TLP:${key.tlpCeiling} · from ${key.networks.join(' ') || 'anywhere'}`,
     );
     print(
       `  created ${day(key.createdAt)} · expires ${day(key.expiresAt)} · last used ${day(key.lastUsedAt)}`,
@@ -116,7 +115,7 @@ async function list({ json }: Json) {
   }
 }
 
-function opensOf({ scopes: own, feeds }: ApiKey, slugs: ReadonlyMap<string, string>): string {
+function accessOf({ scopes: own, feeds }: ApiKey, slugs: ReadonlyMap<string, string>): string {
   if (feeds.length === 0) return `scopes ${own.join(' ') || 'all'}`;
   return `feeds ${feeds.map((id) => slugs.get(id) ?? 'removed').join(' ')}`;
 }

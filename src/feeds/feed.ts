@@ -29,7 +29,7 @@ export interface FeedDefinition {
   format: FormatName;
   /** Filters and options, as the query string of `GET /api/v1/exports/{format}`. */
   query: string;
-  /** The most restricted TLP that it has, whoever reads it. */
+  /** The most restricted TLP in it, for all readers. */
   tlpCeiling: Tlp;
 }
 

@@ -15,7 +15,7 @@ interface Options {
   exporter: Exporter;
 }
 
-/** Routes of saved feeds. A key that is bound to feeds opens these and no others. */
+/** Routes of saved feeds. A key that is bound to feeds can read these and nothing else. */
 export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read, exporter }) => {
   app.get(
     '/api/v1/feeds',

@@ -11,7 +11,7 @@ const Feed = Type.Object(
     query: Type.String({
       description: 'Its filters and options, as the query string of GET /api/v1/exports/{format}.',
     }),
-    tlpCeiling: tlp({ description: 'The most restricted TLP that it has, whoever reads it.' }),
+    tlpCeiling: tlp({ description: 'The most restricted TLP in it, for all readers.' }),
     changedAt: dateTime({ description: 'When its definition was last changed.' }),
   },
   {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
 import { exportProblem, type Feed, type FeedDefinition, slugProblem } from './feed.ts';
-import { countBoundKeys, deleteFeed, findFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
+import { countBoundKeys, deleteFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
 
 /** A feed that there is not, that there is already, or that is in use. */
 export class FeedError extends Error {
@@ -57,13 +57,6 @@ export async function removeFeed(db: Db, slug: string, by: AuditActor): Promise<
     await writeAudit(trx, by, { action: 'feed.remove', object, before: feed, after: null, reason: null });
     return feed;
   });
-}
-
-/** Returns the ids of feeds. @throws {FeedError} for one that does not exist */
-export async function feedIds(db: Db, slugs: readonly string[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (const slug of slugs) ids.push(((await findFeed(db, slug)) ?? missing(slug)).id);
-  return ids;
 }
 
 function missing(slug: string): never {

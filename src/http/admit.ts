@@ -87,7 +87,7 @@ export function authenticator(options: KeyAuthenticationOptions) {
 function requireScope({ scopes, feeds }: ApiKey, access: RouteAccess): void {
   if (feeds.length > 0) {
     if (access === 'feeds:read') return;
-    throw new ApiError('insufficient_scope', 'The API key is bound to feeds, and opens nothing else.');
+    throw new ApiError('insufficient_scope', 'The API key is bound to feeds and can read nothing else.');
   }
   if (access !== 'public' && scopes.length > 0 && !scopes.includes(access as Scope))
     throw new ApiError('insufficient_scope', `The API key lacks the scope ${access}.`);

@@ -120,9 +120,9 @@ export function openListedValues(
     if (isOtherHistory || isStuck) return 'impossible';
     of.expiredBy = Math.max(of.expiredBy, principal.now.getTime());
     for (const row of since.rows) addTo(of.levels, row);
+    if (since.reached.revision !== of.point.revision) isStored = false;
     of.point = since.reached;
     of.epoch = epoch;
-    isStored = false;
     return since.hasMore ? 'incomplete' : 'complete';
   };
   const catchUp = async (of: State): Promise<boolean> => {

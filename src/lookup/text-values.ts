@@ -18,25 +18,25 @@ const READ_AT_ONCE = 20_000;
  */
 export async function textValues(text: string): Promise<TextValue[]> {
   const found = new Map<string, TextValue>();
-  const add = (asked: string, isLine = false) => {
-    const read = readValue(asked);
+  const add = (asked: string, read: ReturnType<typeof readValue>, isLine = false) => {
     const key = 'unreadable' in read ? asked : `${read.type} ${read.normalized}`;
     if (!found.has(key)) found.set(key, { asked, isLine });
   };
-  let read = 0;
+  let length = 0;
   for (const whole of text.split(/\r?\n/)) {
-    read += whole.length + 1;
-    if (read > READ_AT_ONCE) {
+    length += whole.length + 1;
+    if (length > READ_AT_ONCE) {
       await setImmediate();
-      read = 0;
+      length = 0;
     }
     const line = whole.trim();
     if (line === '') continue;
-    const isValue = 'type' in readValue(line);
+    const read = readValue(line);
+    const isValue = 'type' in read;
     const observables = isValue ? [] : await extractValues(line);
-    for (const observable of observables) add(observable);
+    for (const observable of observables) add(observable, readValue(observable));
     const isLine = !isValue && /\s/.test(line);
-    if (isLine || observables.length === 0) add(line, isLine);
+    if (isLine || observables.length === 0) add(line, read, isLine);
   }
   return [...found.values()];
 }

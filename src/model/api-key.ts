@@ -20,7 +20,7 @@ export interface ApiKey {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
-  /** The ids of the feeds to which it is bound: it opens these and nothing else. Empty: it opens what its scopes say. */
+  /** The ids of the feeds to which it is bound: it can read these and nothing else. Empty: it can read what its scopes allow. */
   feeds: string[];
   /** The account that created it; null: a command created it. */
   ownerId: string | null;

@@ -69,6 +69,6 @@ describe('tipline feeds, beside a running server on the embedded database', () =
     const args = ['keys', 'create', '--name', 'x', '--feed', 'edge', '--scope', 'actors:read'];
     const { code, stderr } = await run(args, { env: service.env });
     expect(code).toBe(2);
-    expect(stderr).toContain('leave out --scope');
+    expect(stderr).toContain('cannot be used with');
   });
 });

@@ -12,7 +12,7 @@ const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
 /** Puts a world in place of whatever is there, row by row: no importer has a say in it. */
 export async function replaceWorld(db: Db, world: World): Promise<void> {
-  // Committed as any write is: a server hears of transactions, and keeps no answer beyond one.
+  // In transactions, whose commits invalidate the caches of the server.
   await db.transaction().execute((trx) => replaceIndicators(trx, world));
   if (world.sweptAt) await sweepExpired(db, world.sweptAt);
   await db.transaction().execute((trx) => insertOthers(trx, world));

@@ -33,7 +33,7 @@ export function Feeds() {
       <Group justify="space-between">
         <Note maw={640}>
           Exports with a name, for firewalls and other consumers that poll an address. Bind an API key to a
-          feed so that it opens nothing else.
+          feed so that it can read nothing else.
         </Note>
         {isAnalyst && <Button onClick={() => setEditing('new')}>Create feed</Button>}
       </Group>

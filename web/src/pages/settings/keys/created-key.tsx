@@ -45,7 +45,7 @@ export function CreatedKey({ apiKey, scopes, feeds, onDone }: CreatedKeyProps) {
   );
 }
 
-/** Returns a path that the key opens. */
+/** Returns a path that the key can read. */
 function examplePath(scopes: Scope[], [feed]: string[]): string {
   if (feed !== undefined) return `/api/v1/feeds/${feed}`;
   const example = EXAMPLES.find(([scope]) => scopes.length === 0 || scopes.includes(scope));

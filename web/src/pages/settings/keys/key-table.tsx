@@ -46,7 +46,7 @@ export function KeyTable({ keys, limit, windowSeconds, onRotated }: KeyTableProp
           </Table.Td>
           <Table.Td className="value">tip_{key.prefix}…</Table.Td>
           <Table.Td>
-            <Text size="sm">{opensOf(key)}</Text>
+            <Text size="sm">{accessOf(key)}</Text>
             {key.networks.length > 0 && <SecondLine>from {key.networks.join(', ')}</SecondLine>}
           </Table.Td>
           <Table.Td>
@@ -93,8 +93,8 @@ function inactiveState({ revokedAt, expiresAt }: ApiKey): string | null {
   return expiresAt && new Date(expiresAt) <= new Date() ? 'Expired' : null;
 }
 
-/** Returns what a key opens, in words. */
-function opensOf({ scopes, feeds }: ApiKey): string {
+/** Returns the scopes or feeds of a key as text. */
+function accessOf({ scopes, feeds }: ApiKey): string {
   if (feeds.length > 0) return `Feeds: ${feeds.join(', ')}`;
   return scopes.length === 0 ? 'Everything' : scopes.join(', ');
 }
