@@ -294,9 +294,10 @@ async function registerFeatures(
   const exports = exporter(deps.database, deps.spool, deps.publicAddress, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, feed, interest: deps.accessTracker, cache });
   await app.register(exportRoutes, { exporter: exports, feed });
-  await app.register(changeRoutes, { feed, stopping: deps.stopping });
+  const changes = { feed, stopping: deps.stopping };
+  await app.register(changeRoutes, changes);
   await app.register(lookupRoutes, { source: { read, listed }, clock });
-  await app.register(feedRoutes, { read, exporter: exports });
+  await app.register(feedRoutes, { read, exporter: exports, changes });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read, feed: entityFeed });
