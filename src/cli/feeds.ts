@@ -1,12 +1,22 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
+import { openChangeFeed } from '../changes/change-feed.ts';
+import { systemClock } from '../clock.ts';
 import { publicAddressOf } from '../config/config.ts';
 import type { Feed, FeedDefinition } from '../feeds/feed.ts';
 import { listFeeds } from '../feeds/feeds.queries.ts';
 import { changeFeed, createFeed, InvalidFeedError, removeFeed } from '../feeds/feeds.service.ts';
+import { listWebhooks, type Webhook } from '../feeds/webhooks/webhooks.queries.ts';
+import {
+  removeWebhook,
+  retryWebhook,
+  setWebhook,
+  WEBHOOK_INTERVAL,
+  webhookSecrets,
+} from '../feeds/webhooks/webhooks.service.ts';
 import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
-import { cliActor, print, withDatabase } from './dependencies.ts';
-import { label, oneOf, UsageError } from './options.ts';
+import { cliActor, print, requireReachable, sessionSecret, withDatabase } from './dependencies.ts';
+import { duration, label, oneOf, UsageError } from './options.ts';
 
 interface Json {
   json?: boolean;
@@ -51,6 +61,14 @@ Examples:
   ).action(change);
   feeds.command('list').description('list the feeds').option('--json', 'print a JSON array').action(list);
   feeds
+    .command('webhook')
+    .description('call a URL when a feed changes')
+    .argument('<slug>')
+    .addArgument(new Argument('<action>', 'set, retry or remove').choices(['set', 'retry', 'remove']))
+    .option('--url <url>', 'where messages are posted')
+    .option('--every <duration>', 'at most one message in this time (default: 1m)', duration)
+    .action(webhook);
+  feeds
     .command('remove')
     .description('remove a feed to which no key is bound')
     .argument('<slug>')
@@ -90,11 +108,17 @@ async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<v
 }
 
 async function list({ json }: Json): Promise<void> {
-  const feeds = await withDatabase(({ db }) => listFeeds(db, 'RED'));
+  const [feeds, webhooks] = await withDatabase(
+    async ({ db }) => [await listFeeds(db, 'RED'), await listWebhooks(db)] as const,
+  );
   if (json) return print(JSON.stringify(feeds));
   if (feeds.length === 0)
     return print('There are no feeds. Create one: tipline feeds create SLUG --format FORMAT');
-  for (const feed of feeds) print(linesOf(feed));
+  for (const feed of feeds) {
+    print(linesOf(feed));
+    const webhook = webhooks.get(feed.id);
+    if (webhook) print(`  ${webhookLine(webhook)}`);
+  }
 }
 
 async function remove(slug: string): Promise<void> {
@@ -102,8 +126,50 @@ async function remove(slug: string): Promise<void> {
   print(`Removed the feed ${slug}.`);
 }
 
+interface WebhookOptions {
+  url?: string;
+  /** Seconds. */
+  every?: number;
+}
+
+async function webhook(
+  slug: string,
+  action: 'set' | 'retry' | 'remove',
+  options: WebhookOptions,
+): Promise<void> {
+  await withDatabase(async (database, config) => {
+    const { db } = database;
+    const by = cliActor(new Date());
+    if (action === 'remove') {
+      await removeWebhook(db, slug, by);
+      return print(`Removed the webhook of ${slug}.`);
+    }
+    if (action === 'retry') {
+      await retryWebhook(db, slug, by.now);
+      return print('The worker tries again now.');
+    }
+    if (!options.url) throw new UsageError("required option '--url <url>' not specified");
+    await requireReachable(options.url, config);
+    const secret = await sessionSecret(config);
+    const deps = {
+      db,
+      changes: openChangeFeed(database, secret, systemClock),
+      secrets: webhookSecrets(secret),
+    };
+    const settings = { url: options.url, intervalSeconds: options.every ?? WEBHOOK_INTERVAL.default };
+    const key = await setWebhook(deps, slug, settings, by).catch(asUsage);
+    print(`Messages are signed with this key, which is not shown again:\n  ${key}`);
+  });
+}
+
 const linesOf = ({ slug, name, format, query, tlpCeiling }: Feed): string =>
   `${slug}  ${name}\n  ${format} · ${query || 'everything'} · up to TLP:${tlpCeiling}`;
+
+function webhookLine({ host, failures, lastError, lastSuccessAt, gone }: Webhook): string {
+  const since = lastSuccessAt ? `last delivered ${lastSuccessAt.toISOString()}` : 'nothing delivered yet';
+  const failed = failures > 0 ? ` · ${failures} failed: ${lastError}${gone ? '; no more attempts' : ''}` : '';
+  return `webhook at ${host} · ${since}${failed}`;
+}
 
 /** Reports an invalid definition as a wrong command. */
 function asUsage(error: unknown): never {
