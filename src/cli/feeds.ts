@@ -3,7 +3,9 @@ import { publicAddressOf } from '../config/config.ts';
 import type { Feed, FeedDefinition } from '../feeds/feed.ts';
 import { listFeeds } from '../feeds/feeds.queries.ts';
 import { changeFeed, createFeed, InvalidFeedError, removeFeed } from '../feeds/feeds.service.ts';
+import { PRESET_NAMES, PRESETS, type Preset, type PresetName } from '../feeds/presets.ts';
 import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
+import { withParameters } from '../model/query-string.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor, print, withDatabase } from './dependencies.ts';
 import { label, oneOf, UsageError } from './options.ts';
@@ -37,11 +39,20 @@ export function feedsCommand(): Command {
       .option('--tlp-ceiling <tlp>', `highest TLP that it has: ${TLPS.join(', ')}`, oneOf(TLPS))
       .option('--json', 'print one JSON object');
   definition(feeds.command('create').description('create a feed'))
+    .addOption(
+      new Option(
+        '--preset <name>',
+        'format and query for a consumer, to which --query adds parameters; see tipline feeds presets',
+      )
+        .choices(PRESET_NAMES)
+        .conflicts('format'),
+    )
     .addHelpText(
       'after',
       `
 Examples:
   tipline feeds create edge-addresses --format txt --query 'style=paloalto&types=IPV4,IPV6&minConfidence=70&limit=50000' --tlp-ceiling GREEN
+  tipline feeds create edge-names --preset paloalto-domain --query 'minConfidence=70' --tlp-ceiling GREEN
   tipline keys create --name edge-firewall --feed edge-addresses
 `,
     )
@@ -51,6 +62,11 @@ Examples:
   ).action(change);
   feeds.command('list').description('list the feeds').option('--json', 'print a JSON array').action(list);
   feeds
+    .command('presets')
+    .description('list the presets for consumers')
+    .option('--json', 'print a JSON array')
+    .action(presets);
+  feeds
     .command('remove')
     .description('remove a feed to which no key is bound')
     .argument('<slug>')
@@ -58,14 +74,20 @@ Examples:
   return feeds;
 }
 
-async function create(slug: string, options: DefinitionOptions): Promise<void> {
-  if (!options.format) throw new UsageError("required option '--format <format>' not specified");
+interface CreateOptions extends DefinitionOptions {
+  preset?: PresetName;
+}
+
+async function create(slug: string, options: CreateOptions): Promise<void> {
+  const preset = options.preset && PRESETS[options.preset];
+  const format = preset?.format ?? options.format;
+  if (!format) throw new UsageError("required option '--format <format>' or '--preset <name>' not specified");
   const definition: FeedDefinition = {
     slug,
     name: options.name ?? slug,
     description: options.description ?? '',
-    format: options.format,
-    query: options.query ?? '',
+    format,
+    query: withParameters(preset?.query ?? '', options.query ?? ''),
     tlpCeiling: options.tlpCeiling ?? 'RED',
   };
   await report(options, (db) => createFeed(db, definition, cliActor(new Date())));
@@ -96,6 +118,15 @@ async function list({ json }: Json): Promise<void> {
     return print('There are no feeds. Create one: tipline feeds create SLUG --format FORMAT');
   for (const feed of feeds) print(linesOf(feed));
 }
+
+function presets({ json }: Json): void {
+  const all = Object.entries<Preset>(PRESETS).map(([name, preset]) => ({ name, ...preset }));
+  if (json) print(JSON.stringify(all));
+  else for (const preset of all) print(linesOfPreset(preset));
+}
+
+const linesOfPreset = ({ name, label, purpose, format, query, limit }: Preset & { name: string }): string =>
+  `${name}  ${label}: ${purpose}\n  ${format} · ${query || 'everything'}${limit ? ` · limit: ${limit.text}` : ''}`;
 
 async function remove(slug: string): Promise<void> {
   await withDatabase(({ db }) => removeFeed(db, slug, cliActor(new Date())));
