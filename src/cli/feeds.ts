@@ -5,6 +5,7 @@ import { publicAddressOf } from '../config/config.ts';
 import type { Feed, FeedDefinition } from '../feeds/feed.ts';
 import { listFeeds } from '../feeds/feeds.queries.ts';
 import { changeFeed, createFeed, InvalidFeedError, removeFeed } from '../feeds/feeds.service.ts';
+import { PRESET_NAMES, PRESETS, type Preset, type PresetName } from '../feeds/presets.ts';
 import { listWebhooks, type Webhook } from '../feeds/webhooks/webhooks.queries.ts';
 import {
   removeWebhook,
@@ -14,6 +15,7 @@ import {
   webhookSecrets,
 } from '../feeds/webhooks/webhooks.service.ts';
 import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
+import { withParameters } from '../model/query-string.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor, print, requireReachable, sessionSecret, withDatabase } from './dependencies.ts';
 import { duration, label, oneOf, UsageError } from './options.ts';
@@ -47,11 +49,20 @@ export function feedsCommand(): Command {
       .option('--tlp-ceiling <tlp>', `highest TLP that it has: ${TLPS.join(', ')}`, oneOf(TLPS))
       .option('--json', 'print one JSON object');
   definition(feeds.command('create').description('create a feed'))
+    .addOption(
+      new Option(
+        '--preset <name>',
+        'format and query for a consumer, to which --query adds parameters; see tipline feeds presets',
+      )
+        .choices(PRESET_NAMES)
+        .conflicts('format'),
+    )
     .addHelpText(
       'after',
       `
 Examples:
   tipline feeds create edge-addresses --format txt --query 'style=paloalto&types=IPV4,IPV6&minConfidence=70&limit=50000' --tlp-ceiling GREEN
+  tipline feeds create edge-names --preset paloalto-domain --query 'minConfidence=70' --tlp-ceiling GREEN
   tipline keys create --name edge-firewall --feed edge-addresses
 `,
     )
@@ -69,6 +80,11 @@ Examples:
     .option('--every <duration>', 'at most one message in this time (default: 1m)', duration)
     .action(webhook);
   feeds
+    .command('presets')
+    .description('list the presets for consumers')
+    .option('--json', 'print a JSON array')
+    .action(presets);
+  feeds
     .command('remove')
     .description('remove a feed to which no key is bound')
     .argument('<slug>')
@@ -76,14 +92,20 @@ Examples:
   return feeds;
 }
 
-async function create(slug: string, options: DefinitionOptions): Promise<void> {
-  if (!options.format) throw new UsageError("required option '--format <format>' not specified");
+interface CreateOptions extends DefinitionOptions {
+  preset?: PresetName;
+}
+
+async function create(slug: string, options: CreateOptions): Promise<void> {
+  const preset = options.preset && PRESETS[options.preset];
+  const format = preset?.format ?? options.format;
+  if (!format) throw new UsageError("required option '--format <format>' or '--preset <name>' not specified");
   const definition: FeedDefinition = {
     slug,
     name: options.name ?? slug,
     description: options.description ?? '',
-    format: options.format,
-    query: options.query ?? '',
+    format,
+    query: withParameters(preset?.query ?? '', options.query ?? ''),
     tlpCeiling: options.tlpCeiling ?? 'RED',
   };
   await report(options, (db) => createFeed(db, definition, cliActor(new Date())));
@@ -120,6 +142,15 @@ async function list({ json }: Json): Promise<void> {
     if (webhook) print(`  ${webhookLine(webhook)}`);
   }
 }
+
+function presets({ json }: Json): void {
+  const all = Object.entries<Preset>(PRESETS).map(([name, preset]) => ({ name, ...preset }));
+  if (json) print(JSON.stringify(all));
+  else for (const preset of all) print(linesOfPreset(preset));
+}
+
+const linesOfPreset = ({ name, label, purpose, format, query, limit }: Preset & { name: string }): string =>
+  `${name}  ${label}: ${purpose}\n  ${format} · ${query || 'everything'}${limit ? ` · limit: ${limit.text}` : ''}`;
 
 async function remove(slug: string): Promise<void> {
   await withDatabase(({ db }) => removeFeed(db, slug, cliActor(new Date())));
