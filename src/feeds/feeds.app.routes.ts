@@ -6,7 +6,8 @@ import { ApiError } from '../http/errors.ts';
 import { routeOf } from '../http/routes.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { Tlp } from '../model/vocabulary.ts';
-import type { Feed } from './feed.ts';
+import { exportProblem, type Feed } from './feed.ts';
+import { findHolds } from './feed-guards.queries.ts';
 import * as operations from './feeds.app.schema.ts';
 import { findFeed, listFeeds } from './feeds.queries.ts';
 import { changeFeed, createFeed, FeedError, InvalidFeedError, removeFeed } from './feeds.service.ts';
@@ -22,7 +23,15 @@ export async function feedPageRoutes(instance: FastifyInstance, { db, by }: Deps
 
   app.route({
     ...routeOf(operations.listFeeds, 'viewer'),
-    handler: async ({ principal }) => ({ data: (await listFeeds(db, principal.tlpCeiling)).map(toFeed) }),
+    handler: async ({ principal }) => {
+      const [feeds, holds] = [await listFeeds(db, principal.tlpCeiling), await findHolds(db)];
+      const toListed = (feed: Feed) => ({
+        ...toFeed(feed),
+        heldBack: holds.get(feed.id) ?? [],
+        problem: exportProblem(feed),
+      });
+      return { data: feeds.map(toListed) };
+    },
   });
 
   app.route({
@@ -59,8 +68,21 @@ export async function feedPageRoutes(instance: FastifyInstance, { db, by }: Deps
   }
 }
 
-function toFeed({ slug, name, description, format, query, tlpCeiling, createdBy, changedAt }: Feed) {
-  return { slug, name, description, format, query, tlpCeiling, createdBy, changedAt };
+function toFeed(feed: Feed) {
+  const { slug, name, description, format, query, tlpCeiling, createdBy, changedAt, minEntries, minShare } =
+    feed;
+  return {
+    slug,
+    name,
+    description,
+    format,
+    query,
+    tlpCeiling,
+    createdBy,
+    changedAt,
+    minEntries,
+    minShare,
+  };
 }
 
 /** An account cannot give to others more than its role sees. */
