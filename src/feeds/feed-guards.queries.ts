@@ -41,8 +41,18 @@ const entriesOf = (db: Db, { principal, filters, of }: FeedEntries) =>
 /** The condition that delisting makes the statement `said` of the source `of` expire. */
 const EXPIRES_DELISTED = sql`(said.expires_at is null and of.lifetimes ? indicator.type::text)`;
 
-/** The condition that no delisting of the past makes the statement expire. */
-const IS_SUSTAINING = sql`(said.delisted_at is null or not ${EXPIRES_DELISTED})`;
+/**
+ * Returns the condition that a statement has not expired, and that no delisting of the past makes it expire. When a
+ * statement expires is stated by `expiryOf` in model/statement.ts.
+ */
+const isSustaining = (now: Date) => sql`case
+  when said.expires_at is not null then said.expires_at > ${now}::timestamptz
+  when not of.lifetimes ? indicator.type::text then true
+  when said.delisted_at is not null then false
+  when of.is_snapshot_list then true
+  else coalesce(greatest(said.first_seen, said.last_seen), said.imported_at)
+    + make_interval(secs => (of.lifetimes ->> indicator.type::text)::float8) > ${now}::timestamptz
+  end`;
 
 const statement = sql`from indicator_source as said join source as of on of.id = said.source_id
   where said.indicator_id = indicator.id`;
@@ -61,7 +71,7 @@ export async function countSustained(db: Db, entries: FeedEntries): Promise<numb
   for (let first = 1; first <= last && count < limit; first += NUMBERS) {
     const page = await entriesOf(db, entries)
       .where(sql<SqlBool>`indicator.number between ${first} and ${first + NUMBERS - 1}`)
-      .where(sql<SqlBool>`exists (select ${statement} and ${IS_SUSTAINING})`)
+      .where(sql<SqlBool>`exists (select ${statement} and ${isSustaining(entries.principal.now)})`)
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
     count += page.count;
@@ -83,7 +93,8 @@ export async function findLeaving(
         and said.delisted_at is null and ${EXPIRES_DELISTED})`,
     )
     .where(
-      sql<SqlBool>`not exists (select ${statement} and said.source_id <> ${sourceId}::uuid and ${IS_SUSTAINING})`,
+      sql<SqlBool>`not exists (select ${statement} and said.source_id <> ${sourceId}::uuid
+        and ${isSustaining(entries.principal.now)})`,
     )
     .select('indicator.id')
     .execute();

@@ -157,6 +157,19 @@ onEveryEngine((engine) => {
       expect(await linesLater('edge')).toHaveLength(COUNT);
     });
 
+    it('does not count what another source reported and that has expired there', async () => {
+      await addFeed('edge', { minEntries: COUNT });
+      const id = await addList();
+      const expiresAt = new Date(NOW.getTime() + DAY * 1000);
+      const reported = Array.from({ length: 600 }, (_, i) =>
+        indicatorRecord('DOMAIN', host(i), { expiresAt }),
+      );
+      await tipline.load(reported, 'Dated');
+      await runWith(id, 0, COUNT);
+      days(2);
+      expect(await runWith(id, 600, COUNT)).toMatchObject({ left: 0, heldBack: 600 });
+    });
+
     it('does not count what stays in the feed without a lifetime', async () => {
       await addFeed('edge', { minEntries: COUNT });
       const id = await addList({ lifetimes: { IPV4: DAY } });
