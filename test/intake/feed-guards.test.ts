@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FeedDefinition, FeedGuard } from '../../src/feeds/feed.ts';
 import { findHolds, type Hold } from '../../src/feeds/feed-guards.queries.ts';
 import { changeFeed, createFeed, removeFeed } from '../../src/feeds/feeds.service.ts';
+import { indicatorId } from '../../src/model/identity.ts';
+import { delistMissing } from '../../src/sources/delist-missing.ts';
 import { findStoredSource } from '../../src/sources/feeds.queries.ts';
 import { runPendingRemovals, startRemoval } from '../../src/sources/remove-source.ts';
 import type { SourceSettings } from '../../src/sources/source-settings.ts';
@@ -251,6 +253,27 @@ onEveryEngine((engine) => {
       await runWith(id, 0, 700, { allowShrink: true });
       const { lastSeen } = (await tipline.get(`/api/v1/indicators?q=${host(701)}`)).json().data[0];
       expect(lastSeen).toBe(new Date(NOW.getTime() + DAY * 1000).toISOString());
+    });
+
+    it('is decided again after a run that was killed between its batches', async () => {
+      await addFeed('edge', { minEntries: 500 });
+      const id = await addList();
+      await runWith(id, 0, COUNT);
+      let batches = 0;
+      const killed = delistMissing(tipline.db, {
+        sourceId: id,
+        present: new Set(Array.from({ length: 600 }, (_, i) => indicatorId('DOMAIN', host(i)))),
+        lastCopyAt: NOW,
+        now: NOW,
+        allowShrink: false,
+        assertLease: async () => {
+          if (++batches > 1) throw new Error('killed');
+        },
+      });
+      await expect(killed).rejects.toThrow('killed');
+      expect(await runWith(id, 0, 400)).toMatchObject({ left: 0, heldBack: 300 });
+      expect(await runWith(id, 0, 500)).toMatchObject({ left: 200, heldBack: 0 });
+      expect(await linesLater('edge')).toHaveLength(500);
     });
 
     it('is evaluated again when another source delists in between', async () => {
