@@ -2,11 +2,12 @@ import { Argument, Command, Option } from 'commander';
 import { openChangeFeed } from '../changes/change-feed.ts';
 import { systemClock } from '../clock.ts';
 import { publicAddressOf } from '../config/config.ts';
-import type { Feed, FeedDefinition } from '../feeds/feed.ts';
+import { exportProblem, type Feed, type FeedDefinition, type FeedGuard } from '../feeds/feed.ts';
+import { findHolds, type Hold } from '../feeds/feed-guards.queries.ts';
 import { listFeeds } from '../feeds/feeds.queries.ts';
 import { changeFeed, createFeed, InvalidFeedError, removeFeed } from '../feeds/feeds.service.ts';
 import { PRESET_NAMES, PRESETS, type Preset, type PresetName } from '../feeds/presets.ts';
-import { listWebhooks, type Webhook } from '../feeds/webhooks/webhooks.queries.ts';
+import { listWebhooks, type ShownWebhook, shownWebhook } from '../feeds/webhooks/webhooks.queries.ts';
 import {
   removeWebhook,
   retryWebhook,
@@ -18,7 +19,7 @@ import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
 import { withParameters } from '../model/query-string.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import { cliActor, print, requireReachable, sessionSecret, withDatabase } from './dependencies.ts';
-import { duration, label, oneOf, UsageError } from './options.ts';
+import { duration, entryCount, label, oneOf, orNone, share, UsageError } from './options.ts';
 
 interface Json {
   json?: boolean;
@@ -30,6 +31,9 @@ interface DefinitionOptions extends Json {
   format?: FormatName;
   query?: string;
   tlpCeiling?: Tlp;
+  /** 0: none. */
+  minEntries?: number;
+  minShare?: number;
 }
 
 export function feedsCommand(): Command {
@@ -47,6 +51,16 @@ export function feedsCommand(): Command {
         "filters and options, as in the URL of an export: 'type=IPV4&minConfidence=70'",
       )
       .option('--tlp-ceiling <tlp>', `highest TLP that it has: ${TLPS.join(', ')}`, oneOf(TLPS))
+      .option(
+        '--min-entries <n>',
+        'sources do not delist entries if fewer would remain; none: no minimum',
+        orNone(entryCount),
+      )
+      .option(
+        '--min-share <percent>',
+        'sources do not delist entries if less of an earlier day would remain; none: no minimum',
+        orNone(share),
+      )
       .option('--json', 'print one JSON object');
   definition(feeds.command('create').description('create a feed'))
     .addOption(
@@ -100,21 +114,28 @@ async function create(slug: string, options: CreateOptions): Promise<void> {
   const preset = options.preset && PRESETS[options.preset];
   const format = preset?.format ?? options.format;
   if (!format) throw new UsageError("required option '--format <format>' or '--preset <name>' not specified");
-  const definition: FeedDefinition = {
+  const definition: FeedDefinition & FeedGuard = {
     slug,
     name: options.name ?? slug,
     description: options.description ?? '',
     format,
     query: withParameters(preset?.query ?? '', options.query ?? ''),
     tlpCeiling: options.tlpCeiling ?? 'RED',
+    minEntries: options.minEntries || null,
+    minShare: options.minShare || null,
   };
   await report(options, (db) => createFeed(db, definition, cliActor(new Date())));
   if (options.tlpCeiling === undefined && !options.json)
     print('Without --tlp-ceiling it has everything that its readers may see, TLP:RED included.');
 }
 
-function change(slug: string, { json, ...given }: DefinitionOptions): Promise<void> {
-  return report({ json }, (db) => changeFeed(db, slug, given, cliActor(new Date())));
+function change(slug: string, { json, minEntries, minShare, ...given }: DefinitionOptions): Promise<void> {
+  const changed = {
+    ...given,
+    ...(minEntries !== undefined && { minEntries: minEntries || null }),
+    ...(minShare !== undefined && { minShare: minShare || null }),
+  };
+  return report({ json }, (db) => changeFeed(db, slug, changed, cliActor(new Date())));
 }
 
 type Db = Parameters<typeof createFeed>[0];
@@ -130,17 +151,18 @@ async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<v
 }
 
 async function list({ json }: Json): Promise<void> {
-  const [feeds, webhooks] = await withDatabase(
-    async ({ db }) => [await listFeeds(db, 'RED'), await listWebhooks(db)] as const,
-  );
+  const feeds = await withDatabase(async ({ db }) => {
+    const [holds, webhooks] = [await findHolds(db), await listWebhooks(db)];
+    return (await listFeeds(db, 'RED')).map((feed) => {
+      const webhook = webhooks.get(feed.id);
+      return { ...feed, heldBack: holds.get(feed.id) ?? [], webhook: webhook ? shownWebhook(webhook) : null };
+    });
+  });
   if (json) return print(JSON.stringify(feeds));
   if (feeds.length === 0)
     return print('There are no feeds. Create one: tipline feeds create SLUG --format FORMAT');
-  for (const feed of feeds) {
-    print(linesOf(feed));
-    const webhook = webhooks.get(feed.id);
-    if (webhook) print(`  ${webhookLine(webhook)}`);
-  }
+  for (const feed of feeds)
+    for (const line of [linesOf(feed), ...alarmsOf(feed), ...webhookLines(feed)]) print(line);
 }
 
 function presets({ json }: Json): void {
@@ -193,13 +215,33 @@ async function webhook(
   });
 }
 
-const linesOf = ({ slug, name, format, query, tlpCeiling }: Feed): string =>
-  `${slug}  ${name}\n  ${format} · ${query || 'everything'} · up to TLP:${tlpCeiling}`;
+function linesOf({ slug, name, format, query, tlpCeiling, minEntries, minShare }: Feed): string {
+  const bounds = [
+    minEntries === null ? '' : ` · at least ${minEntries} entries`,
+    minShare === null ? '' : ` · at least ${minShare} % of an earlier day`,
+  ];
+  return `${slug}  ${name}\n  ${format} · ${query || 'everything'} · up to TLP:${tlpCeiling}${bounds.join('')}`;
+}
 
-function webhookLine({ host, failures, lastError, lastSuccessAt, gone }: Webhook): string {
+/** Returns lines of what is held back in a feed, and of why it is not guarded. */
+function alarmsOf(feed: Feed & { heldBack: readonly Hold[] }): string[] {
+  const problem = exportProblem(feed);
+  const isGuarded = feed.minEntries !== null || feed.minShare !== null;
+  return [
+    ...feed.heldBack.map(
+      ({ source, entries, since }) =>
+        `  ${entries} entries held back since ${since.toISOString().slice(0, 16).replace('T', ' ')}: ${source} delisted them`,
+    ),
+    ...(problem === null ? [] : [`  cannot be read${isGuarded ? ' and is not guarded' : ''}: ${problem}`]),
+  ];
+}
+
+function webhookLines({ webhook }: { webhook: ShownWebhook | null }): string[] {
+  if (webhook === null) return [];
+  const { host, failures, lastError, lastSuccessAt, gone } = webhook;
   const since = lastSuccessAt ? `last delivered ${lastSuccessAt.toISOString()}` : 'nothing delivered yet';
   const failed = failures > 0 ? ` · ${failures} failed: ${lastError}${gone ? '; no more attempts' : ''}` : '';
-  return `webhook at ${host} · ${since}${failed}`;
+  return [`  webhook to ${host} · ${since}${failed}`];
 }
 
 /** Reports an invalid definition as a wrong command. */

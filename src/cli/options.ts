@@ -63,6 +63,33 @@ export function percent(text: string): number {
   return value;
 }
 
+/** Parses a share of 1 to 100 percent. */
+export function share(text: string): number {
+  const value = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > 100) throw new InvalidArgumentError('Allowed: a whole number from 1 to 100.');
+  return value;
+}
+
+/** Parses the minimum number of entries of a feed. */
+export function entryCount(text: string): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (value < 1) throw new InvalidArgumentError('Allowed: a whole number from 1.');
+  return value;
+}
+
+/** Returns a parser of numbers from 1 that also accepts `none`, as 0. */
+export function orNone(parse: (text: string) => number): (text: string) => number {
+  return (text) => {
+    if (text === 'none') return 0;
+    try {
+      return parse(text);
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error;
+      throw new InvalidArgumentError(error.message.replace(/\.$/, ', or none.'));
+    }
+  };
+}
+
 /** Parses the maximum number of lines of a list. */
 export function lines(text: string): number {
   const value = /^\d{1,8}$/.test(text) ? Number(text) : 0;

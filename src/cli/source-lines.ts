@@ -1,6 +1,6 @@
 import type { Lifetimes } from '../model/statement.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
-import type { Counts, RunCounts, StoredSource } from '../sources/source-settings.ts';
+import type { Counts, DelistingCounts, StoredSource } from '../sources/source-settings.ts';
 
 /** Returns the lines that show a source and its health. */
 export function sourceLines(source: StoredSource): string[] {
@@ -38,11 +38,21 @@ function minute(date: Date | null): string {
   return date ? date.toISOString().slice(0, 16).replace('T', ' ') : 'never';
 }
 
-export function countsLine(counts: RunCounts): string {
+export function countsLine(counts: NonNullable<StoredSource['health']['lastCounts']>): string {
   const { others } = counts;
   const formatCounts = (of: Counts) =>
     `new ${of.new}, updated ${of.updated}, unchanged ${of.unchanged}, rejected ${of.rejected}`;
   const beside = others.read > 0 ? ` Other objects: ${formatCounts(others)}.` : '';
   const left = counts.left > 0 ? `, left the list ${counts.left}` : '';
-  return `indicators: read ${counts.read}, ${formatCounts(counts)}${left}.${beside}`;
+  return `indicators: read ${counts.read}, ${formatCounts(counts)}${left}.${beside}${guardWords(counts)}`;
+}
+
+function guardWords({
+  heldBack = 0,
+  heldBackFeeds = [],
+  unguardedFeeds = [],
+}: Partial<DelistingCounts>): string {
+  const held = heldBack > 0 ? ` Held back ${heldBack}, not delisted: feeds ${heldBackFeeds.join(', ')}.` : '';
+  const without = ` Not guarded, because their definition is not valid: feeds ${unguardedFeeds.join(', ')}.`;
+  return held + (unguardedFeeds.length > 0 ? without : '');
 }

@@ -65,7 +65,10 @@ export function sourcesCommand(): Command {
     .description('fetch a feed now')
     .argument('<name>', 'name or id')
     .option('--json', 'print one JSON object')
-    .option('--allow-shrink', 'accept a list that has lost most of its members')
+    .option(
+      '--allow-shrink',
+      'accept a list that has lost most of its members or takes feeds under their bounds',
+    )
     .action(run);
   sources
     .command('remove')

@@ -475,6 +475,8 @@ export interface Tables {
     created_at: Date;
     created_by: string;
     changed_at: Date;
+    min_entries: number | null;
+    min_share: number | null;
   };
   feed_webhook: {
     feed_id: string;
@@ -489,5 +491,16 @@ export interface Tables {
     last_error: string | null;
     gone: Generated<boolean>;
   };
+  feed_day_count: { feed_id: string; day: string; entries: number };
+  feed_hold: {
+    feed_id: string;
+    source_id: string;
+    entries: number;
+    since: Date;
+    as_of: Date;
+    last_copy_at: Date | null;
+  };
+  /** Counts batches of delistings. */
+  delisting: { only_row: Generated<boolean>; number: number };
   meta: { name: string; value: string };
 }

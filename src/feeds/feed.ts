@@ -17,7 +17,7 @@ import { compareTlp } from '../model/statement.ts';
 import { INDICATOR_TYPES, type Tlp } from '../model/vocabulary.ts';
 
 /** An export with a name, which consumers read at an address of its own. */
-export interface Feed extends FeedDefinition {
+export interface Feed extends FeedDefinition, FeedGuard {
   id: string;
   createdAt: Date;
   /** An account, or the operating-system user who ran a command. */
@@ -39,6 +39,13 @@ export interface FeedDefinition {
 
 /** The parts of a feed that say what is in it. */
 type FeedQuery = Pick<FeedDefinition, 'slug' | 'format' | 'query' | 'tlpCeiling'>;
+/** Bounds of what delisting by sources may take from a feed; null: none. */
+export interface FeedGuard {
+  /** The minimum number of entries. */
+  minEntries: number | null;
+  /** The minimum, in percent of the number of entries on an earlier day. */
+  minShare: number | null;
+}
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Other routes have these addresses. */

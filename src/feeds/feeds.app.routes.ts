@@ -8,11 +8,12 @@ import { routeOf } from '../http/routes.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { Tlp } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
-import type { Feed } from './feed.ts';
+import { exportProblem, type Feed } from './feed.ts';
+import { findHolds } from './feed-guards.queries.ts';
 import * as operations from './feeds.app.schema.ts';
 import { findFeed, listFeeds } from './feeds.queries.ts';
 import { changeFeed, createFeed, FeedError, InvalidFeedError, removeFeed } from './feeds.service.ts';
-import { findWebhook, listWebhooks, type Webhook } from './webhooks/webhooks.queries.ts';
+import { findWebhook, listWebhooks, shownWebhook, type Webhook } from './webhooks/webhooks.queries.ts';
 import { removeWebhook, retryWebhook, setWebhook } from './webhooks/webhooks.service.ts';
 
 interface Deps {
@@ -33,8 +34,14 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.listFeeds, 'viewer'),
     handler: async ({ principal }) => {
-      const [feeds, webhooks] = [await listFeeds(db, principal.tlpCeiling), await listWebhooks(db)];
-      return { data: feeds.map((feed) => toFeed(feed, webhooks.get(feed.id))) };
+      const feeds = await listFeeds(db, principal.tlpCeiling);
+      const [webhooks, holds] = [await listWebhooks(db), await findHolds(db)];
+      const toListed = (feed: Feed) => ({
+        ...toFeed(feed, webhooks.get(feed.id)),
+        heldBack: holds.get(feed.id) ?? [],
+        problem: exportProblem(feed),
+      });
+      return { data: feeds.map(toListed) };
     },
   });
 
@@ -100,14 +107,8 @@ export async function feedPageRoutes(
   }
 }
 
-function toFeed(feed: Feed, webhook?: Webhook) {
-  const { slug, name, description, format, query, tlpCeiling, createdBy, changedAt } = feed;
-  const definition = { slug, name, description, format, query, tlpCeiling, createdBy, changedAt };
-  return { ...definition, webhook: webhook ? toShownWebhook(webhook) : null };
-}
-
-function toShownWebhook({ feedId: _, sealed: _sealed, cursor: _cursor, ...shown }: Webhook) {
-  return shown;
+function toFeed({ id: _, createdAt: _createdAt, ...shown }: Feed, webhook?: Webhook) {
+  return { ...shown, webhook: webhook ? shownWebhook(webhook) : null };
 }
 
 /** An account cannot give to others more than its role sees. */

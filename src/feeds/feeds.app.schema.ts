@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
 import { instant, instantOrNull, operation } from '../http/routes.ts';
-import { stringEnum } from '../http/schema.ts';
+import { nullable, stringEnum } from '../http/schema.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
 const strict = { additionalProperties: false };
@@ -25,25 +25,57 @@ const Webhook = Type.Object({
   lastError: Type.Union([Type.String(), Type.Null()]),
   gone: Type.Boolean(),
 });
+/** Bounds of what delisting by sources may take from it; null: none. */
+const guard = {
+  minEntries: nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  minShare: nullable(Type.Integer({ minimum: 1, maximum: 100 })),
+};
 
 const Feed = Type.Object({
   slug: Type.String(),
   ...definition,
   webhook: Type.Union([Webhook, Type.Null()]),
+  ...guard,
   createdBy: Type.String(),
   changedAt: instant,
 });
 
-export const listFeeds = operation('GET /app/feeds', { answer: Type.Object({ data: Type.Array(Feed) }) });
+/** Entries that are missing from the list of a source, and are not delisted. */
+const Hold = Type.Object({
+  source: Type.String(),
+  entries: Type.Integer(),
+  since: instant,
+  /** The last run of the source. */
+  asOf: instant,
+});
+
+const ListedFeed = Type.Object({
+  ...Feed.properties,
+  heldBack: Type.Array(Hold),
+  /** Why it cannot be read, and its bounds cannot be evaluated; null: it can. */
+  problem: nullable(Type.String()),
+});
+
+export const listFeeds = operation('GET /app/feeds', {
+  answer: Type.Object({ data: Type.Array(ListedFeed) }),
+});
 
 export const createFeed = operation('POST /app/feeds', {
-  body: Type.Object({ slug: Type.String({ minLength: 1, maxLength: 63 }), ...definition }, strict),
+  body: Type.Object(
+    {
+      slug: Type.String({ minLength: 1, maxLength: 63 }),
+      ...definition,
+      minEntries: Type.Optional(guard.minEntries),
+      minShare: Type.Optional(guard.minShare),
+    },
+    strict,
+  ),
   answer: Type.Object({ data: Feed }),
 });
 
 /** Fields that are absent stay as they are. */
 export const changeFeed = operation('POST /app/feeds/:slug/change', {
-  body: Type.Partial(Type.Object(definition, strict)),
+  body: Type.Partial(Type.Object({ ...definition, ...guard }, strict)),
   answer: Type.Object({ data: Feed }),
 });
 

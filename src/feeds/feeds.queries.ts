@@ -16,6 +16,8 @@ function toFeed(row: Selectable<Tables['feed']>): Feed {
     createdAt: row.created_at,
     createdBy: row.created_by,
     changedAt: row.changed_at,
+    minEntries: row.min_entries,
+    minShare: row.min_share,
   };
 }
 
@@ -67,6 +69,8 @@ export async function insertFeed(db: Db, feed: Feed): Promise<boolean> {
       created_at: feed.createdAt,
       created_by: feed.createdBy,
       changed_at: feed.changedAt,
+      min_entries: feed.minEntries,
+      min_share: feed.minShare,
     })
     .onConflict((conflict) => conflict.column('slug').doNothing())
     .executeTakeFirst();
@@ -74,10 +78,11 @@ export async function insertFeed(db: Db, feed: Feed): Promise<boolean> {
 }
 
 export async function updateFeed(db: Db, feed: Feed): Promise<void> {
-  const { name, description, format, query, tlpCeiling, changedAt } = feed;
+  const { name, description, format, query, tlpCeiling, changedAt, minEntries, minShare } = feed;
   await db
     .updateTable('feed')
     .set({ name, description, format, query, tlp_ceiling: tlpCeiling, changed_at: changedAt })
+    .set({ min_entries: minEntries, min_share: minShare })
     .where('id', '=', feed.id)
     .execute();
 }

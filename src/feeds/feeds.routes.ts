@@ -109,6 +109,17 @@ function requireOpen({ boundFeeds = [] }: FastifyRequest, feed: Feed | undefined
   return feed;
 }
 
-function toFeed({ slug, name, description, format, query, tlpCeiling, changedAt }: Feed) {
-  return { slug, name, description, format, query, tlpCeiling, changedAt: changedAt.toISOString() };
+function toFeed(feed: Feed) {
+  const { slug, name, description, format, query, tlpCeiling, minEntries, minShare, changedAt } = feed;
+  return {
+    slug,
+    name,
+    description,
+    format,
+    query,
+    tlpCeiling,
+    minEntries,
+    minShare,
+    changedAt: changedAt.toISOString(),
+  };
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { exportFormat } from '../exports/exports.schema.ts';
-import { dateTime, ref, tlp } from '../http/schema.ts';
+import { dateTime, nullable, ref, tlp } from '../http/schema.ts';
 
 const Feed = Type.Object(
   {
@@ -12,6 +12,21 @@ const Feed = Type.Object(
       description: 'Its filters and options, as the query string of GET /api/v1/exports/{format}.',
     }),
     tlpCeiling: tlp({ description: 'The most restricted TLP in it, for all readers.' }),
+    minEntries: nullable(
+      Type.Integer({
+        minimum: 1,
+        description: 'A source does not delist entries if fewer than these would remain; null: no minimum.',
+      }),
+    ),
+    minShare: nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description:
+          'A source does not delist entries if less than this share (in percent) of the number of entries on an ' +
+          'earlier day would remain; null: no minimum.',
+      }),
+    ),
     changedAt: dateTime({ description: 'When its definition was last changed.' }),
   },
   {
@@ -25,6 +40,8 @@ const Feed = Type.Object(
         format: 'txt',
         query: 'style=paloalto&types=IPV4,IPV6&minConfidence=70&limit=50000',
         tlpCeiling: 'GREEN',
+        minEntries: 10_000,
+        minShare: 80,
         changedAt: '2026-11-26T08:00:00.000Z',
       },
     ],

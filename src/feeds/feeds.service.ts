@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { exportProblem, type Feed, type FeedDefinition, slugProblem } from './feed.ts';
+import { exportProblem, type Feed, type FeedDefinition, type FeedGuard, slugProblem } from './feed.ts';
+import { forgetDayCounts, forgetHolds } from './feed-guards.queries.ts';
 import { countBoundKeys, deleteFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
 
 /** A feed that there is not, that there is already, or that is in use. */
@@ -15,10 +16,16 @@ export class InvalidFeedError extends FeedError {
 }
 
 /** @throws {FeedError} for a slug that another feed has; {InvalidFeedError} for a definition that is not valid */
-export async function createFeed(db: Db, definition: FeedDefinition, by: AuditActor): Promise<Feed> {
+export async function createFeed(
+  db: Db,
+  definition: FeedDefinition & Partial<FeedGuard>,
+  by: AuditActor,
+): Promise<Feed> {
   const problem = slugProblem(definition.slug) ?? exportProblem(definition);
   if (problem !== null) throw new InvalidFeedError(problem);
-  const feed = { ...definition, id: randomUUID(), createdAt: by.now, createdBy: by.who, changedAt: by.now };
+  const guard = { minEntries: definition.minEntries ?? null, minShare: definition.minShare ?? null };
+  const own = { id: randomUUID(), createdAt: by.now, createdBy: by.who, changedAt: by.now };
+  const feed = { ...definition, ...guard, ...own };
   await db.transaction().execute(async (trx) => {
     if (!(await insertFeed(trx, feed))) throw new FeedError(`There is a feed ${feed.slug} already.`);
     const object = { kind: 'feed' as const, id: feed.id };
@@ -27,11 +34,14 @@ export async function createFeed(db: Db, definition: FeedDefinition, by: AuditAc
   return feed;
 }
 
+/** The properties that decide which entries a feed has. */
+const EXTENT = ['format', 'query', 'tlpCeiling'] as const;
+
 /** @throws {FeedError} for a feed that does not exist; {InvalidFeedError} for a definition that is not valid */
 export async function changeFeed(
   db: Db,
   slug: string,
-  change: Partial<Omit<FeedDefinition, 'slug'>>,
+  change: Partial<Omit<FeedDefinition, 'slug'> & FeedGuard>,
   by: AuditActor,
 ): Promise<Feed> {
   return db.transaction().execute(async (trx) => {
@@ -40,6 +50,9 @@ export async function changeFeed(
     const problem = exportProblem(after);
     if (problem !== null) throw new InvalidFeedError(problem);
     await updateFeed(trx, after);
+    if (after.minEntries === null && after.minShare === null) await forgetHolds(trx, after.id);
+    // The number of entries on an earlier day was that of other entries.
+    if (EXTENT.some((name) => before[name] !== after[name])) await forgetDayCounts(trx, after.id);
     const object = { kind: 'feed' as const, id: after.id };
     await writeAudit(trx, by, { action: 'feed.change', object, before, after, reason: null });
     return after;

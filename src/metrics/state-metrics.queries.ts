@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { findExpiringKeys } from '../api-keys/api-keys.queries.ts';
 import type { Db } from '../db/database.ts';
+import { countHeldBack } from '../feeds/feed-guards.queries.ts';
 import { summaries } from '../indicators/read/summaries.queries.ts';
 
 /** Queued requests are counted up to this number: the cost of a complete count grows with their number. */
@@ -101,6 +102,7 @@ export async function readState(db: Db, now: Date) {
     requests: await countQueuedEnrichments(db),
     imports: await readImports(db, now),
     keys: await findExpiringKeys(db, now),
+    heldBack: await countHeldBack(db),
   };
 }
 

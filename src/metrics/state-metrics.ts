@@ -90,6 +90,12 @@ const METRICS: StateMetric[] = [
       IMPORT_OUTCOMES.map((outcome) => [{ outcome }, imports.records?.[outcome] ?? 0]),
   },
   {
+    name: 'tipline_feed_held_back_entries',
+    help: 'Entries of a saved feed that are missing from the list of their source and held back, for feeds with a bound.',
+    labels: ['feed'],
+    samples: ({ heldBack }) => heldBack.map(({ feed, entries }) => [{ feed }, entries]),
+  },
+  {
     name: 'tipline_api_key_expiry_timestamp_seconds',
     help: `When a usable API key expires, for those that do within ${KEY_WARNING_DAYS} days.`,
     labels: ['key', 'id'],

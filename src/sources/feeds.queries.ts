@@ -1,6 +1,7 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Tables } from '../db/tables.ts';
+import { forgetHoldsOfSource } from '../feeds/feed-guards.queries.ts';
 import type { FetchState, RunCounts, SourceSettings, StoredSource } from './source-settings.ts';
 
 export async function findSources(db: Db): Promise<StoredSource[]> {
@@ -50,7 +51,7 @@ function toStored(row: Selectable<Tables['source']>): StoredSource {
       lastError: row.last_error,
       errorsInARow: row.errors_in_a_row,
       nextRunAt: row.next_run_at,
-      lastCounts: row.last_counts as unknown as RunCounts | null,
+      lastCounts: row.last_counts as unknown as StoredSource['health']['lastCounts'],
     },
   };
 }
@@ -276,6 +277,7 @@ export async function beginRemoval(trx: Transaction<Tables>, id: string): Promis
     .where('id', '=', id)
     .where('removal', 'is', null)
     .executeTakeFirst();
+  await forgetHoldsOfSource(trx, id);
   return numUpdatedRows > 0n;
 }
 

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
+import { forgetHoldsOfSource } from '../feeds/feed-guards.queries.ts';
+import { recordDayCounts } from '../feeds/feed-guards.ts';
 import { type Importer, type IndicatorRecord, UnreadableInput } from '../importers/importer.ts';
 import type { OpenImporter } from '../importers/parser-threads.ts';
 import { fileInput } from '../importers/recognize.ts';
@@ -24,7 +26,7 @@ import {
   writeOutcome,
 } from './feeds.queries.ts';
 import { FeedRunError, type Fetched, type FetchedFile } from './fetching.ts';
-import type { Counts, FetchState, RunCounts, StoredSource } from './source-settings.ts';
+import type { Counts, DelistingCounts, FetchState, RunCounts, StoredSource } from './source-settings.ts';
 
 export interface RunDeps {
   db: Db;
@@ -54,7 +56,7 @@ const LEASE_MS = 35 * 60_000;
 export interface RunOptions {
   now: Date;
   signal: AbortSignal;
-  /** Whether a snapshot list may lose most of its members. */
+  /** Whether a snapshot list may lose most of its members, and take feeds under their bounds. */
   allowShrink?: boolean;
 }
 
@@ -88,8 +90,11 @@ export async function runSource(
     const importer = deps.openImporter(rulesOf(source).importer, source.options);
     const guard = guardOf(id, token);
     const run = { source, importer, now, signal, allowShrink, guard, widest: deps.widest };
+    if (source.isSnapshotList) await recordDayCounts(db, now);
     const counts = fetched.files.length > 0 ? await importFeed(db, fetched, run) : null;
-    const fetchState: FetchState = { ...fetched.memory, version: deps.version };
+    // What is held back is decided again by the next run, so that one fetches the copy even if it has not changed.
+    const isHeldBack = counts !== null && counts.heldBack > 0;
+    const fetchState: FetchState = isHeldBack ? {} : { ...fetched.memory, version: deps.version };
     await writeOutcome(db, id, token, { ...outcome, error: null, counts, memory: fetchState });
     return { error: null, counts };
   } catch (error) {
@@ -212,11 +217,22 @@ async function importFeed(db: Db, fetched: Fetched, run: Run): Promise<RunCounts
     signal,
   });
   if (broken[0]) throw new FeedRunError(broken[0].message);
-  const left = present
-    ? await delistMissing(db, source.id, present, source.health.lastSuccessAt, now, guard)
-    : 0;
-  return { ...countsOf(counts), left };
+  if (!present) {
+    if (!source.isSnapshotList) await forgetHoldsOfSource(db, source.id);
+    return { ...countsOf(counts), ...NO_DELISTING };
+  }
+  const delisted = await delistMissing(db, {
+    sourceId: source.id,
+    present,
+    lastCopyAt: source.health.lastSuccessAt,
+    now,
+    allowShrink: run.allowShrink,
+    assertLease: guard,
+  });
+  return { ...countsOf(counts), ...delisted };
 }
+
+const NO_DELISTING: DelistingCounts = { left: 0, heldBack: 0, heldBackFeeds: [], unguardedFeeds: [] };
 
 /** The indicators in a complete copy of a source. */
 interface Copy {
@@ -306,7 +322,7 @@ function noteIn({ members, ids, repeated }: Copy, { type, normalized, statedAt }
   else ids.add(id);
 }
 
-function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, 'left'> {
+function countsOf({ kinds, hidden }: ImportCounts): Omit<RunCounts, keyof DelistingCounts> {
   const counts = { ...none(), hidden, others: none(), reasons: {} as Record<string, number> };
   for (const [kind, ofKind] of kinds) {
     const sum = kind === 'indicator' ? counts : counts.others;

@@ -24,12 +24,21 @@ export interface Counts {
   rejected: number;
 }
 
-/** Counts of a run: those of indicators, and those of all other objects together. */
-export interface RunCounts extends Counts {
-  /** New and updated indicators that the whitelist hides. */
-  hidden: number;
+export interface DelistingCounts {
   /** Indicators that were delisted. */
   left: number;
+  /** Missing members that were not delisted: saved feeds would have fallen under their bounds. */
+  heldBack: number;
+  /** The slugs of these feeds. */
+  heldBackFeeds: readonly string[];
+  /** The slugs of feeds whose bounds could not be evaluated, because they cannot be read. */
+  unguardedFeeds: readonly string[];
+}
+
+/** Counts of a run: those of indicators, and those of all other objects together. */
+export interface RunCounts extends Counts, DelistingCounts {
+  /** New and updated indicators that the whitelist hides. */
+  hidden: number;
   others: Counts;
   /** The number of rejected records of all kinds by reason. */
   reasons: Record<string, number>;
@@ -42,7 +51,8 @@ interface SourceHealth {
   lastError: string | null;
   errorsInARow: number;
   nextRunAt: Date | null;
-  lastCounts: RunCounts | null;
+  /** Those of an earlier version have no counts of what was held back. */
+  lastCounts: (Omit<RunCounts, keyof DelistingCounts> & { left: number } & Partial<DelistingCounts>) | null;
 }
 
 export interface StoredSource extends SourceSettings {

@@ -3,11 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
+import { listFeeds } from '../feeds/feeds.queries.ts';
 import { requireFullVisibility } from '../http/admit.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/routes.ts';
 import { findSources, findStoredSource, makeDue } from './feeds.queries.ts';
 import { previewRemoval, runPendingRemovals, startRemoval } from './remove-source.ts';
+import type { StoredSource } from './source-settings.ts';
 import { fetchSource, listSources, previewSourceRemoval, removeSource } from './sources.schema.ts';
 import { SourceError } from './sources.service.ts';
 
@@ -28,13 +30,17 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
 
   app.route({
     ...routeOf(listSources, 'viewer'),
-    handler: async () => ({
-      // The address of a feed may contain a key, so it is not returned.
-      data: (await findSources(db)).map(({ address, ...source }) => ({
-        ...source,
-        isFetched: address !== '',
-      })),
-    }),
+    handler: async ({ principal }) => {
+      const visibleFeeds = new Set((await listFeeds(db, principal.tlpCeiling)).map(({ slug }) => slug));
+      return {
+        // The address of a feed may contain a key, so it is not returned.
+        data: (await findSources(db)).map(({ address, health, ...source }) => ({
+          ...source,
+          isFetched: address !== '',
+          health: { ...health, lastCounts: withFeeds(visibleFeeds, health.lastCounts) },
+        })),
+      };
+    },
   });
 
   app.route({
@@ -80,6 +86,16 @@ export async function sourceRoutes(instance: FastifyInstance, { db, clock, by }:
     if (!source) throw new ApiError('not_found', 'There is no such source.');
     return source;
   }
+}
+
+/** Returns counts without the slugs of feeds above the TLP ceiling of the account. */
+function withFeeds(visible: ReadonlySet<string>, counts: StoredSource['health']['lastCounts']) {
+  return (
+    counts && {
+      ...counts,
+      heldBackFeeds: (counts.heldBackFeeds ?? []).filter((slug) => visible.has(slug)),
+    }
+  );
 }
 
 function asApiError(error: unknown): never {

@@ -17,6 +17,9 @@ const RunCounts = Type.Object({
   ...counts,
   hidden: Type.Integer(),
   left: Type.Integer(),
+  heldBack: Type.Optional(Type.Integer()),
+  /** The slugs of those feeds that the account sees. */
+  heldBackFeeds: Type.Optional(Type.Array(Type.String())),
   others: Type.Object(counts),
   reasons: mapOf(Type.Integer()),
 });

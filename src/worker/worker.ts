@@ -207,7 +207,19 @@ async function run(deps: WorkerDeps, id: string, signal: AbortSignal): Promise<v
   const { error, counts } = await runSource(deps, id, { now: deps.clock(), signal });
   const source = (await findStoredSource(deps.db, id))?.name;
   if (error === null) deps.log.info({ source, counts }, 'source fetched');
-  else if (signal.aborted) deps.log.info({ source }, 'source not fetched: the worker stops');
+  const { heldBack = 0, heldBackFeeds = [], unguardedFeeds = [] } = counts ?? {};
+  if (heldBack > 0)
+    deps.log.warn(
+      { source, entries: heldBack, feeds: heldBackFeeds },
+      'entries are missing from the list and held back: feeds would fall under their bounds',
+    );
+  if (unguardedFeeds.length > 0)
+    deps.log.warn(
+      { source, feeds: unguardedFeeds },
+      'the bounds of feeds do not apply: their definition is not valid',
+    );
+  if (error === null) return;
+  if (signal.aborted) deps.log.info({ source }, 'source not fetched: the worker stops');
   else deps.log.error({ source, reason: error }, 'source not fetched');
 }
 

@@ -3,6 +3,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openJobs } from '../../src/db/jobs.ts';
+import { createFeed } from '../../src/feeds/feeds.service.ts';
 import { countJob, countLookup, createJobStats } from '../../src/metrics/state-metrics.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, METRICS_TOKEN, NOW, startHarness } from '../support/harness.ts';
@@ -55,6 +56,9 @@ onEveryEngine((engine) => {
     );
     await tipline.loadRun([indicatorRecord('DOMAIN', 'a.example')]);
     await tipline.newKey({ name: 'soon', expiresAt: new Date(NOW.getTime() + 86_400_000) });
+    const guarded = { slug: 'edge', name: 'Edge', description: '', format: 'txt', query: '' } as const;
+    const by = { who: 'test', now: NOW };
+    await createFeed(tipline.db, { ...guarded, tlpCeiling: 'GREEN', minEntries: 1 }, by);
     await sql`update source set address = 'https://feed.example/list'`.execute(tipline.db);
     await sql`insert into provider (name) values ('virustotal')`.execute(tipline.db);
     const boss = await openJobs(tipline, [{ name: 'counted', policy: 'standard' }], () => {});

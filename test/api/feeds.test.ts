@@ -170,6 +170,14 @@ onEveryEngine((engine) => {
     });
   });
 
+  it('a list has the bounds of feeds', async () => {
+    await createFeed(harness.db, { ...EDGE, slug: 'guarded', minEntries: 10, minShare: 80 }, BY);
+    expect((await read('/api/v1/feeds')).json().data).toMatchObject([
+      { slug: 'edge', minEntries: null, minShare: null },
+      { slug: 'guarded', minEntries: 10, minShare: 80 },
+    ]);
+  });
+
   it('a list has no feeds above the TLP ceiling of the key', async () => {
     await createFeed(harness.db, { ...EDGE, slug: 'secret', query: 'tag=secret', tlpCeiling: 'RED' }, BY);
     const slugs = async (key?: string) =>

@@ -62,8 +62,62 @@ onEveryEngine((engine) => {
       ['a query that is not valid', { ...EDGE, slug: 'b', query: 'typ=x' }, 400, /Unknown query parameter/],
       ['a slug that is taken', EDGE, 409, /already/],
       ['a slug in capitals', { ...EDGE, slug: 'B' }, 400, /lower-case/],
+      ['a minimum of no entries', { ...EDGE, slug: 'b', minEntries: 0 }, 400, /minEntries/],
+      ['a part of an entry', { ...EDGE, slug: 'b', minEntries: 1.5 }, 400, /minEntries/],
+      ['a share of nothing', { ...EDGE, slug: 'b', minShare: 0 }, 400, /minShare/],
+      ['a share above all', { ...EDGE, slug: 'b', minShare: 101 }, 400, /minShare/],
     ])('are not made with %s', async (_, body, status, message) => {
       expect(await send('/app/feeds', body)).toMatchObject({ status, error: expect.stringMatching(message) });
+    });
+
+    it('have bounds, which are changed and removed one by one', async () => {
+      expect(await list()).toMatchObject([{ minEntries: null, minShare: null, heldBack: [], problem: null }]);
+      await send('/app/feeds', { ...EDGE, slug: 'guarded', minEntries: 5, minShare: 80 });
+      expect((await list())[1]).toMatchObject({ minEntries: 5, minShare: 80 });
+      await send('/app/feeds/guarded/change', { minEntries: null });
+      expect((await list())[1]).toMatchObject({ minEntries: null, minShare: 80 });
+      const { after } = await tipline.db
+        .selectFrom('audit')
+        .select('after')
+        .where('action', '=', 'feed.change')
+        .executeTakeFirstOrThrow();
+      expect(after).toMatchObject({ minEntries: null, minShare: 80 });
+    });
+
+    it('are listed with what is held back, and with why they cannot be read', async () => {
+      await send('/app/feeds/edge/change', { minEntries: 5 });
+      const since = tipline.clock.now;
+      const { id: feed_id } = await tipline.db.selectFrom('feed').select('id').executeTakeFirstOrThrow();
+      const source = await tipline.db.selectFrom('source').select(['id', 'name']).executeTakeFirstOrThrow();
+      await tipline.db
+        .insertInto('feed_hold')
+        .values({ feed_id, source_id: source.id, entries: 3, since, as_of: since })
+        .execute();
+      await tipline.db.updateTable('feed').set({ query: 'typ=x' }).execute();
+      const at = since.toISOString();
+      expect(await list()).toMatchObject([
+        {
+          heldBack: [{ source: source.name, entries: 3, since: at, asOf: at }],
+          problem: expect.stringMatching(/Unknown query parameter/),
+        },
+      ]);
+    });
+
+    it('above the TLP ceiling of the role are not named in the counts of sources', async () => {
+      const administrator = await signedIn(tipline, 'administrator');
+      await send('/app/feeds', { ...EDGE, slug: 'secret', tlpCeiling: 'RED' }, administrator);
+      const counts = { read: 1, new: 0, updated: 0, unchanged: 1, rejected: 0 };
+      const heldBack = { left: 0, heldBack: 7, heldBackFeeds: ['edge', 'secret'], unguardedFeeds: [] };
+      await tipline.db
+        .updateTable('source')
+        .set({
+          last_counts: JSON.stringify({ ...counts, ...heldBack, hidden: 0, others: counts, reasons: {} }),
+        })
+        .execute();
+      const feedsOf = async (browser: Browser) =>
+        (await browser.send('GET', '/app/sources')).json().data[0].health.lastCounts.heldBackFeeds;
+      expect(await feedsOf(viewer)).toEqual(['edge']);
+      expect(await feedsOf(administrator)).toEqual(['edge', 'secret']);
     });
 
     it('are 404 to change or remove if there are none', async () => {

@@ -70,6 +70,16 @@ describe('tipline feeds, beside a running server on the embedded database', () =
     );
   });
 
+  it('sets bounds, and removes them with none', async () => {
+    const bounds = ['--min-entries', '500', '--min-share', '80'];
+    expect((await feeds('create', 'guarded', '--format', 'csv', ...bounds)).code).toBe(0);
+    const words = 'at least 500 entries · at least 80 % of an earlier day';
+    expect((await feeds('list')).stdout).toContain(words);
+    const { stdout } = await feeds('change', 'guarded', '--min-entries', 'none', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ minEntries: null, minShare: 80 });
+    await feeds('remove', 'guarded');
+  });
+
   it('removes a feed', async () => {
     await feeds('create', 'gone', '--format', 'csv');
     expect((await feeds('remove', 'gone')).code).toBe(0);
@@ -84,6 +94,8 @@ describe('tipline feeds, beside a running server on the embedded database', () =
     [['create', 'X', '--format', 'csv'], 2, 'lower-case'],
     [['create', 'edge', '--format', 'csv'], 1, 'There is a feed edge already.'],
     [['change', 'none', '--name', 'x'], 1, 'There is no feed none.'],
+    [['change', 'edge', '--min-entries', '0'], 2, 'Allowed: a whole number from 1, or none.'],
+    [['change', 'edge', '--min-share', '101'], 2, 'Allowed: a whole number from 1 to 100, or none.'],
     [['remove', 'none'], 1, 'There is no feed none.'],
   ])('explains %j', async (args, expected, words) => {
     const { code, stderr } = await feeds(...args);

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openProviderClient } from '../../src/enrichment/providers/provider-client.ts';
 import { queueCriteria, readyProviders, saveProvider } from '../../src/enrichment/providers.service.ts';
 import { addRequests, PRIORITY } from '../../src/enrichment/requests.queries.ts';
+import { createFeed } from '../../src/feeds/feeds.service.ts';
 import { createJobStats } from '../../src/metrics/state-metrics.ts';
 import { indicatorId } from '../../src/model/identity.ts';
 import { memoryStore } from '../../src/rate-limit/memory.ts';
@@ -17,10 +18,12 @@ onEveryEngine((engine) => {
   let tipline: Harness;
   let feeds: Feeds;
   let workers: Worker[];
+  let warnings: [object, string][];
   beforeEach(async () => {
     tipline = await startHarness(engine);
     feeds = await startFeeds(tipline);
     workers = [];
+    warnings = [];
   });
   afterEach(async () => {
     await Promise.all(workers.map((worker) => worker.stop()));
@@ -30,7 +33,8 @@ onEveryEngine((engine) => {
 
   async function start(count: number): Promise<void> {
     const stats = createJobStats();
-    const log = { info: () => {}, warn: () => {}, error: () => {} };
+    const warn = (details: object, message: string) => void warnings.push([details, message]);
+    const log = { info: () => {}, warn, error: () => {} };
     for (let i = 0; i < count; i++) {
       const asker = openProviderClient({
         outbound: feeds.outbound,
@@ -90,6 +94,25 @@ onEveryEngine((engine) => {
       return edition === applied;
     });
     await until(async () => (await tipline.get(`/api/v1/indicators/${asked}`)).json().data.confidence === 80);
+  });
+
+  it('warns of what is held back for feeds, and of feeds that are not guarded', async () => {
+    const feed = { name: '', description: '', format: 'txt', tlpCeiling: 'GREEN', minEntries: 2 } as const;
+    const by = { who: 'test', now: tipline.clock.now };
+    await createFeed(tipline.db, { ...feed, slug: 'edge', query: 'type=DOMAIN' }, by);
+    await createFeed(tipline.db, { ...feed, slug: 'broken', query: '' }, by);
+    await tipline.db.updateTable('feed').set({ query: 'typ=x' }).where('slug', '=', 'broken').execute();
+    feeds.server.answer({ body: 'bad-one.test-feed.net\nbad-two.test-feed.net\n' });
+    const id = await feeds.add({ kind: 'text', isSnapshotList: true, lifetimes: { DOMAIN: 3600 } });
+    await feeds.run(id);
+    feeds.server.answer({ body: 'bad-one.test-feed.net\n' });
+    await tipline.db.updateTable('source').set({ next_run_at: tipline.clock.now }).execute();
+    await start(1);
+    await until(async () => warnings.length > 1);
+    expect(warnings).toEqual([
+      [{ source: 'Feed', entries: 1, feeds: ['edge'] }, expect.stringContaining('held back')],
+      [{ source: 'Feed', feeds: ['broken'] }, expect.stringContaining('not valid')],
+    ]);
   });
 
   it('fetches a source once, with several workers', async () => {

@@ -487,6 +487,56 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('/api/v1/feeds/edge-domains').waitFor();
   });
 
+  it('sets bounds of a feed, and shows what they hold back', async () => {
+    const list = await startFeedServer();
+    try {
+      const command = async (...args: string[]) => {
+        const { code, stdout, stderr } = await run(args, { env: service.env });
+        if (code !== 0) throw new Error(stderr);
+        return stdout;
+      };
+      const names = Array.from({ length: 600 }, (_, i) => `n${i}.guarded.test-feed.net\n`);
+      const options = ['--kind', 'text', '--address', list.address, '--interval', 'never', '--ttl', 'ALL=7d'];
+      await command('sources', 'add', 'Blocklist', ...options, '--tlp', 'CLEAR');
+      list.answer({ body: names.join('') });
+      await command('sources', 'run', 'Blocklist');
+      opened = await asAnalyst('/settings/feeds');
+      const { page } = opened;
+      await page.getByRole('button', { name: 'Create feed' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Slug').fill('guarded');
+      await dialog.getByLabel('Filters and options').fill('q=guarded');
+      await dialog.getByLabel('Minimum entries').fill('500');
+      await dialog.getByLabel('Minimum share').fill('90');
+      await look(page, 'feed-bounds');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await page.getByText('At least 500 entries and 90 % of the day before').waitFor();
+      list.answer({ body: names.slice(0, 400).join('') });
+      const output = await command('sources', 'run', 'Blocklist');
+      expect(output).toContain('Held back 200, not delisted: feeds guarded.');
+      expect(await command('feeds', 'list')).toMatch(
+        /200 entries held back since .*: Blocklist delisted them/,
+      );
+      await page.reload();
+      await page.getByText(/200 entries held back since .*: Blocklist delisted them/).waitFor();
+      await look(page, 'feeds-held-back');
+      await page.goto(`${service.address}/sources`);
+      await page.getByText('200 entries held back for saved feeds: guarded').waitFor();
+      await look(page, 'sources-held-back');
+      await page.goto(`${service.address}/settings/feeds`);
+      await page
+        .getByRole('row', { name: /guarded/ })
+        .getByRole('button', { name: 'Edit' })
+        .click();
+      await dialog.getByLabel('Minimum entries').fill('');
+      await dialog.getByLabel('Minimum share').fill('');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.getByText(/held back/).waitFor({ state: 'detached' });
+    } finally {
+      await list.close();
+    }
+  });
+
   it('looks up a pasted list from the landing page, and exports what is selected', async () => {
     const known = await firstOf('type=DOMAIN&pageSize=1');
     opened = await asAnalyst('/');

@@ -22,6 +22,18 @@ export interface Webhook {
   gone: boolean;
 }
 
+/** The members of a webhook that people see: the URL may have a token in its path. */
+export type ShownWebhook = Omit<Webhook, 'feedId' | 'sealed' | 'cursor'>;
+
+export function shownWebhook({
+  feedId: _,
+  sealed: _sealed,
+  cursor: _cursor,
+  ...shown
+}: Webhook): ShownWebhook {
+  return shown;
+}
+
 type Outcome = Pick<Webhook, 'cursor' | 'nextAttemptAt' | 'failures' | 'lastError' | 'gone'> &
   Partial<Pick<Webhook, 'lastAttemptAt' | 'lastSuccessAt'>>;
 

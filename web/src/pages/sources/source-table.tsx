@@ -1,15 +1,17 @@
-import { Table } from '@mantine/core';
+import { Table, Text } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import type { ApiItem } from '../../client/operations.ts';
 import { useApiMutation, useHasRole } from '../../client/queries.ts';
 import { DataTable, numericColumns } from '../../parts/data-table.tsx';
-import { formatNumber, tlpName, visibleText } from '../../parts/format.ts';
+import { formatNumber, plural, tlpName, visibleText } from '../../parts/format.ts';
 import { SourceHealth } from '../../parts/health.tsx';
 import { PageLink } from '../../parts/links.tsx';
 import { RowButton } from '../../parts/row-button.tsx';
 import { SecondLine } from '../../parts/text.tsx';
 import { Time } from '../../parts/time.tsx';
 import { RemoveSourceButton } from './remove-source-button.tsx';
+
+type Counts = NonNullable<ApiItem<'GET /app/sources'>['health']['lastCounts']>;
 
 export function SourceTable({ sources }: { sources: ApiItem<'GET /app/sources'>[] }) {
   const canManage = useHasRole('administrator');
@@ -46,7 +48,10 @@ export function SourceTable({ sources }: { sources: ApiItem<'GET /app/sources'>[
               </SecondLine>
             </Table.Td>
             <Table.Td>{source.kind}</Table.Td>
-            <Table.Td maw={300}>{isFetched ? <SourceHealth source={source} /> : 'Manual import'}</Table.Td>
+            <Table.Td maw={300}>
+              {isFetched ? <SourceHealth source={source} /> : 'Manual import'}
+              {counts?.heldBack ? <HeldBack counts={counts} /> : null}
+            </Table.Td>
             <Table.Td>
               <Time at={source.health.lastRunAt} fallback="–" />
             </Table.Td>
@@ -80,5 +85,15 @@ export function SourceTable({ sources }: { sources: ApiItem<'GET /app/sources'>[
         );
       })}
     </DataTable>
+  );
+}
+
+/** The entries that the last run did not delist, because saved feeds would have fallen under their bounds. */
+function HeldBack({ counts: { heldBack = 0, heldBackFeeds = [] } }: { counts: Counts }) {
+  const feeds = heldBackFeeds.length > 0 ? `: ${heldBackFeeds.join(', ')}` : '';
+  return (
+    <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+      {plural(heldBack, 'entry', 'entries')} held back for saved feeds{feeds}
+    </Text>
   );
 }

@@ -8,6 +8,7 @@ import { Form, FormError } from '../../../parts/form.tsx';
 import { tlpName, toOptions } from '../../../parts/format.ts';
 import { useFields } from '../../../parts/use-fields.ts';
 import type { Feed } from './feeds.tsx';
+import { GuardFields, type GuardValues } from './guard-fields.tsx';
 
 type Definition = ApiBody<'POST /app/feeds'>;
 
@@ -34,6 +35,8 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
     format: (feed?.format ?? 'txt') as string,
     query: feed?.query ?? query,
     tlpCeiling: (feed?.tlpCeiling ?? 'GREEN') as Tlp,
+    minEntries: (feed?.minEntries ?? '') as GuardValues['minEntries'],
+    minShare: (feed?.minShare ?? '') as GuardValues['minShare'],
   });
   const choosePreset = (name: string | null) => {
     setPreset(name);
@@ -48,7 +51,9 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
   const create = useApiMutation('POST /app/feeds', onSuccess);
   const change = useApiMutation('POST /app/feeds/:slug/change', onSuccess);
   const submit = () => {
-    const { slug, ...definition } = { ...values, name: values.name.trim() || values.slug } as Definition;
+    const bounds = { minEntries: values.minEntries || null, minShare: values.minShare || null };
+    const name = values.name.trim() || values.slug;
+    const { slug, ...definition } = { ...values, ...bounds, name } as Definition;
     if (feed) change.mutate({ params: { slug }, body: definition });
     else create.mutate({ body: { slug, ...definition } });
   };
@@ -107,6 +112,7 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
         minRows={2}
         spellCheck={false}
       />
+      <GuardFields values={values} set={set} />
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
           Cancel

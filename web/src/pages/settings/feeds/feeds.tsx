@@ -12,6 +12,7 @@ import { QueryList } from '../../../parts/query-result.tsx';
 import { Note, SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { FeedForm } from './feed-form.tsx';
+import { GuardStatus } from './guard-status.tsx';
 
 export type Feed = ApiItem<'GET /app/feeds'>;
 
@@ -57,6 +58,7 @@ export function Feeds() {
                   <Text size="sm">{visibleText(feed.name)}</Text>
                   <SecondLine>/api/v1/feeds/{feed.slug}</SecondLine>
                   {feed.description && <SecondLine>{visibleText(feed.description)}</SecondLine>}
+                  <GuardStatus feed={feed} />
                 </Table.Td>
                 <Table.Td>{feed.format}</Table.Td>
                 <Table.Td maw={320}>
