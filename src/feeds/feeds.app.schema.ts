@@ -22,9 +22,10 @@ const Webhook = Type.Object({
   nextAttemptAt: instant,
   lastAttemptAt: instantOrNull,
   lastSuccessAt: instantOrNull,
-  lastError: Type.Union([Type.String(), Type.Null()]),
+  lastError: nullable(Type.String()),
   gone: Type.Boolean(),
 });
+
 /** Bounds of what delisting by sources may take from it; null: none. */
 const guard = {
   minEntries: nullable(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
@@ -34,7 +35,7 @@ const guard = {
 const Feed = Type.Object({
   slug: Type.String(),
   ...definition,
-  webhook: Type.Union([Webhook, Type.Null()]),
+  webhook: nullable(Webhook),
   ...guard,
   createdBy: Type.String(),
   changedAt: instant,

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openJobs } from '../../src/db/jobs.ts';
 import { createFeed } from '../../src/feeds/feeds.service.ts';
+import { writeWebhook } from '../../src/feeds/webhooks/webhooks.queries.ts';
 import { countJob, countLookup, createJobStats } from '../../src/metrics/state-metrics.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, METRICS_TOKEN, NOW, startHarness } from '../support/harness.ts';
@@ -58,7 +59,15 @@ onEveryEngine((engine) => {
     await tipline.newKey({ name: 'soon', expiresAt: new Date(NOW.getTime() + 86_400_000) });
     const guarded = { slug: 'edge', name: 'Edge', description: '', format: 'txt', query: '' } as const;
     const by = { who: 'test', now: NOW };
-    await createFeed(tipline.db, { ...guarded, tlpCeiling: 'GREEN', minEntries: 1 }, by);
+    const feed = await createFeed(tipline.db, { ...guarded, tlpCeiling: 'GREEN', minEntries: 1 }, by);
+    const webhook = {
+      sealed: '',
+      host: 'receiver.example',
+      cursor: '',
+      intervalSeconds: 60,
+      nextAttemptAt: NOW,
+    };
+    await writeWebhook(tipline.db, { ...webhook, feedId: feed.id });
     await sql`update source set address = 'https://feed.example/list'`.execute(tipline.db);
     await sql`insert into provider (name) values ('virustotal')`.execute(tipline.db);
     const boss = await openJobs(tipline, [{ name: 'counted', policy: 'standard' }], () => {});

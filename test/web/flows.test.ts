@@ -487,6 +487,28 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('/api/v1/feeds/edge-domains').waitFor();
   });
 
+  it('sets the webhook of a feed, shows its key once and its state, and removes it', async () => {
+    opened = await asAdministrator('/settings/feeds');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Create feed' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Slug').fill('calling');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const row = page.getByRole('row', { name: /calling/ });
+    await row.getByRole('button', { name: 'Webhook' }).click();
+    await look(page, 'feed-webhook');
+    await dialog.getByLabel('URL').fill('http://receiver.example/hooks/of-a-team');
+    await dialog.getByRole('button', { name: 'Set webhook' }).click();
+    await dialog.getByText(/^whsec_/).waitFor();
+    await look(page, 'feed-webhook-key');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await row.getByText('Webhook to receiver.example, nothing delivered yet').waitFor();
+    await row.getByRole('button', { name: 'Webhook' }).click();
+    await look(page, 'feed-webhook-set');
+    await dialog.getByRole('button', { name: 'Remove webhook' }).click();
+    await row.getByText('Webhook to').waitFor({ state: 'detached' });
+  });
+
   it('sets bounds of a feed, and shows what they hold back', async () => {
     const list = await startFeedServer();
     try {

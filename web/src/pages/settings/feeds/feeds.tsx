@@ -13,6 +13,7 @@ import { Note, SecondLine } from '../../../parts/text.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { FeedForm } from './feed-form.tsx';
 import { GuardStatus } from './guard-status.tsx';
+import { WebhookModal, WebhookState } from './webhook.tsx';
 
 export type Feed = ApiItem<'GET /app/feeds'>;
 
@@ -20,6 +21,8 @@ export type Feed = ApiItem<'GET /app/feeds'>;
 export function Feeds() {
   const query = useApiQuery('GET /app/feeds');
   const isAnalyst = useHasRole('analyst');
+  const isAdministrator = useHasRole('administrator');
+  const [webhookOf, setWebhookOf] = useState<Feed | null>(null);
   const { feedQuery } = useLocation().state;
   const [editing, setEditing] = useState<Feed | 'new' | null>(feedQuery === undefined ? null : 'new');
   const navigate = useNavigate();
@@ -54,14 +57,15 @@ export function Feeds() {
           >
             {data.map((feed) => (
               <Table.Tr key={feed.slug}>
-                <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>
+                <Table.Td miw={220} maw={260} style={{ overflowWrap: 'anywhere' }}>
                   <Text size="sm">{visibleText(feed.name)}</Text>
                   <SecondLine>/api/v1/feeds/{feed.slug}</SecondLine>
                   {feed.description && <SecondLine>{visibleText(feed.description)}</SecondLine>}
                   <GuardStatus feed={feed} />
+                  <WebhookState webhook={feed.webhook} />
                 </Table.Td>
                 <Table.Td>{feed.format}</Table.Td>
-                <Table.Td maw={320}>
+                <Table.Td miw={200} maw={320}>
                   <Code className="value">{visibleText(feed.query) || 'everything'}</Code>
                 </Table.Td>
                 <Table.Td>
@@ -79,6 +83,11 @@ export function Feeds() {
                       <Button size="xs" variant="default" onClick={() => setEditing(feed)}>
                         Edit
                       </Button>
+                      {isAdministrator && (
+                        <Button size="xs" variant="default" onClick={() => setWebhookOf(feed)}>
+                          Webhook
+                        </Button>
+                      )}
                       <RemoveFeedButton slug={feed.slug} />
                     </Group>
                   </Table.Td>
@@ -88,6 +97,7 @@ export function Feeds() {
           </DataTable>
         )}
       </QueryList>
+      <WebhookModal feed={webhookOf} onClose={() => setWebhookOf(null)} />
       <Modal
         opened={editing !== null}
         onClose={close}
