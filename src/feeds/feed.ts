@@ -39,6 +39,7 @@ export interface FeedDefinition {
 
 /** The parts of a feed that say what is in it. */
 type FeedQuery = Pick<FeedDefinition, 'slug' | 'format' | 'query' | 'tlpCeiling'>;
+
 /** Bounds of what delisting by sources may take from a feed; null: none. */
 export interface FeedGuard {
   /** The minimum number of entries. */
