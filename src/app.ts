@@ -44,6 +44,7 @@ import type { Spool } from './exports/spool.ts';
 import { feedPageRoutes } from './feeds/feeds.app.routes.ts';
 import { feedRoutes } from './feeds/feeds.routes.ts';
 import { FEED_SCHEMAS } from './feeds/feeds.schema.ts';
+import { webhookSecrets } from './feeds/webhooks/webhooks.service.ts';
 import { dependencyChecks } from './health/deep-check.ts';
 import { Health, healthRoutes, healthStatus } from './health/health.routes.ts';
 import { requireDeclaredAccess } from './http/admit.ts';
@@ -294,9 +295,10 @@ async function registerFeatures(
   const exports = exporter(deps.database, deps.spool, deps.publicAddress, failed);
   await app.register(indicatorRoutes, { read, exporter: exports, feed, interest: deps.accessTracker, cache });
   await app.register(exportRoutes, { exporter: exports, feed });
-  await app.register(changeRoutes, { feed, stopping: deps.stopping });
+  const changes = { feed, stopping: deps.stopping };
+  await app.register(changeRoutes, changes);
   await app.register(lookupRoutes, { source: { read, listed }, clock });
-  await app.register(feedRoutes, { read, exporter: exports });
+  await app.register(feedRoutes, { read, exporter: exports, changes });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read, feed: entityFeed });
@@ -316,7 +318,12 @@ async function registerFeatures(
   });
   await app.register(confidenceRoutes, { db, by: accounts.by });
   await app.register(whitelistRoutes, { db, by: accounts.by });
-  await app.register(feedPageRoutes, { db, by: accounts.by });
+  await app.register(feedPageRoutes, {
+    db,
+    by: accounts.by,
+    changes: feed,
+    webhookSecrets: webhookSecrets(deps.sessionSecret),
+  });
   await app.register(auditRoutes, { db });
   await app.register(enrichmentRoutes, { db, by: accounts.by });
   await app.register(sourceRoutes, { db, clock: deps.clock, by: accounts.by });

@@ -9,6 +9,8 @@ import {
   feedKindsTable,
   formatsTable,
   importersTable,
+  limitSourcesTable,
+  presetsTable,
   providersTable,
   settingsFile,
   settingsTable,
@@ -32,6 +34,8 @@ describe('the documentation', () => {
     ['docs/intake.md', feedKindsTable()],
     ['docs/intake.md', providersTable()],
     ['docs/detection-rules.md', techniquesTable()],
+    ['docs/feeds.md', presetsTable()],
+    ['docs/feeds.md', limitSourcesTable()],
   ])('in %s has this table of the code; WRITE_DOCS=1 writes it: %#', (path, table) => {
     const [head = ''] = table.split('\n');
     const before = read(path);

@@ -63,6 +63,7 @@ export type AuditAction =
   | 'feed.create'
   | 'feed.change'
   | 'feed.remove'
+  | 'feed.webhook'
   | 'key.create'
   | 'key.rotate'
   | 'key.revoke';

@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
+import { PRESETS, type Preset } from '../feeds/presets.ts';
 import { FORMATS } from '../formats/catalogue.ts';
 import { routeOf } from '../http/routes.ts';
 import { IMPORTERS } from '../importers/recognize.ts';
@@ -11,6 +12,11 @@ export async function catalogueRoutes(instance: FastifyInstance): Promise<void> 
     handler: async () => ({
       exportFormats: Object.entries(FORMATS).map(([name, { label }]) => ({ name, label })),
       importFormats: IMPORTERS.map(({ name, label }) => ({ name, label })),
+      feedPresets: Object.entries<Preset>(PRESETS).map(([name, { limit, ...preset }]) => ({
+        name,
+        ...preset,
+        limit: limit?.text ?? null,
+      })),
     }),
   });
 }

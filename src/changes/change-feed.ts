@@ -7,9 +7,18 @@ import type { Principal } from '../db/visibility.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import { tokenSealer } from '../secrets/sealed-token.ts';
 import { readChanges } from './current-point.ts';
-import { cursorAfter, dayOf, type FeedCursor, firstCursor, readCursor, sealCursor } from './cursor.ts';
+import {
+  type Collection,
+  cursorAfter,
+  dayOf,
+  type FeedCursor,
+  firstCursor,
+  readCursor,
+  sealCursor,
+} from './cursor.ts';
 import { readPoints } from './history.queries.ts';
 import { type Change, nextChanges, type Step } from './indicator-changes.ts';
+import { nextLimitedChanges } from './limited-changes.ts';
 import { watchWait } from './watch-wait.ts';
 
 /** The header of lists and exports with the cursor from which the feed goes on. */
@@ -29,19 +38,26 @@ export interface ChangeFeed {
    * @param wait for so many seconds at most
    * @param isEnded whether the wait must end earlier
    * @throws {ApiError} 400 for a cursor that is none or belongs to other filters, 409 for one of another TLP ceiling, 410 for one
-   *   whose history is not known
+   *   whose history is not known or whose saved feed has been changed
    */
   next(asked: AskedChanges, principal: Principal, wait: number, isEnded: () => boolean): Promise<Changes>;
   /**
    * Returns the cursor of a client that got a list or export of these filters from a snapshot; null: its revision is not
    * known any more.
    */
-  cursorAfter(principal: Principal, filters: IndicatorFilters, revision: number): Promise<string | null>;
+  cursorAfter(principal: Principal, of: CopiedRows, revision: number): Promise<string | null>;
 }
 
-interface AskedChanges {
+/** A list or a saved feed, of which a client has a copy. */
+export interface CopiedRows {
+  filters: IndicatorFilters;
+  /** Absent: a list. */
+  collection?: Collection;
+}
+
+interface AskedChanges extends CopiedRows {
   cursor: string | undefined;
-  /** Those of the request; with a cursor, they may be left out. */
+  /** Of a list, those of the request; with a cursor, they may be left out. */
   filters: IndicatorFilters;
   limit: number;
 }
@@ -81,7 +97,9 @@ export function openChangeFeed(
     revisions.isFresh('answers', cursor.synced.revision) && (nextExpiry === null || now < nextExpiry);
 
   const stepFrom = (cursor: FeedCursor, limit: number, principal: Principal) =>
-    readChanges(database, (snapshot) => nextChanges(snapshot, cursor, limit, principal));
+    readChanges(database, (snapshot) =>
+      (cursor.collection?.limit ? nextLimitedChanges : nextChanges)(snapshot, cursor, limit, principal),
+    );
 
   /**
    * Returns the end of a pass, if no change follows that the caller can see: more that follows would reveal hidden ones; null:
@@ -133,9 +151,11 @@ export function openChangeFeed(
   }
 
   return {
-    async next({ cursor: text, filters, limit }, principal, wait, isEnded) {
+    async next({ cursor: text, filters, collection, limit }, principal, wait, isEnded) {
       const given =
-        text === undefined ? firstCursor(filters, principal) : readCursor(sealer, text, filters, principal);
+        text === undefined
+          ? firstCursor(filters, principal, collection)
+          : readCursor(sealer, text, filters, principal, collection);
       let found = await poll(given, text, limit, principal);
       const watch = watchWait(revisions, wait, isEnded);
       const isStill = () => {
@@ -146,14 +166,14 @@ export function openChangeFeed(
         found = await turns.execute(() => poll(given, text, limit, { ...principal, now: clock() }));
       return found;
     },
-    async cursorAfter(principal, filters, revision) {
+    async cursorAfter(principal, { filters, collection }, revision) {
       const epoch = revisions.epoch();
       const name = String(revision);
       const token = tokens.get(name) ?? (await readPoints(database.db, [revision])).tokens.get(revision);
       if (token === undefined) return null;
       tokens.set(name, token, epoch);
       const at = principal.now.getTime();
-      const cursor = cursorAfter(filters, principal.tlpCeiling, { revision, token, at }, at);
+      const cursor = cursorAfter(filters, principal.tlpCeiling, { revision, token, at }, at, collection);
       return sealCursor(sealer, cursor);
     },
   };

@@ -1,4 +1,5 @@
 import type { Principal } from '../db/visibility.ts';
+import type { LimitOrder } from '../formats/format.ts';
 import { ApiError } from '../http/errors.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
 import type { Tlp } from '../model/vocabulary.ts';
@@ -29,16 +30,37 @@ export interface Pass {
   horizon: number;
 }
 
+/** A saved feed as it was defined: with other filters, another limit or another TLP ceiling it is another collection. */
+export interface Collection {
+  /** The id of the feed. */
+  feed: string;
+  id: string;
+  /** Only so many, those that come first; null: all. */
+  limit: { count: number; order: LimitOrder } | null;
+}
+
 /** The state of a client's copy. */
 export interface FeedCursor<Filters = IndicatorFilters> {
   filters: Filters;
   ceiling: Tlp;
+  /** The saved feed that is copied; absent: a list. */
+  collection?: Collection;
   /** The copy equals the list at this point, apart from the rows that a pass has not reached. */
   synced: Point;
   /** null: the copy is complete. */
   pass: Pass | null;
   /** Days since 1970 at which the cursor was issued. */
   day: number;
+  /** The last one of the first rows at `synced`; null or absent: there are fewer than the limit, or it is not known. */
+  edge?: Edge | null;
+}
+
+/** The place of a row in the order of a limit. */
+export interface Edge {
+  confidence: number;
+  /** As PostgreSQL writes it. */
+  lastSeen: string;
+  id: string;
 }
 
 const BEGINNING: Point = { revision: 0, token: null, at: 0 };
@@ -48,16 +70,18 @@ const DAY_MS = 86_400_000;
 export const dayOf = (now: Date): number => Math.floor(now.getTime() / DAY_MS);
 
 export function sealCursor<Filters extends object>(sealer: TokenSealer, cursor: FeedCursor<Filters>): string {
-  const { filters, ceiling, synced, pass, day } = cursor;
-  return sealer.seal(JSON.stringify([1, canonical(filters), ceiling, synced, pass, day]));
+  const { filters, ceiling, synced, pass, day, collection, edge } = cursor;
+  const members = [1, canonical(filters), ceiling, synced, pass, day];
+  return sealer.seal(JSON.stringify(collection ? [...members, collection, edge] : members));
 }
 
 /** Returns a cursor; null: the text is none. */
 function openCursor<Filters>(sealer: TokenSealer, text: string): FeedCursor<Filters> | null {
   const opened = sealer.open(text);
   if (opened === null) return null;
-  const [version, filters, ceiling, synced, pass, day] = JSON.parse(opened);
-  return version === 1 ? { filters, ceiling, synced, pass, day } : null;
+  const [version, filters, ceiling, synced, pass, day, collection, edge] = JSON.parse(opened);
+  if (version !== 1) return null;
+  return { filters, ceiling, synced, pass, day, ...(collection && { collection, edge }) };
 }
 
 /** Returns the filters that are set, in a fixed order, so that equal filters have the same text. */
@@ -70,8 +94,9 @@ function canonical<Filters extends object>(filters: Filters): Filters {
 export function firstCursor<Filters extends object>(
   filters: Filters,
   { tlpCeiling, now }: Principal,
+  collection?: Collection,
 ): FeedCursor<Filters> {
-  return cursorAfter(filters, tlpCeiling, BEGINNING, now.getTime());
+  return cursorAfter(filters, tlpCeiling, BEGINNING, now.getTime(), collection);
 }
 
 /** Returns the cursor of a client whose copy equals a list at a point. */
@@ -80,24 +105,34 @@ export function cursorAfter<Filters extends object>(
   ceiling: Tlp,
   synced: Point,
   now: number,
+  collection?: Collection,
 ): FeedCursor<Filters> {
-  return { filters: canonical(filters), ceiling, synced, pass: null, day: dayOf(new Date(now)) };
+  const day = dayOf(new Date(now));
+  return { filters: canonical(filters), ceiling, synced, pass: null, day, ...(collection && { collection }) };
 }
 
 /**
  * Returns the cursor of a request.
  * @param filters of the request; with a cursor, they may be left out
- * @throws {ApiError} 400 for a text that is no cursor, or one of other filters; 409 for one of another TLP ceiling
+ * @throws {ApiError} 400 for a text that is no cursor, or one of other filters; 409 for one of another TLP ceiling; 410 for one of a
+ *   feed that has been changed
  */
 export function readCursor<Filters extends object>(
   sealer: TokenSealer,
   text: string,
   filters: Filters,
   { tlpCeiling }: Principal,
+  collection?: Collection,
 ): FeedCursor<Filters> {
   const cursor = openCursor<Filters>(sealer, text);
   if (!cursor)
     throw new ApiError('invalid_parameter', 'cursor must be one that a response of this server had.');
+  if (cursor.collection?.feed !== collection?.feed) {
+    const other = cursor.collection ? `${collection ? 'another' : 'a'} saved feed` : 'a list';
+    throw new ApiError('invalid_parameter', `The cursor belongs to ${other}: begin without a cursor.`);
+  }
+  if (cursor.collection?.id !== collection?.id)
+    throw new ApiError('gone', 'The feed has been changed. Begin without a cursor, and replace the copy.');
   const of = cursor.filters as Record<string, unknown>;
   const differing = Object.entries(canonical(filters)).find(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(of[name]),

@@ -190,7 +190,7 @@ export async function findRelinked(db: Db, filters: IndicatorFilters, known: Kno
 }
 
 /** The tables of links as they were at a revision. */
-function linksAt(revision: number): LinkTables {
+export function linksAt(revision: number): LinkTables {
   const at = sql`${revision}::bigint`;
   const was = sql`from_revision <= ${at} and to_revision > ${at}`;
   return {
@@ -244,7 +244,7 @@ export interface HeldRow {
   value: string;
 }
 
-const STATE_COLUMNS = [
+export const STATE_COLUMNS = [
   ...(['tlp', 'whitelisted', 'expires_at', 'severity', 'confidence'] as const),
   ...(['for_detection', 'last_seen', 'tags', 'value'] as const),
 ];

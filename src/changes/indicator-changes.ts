@@ -189,7 +189,7 @@ async function reportedRows(
   return { reported, held };
 }
 
-function toChange(indicator: CurrentRow | undefined, held: HeldRow | undefined): Change[] {
+export function toChange(indicator: CurrentRow | undefined, held: HeldRow | undefined): Change[] {
   if (indicator) return [{ op: 'upsert', indicator }];
   return held ? [{ op: 'remove', ...held }] : [];
 }

@@ -1,13 +1,25 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
+import { openChangeFeed } from '../changes/change-feed.ts';
+import { systemClock } from '../clock.ts';
 import { publicAddressOf } from '../config/config.ts';
 import { exportProblem, type Feed, type FeedDefinition, type FeedGuard } from '../feeds/feed.ts';
 import { findHolds, type Hold } from '../feeds/feed-guards.queries.ts';
 import { listFeeds } from '../feeds/feeds.queries.ts';
 import { changeFeed, createFeed, InvalidFeedError, removeFeed } from '../feeds/feeds.service.ts';
+import { PRESET_NAMES, PRESETS, type Preset, type PresetName } from '../feeds/presets.ts';
+import { listWebhooks, type Webhook } from '../feeds/webhooks/webhooks.queries.ts';
+import {
+  removeWebhook,
+  retryWebhook,
+  setWebhook,
+  WEBHOOK_INTERVAL,
+  webhookSecrets,
+} from '../feeds/webhooks/webhooks.service.ts';
 import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
+import { withParameters } from '../model/query-string.ts';
 import { TLPS, type Tlp } from '../model/vocabulary.ts';
-import { cliActor, print, withDatabase } from './dependencies.ts';
-import { entryCount, label, oneOf, orNone, share, UsageError } from './options.ts';
+import { cliActor, print, requireReachable, sessionSecret, withDatabase } from './dependencies.ts';
+import { duration, entryCount, label, oneOf, orNone, share, UsageError } from './options.ts';
 
 interface Json {
   json?: boolean;
@@ -51,11 +63,20 @@ export function feedsCommand(): Command {
       )
       .option('--json', 'print one JSON object');
   definition(feeds.command('create').description('create a feed'))
+    .addOption(
+      new Option(
+        '--preset <name>',
+        'format and query for a consumer, to which --query adds parameters; see tipline feeds presets',
+      )
+        .choices(PRESET_NAMES)
+        .conflicts('format'),
+    )
     .addHelpText(
       'after',
       `
 Examples:
   tipline feeds create edge-addresses --format txt --query 'style=paloalto&types=IPV4,IPV6&minConfidence=70&limit=50000' --tlp-ceiling GREEN
+  tipline feeds create edge-names --preset paloalto-domain --query 'minConfidence=70' --tlp-ceiling GREEN
   tipline keys create --name edge-firewall --feed edge-addresses
 `,
     )
@@ -65,6 +86,19 @@ Examples:
   ).action(change);
   feeds.command('list').description('list the feeds').option('--json', 'print a JSON array').action(list);
   feeds
+    .command('webhook')
+    .description('call a URL when a feed changes')
+    .argument('<slug>')
+    .addArgument(new Argument('<action>', 'set, retry or remove').choices(['set', 'retry', 'remove']))
+    .option('--url <url>', 'where messages are posted')
+    .option('--every <duration>', 'at most one message in this time (default: 1m)', duration)
+    .action(webhook);
+  feeds
+    .command('presets')
+    .description('list the presets for consumers')
+    .option('--json', 'print a JSON array')
+    .action(presets);
+  feeds
     .command('remove')
     .description('remove a feed to which no key is bound')
     .argument('<slug>')
@@ -72,14 +106,20 @@ Examples:
   return feeds;
 }
 
-async function create(slug: string, options: DefinitionOptions): Promise<void> {
-  if (!options.format) throw new UsageError("required option '--format <format>' not specified");
+interface CreateOptions extends DefinitionOptions {
+  preset?: PresetName;
+}
+
+async function create(slug: string, options: CreateOptions): Promise<void> {
+  const preset = options.preset && PRESETS[options.preset];
+  const format = preset?.format ?? options.format;
+  if (!format) throw new UsageError("required option '--format <format>' or '--preset <name>' not specified");
   const definition: FeedDefinition & FeedGuard = {
     slug,
     name: options.name ?? slug,
     description: options.description ?? '',
-    format: options.format,
-    query: options.query ?? '',
+    format,
+    query: withParameters(preset?.query ?? '', options.query ?? ''),
     tlpCeiling: options.tlpCeiling ?? 'RED',
     minEntries: options.minEntries || null,
     minShare: options.minShare || null,
@@ -111,15 +151,30 @@ async function report({ json }: Json, run: (db: Db) => Promise<Feed>): Promise<v
 }
 
 async function list({ json }: Json): Promise<void> {
-  const feeds = await withDatabase(async ({ db }) => {
+  const [feeds, webhooks] = await withDatabase(async ({ db }) => {
     const holds = await findHolds(db);
-    return (await listFeeds(db, 'RED')).map((feed) => ({ ...feed, heldBack: holds.get(feed.id) ?? [] }));
+    const all = await listFeeds(db, 'RED');
+    const listed = all.map((feed) => ({ ...feed, heldBack: holds.get(feed.id) ?? [] }));
+    return [listed, await listWebhooks(db)] as const;
   });
   if (json) return print(JSON.stringify(feeds));
   if (feeds.length === 0)
     return print('There are no feeds. Create one: tipline feeds create SLUG --format FORMAT');
-  for (const feed of feeds) for (const line of [linesOf(feed), ...alarmsOf(feed)]) print(line);
+  for (const feed of feeds) {
+    for (const line of [linesOf(feed), ...alarmsOf(feed)]) print(line);
+    const webhook = webhooks.get(feed.id);
+    if (webhook) print(`  ${webhookLine(webhook)}`);
+  }
 }
+
+function presets({ json }: Json): void {
+  const all = Object.entries<Preset>(PRESETS).map(([name, preset]) => ({ name, ...preset }));
+  if (json) print(JSON.stringify(all));
+  else for (const preset of all) print(linesOfPreset(preset));
+}
+
+const linesOfPreset = ({ name, label, purpose, format, query, limit }: Preset & { name: string }): string =>
+  `${name}  ${label}: ${purpose}\n  ${format} · ${query || 'everything'}${limit ? ` · limit: ${limit.text}` : ''}`;
 
 async function remove(slug: string): Promise<void> {
   await withDatabase(({ db }) => removeFeed(db, slug, cliActor(new Date())));
@@ -145,6 +200,48 @@ function alarmsOf(feed: Feed & { heldBack: readonly Hold[] }): string[] {
     ),
     ...(problem === null ? [] : [`  cannot be read${isGuarded ? ' and is not guarded' : ''}: ${problem}`]),
   ];
+}
+
+interface WebhookOptions {
+  url?: string;
+  /** Seconds. */
+  every?: number;
+}
+
+async function webhook(
+  slug: string,
+  action: 'set' | 'retry' | 'remove',
+  options: WebhookOptions,
+): Promise<void> {
+  await withDatabase(async (database, config) => {
+    const { db } = database;
+    const by = cliActor(new Date());
+    if (action === 'remove') {
+      await removeWebhook(db, slug, by);
+      return print(`Removed the webhook of ${slug}.`);
+    }
+    if (action === 'retry') {
+      await retryWebhook(db, slug, by.now);
+      return print('The worker tries again now.');
+    }
+    if (!options.url) throw new UsageError("required option '--url <url>' not specified");
+    await requireReachable(options.url, config);
+    const secret = await sessionSecret(config);
+    const deps = {
+      db,
+      changes: openChangeFeed(database, secret, systemClock),
+      secrets: webhookSecrets(secret),
+    };
+    const settings = { url: options.url, intervalSeconds: options.every ?? WEBHOOK_INTERVAL.default };
+    const key = await setWebhook(deps, slug, settings, by).catch(asUsage);
+    print(`Messages are signed with this key, which is not shown again:\n  ${key}`);
+  });
+}
+
+function webhookLine({ host, failures, lastError, lastSuccessAt, gone }: Webhook): string {
+  const since = lastSuccessAt ? `last delivered ${lastSuccessAt.toISOString()}` : 'nothing delivered yet';
+  const failed = failures > 0 ? ` · ${failures} failed: ${lastError}${gone ? '; no more attempts' : ''}` : '';
+  return `webhook at ${host} · ${since}${failed}`;
 }
 
 /** Reports an invalid definition as a wrong command. */

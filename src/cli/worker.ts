@@ -19,6 +19,7 @@ import {
   openStore,
   print,
   requireStore,
+  sessionSecret,
 } from './dependencies.ts';
 import type { SecretSettings } from './secret.ts';
 import { listen, openLog, stopOnSignals } from './server-process.ts';
@@ -127,6 +128,7 @@ export async function openWorker(
   const outbound = openOutboundClient(config);
   const worker = await startWorker({
     database,
+    sessionSecret: await sessionSecret(config),
     db: database.db,
     outbound,
     secrets: sources,

@@ -489,5 +489,18 @@ export interface Tables {
   };
   /** Counts batches of delistings. */
   delisting: { only_row: Generated<boolean>; number: number };
+  feed_webhook: {
+    feed_id: string;
+    sealed: string;
+    host: string;
+    interval_seconds: number;
+    cursor: string;
+    next_attempt_at: Date;
+    failures: Generated<number>;
+    last_attempt_at: Date | null;
+    last_success_at: Date | null;
+    last_error: string | null;
+    gone: Generated<boolean>;
+  };
   meta: { name: string; value: string };
 }

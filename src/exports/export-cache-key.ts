@@ -27,6 +27,6 @@ export function queryOf({ ids, ...filters }: IndicatorFilters, limit?: Selection
  * @param variant the format, with its options
  */
 export function exportCacheKey({ principal, filters, page, limit }: Selection, variant: string): string {
-  const part = page ?? (limit && [limit.count, limit.order]) ?? null;
+  const part = page ?? (limit && [limit.count, limit.order, limit.of.types, limit.of.detectionOnly]) ?? null;
   return JSON.stringify([variant, principal.tlpCeiling, part, queryOf(filters)]);
 }

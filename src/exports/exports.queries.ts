@@ -3,7 +3,7 @@ import { copiedFields, copyOut } from '../db/copy-out.ts';
 import type { Db } from '../db/database.ts';
 import { type Principal, visible } from '../db/visibility.ts';
 import type { ExportIndicator, ExportShape, Grouping } from '../formats/format.ts';
-import { matching, sorted } from '../indicators/read/indicators.queries.ts';
+import { matching, sortedBy } from '../indicators/read/indicators.queries.ts';
 import { ROW_HASH } from '../indicators/read/summaries.queries.ts';
 import type { CopiedRows } from '../model/copied-rows.ts';
 import { BLOCK_SIZE, groupSid } from '../model/identity.ts';
@@ -13,7 +13,6 @@ import type { RuleDigests } from './response-version.queries.ts';
 import { groupId, joinedGroups } from './row-groups.queries.ts';
 import {
   originalIds,
-  PRIORITY,
   type Selection,
   SOURCE_ORDER,
   selected,
@@ -72,7 +71,7 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
     rows.where(isAddress).orderBy(sql`indicator.value::inet`),
     rows
       .where(sql<boolean>`not ${isAddress}`)
-      .orderBy(limit ? sorted(PRIORITY[limit.order]) : sql`indicator.number desc`),
+      .orderBy(limit ? sortedBy(limit.order) : sql`indicator.number desc`),
   ];
 }
 

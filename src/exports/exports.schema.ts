@@ -94,7 +94,7 @@ export const exportFormat = namedEnum(
 export const exportStyle = namedEnum(
   'ExportStyle',
   STYLES,
-  'The product that a list is for: any (plain), PAN-OS, FortiOS, Check Point, Wazuh CDB lists, lookups of Splunk Enterprise Security; or an archive of rules with lists, for Suricata (datasets), Suricata 8 (datasets-ndjson) or Snort (reputation).',
+  'The product that a list is for: any (plain), PAN-OS, FortiOS, Check Point, Wazuh CDB lists, lookups of Splunk Enterprise Security, reference sets of QRadar, or a file for nft, ipset, RouterOS, nginx, dnsmasq, unbound or Squid, or hosts(5); or an archive of rules with lists, for Suricata (datasets), Suricata 8 (datasets-ndjson) or Snort (reputation).',
 );
 
 export const mispGroup = namedEnum(

@@ -18,7 +18,7 @@ export interface ExportRequest {
 }
 
 /** The metadata of an export, and its body if that was requested. */
-export interface Prepared {
+interface Prepared {
   /** For an entity tag: differs whenever the body differs. */
   tag: string;
   /** How many indicators match, on all pages together. */

@@ -7,6 +7,7 @@ import {
   matching,
   type SortedPage,
   sorted,
+  sortedBy,
 } from '../indicators/read/indicators.queries.ts';
 import { INDICATOR_TYPES } from '../model/vocabulary.ts';
 import { inNoGroup } from './row-groups.queries.ts';
@@ -43,16 +44,10 @@ export function selected(db: Db, { principal, filters, page, numbers, inNo, limi
     );
   if (limit)
     return within(
-      sql`${written(all, limit.of).select('indicator.id').orderBy(sorted(PRIORITY[limit.order])).limit(limit.count)}`,
+      sql`${written(all, limit.of).select('indicator.id').orderBy(sortedBy(limit.order)).limit(limit.count)}`,
     );
   return all;
 }
-
-/** The order of each kind of limit; among equals, the newest sighting comes first. */
-export const PRIORITY: Record<LimitOrder, Pick<SortedPage, 'sort'>> = {
-  confidence: { sort: { by: 'confidence', ascending: false } },
-  newest: {},
-};
 
 /** Restricts a query to the indicators that the format writes. */
 export function written(

@@ -1,17 +1,18 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CHANGE_CURSOR, type ChangeFeed } from '../changes/change-feed.ts';
+import { CHANGE_CURSOR, type ChangeFeed, type CopiedRows } from '../changes/change-feed.ts';
 import { skippedField } from '../formats/skipped.ts';
 import { type ByteRange, matchesEtag, parseRange } from '../http/conditional.ts';
 import { ApiError } from '../http/errors.ts';
 import { NO_CACHE } from '../http/routes.ts';
-import type { Exporter, ExportRequest, Prepared } from './exports.service.ts';
+import type { Exporter, ExportRequest } from './exports.service.ts';
 import { ENCODINGS, type Encoding } from './spool.ts';
 import type { SpoolFile } from './spool-file.ts';
 
 /**
  * Sends an export: as a whole, the requested range, 304, or for HEAD only the headers.
  * @param feed gives the cursor of the changes since; absent: there is none
+ * @param copied the rows whose changes follow; null: there is no cursor
  */
 export async function sendExport(
   request: FastifyRequest,
@@ -19,6 +20,7 @@ export async function sendExport(
   exporter: Exporter,
   wanted: ExportRequest,
   feed?: Pick<ChangeFeed, 'cursorAfter'>,
+  copied: CopiedRows | null = rowsOf(wanted),
 ): Promise<FastifyReply> {
   const { headers, method } = request;
   const encoding = preferredEncoding(request);
@@ -28,7 +30,10 @@ export async function sendExport(
   const prepare = async () => {
     const prepared = await exporter.prepare(wanted, wantsBody, request.principalId);
     const isSent = method === 'GET' && wantsBody(prepared.tag);
-    return { prepared, cursor: isSent && feed ? await cursorAfter(feed, wanted, prepared) : null };
+    const { revision, asOf } = prepared;
+    const principal = { ...wanted.selection.principal, now: asOf };
+    const cursor = isSent && feed && copied ? await feed.cursorAfter(principal, copied, revision) : null;
+    return { prepared, cursor };
   };
   let { prepared, cursor } = await prepare();
   // Another request may have dropped it meanwhile.
@@ -64,13 +69,8 @@ export async function sendExport(
 }
 
 /** Returns null for a part of the matches: it is no copy that changes could be applied to. */
-async function cursorAfter(
-  feed: Pick<ChangeFeed, 'cursorAfter'>,
-  { selection }: ExportRequest,
-  { revision, asOf }: Prepared,
-): Promise<string | null> {
-  if (selection.page || selection.limit) return null;
-  return feed.cursorAfter({ ...selection.principal, now: asOf }, selection.filters, revision);
+function rowsOf({ selection: { filters, page, limit } }: ExportRequest): CopiedRows | null {
+  return page || limit ? null : { filters };
 }
 
 /** @throws {ApiError} 416 for a range beyond the end */

@@ -1,16 +1,20 @@
 import { Type } from 'typebox';
+import type { CopiedRows } from '../changes/change-feed.ts';
+import type { Collection } from '../changes/cursor.ts';
 import type { Principal } from '../db/visibility.ts';
+import { queryOf } from '../exports/export-cache-key.ts';
 import { exportRequest, splitOptions } from '../exports/export-request.ts';
 import { exportOptions } from '../exports/exports.schema.ts';
 import type { ExportRequest } from '../exports/exports.service.ts';
 import { FORMAT_NAMES, type FormatName } from '../formats/catalogue.ts';
-import type { GivenOptions } from '../formats/format.ts';
+import type { ExportShape, GivenOptions } from '../formats/format.ts';
 import { ApiError } from '../http/errors.ts';
 import { parseQuerystring, queryValidator } from '../http/validation.ts';
 import { indicatorFilters } from '../indicators/indicators.schema.ts';
 import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
+import { uuidv5 } from '../model/identity.ts';
 import { compareTlp } from '../model/statement.ts';
-import type { Tlp } from '../model/vocabulary.ts';
+import { INDICATOR_TYPES, type Tlp } from '../model/vocabulary.ts';
 
 /** An export with a name, which consumers read at an address of its own. */
 export interface Feed extends FeedDefinition, FeedGuard {
@@ -41,6 +45,9 @@ export interface FeedGuard {
   minShare: number | null;
 }
 
+/** The parts of a feed that say what is in it. */
+type FeedQuery = Pick<FeedDefinition, 'slug' | 'format' | 'query' | 'tlpCeiling'>;
+
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Other routes have these addresses. */
 const RESERVED: ReadonlySet<string> = new Set(['misp']);
@@ -66,22 +73,75 @@ function readQuery(query: string): { filters: IndicatorFilters; options: GivenOp
 
 /**
  * Returns the export that a feed is, for a reader: up to the lower one of the reader's TLP ceiling and its own.
- * @param format instead of its own: then only its filters, limit and order apply
+ * @param format instead of its own, for the same indicators as far as the format can express them
  * @throws {ApiError} 400 for a query that the export does not accept
  */
 export function feedExport(
-  feed: Pick<FeedDefinition, 'slug' | 'format' | 'query' | 'tlpCeiling'>,
+  feed: FeedQuery,
   reader: Principal,
   publicAddress: string | null,
   format: FormatName = feed.format,
 ): ExportRequest {
   const { filters, options } = readQuery(feed.query);
+  const principal = readerOf(feed, reader);
+  const own = exportRequest(feed.format, options, { principal, filters }, publicAddress);
+  const fileName = `tipline-${feed.slug}`;
+  if (format === feed.format) return { ...own, fileName };
   const { limit, order } = options;
-  const isLower = compareTlp(feed.tlpCeiling, reader.tlpCeiling) < 0;
-  const principal = { ...reader, tlpCeiling: isLower ? feed.tlpCeiling : reader.tlpCeiling };
-  const given = format === feed.format ? options : { limit, order };
-  const request = exportRequest(format, given, { principal, filters }, publicAddress);
-  return { ...request, fileName: `tipline-${feed.slug}` };
+  const selection = { principal, filters: writtenFilters(filters, own.format) };
+  const request = exportRequest(format, { limit, order }, selection, publicAddress);
+  const { limit: others } = request.selection;
+  return {
+    ...request,
+    fileName,
+    selection: others ? { ...selection, limit: { ...others, of: EVERYTHING } } : selection,
+  };
+}
+
+const EVERYTHING = { types: INDICATOR_TYPES, detectionOnly: false };
+
+/** Returns filters for those that match and that the format writes. */
+function writtenFilters(
+  { type, types, forDetection, ...filters }: IndicatorFilters,
+  format: Pick<ExportShape, 'types' | 'detectionOnly'>,
+): IndicatorFilters {
+  const wanted = INDICATOR_TYPES.filter(
+    (one) =>
+      format.types.includes(one) &&
+      (type === undefined || one === type) &&
+      (types === undefined || types.includes(one)),
+  );
+  // Nothing is for detection and is not.
+  const none = format.detectionOnly && forDetection === false;
+  const isAll = wanted.length === INDICATOR_TYPES.length;
+  const detection = format.detectionOnly ? true : forDetection;
+  return {
+    ...filters,
+    ...((none || !isAll) && { types: none ? [] : wanted }),
+    ...(detection !== undefined && { forDetection: detection }),
+  };
+}
+
+/** Returns the reader of a feed, with the lower one of the two TLP ceilings. */
+export function readerOf<Reader extends Principal>(
+  { tlpCeiling }: Pick<FeedDefinition, 'tlpCeiling'>,
+  reader: Reader,
+): Reader {
+  return compareTlp(tlpCeiling, reader.tlpCeiling) < 0 ? { ...reader, tlpCeiling } : reader;
+}
+
+/**
+ * Returns the indicators of a feed as a collection whose changes can be followed: those that its format writes.
+ * @throws {ApiError} 400 for a query that the export does not accept
+ */
+export function collectionOf(feed: FeedQuery & Pick<Feed, 'id'>): CopiedRows & { collection: Collection } {
+  const anyone: Principal = { tlpCeiling: 'RED', now: new Date(0) };
+  const { format, selection } = feedExport(feed, anyone, null);
+  const filters = writtenFilters(selection.filters, format);
+  const { limit: of } = selection;
+  const limit = of ? { count: of.count, order: of.order } : null;
+  const id = uuidv5(JSON.stringify([queryOf(filters), limit, feed.tlpCeiling]), feed.id);
+  return { filters, collection: { feed: feed.id, id, limit } };
 }
 
 /** Returns why these are no export, for a person; null: they are. */

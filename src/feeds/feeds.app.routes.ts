@@ -1,32 +1,43 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditActor } from '../audit/audit.queries.ts';
+import type { ChangeFeed } from '../changes/change-feed.ts';
 import type { Db } from '../db/database.ts';
 import { ApiError } from '../http/errors.ts';
 import { routeOf } from '../http/routes.ts';
 import { compareTlp } from '../model/statement.ts';
 import type { Tlp } from '../model/vocabulary.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
 import { exportProblem, type Feed } from './feed.ts';
 import { findHolds } from './feed-guards.queries.ts';
 import * as operations from './feeds.app.schema.ts';
 import { findFeed, listFeeds } from './feeds.queries.ts';
 import { changeFeed, createFeed, FeedError, InvalidFeedError, removeFeed } from './feeds.service.ts';
+import { findWebhook, listWebhooks, type Webhook } from './webhooks/webhooks.queries.ts';
+import { removeWebhook, retryWebhook, setWebhook } from './webhooks/webhooks.service.ts';
 
 interface Deps {
   db: Db;
+  changes: ChangeFeed;
+  /** Encrypts the addresses of webhooks. */
+  webhookSecrets: SecretBox;
   by(request: FastifyRequest): AuditActor;
 }
 
 /** Operations of saved feeds: analysts make them, up to the TLP ceiling of their role. */
-export async function feedPageRoutes(instance: FastifyInstance, { db, by }: Deps): Promise<void> {
+export async function feedPageRoutes(
+  instance: FastifyInstance,
+  { db, by, changes, webhookSecrets }: Deps,
+): Promise<void> {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
 
   app.route({
     ...routeOf(operations.listFeeds, 'viewer'),
     handler: async ({ principal }) => {
-      const [feeds, holds] = [await listFeeds(db, principal.tlpCeiling), await findHolds(db)];
+      const feeds = await listFeeds(db, principal.tlpCeiling);
+      const [webhooks, holds] = [await listWebhooks(db), await findHolds(db)];
       const toListed = (feed: Feed) => ({
-        ...toFeed(feed),
+        ...toFeed(feed, webhooks.get(feed.id)),
         heldBack: holds.get(feed.id) ?? [],
         problem: exportProblem(feed),
       });
@@ -48,7 +59,8 @@ export async function feedPageRoutes(instance: FastifyInstance, { db, by }: Deps
       const { slug, tlpCeiling } = await feedOf(request);
       refuseWiderCeiling(tlpCeiling, request);
       refuseWiderCeiling(request.body.tlpCeiling ?? tlpCeiling, request);
-      return { data: toFeed(await changeFeed(db, slug, request.body, by(request)).catch(asApiError)) };
+      const feed = await changeFeed(db, slug, request.body, by(request)).catch(asApiError);
+      return { data: toFeed(feed, await findWebhook(db, feed.id)) };
     },
   });
 
@@ -61,6 +73,33 @@ export async function feedPageRoutes(instance: FastifyInstance, { db, by }: Deps
     },
   });
 
+  app.route({
+    ...routeOf(operations.setWebhook, 'administrator'),
+    handler: async (request) => {
+      const { slug } = await feedOf(request);
+      const deps = { db, changes, secrets: webhookSecrets };
+      return { data: { secret: await setWebhook(deps, slug, request.body, by(request)).catch(asApiError) } };
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.retryWebhook, 'administrator'),
+    handler: async (request) => {
+      const { slug } = await feedOf(request);
+      await retryWebhook(db, slug, by(request).now).catch(asApiError);
+      return {};
+    },
+  });
+
+  app.route({
+    ...routeOf(operations.removeWebhook, 'administrator'),
+    handler: async (request) => {
+      const { slug } = await feedOf(request);
+      await removeWebhook(db, slug, by(request)).catch(asApiError);
+      return {};
+    },
+  });
+
   async function feedOf({ params }: FastifyRequest): Promise<Feed> {
     const feed = await findFeed(db, (params as { slug: string }).slug);
     if (!feed) throw new ApiError('not_found', 'There is no such feed.');
@@ -68,21 +107,15 @@ export async function feedPageRoutes(instance: FastifyInstance, { db, by }: Deps
   }
 }
 
-function toFeed(feed: Feed) {
-  const { slug, name, description, format, query, tlpCeiling, createdBy, changedAt, minEntries, minShare } =
-    feed;
-  return {
-    slug,
-    name,
-    description,
-    format,
-    query,
-    tlpCeiling,
-    createdBy,
-    changedAt,
-    minEntries,
-    minShare,
-  };
+function toFeed(feed: Feed, webhook?: Webhook) {
+  const { slug, name, description, format, query, tlpCeiling, createdBy, changedAt } = feed;
+  const definition = { slug, name, description, format, query, tlpCeiling, createdBy, changedAt };
+  const { minEntries, minShare } = feed;
+  return { ...definition, minEntries, minShare, webhook: webhook ? toShownWebhook(webhook) : null };
+}
+
+function toShownWebhook({ feedId: _, sealed: _sealed, cursor: _cursor, ...shown }: Webhook) {
+  return shown;
 }
 
 /** An account cannot give to others more than its role sees. */

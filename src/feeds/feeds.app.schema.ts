@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { FORMAT_NAMES } from '../formats/catalogue.ts';
-import { instant, operation } from '../http/routes.ts';
+import { instant, instantOrNull, operation } from '../http/routes.ts';
 import { nullable, stringEnum } from '../http/schema.ts';
 import { TLPS } from '../model/vocabulary.ts';
 
@@ -20,10 +20,23 @@ const guard = {
   minShare: nullable(Type.Integer({ minimum: 1, maximum: 100 })),
 };
 
+/** The address is as secret as a key: its path may have a token. */
+const Webhook = Type.Object({
+  host: Type.String(),
+  intervalSeconds: Type.Integer(),
+  failures: Type.Integer(),
+  nextAttemptAt: instant,
+  lastAttemptAt: instantOrNull,
+  lastSuccessAt: instantOrNull,
+  lastError: Type.Union([Type.String(), Type.Null()]),
+  gone: Type.Boolean(),
+});
+
 const Feed = Type.Object({
   slug: Type.String(),
   ...definition,
   ...guard,
+  webhook: Type.Union([Webhook, Type.Null()]),
   createdBy: Type.String(),
   changedAt: instant,
 });
@@ -70,3 +83,14 @@ export const changeFeed = operation('POST /app/feeds/:slug/change', {
 export const removeFeed = operation('POST /app/feeds/:slug/remove', {
   answer: Type.Object({ data: Feed }),
 });
+
+/** Replaces the webhook of a feed; the key of its signatures is in this response only. */
+export const setWebhook = operation('POST /app/feeds/:slug/webhook', {
+  body: Type.Object({ url: Type.String({ maxLength: 2048 }), intervalSeconds: Type.Integer() }, strict),
+  answer: Type.Object({ data: Type.Object({ secret: Type.String() }) }),
+});
+
+/** Attempts to deliver now. */
+export const retryWebhook = operation('POST /app/feeds/:slug/webhook/retry', { answer: Type.Object({}) });
+
+export const removeWebhook = operation('POST /app/feeds/:slug/webhook/remove', { answer: Type.Object({}) });

@@ -6,17 +6,25 @@ import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
 import { ApiError } from '../http/errors.ts';
 import { apiResponses, KEY_OR_BASIC, NO_CACHE } from '../http/routes.ts';
-import { type Feed, feedExport } from './feed.ts';
+import { FeedChangesQuery } from '../indicators/changes/changes.schema.ts';
+import {
+  CHANGE_TYPES,
+  type ChangesDeps,
+  changeResponses,
+  sendChanges,
+} from '../indicators/changes/send-changes.ts';
+import { collectionOf, type Feed, feedExport, readerOf } from './feed.ts';
 import { findFeed, findFeeds, listFeeds } from './feeds.queries.ts';
 import { FeedList, FeedParameters, FeedQuery } from './feeds.schema.ts';
 
 interface Options {
   read: Read;
   exporter: Exporter;
+  changes: ChangesDeps;
 }
 
 /** Routes of saved feeds. A key that is bound to feeds can read these and nothing else. */
-export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read, exporter }) => {
+export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read, exporter, changes }) => {
   app.get(
     '/api/v1/feeds',
     {
@@ -60,7 +68,35 @@ export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read
     async (request, reply) => {
       const feed = requireOpen(request, await read((db) => findFeed(db, request.params.slug)));
       const wanted = feedExport(feed, request.principal, exporter.publicAddress, request.query.format);
-      return sendExport(request, reply, exporter, wanted);
+      return sendExport(request, reply, exporter, wanted, changes.feed, collectionOf(feed));
+    },
+  );
+
+  app.get(
+    '/api/v1/feeds/:slug/changes',
+    {
+      config: { access: 'feeds:read', mediaTypes: CHANGE_TYPES, allowBasicAuth: () => true },
+      schema: {
+        operationId: 'listFeedChanges',
+        tags: ['Feeds'],
+        summary: 'Follow the changes of a saved feed',
+        security: KEY_OR_BASIC,
+        description:
+          'Keeps a copy of a saved feed in step, as GET /api/v1/indicators/changes does for a list. It has the indicators that ' +
+          'the format of the feed can express; with a limit, the first ones. Without a cursor it begins with all of them, ' +
+          'in pages; with the cursor of a response, or X-Change-Cursor of the feed, it goes on from there. 409: the cursor ' +
+          'belongs to a key of another TLP ceiling. 410: the filters, the limit or the TLP ceiling of the feed have been ' +
+          'changed, the cursor is too old, or the store is another one; begin without a cursor and replace the copy.',
+        params: FeedParameters,
+        querystring: FeedChangesQuery,
+        response: changeResponses(),
+      },
+    },
+    async (request, reply) => {
+      const { cursor, limit, wait } = request.query;
+      const feed = requireOpen(request, await read((db) => findFeed(db, request.params.slug)));
+      const asked = { ...collectionOf(feed), cursor, limit };
+      return sendChanges(request, reply, changes, asked, readerOf(feed, request.principal), wait);
     },
   );
 };

@@ -66,7 +66,7 @@ export const FeedParameters = Type.Object({
 export const FeedQuery = Type.Object({
   format: Type.Optional(
     exportFormat({
-      description: 'Instead of its own: then only its filters, limit and order apply.',
+      description: 'Instead of its own, for the same indicators as far as the format can express them.',
       examples: ['csv'],
     }),
   ),

@@ -72,6 +72,7 @@ export async function removeFeed(db: Db, slug: string, by: AuditActor): Promise<
   });
 }
 
-function missing(slug: string): never {
+/** @throws {FeedError} always */
+export function missing(slug: string): never {
   throw new FeedError(`There is no feed ${slug}.`);
 }

@@ -109,11 +109,12 @@ function formatsWith(option: string): string[] {
 
 function listOptions(
   { style: given, limit, collapse, wildcards }: GivenOptions,
-  types: readonly IndicatorType[] = INDICATOR_TYPES,
+  types: readonly IndicatorType[] | undefined,
 ): ListOptions | { error: string } {
   const style = TXT_STYLES.find((name) => name === given) ?? DEFAULT_OPTIONS.list.style;
   const { kinds, networks, wildcards: hasWildcards } = LIST_STYLES[style];
-  const kind = kinds?.find((one) => types.length > 0 && types.every((type) => one.includes(type)));
+  const chosen = types ?? (kinds?.length === 1 ? kinds[0] : INDICATOR_TYPES) ?? [];
+  const kind = kinds?.find((one) => chosen.length > 0 && chosen.every((type) => one.includes(type)));
   if (kinds && !kind)
     return {
       error: `style=${style} is a list of one kind of value: choose it with type or types, of ${spoken(kinds)}.`,
@@ -136,5 +137,5 @@ const withWildcards = () => TXT_STYLES.filter((style) => LIST_STYLES[style].wild
 /** Such as "IPV4 and IPV6, DOMAIN or URL". */
 function spoken(kinds: readonly (readonly IndicatorType[])[]): string {
   const each = kinds.map((types) => types.join(' and '));
-  return `${each.slice(0, -1).join(', ')} or ${each.at(-1)}`;
+  return each.length === 1 ? each.join() : `${each.slice(0, -1).join(', ')} or ${each.at(-1)}`;
 }

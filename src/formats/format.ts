@@ -270,7 +270,23 @@ export interface ExportInfo {
   reports(): AsyncIterable<readonly ExportReportPart[]>;
 }
 
-export const TXT_STYLES = ['plain', 'paloalto', 'fortinet', 'checkpoint', 'wazuh', 'splunk'] as const;
+export const TXT_STYLES = [
+  'plain',
+  'paloalto',
+  'fortinet',
+  'checkpoint',
+  'wazuh',
+  'splunk',
+  'nftables',
+  'ipset',
+  'mikrotik',
+  'nginx',
+  'hosts',
+  'dnsmasq',
+  'unbound',
+  'squid',
+  'qradar',
+] as const;
 export type TxtStyle = (typeof TXT_STYLES)[number];
 
 /** Archives with lists beside rules: for Suricata 7 and newer, for Suricata 8, for Snort 3. */

@@ -7,7 +7,7 @@
  * - `path`: a file name with a path, where names are compared without one
  * - `any-address`: `0.0.0.0` or `::`, which would match every address
  * - `reserved-name`: the name has another meaning in a policy zone
- * - `public-suffix`: a public suffix, where the firewall would add the names below it
+ * - `public-suffix`: a public suffix, where the consumer would add the names below it
  * - `file-hash`: the hash of a file, where only fingerprints of certificates are compared
  * - `certificate`: the fingerprint of a certificate, where only hashes of files are compared
  * - `network`: a network, where only single addresses are compared, or only some lengths of prefixes

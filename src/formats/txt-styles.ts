@@ -1,55 +1,25 @@
 import { blocksOf, isBlock, prefixLength, rangeOf } from '../model/address-ranges.ts';
 import { INDICATOR_TYPES, type IndicatorType } from '../model/vocabulary.ts';
 import { csvLine } from './csv.ts';
-import type { ExportIndicator, ListOptions, TxtStyle } from './format.ts';
-import { tlpName } from './format.ts';
+import { FILE_STYLES } from './file-styles.ts';
+import { type ExportIndicator, type ListOptions, type TxtStyle, tlpName } from './format.ts';
+import {
+  ADDRESSES,
+  kindsOf,
+  type Lines,
+  type ListStyle,
+  NOT_OF_A_FILE,
+  VALUES,
+  WITH_HASHES,
+} from './list-style.ts';
 import { listedBlocks } from './listed-blocks.ts';
-import type { Skipped, SkipReason } from './skipped.ts';
+import type { Skipped } from './skipped.ts';
 import { isPublicSuffix, type UrlParts, urlParts } from './url-parts.ts';
 
-/** The lines of a value, or why a list cannot hold it. */
-type Lines = string[] | { skipped: SkipReason };
-
-/** How the external lists of one product are written. */
-export interface ListStyle {
-  types: readonly IndicatorType[];
-  /** The types that one list may contain, by kind, if the product takes one kind per list. */
-  kinds: readonly (readonly IndicatorType[])[] | null;
-  /** Whether the product reads any network, so that adjacent addresses may be joined. */
-  networks: boolean;
-  /** Returns the first line, given one of the types of the kind. */
-  header?(kind: IndicatorType | null): string;
-  /** Returns the lines of one value that is not joined with others. */
-  lines(row: ExportIndicator, options: Pick<ListOptions, 'wildcards'>, skipped: Skipped): Lines;
-  /** Whether a list of domains has wildcards for the names below each domain. */
-  wildcards?: boolean;
-  /** Whether the product reads lines that start with `#` as comments. */
-  comments: boolean;
-  columns: readonly (keyof ExportIndicator)[];
-  mediaType: string;
-  extension: string;
-}
-
-const ADDRESSES = ['IPV4', 'IPV6'] as const;
 const HASHES = ['MD5', 'SHA1', 'SHA256'] as const;
 
 /** The schemes that a web filter sees; the scheme is not part of the comparison. */
 const WEB_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss']);
-
-const VALUES = {
-  columns: ['type', 'value', 'whitelistedParts'],
-  mediaType: 'text/plain; charset=utf-8',
-  extension: 'txt',
-} as const;
-
-/** For lists whose hashes are compared with those of files. */
-const WITH_HASHES = { ...VALUES, columns: ['type', 'value', 'whitelistedParts', 'ofCertificate'] } as const;
-const NOT_OF_A_FILE: Lines = { skipped: 'certificate' };
-
-const kindsOf = <const K extends readonly (readonly IndicatorType[])[]>(...kinds: K) => ({
-  kinds,
-  types: kinds.flat(),
-});
 
 export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
   /** Display values. Few readers take `#` at the start for anything but a comment. */
@@ -143,7 +113,26 @@ export const LIST_STYLES: Readonly<Record<TxtStyle, ListStyle>> = {
     mediaType: 'text/csv; charset=utf-8; header=present',
     extension: 'csv',
   },
+  ...FILE_STYLES,
+  /**
+   * Reference sets of QRadar: a file with one column, to import or to load with the API. The type IP holds single IPv4
+   * addresses. The documentation describes no quotation marks.
+   */
+  qradar: {
+    ...WITH_HASHES,
+    ...kindsOf(['IPV4'], ['IPV6'], ['DOMAIN'], ['URL'], ['MD5'], ['SHA1'], ['SHA256'], ['EMAIL']),
+    networks: false,
+    lines: qradarLines,
+    comments: false,
+    extension: 'csv',
+  },
 };
+
+function qradarLines(row: ExportIndicator): Lines {
+  if (row.ofCertificate) return NOT_OF_A_FILE;
+  if (isNetwork(row)) return { skipped: 'network' };
+  return /[",]/.test(row.value) ? { skipped: 'characters' } : [row.value];
+}
 
 function paloAltoLines({ type, value }: ExportIndicator, options: Pick<ListOptions, 'wildcards'>): Lines {
   if (type === 'DOMAIN') return domainLines(value, options);

@@ -42,7 +42,7 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
         const text = batch.map(writer.linesOf).join('');
         if (text !== '') yield text;
       }
-      yield writer.end();
+      yield* writer.end();
     },
     ...(list.style === 'plain' && {
       writeCopied: (pieces, toRow, _info, skipped) => plainFromCopy(list, skipped, pieces, toRow),
@@ -73,7 +73,7 @@ function notCollapsed() {
 /** Returns a writer that takes rows in the format's order, one after the other. */
 function listWriter(options: ListOptions, skipped: Skipped) {
   const { style, kind, collapse, maxLines } = options;
-  const { header, lines, networks, comments } = LIST_STYLES[style];
+  const { header, footer, lines, blockLines, networks, comments, rejectsNested } = LIST_STYLES[style];
   const collapser = collapse ? addressCollapser() : notCollapsed();
   const isFirst = createLineDeduplicator();
   let isBetweenAddresses = true;
@@ -85,8 +85,16 @@ function listWriter(options: ListOptions, skipped: Skipped) {
     isCut ||= listed.length > room;
     const fitting = listed.slice(0, room);
     room -= fitting.length;
-    return fitting;
+    return blockLines ? fitting.flatMap(linesOfBlock) : fitting;
   };
+  let lastBlock: string | null = null;
+  const linesOfBlock = (block: string) => {
+    const written = blockLines?.(block, lastBlock) ?? [block];
+    lastBlock = block;
+    return written;
+  };
+  /** The lines of a list that must not have nested names: the name above may come last. */
+  const held = new Set<string>();
   /** Whether a network has been written, which may contain later addresses. */
   let hasNetworks = false;
   const linesOf = (row: ExportIndicator) => {
@@ -121,10 +129,15 @@ function listWriter(options: ListOptions, skipped: Skipped) {
         skipped.parts = collapser.leftOut();
         return text(withinLimit(listed));
       }
-      return text([...withinLimit(collapser.end()), ...linesOf(row)]);
+      const others = linesOf(row);
+      if (!rejectsNested) return text([...withinLimit(collapser.end()), ...others]);
+      for (const line of others) held.add(line);
+      return '';
     },
-    end(): string {
-      return text(withinLimit(collapser.end())) + (comments ? skipped.comment('#') : '');
+    *end(): Generator<string> {
+      yield text(withinLimit(collapser.end()));
+      for (const line of held) if (!isBelowAny(line, held)) yield `${line}\n`;
+      yield text(footer?.(lastBlock) ?? []) + (comments ? skipped.comment('#') : '');
     },
   };
 }
@@ -137,7 +150,7 @@ async function* plainFromCopy(
 ) {
   const writer = listWriter(list, skipped);
   yield* copiedRows(pieces, valueFromCopy(writer), (row) => writer.linesOf(toRow(row)));
-  yield writer.end();
+  yield* writer.end();
 }
 
 /** Copies a value unchanged, once the addresses are written. */
@@ -160,6 +173,13 @@ function valueFromCopy({ isBetweenAddresses, addressLines }: ReturnType<typeof l
     target[o++] = LF;
     return o;
   };
+}
+
+/** Whether a name is below one that has a leading dot. */
+function isBelowAny(line: string, lines: ReadonlySet<string>): boolean {
+  for (let dot = line.indexOf('.', 1); dot !== -1; dot = line.indexOf('.', dot + 1))
+    if (lines.has(line.slice(dot))) return true;
+  return false;
 }
 
 function text(lines: readonly string[]): string {

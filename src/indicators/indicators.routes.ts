@@ -95,7 +95,7 @@ export const indicatorRoutes: FastifyPluginAsyncTypebox<Options> = async (
       /** Of a page, the changes could not be applied: rows of other pages come and go as well. */
       const headersOf = async (total: number, revision: number): Promise<Record<string, string>> => {
         const isWhole = page === 1 && total <= pageSize;
-        const cursor = isWhole ? await feed.cursorAfter(principal, filters, revision) : null;
+        const cursor = isWhole ? await feed.cursorAfter(principal, { filters }, revision) : null;
         return cursor === null ? {} : { [CHANGE_CURSOR]: cursor };
       };
       return sendCached(

@@ -39,6 +39,16 @@ async function readIndicators(db: Db, now: Date) {
   };
 }
 
+/** Returns the failed attempts of the webhook of each feed since its last success. */
+async function readWebhooks(db: Db) {
+  return db
+    .selectFrom('feed_webhook')
+    .innerJoin('feed', 'feed.id', 'feed_webhook.feed_id')
+    .select(['feed.slug as feed', 'failures'])
+    .orderBy('feed.slug')
+    .execute();
+}
+
 /** Returns the number of waiting and active jobs. The table of jobs does not exist before a worker first runs. */
 async function readJobs(db: Db) {
   const { rows } = await sql<{
@@ -87,6 +97,7 @@ export async function readState(db: Db, now: Date) {
   return {
     sources: await readSources(db),
     indicators: await readIndicators(db, now),
+    webhooks: await readWebhooks(db),
     jobs: await readJobs(db),
     requests: await countQueuedEnrichments(db),
     imports: await readImports(db, now),

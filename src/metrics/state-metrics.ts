@@ -53,6 +53,12 @@ const METRICS: StateMetric[] = [
     samples: ({ indicators }) => [[{}, indicators.stored]],
   },
   {
+    name: 'tipline_feed_webhook_consecutive_failures',
+    help: 'Attempts to deliver the webhook of a feed that have failed since its last success.',
+    labels: ['feed'],
+    samples: ({ webhooks }) => webhooks.map(({ feed, failures }) => [{ feed }, failures]),
+  },
+  {
     name: 'tipline_queue_jobs',
     help: 'Jobs of the worker, by queue and state (waiting, active).',
     labels: ['queue', 'state'],

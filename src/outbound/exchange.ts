@@ -19,7 +19,7 @@ export interface RawAnswer {
 const MAX_REDIRECTS = 5;
 
 /**
- * Sends a request and follows its redirects. The caller reads or discards the body.
+ * Sends a request and follows its redirects, unless they are the result. The caller reads or discards the body.
  * @throws {OutboundError}
  */
 export async function exchange(
@@ -27,11 +27,12 @@ export async function exchange(
   first: RequestStep,
   userAgent: string,
   signal: AbortSignal,
+  followsRedirects: boolean,
 ): Promise<RawAnswer> {
   let step = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const answer = await send(agent, step, userAgent, signal);
-    const next = followed(step, answer, signal);
+    const next = followsRedirects ? followed(step, answer, signal) : null;
     if (next === null) {
       const { statusCode: status, body } = answer;
       return { status, headers: joined(answer.headers), url: step.url, body };

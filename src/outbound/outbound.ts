@@ -19,6 +19,8 @@ export interface OutboundRequest {
   credentials?: Record<string, string>;
   /** Body of a POST. A redirect by 307 or 308 repeats it to any target, so it must not hold credentials. */
   body?: string;
+  /** `return`: a redirect is the result. Default: it is followed. */
+  redirect?: 'follow' | 'return';
   /** Maximum size of the decoded body, in bytes. */
   maxBytes: number;
   /** Time limit for all of it: name resolution, connections, redirects and the body. In milliseconds. */
@@ -87,7 +89,8 @@ export function openOutbound(options: OutboundOptions): Outbound {
       const first = firstStep(wanted);
       if (isClosed) throw new OutboundError('aborted', 'outgoing requests are closed', first.url.host);
       agent ??= openAgent(options, networks);
-      const answer = await exchange(await agent, first, options.userAgent, signal);
+      const followsRedirects = wanted.redirect !== 'return';
+      const answer = await exchange(await agent, first, options.userAgent, signal, followsRedirects);
       return use(answer).catch((error: unknown) => {
         discard(answer.body);
         throw transferFailure(error, answer.url.host, signal);

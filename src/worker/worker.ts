@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type PgBoss from 'pg-boss';
 import { warnOfExpiringKeys } from '../api-keys/api-keys.service.ts';
+import { openChangeFeed } from '../changes/change-feed.ts';
 import { forgetChanges } from '../changes/forget.queries.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Db } from '../db/database.ts';
@@ -8,6 +10,8 @@ import { type JobRunner, openJobs, runJobLoop, vacuumJobs } from '../db/jobs.ts'
 import { runEnrichmentQueue } from '../enrichment/drain.ts';
 import type { ProviderClient } from '../enrichment/providers/provider-client.ts';
 import { releaseAllRequests } from '../enrichment/requests.queries.ts';
+import { type DeliveryDeps, deliverWebhooks } from '../feeds/webhooks/deliver.ts';
+import { webhookSecrets } from '../feeds/webhooks/webhooks.service.ts';
 import { deleteOldUndoData } from '../imports/changes.queries.ts';
 import { runPendingUndos } from '../imports/undo.service.ts';
 import { sweepExpired } from '../indicators/expiry/sweep.ts';
@@ -20,7 +24,9 @@ import { recomputeSources } from '../sources/sources.service.ts';
 import { reevaluateMatches } from '../whitelist/reevaluate.ts';
 
 export interface WorkerDeps extends RunDeps {
-  database: Pick<Database, 'db' | 'kind'>;
+  database: Pick<Database, 'db' | 'kind' | 'read' | 'revisions'>;
+  /** The key from which the keys of cursors and webhooks derive. */
+  sessionSecret: string;
   providerClient: ProviderClient;
   /** Decrypts the keys of providers. */
   providerSecrets: SecretBox;
@@ -40,10 +46,11 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** The period of each maintenance job over all workers, in seconds. Users wait for the results of the first two. */
+/** The period of each maintenance job over all workers, in seconds. Users wait for the results of the first ones. */
 const PERIODS = {
   sources: 5,
   undo: 5,
+  webhooks: 5,
   sweep: 60,
   whitelist: 60,
   recompute: 60,
@@ -88,6 +95,16 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
     await dropAllLeases(db);
   }
   const stopping = new AbortController();
+  // Each loop has a listener, of which Node.js otherwise warns.
+  setMaxListeners(0, stopping.signal);
+  const webhooks: DeliveryDeps = {
+    db,
+    changes: openChangeFeed(deps.database, deps.sessionSecret, clock),
+    outbound: deps.outbound,
+    secrets: webhookSecrets(deps.sessionSecret),
+    clock,
+    log,
+  };
   const maintenanceJobs: Record<keyof typeof PERIODS, MaintenanceJob> = {
     sweep: (stopped) => sweepExpired(db, clock(), stopped),
     whitelist: (stopped) => reevaluateMatches(db, { now: clock(), stopped }),
@@ -101,6 +118,7 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
       await runPendingUndos(db, { now: clock, stopped });
       await runPendingRemovals(db, { now: clock, stopped });
     },
+    webhooks: (stopped) => deliverWebhooks(webhooks, stopped, stopping.signal),
     forget: async (stopped) => {
       await deleteOldUndoData(db, clock(), stopped);
       await forgetChanges(db, clock(), deps.changeDays, stopped);

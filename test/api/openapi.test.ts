@@ -56,6 +56,7 @@ onEveryEngine((engine) => {
         '/api/v1/feeds/misp/manifest.json',
         '/api/v1/feeds/misp/{uuid}.json',
         '/api/v1/feeds/{slug}',
+        '/api/v1/feeds/{slug}/changes',
         '/api/v1/indicators',
         '/api/v1/indicators/changes',
         '/api/v1/indicators/{id}',

@@ -56,6 +56,30 @@ describe('tipline feeds, beside a running server on the embedded database', () =
     await feeds('remove', 'guarded');
   });
 
+  it('creates a feed from a preset, with parameters of its own', async () => {
+    const made = await feeds(
+      'create',
+      'names',
+      '--preset',
+      'paloalto-domain',
+      '--query',
+      'minConfidence=70&limit=9',
+      '--json',
+    );
+    expect(JSON.parse(made.stdout)).toMatchObject({
+      format: 'txt',
+      query: 'style=paloalto&types=DOMAIN&minConfidence=70&limit=9',
+    });
+    await feeds('remove', 'names');
+  });
+
+  it('lists the presets', async () => {
+    expect((await feeds('presets')).stdout).toContain('nftables  nftables: sets ipv4 and ipv6');
+    expect(JSON.parse((await feeds('presets', '--json')).stdout)).toContainEqual(
+      expect.objectContaining({ name: 'squid', format: 'txt', query: 'style=squid' }),
+    );
+  });
+
   it('removes a feed', async () => {
     await feeds('create', 'gone', '--format', 'csv');
     expect((await feeds('remove', 'gone')).code).toBe(0);
@@ -64,6 +88,8 @@ describe('tipline feeds, beside a running server on the embedded database', () =
 
   it.each([
     [['create', 'x'], 2, '--format'],
+    [['create', 'x', '--preset', 'none'], 2, 'Allowed choices are paloalto-ip, '],
+    [['create', 'x', '--preset', 'squid', '--format', 'csv'], 2, 'cannot be used with'],
     [['create', 'x', '--format', 'csv', '--query', 'typ=URL'], 2, 'Unknown query parameter "typ"'],
     [['create', 'X', '--format', 'csv'], 2, 'lower-case'],
     [['create', 'edge', '--format', 'csv'], 1, 'There is a feed edge already.'],

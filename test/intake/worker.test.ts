@@ -46,6 +46,7 @@ onEveryEngine((engine) => {
           ...feeds.deps,
           database: tipline,
           providerSecrets: SECRETS,
+          sessionSecret: 'a secret of the tests, long enough',
           providerClient: asker,
           clock: () => tipline.clock.now,
           changeDays: 30,

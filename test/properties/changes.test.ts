@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { type ChangeFeed, openChangeFeed } from '../../src/changes/change-feed.ts';
+import type { Collection } from '../../src/changes/cursor.ts';
 import type { Database } from '../../src/db/database.ts';
 import { withRevision } from '../../src/db/revision/revision.ts';
 import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
@@ -33,6 +34,14 @@ const FILTERS: IndicatorFilters[] = [
   { since: new Date(START - HOUR).toISOString() },
   { actorId: ENTITIES.actor },
   { campaignId: ENTITIES.campaign, minConfidence: 50 },
+];
+
+/** Saved feeds with a limit, and lists. */
+const LIMITS: Collection['limit'][] = [
+  null,
+  null,
+  { count: 2, order: 'confidence' },
+  { count: 3, order: 'newest' },
 ];
 
 const tlp = fc.constantFrom(...TLPS);
@@ -92,6 +101,7 @@ type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 interface Client {
   ceiling: Tlp;
   filters: IndicatorFilters;
+  limit: Collection['limit'];
   cursor: string | undefined;
   copy: Map<string, IndicatorRow>;
 }
@@ -170,16 +180,20 @@ onEveryEngine((engine) => {
     });
   }
 
-  async function listed({ ceiling, filters }: Client) {
+  async function listed({ ceiling, filters, limit }: Client) {
     const principal = { tlpCeiling: ceiling, now: new Date(now) };
-    const { rows } = await listIndicators(database.db, principal, filters, { page: 1, pageSize: 100 });
+    const sort = limit?.order === 'confidence' && { sort: { by: 'confidence' as const, ascending: false } };
+    const page = { page: 1, pageSize: limit?.count ?? 100, ...sort };
+    const { rows } = await listIndicators(database.db, principal, filters, page);
     return new Map(rows.map((row) => [row.id, plain(row)]));
   }
 
   async function poll(client: Client, feed: ChangeFeed, limit: number) {
     const { ceiling, filters, cursor } = client;
     const principal = { tlpCeiling: ceiling, now: new Date(now) };
-    const found = await feed.next({ cursor, filters, limit }, principal, 0, () => true);
+    const collection = client.limit && { feed: 'a feed', id: 'as defined', limit: client.limit };
+    const asked = { cursor, filters, limit, ...(collection && { collection }) };
+    const found = await feed.next(asked, principal, 0, () => true);
     const current = await listed(client);
     for (const change of found.changes) {
       if (change.op === 'upsert') {
@@ -205,10 +219,17 @@ onEveryEngine((engine) => {
   it('keeps a copy equal to the list, and names nothing that is hidden', { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ ceiling: tlp, filters: fc.constantFrom(...FILTERS) }), {
-          minLength: 3,
-          maxLength: 3,
-        }),
+        fc.array(
+          fc.record({
+            ceiling: tlp,
+            filters: fc.constantFrom(...FILTERS),
+            limit: fc.constantFrom(...LIMITS),
+          }),
+          {
+            minLength: 3,
+            maxLength: 3,
+          },
+        ),
         fc.array(action, { minLength: 10, maxLength: 60, size: 'max' }),
         async (wanted, actions) => {
           await reset();

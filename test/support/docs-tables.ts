@@ -1,5 +1,6 @@
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
 import { QUERYABLE_PROVIDERS } from '../../src/enrichment/providers/catalogue.ts';
+import { PRESETS, type Preset } from '../../src/feeds/presets.ts';
 import { FORMATS } from '../../src/formats/catalogue.ts';
 import type { FormatEntry } from '../../src/formats/format.ts';
 import { IMPORTERS } from '../../src/importers/recognize.ts';
@@ -93,6 +94,30 @@ export function providersTable(): string {
       accepts.join(' '),
       quota(perMinute, perDay, perSecond),
     ]),
+  );
+}
+
+export function presetsTable(): string {
+  return table(
+    ['`--preset`', 'consumer', 'as', 'format and query', 'documented limit'],
+    Object.entries<Preset>(PRESETS).map(([name, { label, purpose, format, query, limit }]) => [
+      code(name),
+      label,
+      purpose,
+      code(query === '' ? format : `${format}?${query}`),
+      limit?.text ?? '–',
+    ]),
+  );
+}
+
+/** The documents that state the limits of presets. */
+export function limitSourcesTable(): string {
+  const sources = new Map<string, string[]>();
+  for (const [name, { limit }] of Object.entries<Preset>(PRESETS))
+    if (limit) sources.set(limit.source, [...(sources.get(limit.source) ?? []), name]);
+  return table(
+    ['limit of', 'document'],
+    [...sources].map(([source, names]) => [names.map(code).join(', '), source]),
   );
 }
 

@@ -519,6 +519,24 @@ describeInBrowser('the application on the sample, in a browser', () => {
     }
   });
 
+  it('fills in a new feed from a preset, and keeps the filters of the list', async () => {
+    opened = await asAnalyst('/indicators?minConfidence=70&type=IPV4');
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Save as feed' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Preset' }).fill('PAN-OS');
+    await page.getByRole('option', { name: 'PAN-OS, domains' }).click();
+    expect(await dialog.getByLabel('Filters and options').inputValue()).toBe(
+      'minConfidence=70&style=paloalto&types=DOMAIN&limit=50000',
+    );
+    expect(await dialog.getByRole('combobox', { name: 'Format' }).inputValue()).toBe('Plain text list');
+    await dialog.getByText('Limit: 50,000 in all lists').waitFor();
+    await look(page, 'feed-preset');
+    await dialog.getByLabel('Slug').fill('edge-domains');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('/api/v1/feeds/edge-domains').waitFor();
+  });
+
   it('looks up a pasted list from the landing page, and exports what is selected', async () => {
     const known = await firstOf('type=DOMAIN&pageSize=1');
     opened = await asAnalyst('/');

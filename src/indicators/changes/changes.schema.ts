@@ -5,8 +5,7 @@ import { Indicator, indicatorFilters } from '../indicators.schema.ts';
 
 const MAX_LIMIT = 10_000;
 
-export const ChangesQuery = Type.Object({
-  ...indicatorFilters,
+const following = {
   limit: Type.Integer({
     minimum: 1,
     maximum: MAX_LIMIT,
@@ -16,7 +15,11 @@ export const ChangesQuery = Type.Object({
     examples: [1_000],
   }),
   ...changeParameters,
-});
+};
+
+export const ChangesQuery = Type.Object({ ...indicatorFilters, ...following });
+/** Of a saved feed, which has filters of its own. */
+export const FeedChangesQuery = Type.Object(following);
 
 const example = (Indicator as { examples?: unknown[] }).examples?.[0] as Static<typeof Indicator>;
 const removed = {

@@ -12,6 +12,7 @@ import {
   linkedTo,
 } from '../../db/expressions.ts';
 import { type Principal, visible, visibleToAnalyst } from '../../db/visibility.ts';
+import type { LimitOrder } from '../../formats/format.ts';
 import type { Instant } from '../../model/dates.ts';
 import { searchForms, searchText } from '../../model/text.ts';
 import type { IndicatorType, Severity, Tlp } from '../../model/vocabulary.ts';
@@ -192,6 +193,10 @@ export function sorted({ sort }: Pick<SortedPage, 'sort'>) {
   const column = sql.ref(`indicator.${SORT_COLUMNS[sort.by]}`);
   return sql`${column} ${sql.raw(sort.ascending ? 'asc' : 'desc')}, ${own}`;
 }
+
+/** Returns the ORDER BY expressions by which a limit selects; among equals, the newest sighting comes first. */
+export const sortedBy = (order: LimitOrder) =>
+  sorted(order === 'confidence' ? { sort: { by: 'confidence', ascending: false } } : {});
 
 export const findIndicator = batchLoader('indicator', (db, principal, whereIdIn) =>
   db

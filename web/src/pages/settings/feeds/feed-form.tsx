@@ -1,4 +1,6 @@
 import { Button, Group, Select, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { withParameters } from '../../../../../src/model/query-string.ts';
 import { TLPS, type Tlp } from '../../../../../src/model/vocabulary.ts';
 import type { ApiBody } from '../../../client/operations.ts';
 import { useAccount, useApiMutation, useApiQuery } from '../../../client/queries.ts';
@@ -21,7 +23,11 @@ interface FeedFormProps {
 export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
   const { tlpCeiling } = useAccount();
   const allowedTlps = TLPS.slice(0, TLPS.indexOf(tlpCeiling) + 1);
-  const formats = useApiQuery('GET /app/catalogues').data?.exportFormats ?? [];
+  const catalogues = useApiQuery('GET /app/catalogues').data;
+  const formats = catalogues?.exportFormats ?? [];
+  const presets = catalogues?.feedPresets ?? [];
+  const [preset, setPreset] = useState<string | null>(null);
+  const chosen = presets.find(({ name }) => name === preset);
   const { values, set, text, choice } = useFields({
     slug: feed?.slug ?? '',
     name: feed?.name ?? '',
@@ -32,6 +38,12 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
     minEntries: (feed?.minEntries ?? '') as GuardValues['minEntries'],
     minShare: (feed?.minShare ?? '') as GuardValues['minShare'],
   });
+  const choosePreset = (name: string | null) => {
+    setPreset(name);
+    const next = presets.find((one) => one.name === name);
+    // The filters that a list of indicators gave stay, except where the preset has its own.
+    if (next) set({ format: next.format, query: withParameters(query, next.query) });
+  };
   const onSuccess = () => {
     onClose();
     return feed ? 'Feed changed.' : 'Feed created.';
@@ -59,6 +71,22 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
       />
       <TextInput label="Name" maxLength={200} {...text('name')} />
       <TextInput label="Description" maxLength={1000} {...text('description')} />
+      {feed === null && (
+        <Select
+          label="Preset"
+          description={
+            chosen
+              ? `${chosen.purpose}${chosen.limit ? `. Limit: ${chosen.limit}` : ''}`
+              : 'Sets format and options for a consumer'
+          }
+          placeholder="None"
+          data={presets.map(({ name, label }) => ({ value: name, label }))}
+          value={preset}
+          onChange={choosePreset}
+          searchable
+          clearable
+        />
+      )}
       <Group grow align="flex-start">
         <Select
           label="Format"

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Replaces a file by a feed, and runs a command if that has changed it:
+#
+#   update-feed.sh ADDRESS FILE COMMAND
+#   update-feed.sh https://tipline.example/api/v1/feeds/deny /etc/nginx/tipline.conf 'nginx -t && nginx -s reload'
+#
+# The API key is the password in the netrc file, which only its owner may read:
+#
+#   machine tipline.example login tipline password tip_...
+#
+# If the feed cannot be read completely, nothing changes. If the command fails, the file is what it was before. The exit
+# status is not 0 in both cases.
+set -eu
+address=$1 file=$2 command=$3
+new=$(mktemp "$file.XXXXXX")
+trap 'rm -f "$new"' EXIT
+# --fail for responses that are errors; curl itself fails if a transfer ends early.
+curl --fail --silent --show-error --max-time 300 --compressed \
+  --netrc-file "${TIPLINE_NETRC:-/etc/tipline/netrc}" --output "$new" "$address"
+if [ -e "$file" ]; then
+  cmp -s "$new" "$file" && exit 0
+  cp -p "$file" "$file.old"
+else
+  rm -f "$file.old"
+fi
+chmod 644 "$new"
+mv "$new" "$file"
+if ! sh -c "$command"; then
+  if [ -e "$file.old" ]; then mv "$file.old" "$file"; else rm "$file"; fi
+  exit 1
+fi

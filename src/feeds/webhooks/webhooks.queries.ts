@@ -1,0 +1,127 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../../db/database.ts';
+import type { Tables } from '../../db/tables.ts';
+
+/** A URL that is called when a feed changes. */
+export interface Webhook {
+  feedId: string;
+  /** The URL and the key of the signatures, encrypted. */
+  sealed: string;
+  /** The host and port of the URL. */
+  host: string;
+  /** There is no more than one message in so many seconds. */
+  intervalSeconds: number;
+  cursor: string;
+  nextAttemptAt: Date;
+  /** Attempts that have failed since the last success. */
+  failures: number;
+  lastAttemptAt: Date | null;
+  lastSuccessAt: Date | null;
+  lastError: string | null;
+  /** The receiver answered 410: there are no more attempts. */
+  gone: boolean;
+}
+
+type Outcome = Pick<Webhook, 'cursor' | 'nextAttemptAt' | 'failures' | 'lastError' | 'gone'> &
+  Partial<Pick<Webhook, 'lastAttemptAt' | 'lastSuccessAt'>>;
+
+function toWebhook(row: Selectable<Tables['feed_webhook']>): Webhook {
+  return {
+    feedId: row.feed_id,
+    sealed: row.sealed,
+    host: row.host,
+    intervalSeconds: row.interval_seconds,
+    cursor: row.cursor,
+    nextAttemptAt: row.next_attempt_at,
+    failures: row.failures,
+    lastAttemptAt: row.last_attempt_at,
+    lastSuccessAt: row.last_success_at,
+    lastError: row.last_error,
+    gone: row.gone,
+  };
+}
+
+/** Returns the webhooks, by the id of their feed. */
+export async function listWebhooks(db: Db): Promise<Map<string, Webhook>> {
+  const rows = await db.selectFrom('feed_webhook').selectAll().execute();
+  return new Map(rows.map((row) => [row.feed_id, toWebhook(row)]));
+}
+
+export async function findWebhook(db: Db, feedId: string): Promise<Webhook | undefined> {
+  const row = await db
+    .selectFrom('feed_webhook')
+    .selectAll()
+    .where('feed_id', '=', feedId)
+    .executeTakeFirst();
+  return row && toWebhook(row);
+}
+
+/** Returns the ids of the feeds whose webhook is due, the longest due first. */
+export async function dueWebhooks(db: Db, now: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom('feed_webhook')
+    .select('feed_id')
+    .where('gone', '=', false)
+    .where('next_attempt_at', '<=', now)
+    .orderBy('next_attempt_at')
+    .execute();
+  return rows.map(({ feed_id }) => feed_id);
+}
+
+/** Writes a webhook, instead of the one that the feed has. */
+export async function writeWebhook(
+  db: Db,
+  {
+    feedId,
+    sealed,
+    host,
+    intervalSeconds,
+    cursor,
+    nextAttemptAt,
+  }: Pick<Webhook, 'feedId' | 'sealed' | 'host' | 'intervalSeconds' | 'cursor' | 'nextAttemptAt'>,
+): Promise<void> {
+  await db.deleteFrom('feed_webhook').where('feed_id', '=', feedId).execute();
+  await db
+    .insertInto('feed_webhook')
+    .values({
+      feed_id: feedId,
+      sealed,
+      host,
+      interval_seconds: intervalSeconds,
+      cursor,
+      next_attempt_at: nextAttemptAt,
+    })
+    .execute();
+}
+
+export async function deleteWebhook(db: Db, feedId: string): Promise<void> {
+  await db.deleteFrom('feed_webhook').where('feed_id', '=', feedId).execute();
+}
+
+/** Makes a webhook due. */
+export async function makeDue(db: Db, feedId: string, now: Date): Promise<void> {
+  await db
+    .updateTable('feed_webhook')
+    .set({ next_attempt_at: now, gone: false })
+    .where('feed_id', '=', feedId)
+    .execute();
+}
+
+/** Writes the outcome of an attempt, unless the webhook has been replaced meanwhile. */
+export async function writeOutcome(db: Db, { feedId, sealed }: Webhook, outcome: Outcome): Promise<void> {
+  const { cursor, nextAttemptAt, failures, lastError, gone, lastAttemptAt, lastSuccessAt } = outcome;
+  await db
+    .updateTable('feed_webhook')
+    .set({
+      cursor,
+      next_attempt_at: nextAttemptAt,
+      failures,
+      last_error: lastError,
+      gone,
+      ...(lastAttemptAt && { last_attempt_at: lastAttemptAt }),
+      ...(lastSuccessAt && { last_success_at: lastSuccessAt }),
+    })
+    .where('feed_id', '=', feedId)
+    .where(sql<boolean>`sealed = ${sealed}`)
+    .execute();
+}

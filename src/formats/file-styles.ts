@@ -1,0 +1,126 @@
+import type { ExportIndicator } from './format.ts';
+import { ADDRESSES, kindsOf, type Lines, type ListStyle, VALUES } from './list-style.ts';
+import { isPublicSuffix } from './url-parts.ts';
+
+/** For lists of addresses and networks alone. */
+const BLOCKS = {
+  ...VALUES,
+  ...kindsOf(ADDRESSES),
+  networks: true,
+  lines: ({ value }: ExportIndicator): Lines => [value],
+  comments: true,
+} as const;
+
+/** For lists of names alone. */
+const NAMES = { ...VALUES, ...kindsOf(['DOMAIN']), networks: false, comments: true } as const;
+
+/** The sets of ipset(8) and their families. */
+const IPSETS = [
+  ['tipline4', 'inet'],
+  ['tipline6', 'inet6'],
+] as const;
+
+function createIpset([set, family]: (typeof IPSETS)[number]): string[] {
+  // The largest number. Memory grows with the content.
+  const parameters = `hash:net family ${family} maxelem 4294967295`;
+  return [`create ${set} ${parameters}`, `create ${set}-new ${parameters}`, `flush ${set}-new`];
+}
+
+/** Lists that programs on a host load as files: packet filters, resolvers, proxies and web servers. */
+export const FILE_STYLES = {
+  /**
+   * A file for `nft -f`, which applies all of a file or nothing. A list of elements cannot be empty, and one command for
+   * each element takes the kernel ten times as long. With `auto-merge`, entries may overlap, as without `collapse`.
+   */
+  nftables: {
+    ...BLOCKS,
+    header: () =>
+      [
+        'table inet tipline {',
+        '  set ipv4 { type ipv4_addr; flags interval; auto-merge; }',
+        '  set ipv6 { type ipv6_addr; flags interval; auto-merge; }',
+        '}',
+        'flush set inet tipline ipv4',
+        'flush set inet tipline ipv6',
+      ].join('\n'),
+    blockLines: (block, previous) => {
+      const isFirst = previous === null || familyOf(previous) !== familyOf(block);
+      const end = previous === null ? [] : ['}'];
+      return [...(isFirst ? [...end, `add element inet tipline ip${familyOf(block)} {`] : []), `${block},`];
+    },
+    footer: (last) => (last === null ? [] : ['}']),
+    extension: 'nft',
+  },
+  /**
+   * A file for `ipset restore -!`: new sets, which are swapped with the old ones at the end, so that a file without its
+   * end changes nothing. `create` accepts an existing set with the same parameters only, so `maxelem` cannot follow
+   * from the content.
+   */
+  ipset: {
+    ...BLOCKS,
+    header: () => IPSETS.flatMap(createIpset).join('\n'),
+    blockLines: (block) =>
+      halvesOfAll(block).map((part) => `add tipline${familyOf(part).slice(1)}-new ${part}`),
+    footer: () => IPSETS.flatMap(([set]) => [`swap ${set}-new ${set}`, `destroy ${set}-new`]),
+    extension: 'ipset',
+  },
+  /**
+   * A script for `/import` of RouterOS, with full paths, so that no line depends on another. RouterOS has no
+   * transactions: the list is filled while the script runs.
+   */
+  mikrotik: {
+    ...BLOCKS,
+    header: () =>
+      ['ip', 'ipv6'].map((menu) => `/${menu} firewall address-list remove [find list=tipline]`).join('\n'),
+    blockLines: (block) => [
+      `/${familyOf(block) === 'v6' ? 'ipv6' : 'ip'} firewall address-list add list=tipline address=${block}`,
+    ],
+    extension: 'rsc',
+  },
+  /**
+   * Directives of nginx's ngx_http_access_module, for `include`. nginx reads no 255.255.255.255 ("invalid parameter"); no
+   * client has the address before it either (RFC 6890, 240.0.0.0/4).
+   */
+  nginx: {
+    ...BLOCKS,
+    blockLines: (block) => [`deny ${block === '255.255.255.255' ? '255.255.255.254/31' : block};`],
+    extension: 'conf',
+  },
+  /** hosts(5): a line matches one name, not those below it. */
+  hosts: { ...NAMES, lines: ({ value }) => [`0.0.0.0 ${value}`] },
+  /**
+   * A file for dnsmasq's `--servers-file`, which takes `server=` only and is read again on SIGHUP. A domain without a
+   * server is never forwarded: the answer for it and all names below it is NXDOMAIN.
+   */
+  dnsmasq: { ...NAMES, lines: ({ value }) => namesBelow(value, `server=/${value}/`), extension: 'conf' },
+  /** Zones for `include` in unbound.conf(5). A zone has all names below it. */
+  unbound: {
+    ...NAMES,
+    header: () => 'server:',
+    lines: ({ value }) => namesBelow(value, `local-zone: "${value}" always_nxdomain`),
+    extension: 'conf',
+  },
+  /**
+   * A file for Squid's `acl … dstdomain`, in which a leading dot adds the names below. Squid 5 does not start
+   * if a name comes before one above it ("ERROR: … is a subdomain of …").
+   */
+  squid: {
+    ...NAMES,
+    rejectsNested: true,
+    lines: ({ value }) => [isPublicSuffix(value) ? value : `.${value}`],
+  },
+} as const satisfies Record<string, ListStyle>;
+
+function familyOf(block: string): 'v4' | 'v6' {
+  return block.includes(':') ? 'v6' : 'v4';
+}
+
+/** Returns a block, or the halves of all addresses: `hash:net` has no prefix length of zero. No indicator is `::/0`. */
+function halvesOfAll(block: string): string[] {
+  return block === '0.0.0.0/0' ? ['0.0.0.0/1', '128.0.0.0/1'] : [block];
+}
+
+/** Returns the line of a name and all names below it; those below a public suffix belong to others. */
+function namesBelow(name: string, line: string): Lines {
+  return isPublicSuffix(name) ? { skipped: 'public-suffix' } : [line];
+}

@@ -1,0 +1,80 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directories.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../examples/update-feed.sh', import.meta.url));
+const isInstalled = spawnSync('curl', ['--version']).status === 0;
+
+describe.skipIf(!isInstalled)('examples/update-feed.sh', () => {
+  let server: Server;
+  let directory: string;
+  let file: string;
+  let respond: Parameters<typeof createServer>[1];
+
+  beforeEach(async () => {
+    directory = temporaryDirectory();
+    file = join(directory, 'list');
+    writeFileSync(join(directory, 'netrc'), 'machine 127.0.0.1 login tipline password tip_secret\n');
+    server = createServer((request, response) => respond?.(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  /** Runs the script with a command, which appends the content of the list to a log. */
+  const update = (command = `cat ${file} >> ${directory}/log`) =>
+    new Promise<number>((resolve) => {
+      const { port } = server.address() as AddressInfo;
+      const env = { ...process.env, TIPLINE_NETRC: join(directory, 'netrc') };
+      execFile(SCRIPT, [`http://127.0.0.1:${port}/list`, file, command], { env }, (error) =>
+        resolve(Number(error?.code ?? 0)),
+      );
+    });
+  const content = () => readFileSync(file, 'utf8');
+
+  it('reads the feed with the key, and runs the command when the list changes', async () => {
+    const keys: (string | undefined)[] = [];
+    respond = (request, response) => {
+      keys.push(request.headers.authorization);
+      response.end(keys.length < 3 ? 'first\n' : 'second\n');
+    };
+    for (let run = 0; run < 4; run++) expect(await update()).toBe(0);
+    expect(readFileSync(join(directory, 'log'), 'utf8')).toBe('first\nsecond\n');
+    expect(new Set(keys)).toEqual(new Set([`Basic ${btoa('tipline:tip_secret')}`]));
+  });
+
+  it('replaces a list by an empty one', async () => {
+    writeFileSync(file, 'old\n');
+    respond = (_, response) => void response.end();
+    expect(await update()).toBe(0);
+    expect(content()).toBe('');
+  });
+
+  it.each<[string, Parameters<typeof createServer>[1]]>([
+    ['an error', (_, response) => void response.writeHead(503).end('down\n')],
+    [
+      'a response that ends early',
+      (_, response) => {
+        response.write('new\n');
+        setImmediate(() => response.destroy());
+      },
+    ],
+  ])('keeps the list after %s', async (_, answer) => {
+    writeFileSync(file, 'old\n');
+    respond = answer;
+    expect(await update()).not.toBe(0);
+    expect(content()).toBe('old\n');
+    expect(readdirSync(directory).sort()).toEqual(['list', 'netrc']);
+  });
+
+  it('restores the list if the command rejects the new one', async () => {
+    writeFileSync(file, 'old\n');
+    respond = (_, response) => void response.end('new\n');
+    expect(await update('exit 3')).toBe(1);
+    expect(content()).toBe('old\n');
+  });
+});
