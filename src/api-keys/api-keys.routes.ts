@@ -3,11 +3,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditActor } from '../audit/audit.queries.ts';
 import { isNetwork } from '../config/kinds.ts';
 import type { Db } from '../db/database.ts';
+import { requireCeiling } from '../http/admit.ts';
 import { ApiError } from '../http/errors.ts';
 import { idOf, routeOf } from '../http/routes.ts';
 import { hasRole } from '../model/account.ts';
 import type { ApiKey } from '../model/api-key.ts';
-import { TLPS, type Tlp } from '../model/vocabulary.ts';
 import type { RateLimit, RateLimitStore } from '../rate-limit/store.ts';
 import { findFeedSlugs, findKey, findOwners, listKeys } from './api-keys.queries.ts';
 import * as operations from './api-keys.schema.ts';
@@ -46,7 +46,7 @@ export async function apiKeyRoutes(
     ...routeOf(operations.createKey, 'analyst'),
     handler: async (request) => {
       const { expiresInSeconds, ...wanted } = request.body;
-      refuseWiderCeiling(wanted.tlpCeiling, request.account.tlpCeiling);
+      requireCeiling(request, wanted.tlpCeiling, 'a key');
       refuseOddNetworks(wanted.networks);
       const who = by(request);
       const expiresAt =
@@ -61,7 +61,7 @@ export async function apiKeyRoutes(
     ...routeOf(operations.rotateKey, 'analyst'),
     handler: async (request) => {
       const { id, tlpCeiling } = await keyOf(request);
-      refuseWiderCeiling(tlpCeiling, request.account.tlpCeiling);
+      requireCeiling(request, tlpCeiling, 'a key');
       const rotated = await rotate(db, id, request.body.overlapSeconds, by(request)).catch(asConflict);
       const { key, record, oldValidUntil } = rotated;
       return { key, data: shown(record, await readNames(db)), oldValidUntil };
@@ -107,14 +107,6 @@ function shown({ ownerId, feeds, ...key }: ApiKey, names: Names) {
     owner: names.owners.get(ownerId ?? '') ?? null,
     feeds: feeds.map((id) => names.feeds.get(id) ?? 'removed'),
   };
-}
-
-function refuseWiderCeiling(wanted: Tlp, own: Tlp): void {
-  if (TLPS.indexOf(wanted) > TLPS.indexOf(own))
-    throw new ApiError(
-      'insufficient_role',
-      `Your role sees up to TLP:${own}; a key of yours may not see more.`,
-    );
 }
 
 function refuseOddNetworks(networks: readonly string[]): void {

@@ -3,10 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditActor } from '../audit/audit.queries.ts';
 import type { ChangeFeed } from '../changes/change-feed.ts';
 import type { Db } from '../db/database.ts';
+import { requireCeiling } from '../http/admit.ts';
 import { ApiError } from '../http/errors.ts';
 import { routeOf } from '../http/routes.ts';
-import { compareTlp } from '../model/statement.ts';
-import type { Tlp } from '../model/vocabulary.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import { exportProblem, type Feed } from './feed.ts';
 import { findHolds } from './feed-guards.queries.ts';
@@ -48,7 +47,7 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.createFeed, 'analyst'),
     handler: async (request) => {
-      refuseWiderCeiling(request.body.tlpCeiling, request);
+      requireCeiling(request, request.body.tlpCeiling, 'the feed');
       return { data: toFeed(await createFeed(db, request.body, by(request)).catch(asApiError)) };
     },
   });
@@ -57,8 +56,8 @@ export async function feedPageRoutes(
     ...routeOf(operations.changeFeed, 'analyst'),
     handler: async (request) => {
       const { slug, tlpCeiling } = await feedOf(request);
-      refuseWiderCeiling(tlpCeiling, request);
-      refuseWiderCeiling(request.body.tlpCeiling ?? tlpCeiling, request);
+      requireCeiling(request, tlpCeiling, 'the feed');
+      requireCeiling(request, request.body.tlpCeiling ?? tlpCeiling, 'the feed');
       const feed = await changeFeed(db, slug, request.body, by(request)).catch(asApiError);
       return { data: toFeed(feed, await findWebhook(db, feed.id)) };
     },
@@ -68,7 +67,7 @@ export async function feedPageRoutes(
     ...routeOf(operations.removeFeed, 'analyst'),
     handler: async (request) => {
       const { slug, tlpCeiling } = await feedOf(request);
-      refuseWiderCeiling(tlpCeiling, request);
+      requireCeiling(request, tlpCeiling, 'the feed');
       return { data: toFeed(await removeFeed(db, slug, by(request)).catch(asApiError)) };
     },
   });
@@ -109,15 +108,6 @@ export async function feedPageRoutes(
 
 function toFeed({ id: _, createdAt: _createdAt, ...shown }: Feed, webhook?: Webhook) {
   return { ...shown, webhook: webhook ? shownWebhook(webhook) : null };
-}
-
-/** An account cannot give to others more than its role sees. */
-function refuseWiderCeiling(wanted: Tlp, { account }: FastifyRequest): void {
-  if (compareTlp(wanted, account.tlpCeiling) > 0)
-    throw new ApiError(
-      'insufficient_role',
-      `Your role sees up to TLP:${account.tlpCeiling}; the TLP ceiling of the feed is ${wanted}.`,
-    );
 }
 
 function asApiError(error: unknown): never {

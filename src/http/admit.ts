@@ -3,6 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Principal } from '../db/visibility.ts';
 import { type Access, type Account, hasRole, type Scope } from '../model/account.ts';
 import { type ApiKey, hashApiKey, looksLikeApiKey } from '../model/api-key.ts';
+import { compareTlp } from '../model/statement.ts';
+import type { Tlp } from '../model/vocabulary.ts';
 import type { Consumed, RateLimit, RateLimitStore } from '../rate-limit/store.ts';
 import { clientAddress, inNetworks, networkOf } from './client-address.ts';
 import { ApiError } from './errors.ts';
@@ -236,4 +238,17 @@ function isOwnOrigin({ headers }: FastifyRequest): boolean {
 export function requireFullVisibility({ principal }: FastifyRequest): void {
   if (principal.tlpCeiling !== 'RED')
     throw new ApiError('insufficient_role', 'Requires a role with the TLP ceiling RED.');
+}
+
+/**
+ * Requires that what an account gives to others, such as a key or a feed, has no TLP above the ceiling of its role.
+ * @param what is given, for the message
+ * @throws {ApiError} 403
+ */
+export function requireCeiling({ account }: FastifyRequest, wanted: Tlp, what: string): void {
+  if (compareTlp(wanted, account.tlpCeiling) > 0)
+    throw new ApiError(
+      'insufficient_role',
+      `Your role sees up to TLP:${account.tlpCeiling}; ${what} may not have TLP:${wanted}.`,
+    );
 }

@@ -60,10 +60,10 @@ export function openBloomFilter(words: Uint32Array<ArrayBuffer>, added = 0): Blo
 const bitOf = (hash: number, word: number): number =>
   1 << (Math.imul(hash, SALTS[word] as number) >>> (BITS_A_WORD - 5));
 
-/** Returns a hash of a text, from 0 up to 2^53. */
-export function hashOf(text: string, seed: number): number {
+/** Returns a hash of a text, or of the part of it from `start` to `end`, from 0 up to 2^53. */
+export function hashOf(text: string, seed: number, start = 0, end = text.length): number {
   let [low, high] = [seed ^ 0x811c9dc5, seed ^ 0x2545f491];
-  for (let i = 0; i < text.length; i++) {
+  for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i);
     low = Math.imul(low ^ code, 0x9e3779b1);
     high = Math.imul(high ^ code, 0x85ebca77);

@@ -57,8 +57,17 @@ export function visitAnyType(text: string, visit: Visit): void {
  */
 const MAX_PREFIXES = 32;
 
-/** Receives a candidate. Most are not listed, so that an object for each would cost more than finding that out. */
-export type Visit = (relation: Relation, type: IndicatorType, normalized: string) => void;
+/**
+ * Receives a candidate: a text or, with `start` and `end`, a part of it. Most are not listed, so that an object or a text for
+ * each would cost more than finding that out.
+ */
+export type Visit = (
+  relation: Relation,
+  type: IndicatorType,
+  text: string,
+  start?: number,
+  end?: number,
+) => void;
 
 /**
  * Visits the indicators that say something about a value, itself first. A public suffix (`co.uk`, `github.io`) is no
@@ -125,9 +134,9 @@ function visitNetworks(
 function visitParents(name: string, visit: Visit): void {
   const suffix = publicSuffixOf(name).length;
   for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
-    const parent = name.slice(dot + 1);
-    if (!parent.includes('.') || parent.length <= suffix) return;
-    visit('parent-domain', 'DOMAIN', parent);
+    const start = dot + 1;
+    if (name.indexOf('.', start) < 0 || name.length - start <= suffix) return;
+    visit('parent-domain', 'DOMAIN', name, start);
   }
 }
 
@@ -140,7 +149,7 @@ function visitPrefixes(url: string, { path, query }: UrlParts, visit: Visit): vo
   const root = end - path.length;
   let left = MAX_PREFIXES - 1;
   const visitUpTo = (place: number) => {
-    if (left-- > 0) visit('url-prefix', 'URL', url.slice(0, place));
+    if (left-- > 0) visit('url-prefix', 'URL', url, 0, place);
   };
   if (query !== '') visitUpTo(end);
   for (
@@ -151,5 +160,5 @@ function visitPrefixes(url: string, { path, query }: UrlParts, visit: Visit): vo
     if (slash < end - 1) visitUpTo(slash + 1);
     visitUpTo(slash);
   }
-  if (path !== '/') visit('url-prefix', 'URL', url.slice(0, root + 1));
+  if (path !== '/') visit('url-prefix', 'URL', url, 0, root + 1);
 }

@@ -20,8 +20,8 @@ export interface ListedValues {
 }
 
 interface Listed {
-  /** Whether a value may be visible; false is certain. */
-  mayHave(type: IndicatorType, normalized: string): boolean;
+  /** Whether a value may be visible, which is the text or the part of it from `start` to `end`; false is certain. */
+  mayHave(type: IndicatorType, text: string, start?: number, end?: number): boolean;
   /** The lengths of the prefixes of networks, descending, by type. */
   prefixLengths: ReadonlyMap<IndicatorType, number[]>;
 }
@@ -256,9 +256,10 @@ function listedOf(levels: readonly Level[]): Listed {
   const lengthsOf = (type: AddressType) =>
     [...new Set(levels.flatMap(({ lengths }) => [...lengths[type]]))].sort((a, b) => b - a);
   return {
-    mayHave(type, normalized) {
-      const hash = hashOf(normalized, SEEDS[type]);
-      return filters.some((filter) => filter.mayHave(hash));
+    mayHave(type, text, start, end) {
+      const hash = hashOf(text, SEEDS[type], start, end);
+      for (const filter of filters) if (filter.mayHave(hash)) return true;
+      return false;
     },
     prefixLengths: new Map([
       ['IPV4', lengthsOf('IPV4')],

@@ -51,7 +51,7 @@ export interface LookedUp {
 interface Question {
   asked: string;
   read: ReadValue | { unreadable: string };
-  candidates: Candidate[];
+  candidates: readonly Candidate[];
 }
 
 /** The indicators that were found, and the other hashes of the files of those that are hashes; both by id. */
@@ -74,10 +74,12 @@ export async function lookUp(
   const lengths = filters.related ? (known?.prefixLengths ?? (await read(findPrefixLengths))) : null;
   const isWanted = (type: IndicatorType) => filters.types?.includes(type) ?? true;
   const followsFiles = filters.related && FILE_HASHES.some(isWanted);
-  const isWorthAsking = (type: IndicatorType, normalized: string) =>
-    (isWanted(type) || (followsFiles && isFileHash(type))) && (known?.mayHave(type, normalized) ?? true);
+  const isWorthAsking: IsWorthAsking = (type, text, start, end) =>
+    (isWanted(type) || (followsFiles && isFileHash(type))) &&
+    (known?.mayHave(type, text, start, end) ?? true);
   const questions = values.map((asked) => questionOf(asked, lengths, isWorthAsking));
-  const ids = new Set(questions.flatMap(({ candidates }) => candidates.map(idOf)));
+  const ids = new Set<string>();
+  for (const { candidates } of questions) for (const candidate of candidates) ids.add(idOf(candidate));
   const findings =
     ids.size === 0 ? NOTHING : await read((db) => findAll(db, principal, ids, followsFiles ? filters : null));
   return questions.map((question) => answerOf(question, findings, filters));
@@ -91,19 +93,25 @@ export function confidenceOf(matches: readonly Match[]): number | null {
   );
 }
 
+/** Most values have no candidates that may be listed. */
+const NONE: Candidate[] = [];
 const NOTHING: Findings = { found: new Map(), sameFile: new Map() };
 
 const idOf = ({ type, normalized }: Candidate) => indicatorId(type, normalized);
 
+type IsWorthAsking = (type: IndicatorType, text: string, start?: number, end?: number) => boolean;
+
 function questionOf(
   asked: string,
   lengths: ReadonlyMap<IndicatorType, number[]> | null,
-  isWorthAsking: (type: IndicatorType, normalized: string) => boolean,
+  isWorthAsking: IsWorthAsking,
 ): Question {
   const read = readValue(asked);
-  const candidates: Candidate[] = [];
-  const visit: Visit = (relation, type, normalized) => {
-    if (isWorthAsking(type, normalized)) candidates.push({ relation, type, normalized });
+  let candidates = NONE;
+  const visit: Visit = (relation, type, text, start, end) => {
+    if (!isWorthAsking(type, text, start, end)) return;
+    if (candidates === NONE) candidates = [];
+    candidates.push({ relation, type, normalized: text.slice(start, end) });
   };
   if ('unreadable' in read) visitAnyType(asked, visit);
   else visitCandidates(read, lengths, visit);
@@ -129,6 +137,7 @@ function answerOf(
   { found, sameFile }: Findings,
   { types, minConfidence = 0 }: LookupFilters,
 ): LookedUp {
+  if (candidates === NONE) return { asked, read, matches: [] };
   const matches = candidates.flatMap((candidate): Match[] => {
     const id = idOf(candidate);
     const indicator = found.get(id);

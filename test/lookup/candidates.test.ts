@@ -11,8 +11,8 @@ function candidates(text: string): string[] {
   const read = readValue(text);
   if ('unreadable' in read) throw new Error(read.unreadable);
   const found: string[] = [];
-  visitCandidates(read, LENGTHS, (relation, type, normalized) =>
-    found.push(`${relation} ${type} ${normalized}`),
+  visitCandidates(read, LENGTHS, (relation, type, text, start, end) =>
+    found.push(`${relation} ${type} ${text.slice(start, end)}`),
   );
   return found;
 }
