@@ -487,6 +487,21 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByText('/api/v1/feeds/edge-domains').waitFor();
   });
 
+  it('shows the networks around an address on its page', async () => {
+    const input = '45.9.148.0/24\n45.9.148.7\n';
+    const done = await run(['import', '-', '--format', 'text', '--source', 'Networks'], {
+      env: service.env,
+      input,
+    });
+    expect(done.code).toBe(0);
+    opened = await asViewer(`/indicators/${(await firstOf('q=45.9.148.7')).id}`);
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Related indicators' }).waitFor();
+    await look(page, 'indicator-networks');
+    await page.getByRole('link', { name: '45[.]9[.]148[.]0/24' }).click();
+    await page.getByText('IPv4 network').waitFor();
+  });
+
   it('sets the webhook of a feed, shows its key once and its state, and removes it', async () => {
     opened = await asAdministrator('/settings/feeds');
     const { page } = opened;

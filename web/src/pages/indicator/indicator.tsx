@@ -15,6 +15,7 @@ import { HiddenAlert } from './hidden-alert.tsx';
 import { IndicatorHistory } from './history.tsx';
 import { type IndicatorDetail, isNetwork } from './indicator-detail.ts';
 import { RelatedEntities } from './related-entities.tsx';
+import { RelatedIndicators } from './related-indicators.tsx';
 import { SourceRecords } from './source-records.tsx';
 import { SourceTable } from './source-table.tsx';
 import { WhitelistButton } from './whitelist-button.tsx';
@@ -70,6 +71,7 @@ function IndicatorDetails({ indicator }: { indicator: IndicatorDetail }) {
         <RelatedEntities indicator={indicator} />
         <ActivityTimeline indicator={indicator} />
       </SimpleGrid>
+      <RelatedIndicators indicator={indicator} />
       <SourceTable indicator={indicator} />
       <SourceRecords indicator={indicator} />
       {isAnalyst && (

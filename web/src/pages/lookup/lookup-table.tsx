@@ -4,8 +4,9 @@ import { CopyValueButtons } from '../../parts/copy-buttons.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { relativeTime, typeName, visibleText } from '../../parts/format.ts';
 import { IndicatorLink } from '../../parts/links.tsx';
+import { relationName } from '../../parts/relation-name.ts';
 import { Dimmed, Note, SecondLine } from '../../parts/text.tsx';
-import { type LookupResult, relationName, sourcesOf } from './result.ts';
+import { type LookupResult, sourcesOf } from './result.ts';
 
 interface LookupTableProps {
   rows: LookupResult[];
