@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { changes } from './changes.mjs';
 import { chart, growthChart } from './chart.mjs';
 import { check } from './check.mjs';
 import { compare } from './compare.mjs';
@@ -67,6 +68,17 @@ try {
   await servers.stopAll();
 }
 
+async function measureChanges(url) {
+  const { json, changed, idle } = await changes(url);
+  const perSecondOf = (rate) => `${Math.round(rate / 1000)},000/s`;
+  for (const [work, { perSecond }] of [
+    ['change feed, from the beginning', json],
+    ['change feed, changes', changed],
+  ])
+    addResult(15, work, perSecondOf(perSecond), perSecondOf(50_000), perSecond / 50_000, { minRatio: 1 });
+  addResult(15, 'change feed, poll without changes', ms(idle), ms(5), idle / 5, { maxRatio: 1 });
+}
+
 async function measureLookups(url) {
   const {
     misses,
@@ -120,6 +132,8 @@ async function bench() {
     const bytes = await idleBytes();
     addResult(10, 'memory, idle', mb(bytes), mb(120e6), bytes / 120e6, { maxRatio: 1 });
   }
+  // It changes indicators, so it comes last.
+  if (includesRow(15)) await measureChanges(databaseUrl);
   const machine = await describeMachine(databaseUrl);
   const growth = {
     sizes,

@@ -144,19 +144,16 @@ export async function startTiplineProcess(databaseUrl, redisUrl, settings = {}) 
   return { url: `http://127.0.0.1:${port}`, pid: child.pid, stop, kill: () => child.kill('SIGKILL') };
 }
 
-/** Creates an API key with the command line, as an operator does. */
-export function createKey(databaseUrl, ...options) {
+/** Runs a command of Tipline, as an operator does. @returns its output */
+export function runTipline(databaseUrl, ...command) {
   const env = tiplineEnvironment(databaseUrl);
   delete env.REDIS_URL;
-  const output = execFileSync(
-    process.execPath,
-    [MAIN, 'keys', 'create', '--name', 'bench', '--json', ...options],
-    {
-      env,
-      encoding: 'utf8',
-    },
-  );
-  return JSON.parse(output).key;
+  return execFileSync(process.execPath, [MAIN, ...command], { env, encoding: 'utf8' });
+}
+
+/** Creates an API key. */
+export function createKey(databaseUrl, ...options) {
+  return JSON.parse(runTipline(databaseUrl, 'keys', 'create', '--name', 'bench', '--json', ...options)).key;
 }
 
 /** Starts the bare server with the recorded responses of a file. @returns its URL and process id, and `stop()` */

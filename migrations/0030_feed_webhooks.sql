@@ -6,6 +6,8 @@ create table feed_webhook (
   -- The host and port of the URL, to be shown.
   host text not null,
   interval_seconds integer not null,
+  -- The ceiling of the feed when the webhook was set: a later, higher one is not sent outside without being set anew.
+  tlp_ceiling tlp not null,
   -- The point of the feed up to which the changes have been delivered.
   cursor text not null,
   next_attempt_at timestamptz not null,

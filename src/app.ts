@@ -298,7 +298,7 @@ async function registerFeatures(
   const changes = { feed, stopping: deps.stopping };
   await app.register(changeRoutes, changes);
   await app.register(lookupRoutes, { source: { read, listed }, clock });
-  await app.register(feedRoutes, { read, exporter: exports, changes });
+  await app.register(feedRoutes, { db, exporter: exports, changes });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read, feed: entityFeed });

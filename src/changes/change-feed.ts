@@ -60,6 +60,8 @@ interface AskedChanges extends CopiedRows {
   /** Of a list, those of the request; with a cursor, they may be left out. */
   filters: IndicatorFilters;
   limit: number;
+  /** Whether what was asked for is still what it was; absent: it does not change. Called after a wait. */
+  isValid?: () => Promise<boolean>;
 }
 
 /** A page is filled for no longer than this, if few of the rows that it reads match. */
@@ -140,7 +142,8 @@ export function openChangeFeed(
       }
       const isFull = changes.length >= limit || performance.now() - started > FILL_MS;
       if (!step.hasMore || isFull) {
-        if (step.hasMore) step = (await endWithoutChanges(step.cursor, principal)) ?? step;
+        if (step.hasMore && !cursor.collection?.limit)
+          step = (await endWithoutChanges(step.cursor, principal)) ?? step;
         // A cursor that is used must not grow older than the changes that are kept.
         const isRenewed = !step.hasMore && (changes.length === 0 || given.day < dayOf(now));
         const next = isRenewed ? { ...step.cursor, synced: step.here } : step.cursor;
@@ -151,7 +154,7 @@ export function openChangeFeed(
   }
 
   return {
-    async next({ cursor: text, filters, collection, limit }, principal, wait, isEnded) {
+    async next({ cursor: text, filters, collection, limit, isValid }, principal, wait, isEnded) {
       const given =
         text === undefined
           ? firstCursor(filters, principal, collection)
@@ -162,8 +165,11 @@ export function openChangeFeed(
         const latest = idle.get(found.cursor);
         return latest !== undefined && isCurrent(latest, clock());
       };
-      while (found.cursor === text && !found.hasMore && (await watch.changes(isStill)))
-        found = await turns.execute(() => poll(given, text, limit, { ...principal, now: clock() }));
+      while (found.cursor === text && !found.hasMore && (await watch.changes(isStill))) {
+        const next = await turns.execute(() => poll(given, text, limit, { ...principal, now: clock() }));
+        if (isValid && !(await isValid())) break;
+        found = next;
+      }
       return found;
     },
     async cursorAfter(principal, { filters, collection }, revision) {

@@ -483,6 +483,7 @@ export interface Tables {
     sealed: string;
     host: string;
     interval_seconds: number;
+    tlp_ceiling: Tlp;
     cursor: string;
     next_attempt_at: Date;
     failures: Generated<number>;

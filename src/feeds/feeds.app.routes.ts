@@ -75,7 +75,8 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.setWebhook, 'administrator'),
     handler: async (request) => {
-      const { slug } = await feedOf(request);
+      const { slug, tlpCeiling } = await feedOf(request);
+      requireCeiling(request, tlpCeiling, 'the feed');
       const deps = { db, changes, secrets: webhookSecrets };
       return { data: { secret: await setWebhook(deps, slug, request.body, by(request)).catch(asApiError) } };
     },
@@ -84,7 +85,8 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.retryWebhook, 'administrator'),
     handler: async (request) => {
-      const { slug } = await feedOf(request);
+      const { slug, tlpCeiling } = await feedOf(request);
+      requireCeiling(request, tlpCeiling, 'the feed');
       await retryWebhook(db, slug, by(request).now).catch(asApiError);
       return {};
     },
@@ -93,7 +95,8 @@ export async function feedPageRoutes(
   app.route({
     ...routeOf(operations.removeWebhook, 'administrator'),
     handler: async (request) => {
-      const { slug } = await feedOf(request);
+      const { slug, tlpCeiling } = await feedOf(request);
+      requireCeiling(request, tlpCeiling, 'the feed');
       await removeWebhook(db, slug, by(request)).catch(asApiError);
       return {};
     },

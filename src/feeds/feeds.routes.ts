@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyRequest } from 'fastify';
-import type { Read } from '../db/database.ts';
+import type { Db } from '../db/database.ts';
 import { exportResponses } from '../exports/exports.schema.ts';
 import type { Exporter } from '../exports/exports.service.ts';
 import { sendExport } from '../exports/send-export.ts';
@@ -16,15 +16,17 @@ import {
 import { collectionOf, type Feed, feedExport, readerOf } from './feed.ts';
 import { findFeed, findFeeds, listFeeds } from './feeds.queries.ts';
 import { FeedList, FeedParameters, FeedQuery } from './feeds.schema.ts';
+import { isCollection } from './feeds.service.ts';
 
 interface Options {
-  read: Read;
+  /** The primary: a replica may still have an earlier definition of a feed, with another TLP ceiling. */
+  db: Db;
   exporter: Exporter;
   changes: ChangesDeps;
 }
 
 /** Routes of saved feeds. A key that is bound to feeds can read these and nothing else. */
-export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read, exporter, changes }) => {
+export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { db, exporter, changes }) => {
   app.get(
     '/api/v1/feeds',
     {
@@ -40,9 +42,8 @@ export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read
       },
     },
     async ({ boundFeeds = [], principal }, reply) => {
-      const feeds = await read((db) =>
-        boundFeeds.length > 0 ? findFeeds(db, boundFeeds) : listFeeds(db, principal.tlpCeiling),
-      );
+      const feeds =
+        boundFeeds.length > 0 ? await findFeeds(db, boundFeeds) : await listFeeds(db, principal.tlpCeiling);
       reply.header('cache-control', NO_CACHE);
       return { data: feeds.map(toFeed) };
     },
@@ -66,7 +67,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read
       },
     },
     async (request, reply) => {
-      const feed = requireOpen(request, await read((db) => findFeed(db, request.params.slug)));
+      const feed = requireOpen(request, await findFeed(db, request.params.slug));
       const wanted = feedExport(feed, request.principal, exporter.publicAddress, request.query.format);
       return sendExport(request, reply, exporter, wanted, changes.feed, collectionOf(feed));
     },
@@ -94,8 +95,10 @@ export const feedRoutes: FastifyPluginAsyncTypebox<Options> = async (app, { read
     },
     async (request, reply) => {
       const { cursor, limit, wait } = request.query;
-      const feed = requireOpen(request, await read((db) => findFeed(db, request.params.slug)));
-      const asked = { ...collectionOf(feed), cursor, limit };
+      const feed = requireOpen(request, await findFeed(db, request.params.slug));
+      const copied = collectionOf(feed);
+      const isValid = () => isCollection(db, feed.slug, copied.collection.id);
+      const asked = { ...copied, cursor, limit, isValid };
       return sendChanges(request, reply, changes, asked, readerOf(feed, request.principal), wait);
     },
   );

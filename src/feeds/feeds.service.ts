@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditActor, writeAudit } from '../audit/audit.queries.ts';
 import type { Db } from '../db/database.ts';
-import { exportProblem, type Feed, type FeedDefinition, type FeedGuard, slugProblem } from './feed.ts';
+import {
+  collectionOf,
+  exportProblem,
+  type Feed,
+  type FeedDefinition,
+  type FeedGuard,
+  slugProblem,
+} from './feed.ts';
 import { forgetDayCounts, forgetHolds } from './feed-guards.queries.ts';
-import { countBoundKeys, deleteFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
+import { countBoundKeys, deleteFeed, findFeed, insertFeed, lockFeed, updateFeed } from './feeds.queries.ts';
 
 /** A feed that there is not, that there is already, or that is in use. */
 export class FeedError extends Error {
@@ -13,6 +20,12 @@ export class FeedError extends Error {
 /** A definition that is not valid. */
 export class InvalidFeedError extends FeedError {
   override name = 'InvalidFeedError';
+}
+
+/** Returns whether a feed still is this collection: neither removed nor changed in what it has. */
+export async function isCollection(db: Db, slug: string, id: string): Promise<boolean> {
+  const feed = await findFeed(db, slug);
+  return feed !== undefined && collectionOf(feed).collection.id === id;
 }
 
 /** @throws {FeedError} for a slug that another feed has; {InvalidFeedError} for a definition that is not valid */

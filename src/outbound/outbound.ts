@@ -58,6 +58,11 @@ export interface Outbound {
    */
   request(wanted: OutboundRequest): Promise<OutboundAnswer>;
   /**
+   * Sends a request whose response matters by its status and headers only.
+   * @throws {OutboundError}
+   */
+  send(wanted: Omit<OutboundRequest, 'maxBytes'>): Promise<Omit<OutboundAnswer, 'body'>>;
+  /**
    * Streams the body to a temporary file (0600) in the directory; a failure leaves no file.
    * @throws {OutboundError}
    */
@@ -84,7 +89,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const networks = parseNetworks(options.allowedNetworks);
   let agent: Promise<Agent> | undefined;
   let isClosed = false;
-  const answered = <T>(wanted: OutboundRequest, use: (answer: RawAnswer) => Promise<T>) =>
+  const answered = <T>(wanted: Omit<OutboundRequest, 'maxBytes'>, use: (answer: RawAnswer) => Promise<T>) =>
     withDeadline(wanted.timeoutMs, wanted.signal, async (signal) => {
       const first = firstStep(wanted);
       if (isClosed) throw new OutboundError('aborted', 'outgoing requests are closed', first.url.host);
@@ -98,6 +103,11 @@ export function openOutbound(options: OutboundOptions): Outbound {
     });
   return {
     request: (wanted) => answered(wanted, (answer) => inMemory(answer, wanted.maxBytes)),
+    send: (wanted) =>
+      answered(wanted, async (answer) => {
+        discard(answer.body);
+        return described(answer);
+      }),
     download: (wanted, directory) =>
       answered(wanted, (answer) => intoFile(answer, wanted.maxBytes, directory)),
     async close() {

@@ -1,9 +1,14 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
+/** A stored secret that cannot be decrypted. */
+export class SecretError extends Error {
+  override name = 'SecretError';
+}
+
 /** Encrypts secrets that are stored, but never shown again. */
 export interface SecretBox {
   seal(text: string): string;
-  /** @throws {Error} when the text was sealed under another secret or purpose, or has been modified */
+  /** @throws {SecretError} when the text was sealed under another secret or purpose, or has been modified */
   open(sealed: string): string;
 }
 
@@ -35,7 +40,7 @@ export function secretBox(secret: string, purpose: string): SecretBox {
         const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch {
-        throw new Error('the stored credentials cannot be decrypted: TIPLINE_SECRET has changed');
+        throw new SecretError('the stored credentials cannot be decrypted: TIPLINE_SECRET has changed');
       }
     },
   };

@@ -67,7 +67,7 @@ onEveryEngine((engine) => {
       intervalSeconds: 60,
       nextAttemptAt: NOW,
     };
-    await writeWebhook(tipline.db, { ...webhook, feedId: feed.id });
+    await writeWebhook(tipline.db, { ...webhook, feedId: feed.id, tlpCeiling: 'GREEN' });
     await sql`update source set address = 'https://feed.example/list'`.execute(tipline.db);
     await sql`insert into provider (name) values ('virustotal')`.execute(tipline.db);
     const boss = await openJobs(tipline, [{ name: 'counted', policy: 'standard' }], () => {});

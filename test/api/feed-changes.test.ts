@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FeedDefinition } from '../../src/feeds/feed.ts';
-import { changeFeed, createFeed } from '../../src/feeds/feeds.service.ts';
+import { openChangeFeed } from '../../src/changes/change-feed.ts';
+import { collectionOf, type FeedDefinition } from '../../src/feeds/feed.ts';
+import { changeFeed, createFeed, isCollection, removeFeed } from '../../src/feeds/feeds.service.ts';
 import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
 import { onEveryEngine } from '../support/engines.ts';
 import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
@@ -152,6 +153,36 @@ onEveryEngine((engine) => {
       }
       await changeFeed(harness.db, 'first', FIRST, BY);
       expect(await status()).toBe(200);
+    });
+
+    it.each([
+      ['its TLP ceiling is lowered', () => changeFeed(harness.db, 'all', { tlpCeiling: 'GREEN' }, BY)],
+      ['it is removed', () => removeFeed(harness.db, 'all', BY)],
+    ])('are not returned by a request that was waiting when %s', async (_, change) => {
+      const feed = await changeFeed(harness.db, 'all', { tlpCeiling: 'RED' }, BY);
+      const copied = collectionOf(feed);
+      const changes = openChangeFeed(harness, 'a secret of the tests', () => harness.clock.now);
+      const principal = { tlpCeiling: 'RED' as const, now: NOW };
+      const { cursor } = await changes.next(
+        { ...copied, cursor: undefined, limit: 10_000 },
+        principal,
+        0,
+        () => true,
+      );
+      const isValid = () => isCollection(harness.db, 'all', copied.collection.id);
+      let begin = () => {};
+      const begun = new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      const isEnded = () => {
+        begin();
+        return false;
+      };
+      const waiting = changes.next({ ...copied, cursor, limit: 10, isValid }, principal, 20, isEnded);
+      await begun;
+      await change();
+      await harness.load([host(3_000, { tlp: 'RED' })]);
+      expect(await waiting).toEqual({ changes: [], cursor, hasMore: false });
     });
 
     it('do not go on from a cursor of another feed or list, nor a list from theirs', async () => {

@@ -32,8 +32,9 @@ onEveryEngine((engine) => {
   let tipline: Harness;
   let administrator: Browser;
   let received: { body: string; headers: Record<string, string> }[];
-  let answer: { status: number; headers?: Record<string, string> };
+  let answer: { status: number; headers?: Record<string, string>; body?: string };
   let url: string;
+  let errors: object[];
   beforeEach(async () => {
     tipline = await startHarness(engine);
     administrator = await signedIn(tipline, 'administrator');
@@ -46,7 +47,7 @@ onEveryEngine((engine) => {
       query: 'type=DOMAIN',
       tlpCeiling: 'GREEN',
     });
-    [received, answer] = [[], { status: 204 }];
+    [received, answer, errors] = [[], { status: 204 }, []];
     url = await serveHttp(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -54,7 +55,7 @@ onEveryEngine((engine) => {
         body: Buffer.concat(chunks).toString(),
         headers: request.headers as Record<string, string>,
       });
-      response.writeHead(answer.status, answer.headers).end();
+      response.writeHead(answer.status, answer.headers).end(answer.body);
     });
   });
   afterEach(async () => {
@@ -71,15 +72,15 @@ onEveryEngine((engine) => {
     (await send('/app/feeds/edge/webhook', { url: `${url}/hook/token`, intervalSeconds: 60, ...fields })).data
       .secret;
   const shown = async () => (await administrator.send('GET', '/app/feeds')).json().data[0].webhook;
-  async function run() {
+  async function run(secret = SECRET) {
     const clock = () => tipline.clock.now;
     const deps = {
       db: tipline.db,
       changes: openChangeFeed(tipline, SECRET, clock),
       outbound: outbound(),
-      secrets: webhookSecrets(SECRET),
+      secrets: webhookSecrets(secret),
       clock,
-      log: { warn: () => {} },
+      log: { warn: () => {}, error: (details: object) => errors.push(details) },
     };
     await deliverWebhooks(deps, () => false, new AbortController().signal);
   }
@@ -186,6 +187,67 @@ onEveryEngine((engine) => {
       answer = { status: 503, headers: { 'retry-after': '1000' } };
       await deliver();
       expect((await shown()).nextAttemptAt).toBe(new Date(NOW.getTime() + 1_000_000).toISOString());
+    });
+
+    it('has not failed any more when the change that could not be delivered has been taken back', async () => {
+      await set();
+      await tipline.load([host(3)]);
+      answer = { status: 500 };
+      await deliver();
+      await addEntry(tipline.db, 'host-3.example', undefined, BY, 'RED');
+      wait(5);
+      expect(await deliver()).toEqual([]);
+      expect(await shown()).toMatchObject({ failures: 0, lastError: null });
+    });
+
+    it('is delivered by the status alone, whatever the response has', async () => {
+      await set();
+      await tipline.load([host(3)]);
+      answer = { status: 200, headers: { 'content-encoding': 'gzip' }, body: 'x'.repeat(2_000_000) };
+      await deliver();
+      expect(await shown()).toMatchObject({ failures: 0, lastSuccessAt: NOW.toISOString() });
+    });
+
+    it('says that it must be set again after a change of TIPLINE_SECRET', async () => {
+      await set();
+      await tipline.load([host(3)]);
+      await run('another secret of the tests, long enough');
+      expect((await shown()).lastError).toBe('TIPLINE_SECRET has changed: set the webhook again');
+      expect([received, errors]).toEqual([[], []]);
+    });
+
+    it('does not say that the feed must be read again when many others have changed', async () => {
+      await set();
+      await tipline.load(
+        Array.from({ length: MANY }, (_, index) => indicatorRecord('MUTEX', `mutex ${index}`)),
+      );
+      expect(await deliver()).toEqual([]);
+      await tipline.load([host(3)]);
+      expect((await deliver())[0]?.data).toMatchObject({ upserted: [expect.any(String)], isComplete: true });
+    });
+
+    it('keeps the TLP ceiling that the feed had when it was set', async () => {
+      await set();
+      await changeFeed(tipline.db, 'edge', { tlpCeiling: 'RED' }, BY);
+      await deliver();
+      wait(60);
+      await tipline.load([host(3, { tlp: 'RED' }), host(4)]);
+      expect((await deliver())[0]?.data.upserted).toHaveLength(1);
+      await set();
+      await tipline.load([host(5, { tlp: 'RED' })]);
+      expect((await deliver())[0]?.data.upserted).toHaveLength(1);
+    });
+
+    it('is not set for a feed above the TLP ceiling of the account', async () => {
+      await changeFeed(tipline.db, 'edge', { tlpCeiling: 'RED' }, BY);
+      await tipline.db
+        .updateTable('app_role')
+        .set({ tlp_ceiling: 'AMBER' })
+        .where('name', '=', 'administrator')
+        .execute();
+      const valid = { url, intervalSeconds: 60 };
+      for (const path of ['webhook', 'webhook/retry', 'webhook/remove'])
+        expect((await send(`/app/feeds/edge/${path}`, path === 'webhook' ? valid : {})).status).toBe(403);
     });
 
     it('ends when the receiver answers 410, until it is tried again by hand', async () => {

@@ -5,9 +5,13 @@ import type { Principal } from '../../db/visibility.ts';
 import { collectionOf, type Feed } from '../feed.ts';
 
 /** Returns the cursor of a copy of the feed as it is now. */
-export async function currentCursor(db: Db, changes: ChangeFeed, feed: Feed, now: Date): Promise<string> {
-  const principal: Principal = { tlpCeiling: feed.tlpCeiling, now };
-  const cursor = await changes.cursorAfter(principal, collectionOf(feed), await readRevision(db));
+export async function currentCursor(
+  db: Db,
+  changes: ChangeFeed,
+  feed: Feed,
+  reader: Principal,
+): Promise<string> {
+  const cursor = await changes.cursorAfter(reader, collectionOf(feed), await readRevision(db));
   if (cursor === null) throw new Error('the latest revision has no token');
   return cursor;
 }

@@ -1,13 +1,12 @@
 import { bulkhead } from 'cockatiel';
-import type { ChangeFeed } from '../../changes/change-feed.ts';
+import type { ChangeFeed, Changes } from '../../changes/change-feed.ts';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../db/database.ts';
-import type { Principal } from '../../db/visibility.ts';
 import { ApiError } from '../../http/errors.ts';
 import { type Outbound, OutboundError } from '../../outbound/outbound.ts';
 import { retryAfter } from '../../outbound/with-retry.ts';
-import type { SecretBox } from '../../secrets/secret-box.ts';
-import { collectionOf, type Feed } from '../feed.ts';
+import { type SecretBox, SecretError } from '../../secrets/secret-box.ts';
+import { collectionOf, type Feed, readerOf } from '../feed.ts';
 import { findFeeds } from '../feeds.queries.ts';
 import { currentCursor } from './current-cursor.ts';
 import { type FeedChange, feedChange, nextAttemptAt, webhookMessage } from './message.ts';
@@ -17,11 +16,11 @@ import { openWebhook } from './webhooks.service.ts';
 export interface DeliveryDeps {
   db: Db;
   changes: ChangeFeed;
-  outbound: Pick<Outbound, 'request'>;
+  outbound: Pick<Outbound, 'send'>;
   /** Decrypts URLs and keys of signatures. */
   secrets: SecretBox;
   clock: Clock;
-  log: { warn(details: object, message: string): void };
+  log: Record<'warn' | 'error', (details: object, message: string) => void>;
 }
 
 /** Messages that are sent at once: a slow receiver must not delay the others. */
@@ -29,8 +28,6 @@ const MAX_AT_ONCE = 8;
 /** The maximum number of ids in a message. */
 const MAX_IDS = 10_000;
 const TIMEOUT_MS = 15_000;
-/** The maximum size of a response, in bytes; its content does not matter. */
-const MAX_BYTES = 1_048_576;
 
 /** Sends a message for each due webhook whose feed has changed since the last one that was delivered. */
 export async function deliverWebhooks(
@@ -40,9 +37,10 @@ export async function deliverWebhooks(
 ): Promise<void> {
   const turns = bulkhead(MAX_AT_ONCE, Number.POSITIVE_INFINITY);
   const due = await dueWebhooks(deps.db, deps.clock());
-  await Promise.all(
+  const results = await Promise.allSettled(
     due.map((id) => turns.execute(async () => (stopped() ? undefined : deliver(deps, id, signal)))),
   );
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 async function deliver(deps: DeliveryDeps, feedId: string, signal: AbortSignal): Promise<void> {
@@ -52,14 +50,24 @@ async function deliver(deps: DeliveryDeps, feedId: string, signal: AbortSignal):
   if (!webhook || !feed) return;
   const now = clock();
   try {
-    const change = await changeSince(deps, feed, webhook.cursor, now);
+    const target = openWebhook(deps.secrets, webhook.sealed);
+    const change = await changeSince(deps, feed, webhook, now, signal);
     if (change.isComplete && change.upserted.length + change.removed.length === 0) {
-      // A cursor is renewed every day.
-      if (change.cursor !== webhook.cursor)
-        await writeOutcome(db, webhook, { ...webhook, cursor: change.cursor });
+      // A cursor is renewed every day; and a message that could not be delivered may have become needless.
+      if (change.cursor !== webhook.cursor || webhook.failures > 0) {
+        const { nextAttemptAt: due } = webhook;
+        const { cursor } = change;
+        await writeOutcome(db, webhook, {
+          cursor,
+          nextAttemptAt: due,
+          failures: 0,
+          lastError: null,
+          gone: false,
+        });
+      }
       return;
     }
-    const answer = await send(deps, feed, webhook, change, signal);
+    const answer = await send(deps, feed, target, change, signal);
     if (answer.status < 200 || answer.status > 299)
       return await writeFailure(deps, feed, webhook, now, {
         reason: `the receiver answered ${answer.status}`,
@@ -77,9 +85,20 @@ async function deliver(deps: DeliveryDeps, feedId: string, signal: AbortSignal):
     });
   } catch (error) {
     if (signal.aborted) return;
-    if (!(error instanceof OutboundError || error instanceof ApiError)) throw error;
-    await writeFailure(deps, feed, webhook, now, { reason: error.message, gone: false, notBefore: null });
+    const reason = reasonOf(error);
+    if (reason === null) deps.log.error({ err: error, feed: feed.slug }, 'a webhook failed');
+    await writeFailure(deps, feed, webhook, now, {
+      reason: reason ?? 'internal error; see the log',
+      gone: false,
+      notBefore: null,
+    });
   }
+}
+
+/** Returns the reason of a failure for an operator; null: it is an internal error. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof SecretError) return 'TIPLINE_SECRET has changed: set the webhook again';
+  return error instanceof OutboundError || error instanceof ApiError ? error.message : null;
 }
 
 async function writeFailure(
@@ -111,14 +130,21 @@ async function writeFailure(
 async function changeSince(
   { db, changes }: DeliveryDeps,
   feed: Feed,
-  cursor: string,
+  { cursor, tlpCeiling }: Webhook,
   now: Date,
+  signal: AbortSignal,
 ): Promise<FeedChange> {
-  const principal: Principal = { tlpCeiling: feed.tlpCeiling, now };
+  const reader = readerOf(feed, { tlpCeiling, now });
   const collection = collectionOf(feed);
-  const end = () => currentCursor(db, changes, feed, now);
+  const end = () => currentCursor(db, changes, feed, reader);
   try {
-    const found = await changes.next({ cursor, limit: MAX_IDS, ...collection }, principal, 0, () => true);
+    let found: Changes = { changes: [], cursor, hasMore: true };
+    // A page may have few changes if there are many that the feed does not have.
+    while (found.hasMore && found.changes.length < MAX_IDS && !signal.aborted) {
+      const limit = MAX_IDS - found.changes.length;
+      const next = await changes.next({ ...collection, cursor: found.cursor, limit }, reader, 0, () => true);
+      found = { ...next, changes: [...found.changes, ...next.changes] };
+    }
     return feedChange(cursor, found, found.hasMore ? await end() : null);
   } catch (error) {
     // The feed has been changed, or its history is lost: the receiver must read it anew.
@@ -128,22 +154,20 @@ async function changeSince(
 }
 
 async function send(
-  { outbound, secrets, clock }: DeliveryDeps,
+  { outbound, clock }: DeliveryDeps,
   feed: Feed,
-  webhook: Webhook,
+  { url, secret }: ReturnType<typeof openWebhook>,
   change: FeedChange,
   signal: AbortSignal,
 ) {
-  const { url, secret } = openWebhook(secrets, webhook.sealed);
   const { body, headers } = webhookMessage(feed, change, secret, clock());
-  return outbound.request({
+  return outbound.send({
     url,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     credentials: headers,
     body,
     redirect: 'return',
-    maxBytes: MAX_BYTES,
     timeoutMs: TIMEOUT_MS,
     signal,
   });

@@ -1,6 +1,7 @@
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
+import type { Tlp } from '../../model/vocabulary.ts';
 
 /** A URL that is called when a feed changes. */
 export interface Webhook {
@@ -11,6 +12,8 @@ export interface Webhook {
   host: string;
   /** There is no more than one message in so many seconds. */
   intervalSeconds: number;
+  /** That of the feed when the webhook was set. */
+  tlpCeiling: Tlp;
   cursor: string;
   nextAttemptAt: Date;
   /** Attempts that have failed since the last success. */
@@ -23,7 +26,7 @@ export interface Webhook {
 }
 
 /** The members of a webhook that people see: the URL may have a token in its path. */
-export type ShownWebhook = Omit<Webhook, 'feedId' | 'sealed' | 'cursor'>;
+export type ShownWebhook = Omit<Webhook, 'feedId' | 'sealed' | 'tlpCeiling' | 'cursor'>;
 
 export function shownWebhook({
   feedId: _,
@@ -43,6 +46,7 @@ function toWebhook(row: Selectable<Tables['feed_webhook']>): Webhook {
     sealed: row.sealed,
     host: row.host,
     intervalSeconds: row.interval_seconds,
+    tlpCeiling: row.tlp_ceiling,
     cursor: row.cursor,
     nextAttemptAt: row.next_attempt_at,
     failures: row.failures,
@@ -88,9 +92,13 @@ export async function writeWebhook(
     sealed,
     host,
     intervalSeconds,
+    tlpCeiling,
     cursor,
     nextAttemptAt,
-  }: Pick<Webhook, 'feedId' | 'sealed' | 'host' | 'intervalSeconds' | 'cursor' | 'nextAttemptAt'>,
+  }: Pick<
+    Webhook,
+    'feedId' | 'sealed' | 'host' | 'intervalSeconds' | 'tlpCeiling' | 'cursor' | 'nextAttemptAt'
+  >,
 ): Promise<void> {
   await db.deleteFrom('feed_webhook').where('feed_id', '=', feedId).execute();
   await db
@@ -100,6 +108,7 @@ export async function writeWebhook(
       sealed,
       host,
       interval_seconds: intervalSeconds,
+      tlp_ceiling: tlpCeiling,
       cursor,
       next_attempt_at: nextAttemptAt,
     })
@@ -119,8 +128,12 @@ export async function makeDue(db: Db, feedId: string, now: Date): Promise<void> 
     .execute();
 }
 
-/** Writes the outcome of an attempt, unless the webhook has been replaced meanwhile. */
-export async function writeOutcome(db: Db, { feedId, sealed }: Webhook, outcome: Outcome): Promise<void> {
+/** Writes the outcome of an attempt, unless the webhook has been replaced or made due meanwhile. */
+export async function writeOutcome(
+  db: Db,
+  { feedId, sealed, nextAttemptAt: due }: Webhook,
+  outcome: Outcome,
+): Promise<void> {
   const { cursor, nextAttemptAt, failures, lastError, gone, lastAttemptAt, lastSuccessAt } = outcome;
   await db
     .updateTable('feed_webhook')
@@ -134,6 +147,7 @@ export async function writeOutcome(db: Db, { feedId, sealed }: Webhook, outcome:
       ...(lastSuccessAt && { last_success_at: lastSuccessAt }),
     })
     .where('feed_id', '=', feedId)
-    .where(sql<boolean>`sealed = ${sealed}`)
+    .where('sealed', '=', sealed)
+    .where('next_attempt_at', '=', due)
     .execute();
 }

@@ -47,7 +47,9 @@ export async function setWebhook(
     throw new InvalidFeedError(`The interval of a webhook is from ${min} to ${max} seconds.`);
   const secret = newWebhookSecret();
   // If the feed is changed before it is locked, the first message says so.
-  const cursor = await currentCursor(db, changes, (await findFeed(db, slug)) ?? missing(slug), by.now);
+  const found = (await findFeed(db, slug)) ?? missing(slug);
+  const { tlpCeiling } = found;
+  const cursor = await currentCursor(db, changes, found, { tlpCeiling, now: by.now });
   await db.transaction().execute(async (trx) => {
     const feed = (await lockFeed(trx, slug)) ?? missing(slug);
     const before = (await findWebhook(trx, feed.id)) ?? null;
@@ -55,6 +57,7 @@ export async function setWebhook(
     await writeWebhook(trx, {
       ...after,
       feedId: feed.id,
+      tlpCeiling,
       sealed: secrets.seal(JSON.stringify({ url: url.href, secret })),
       cursor,
       nextAttemptAt: by.now,
