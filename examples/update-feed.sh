@@ -9,7 +9,7 @@
 #   machine tipline.example login tipline password tip_...
 #
 # If the feed cannot be read completely, nothing changes. If the command fails, the file is what it was before. The exit
-# status is not 0 in both cases.
+# status is not 0 in both cases. If this script is killed before the command has ended, its next run runs the command again.
 set -eu
 address=$1 file=$2 command=$3
 new=$(mktemp "$file.XXXXXX")
@@ -18,14 +18,18 @@ trap 'rm -f "$new"' EXIT
 curl --fail --silent --show-error --max-time 300 --compressed \
   --netrc-file "${TIPLINE_NETRC:-/etc/tipline/netrc}" --output "$new" "$address"
 if [ -e "$file" ]; then
-  cmp -s "$new" "$file" && exit 0
-  cp -p "$file" "$file.old"
-else
+  # A file that is still marked may not have been loaded.
+  if [ ! -e "$file.unloaded" ] && cmp -s "$new" "$file"; then exit 0; fi
+  [ -e "$file.unloaded" ] || cp -p "$file" "$file.old"
+elif [ ! -e "$file.unloaded" ]; then
   rm -f "$file.old"
 fi
 chmod 644 "$new"
+: >"$file.unloaded"
 mv "$new" "$file"
 if ! sh -c "$command"; then
   if [ -e "$file.old" ]; then mv "$file.old" "$file"; else rm "$file"; fi
+  rm -f "$file.unloaded"
   exit 1
 fi
+rm -f "$file.unloaded"

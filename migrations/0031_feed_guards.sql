@@ -19,11 +19,16 @@ create table feed_hold (
   entries integer not null,
   since timestamptz not null,
   as_of timestamptz not null,
-  -- The last good copy of the list before `since`: the last one that is certain to have contained the entries.
-  last_copy_at timestamptz,
   primary key (feed_id, source_id)
 );
 create index feed_hold_source on feed_hold (source_id);
+
+-- The sources whose last run held something back, whatever has become of the feeds since, and the last good copy of their list that is
+-- certain to have contained it; null: there was none.
+create table source_hold (
+  source_id uuid primary key references source (id) on delete cascade,
+  last_copy_at timestamptz
+);
 
 -- Counts the batches of delistings: a run whose bounds were evaluated before a batch of another run evaluates them again.
 create table delisting (

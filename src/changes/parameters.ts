@@ -9,7 +9,7 @@ export const changeParameters = {
       minLength: 1,
       maxLength: 8_192,
       description:
-        'Of the last response, or X-Change-Cursor of an export of indicators. It holds the filters, which may be left ' +
+        'Of the last response, or X-Change-Cursor of a list, export or saved feed. It holds the filters, which may be left ' +
         'out with it. Without one, everything that matches comes first.',
     }),
   ),

@@ -193,6 +193,8 @@ async function webhook(
   await withDatabase(async (database, config) => {
     const { db } = database;
     const by = cliActor(new Date());
+    if (action !== 'set' && (options.url || options.every))
+      throw new UsageError('--url and --every are for set only.');
     if (action === 'remove') {
       await removeWebhook(db, slug, by);
       return print(`Removed the webhook of ${slug}.`);
@@ -230,7 +232,7 @@ function alarmsOf(feed: Feed & { heldBack: readonly Hold[] }): string[] {
   return [
     ...feed.heldBack.map(
       ({ source, entries, since }) =>
-        `  ${entries} entries held back since ${since.toISOString().slice(0, 16).replace('T', ' ')}: ${source} delisted them`,
+        `  ${entries} entries held back since ${since.toISOString().slice(0, 16).replace('T', ' ')}: missing from the list of ${source}`,
     ),
     ...(problem === null ? [] : [`  cannot be read${isGuarded ? ' and is not guarded' : ''}: ${problem}`]),
   ];

@@ -499,8 +499,8 @@ export interface Tables {
     entries: number;
     since: Date;
     as_of: Date;
-    last_copy_at: Date | null;
   };
+  source_hold: { source_id: string; last_copy_at: Date | null };
   /** Counts batches of delistings. */
   delisting: { only_row: Generated<boolean>; number: number };
   meta: { name: string; value: string };

@@ -61,6 +61,11 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
         .orderBy('indicator.last_seen', 'desc')
         .orderBy('indicator.id'),
     ];
+  if (format.order === 'host')
+    // With a dot at its end, a reversed name is the beginning of those below it and of no others.
+    return [
+      rows.orderBy(sql`(indicator_host_reversed(indicator.type, indicator.normalized) || '.') collate "C"`),
+    ];
   if (format.order === 'number') return [rows.orderBy('indicator.number')];
   if (format.order === 'type')
     return format.types.map((type) =>

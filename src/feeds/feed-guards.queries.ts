@@ -160,13 +160,14 @@ export async function countDelistings(db: Db): Promise<number> {
 
 /**
  * Counts a batch of delistings, in its transaction under the lock of the revision.
+ * @param before how many there have been, as the caller assumes; null: it does not matter
  * @returns false: there have been others than the caller assumes, and this one is not counted
  */
-export async function countDelisting(trx: Transaction<Tables>, before: number): Promise<boolean> {
+export async function countDelisting(trx: Transaction<Tables>, before: number | null): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('delisting')
-    .set({ number: before + 1 })
-    .where('number', '=', before)
+    .set((eb) => ({ number: eb('number', '+', 1) }))
+    .$if(before !== null, (query) => query.where('number', '=', before ?? 0))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -200,10 +201,9 @@ export async function lastCopyBeforeHolds(
   sourceId: string,
 ): Promise<{ lastCopyAt: Date | null } | undefined> {
   return db
-    .selectFrom('feed_hold')
+    .selectFrom('source_hold')
     .select('last_copy_at as lastCopyAt')
     .where('source_id', '=', sourceId)
-    .orderBy('last_copy_at', (order) => order.asc().nullsFirst())
     .executeTakeFirst();
 }
 
@@ -224,10 +224,21 @@ export async function writeHolds(
     ), ended as (
       delete from feed_hold where source_id = ${sourceId}::uuid and feed_id not in (select id from held)
     )
-    insert into feed_hold (feed_id, source_id, entries, since, as_of, last_copy_at)
-    select id, ${sourceId}::uuid, entries, ${now}::timestamptz, ${now}::timestamptz, ${lastCopyAt}::timestamptz from held
+    insert into feed_hold (feed_id, source_id, entries, since, as_of)
+    select id, ${sourceId}::uuid, entries, ${now}::timestamptz, ${now}::timestamptz from held
     on conflict (feed_id, source_id) do update set entries = excluded.entries, as_of = excluded.as_of
   `.execute(trx);
+  if (holds.length === 0) await deleteSourceHold(trx, sourceId);
+  else
+    await trx
+      .insertInto('source_hold')
+      .values({ source_id: sourceId, last_copy_at: lastCopyAt })
+      .onConflict((conflict) => conflict.column('source_id').doNothing())
+      .execute();
+}
+
+async function deleteSourceHold(db: Db, sourceId: string): Promise<void> {
+  await db.deleteFrom('source_hold').where('source_id', '=', sourceId).execute();
 }
 
 export async function forgetHolds(db: Db, feedId: string): Promise<void> {
@@ -237,6 +248,7 @@ export async function forgetHolds(db: Db, feedId: string): Promise<void> {
 /** Deletes the holds of a source that is no list any more, or is removed. */
 export async function forgetHoldsOfSource(db: Db, sourceId: string): Promise<void> {
   await db.deleteFrom('feed_hold').where('source_id', '=', sourceId).execute();
+  await deleteSourceHold(db, sourceId);
 }
 
 /** Returns how many entries each feed with a bound holds back. */

@@ -21,6 +21,8 @@ export interface GuardEvaluation {
   shrinking: Shrinking[];
   /** The slugs of feeds that cannot be read, so that their bounds cannot be evaluated. */
   unguarded: string[];
+  /** Whether there is a bound: else, delistings of other runs do not matter. */
+  hasBounds: boolean;
 }
 
 /** Indicators per statement. */
@@ -49,7 +51,7 @@ export async function evaluateGuards(
     if (isUnder(Math.min(remaining, entries.limit ?? remaining), feed, reference))
       shrinking.push({ feed, ids });
   }
-  return { shrinking, unguarded };
+  return { shrinking, unguarded, hasBounds: guarded.length > 0 };
 }
 
 function isUnder(count: number, { minEntries, minShare }: FeedGuard, reference: number | undefined): boolean {

@@ -70,6 +70,7 @@ export const FILE_STYLES = {
    */
   mikrotik: {
     ...BLOCKS,
+    rejectsRepeated: true,
     header: () =>
       ['ip', 'ipv6'].map((menu) => `/${menu} firewall address-list remove [find list=tipline]`).join('\n'),
     blockLines: (block) => [

@@ -411,10 +411,10 @@ export interface ExportShape {
   readonly detectionOnly: boolean;
   /**
    * `list`: newest sighting first. `number`: by number. `address`: IPv4 then IPv6 addresses ascending, then
-   * everything else, the highest number first. Rows are stored roughly in the order of their numbers, so
+   * everything else, the highest number first. `host`: domains, each before those below it, which follow it directly. Rows are stored roughly in the order of their numbers, so
    * `number` needs no sort. `type`: by type in the order of `types`, then by number.
    */
-  readonly order: 'list' | 'number' | 'address' | 'type';
+  readonly order: 'list' | 'number' | 'address' | 'host' | 'type';
   /** Rows are ordered by these groups first; absent: they are not grouped. */
   readonly group?: Grouping;
   /** The members of an indicator that it reads; a row has no others. */

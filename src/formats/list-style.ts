@@ -27,6 +27,8 @@ export interface ListStyle {
   wildcards?: boolean;
   /** Whether the product rejects a list with an entry that another entry includes, a `.name` all names below it. */
   rejectsNested?: boolean;
+  /** Whether the product rejects a block that the list has twice, as without `collapse` a part of a whitelisted network may be. */
+  rejectsRepeated?: boolean;
   /** Whether the product reads lines that start with `#` as comments. */
   comments: boolean;
   columns: readonly (keyof ExportIndicator)[];

@@ -32,7 +32,7 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
     types,
     detectionOnly: true,
     skipsValues: true,
-    order: 'address',
+    order: LIST_STYLES[list.style].rejectsNested ? 'host' : 'address',
     columns,
     reads: {},
     async *write(batches, _info, skipped) {
@@ -42,7 +42,7 @@ export function txtFormat({ list }: Pick<ExportOptions, 'list'>): ExportFormat {
         const text = batch.map(writer.linesOf).join('');
         if (text !== '') yield text;
       }
-      yield* writer.end();
+      yield writer.end();
     },
     ...(list.style === 'plain' && {
       writeCopied: (pieces, toRow, _info, skipped) => plainFromCopy(list, skipped, pieces, toRow),
@@ -73,14 +73,16 @@ function notCollapsed() {
 /** Returns a writer that takes rows in the format's order, one after the other. */
 function listWriter(options: ListOptions, skipped: Skipped) {
   const { style, kind, collapse, maxLines } = options;
-  const { header, footer, lines, blockLines, networks, comments, rejectsNested } = LIST_STYLES[style];
+  const { header, footer, lines, blockLines, networks, comments, rejectsNested, rejectsRepeated } =
+    LIST_STYLES[style];
   const collapser = collapse ? addressCollapser() : notCollapsed();
   const isFirst = createLineDeduplicator();
   let isBetweenAddresses = true;
   let room = maxLines ?? Number.POSITIVE_INFINITY;
   let isCut = false;
   /** A network that is whitelisted in part may need more lines than the limit allows. */
-  const withinLimit = (listed: string[]) => {
+  const withinLimit = (all: string[]) => {
+    const listed = rejectsRepeated && !collapse ? all.filter(isFirst) : all;
     if (listed.length > room && !isCut) skipped.add('limit');
     isCut ||= listed.length > room;
     const fitting = listed.slice(0, room);
@@ -93,8 +95,8 @@ function listWriter(options: ListOptions, skipped: Skipped) {
     lastBlock = block;
     return written;
   };
-  /** The lines of a list that must not have nested names: the name above may come last. */
-  const held = new Set<string>();
+  /** The last entry that includes all names below it, where the list must not have these: they follow it directly. */
+  let covering: string | null = null;
   /** Whether a network has been written, which may contain later addresses. */
   let hasNetworks = false;
   const linesOf = (row: ExportIndicator) => {
@@ -109,6 +111,10 @@ function listWriter(options: ListOptions, skipped: Skipped) {
     // Keys are unique.
     if (style === 'wazuh' && hasNetworks && isAddress(row))
       others = written.filter((line) => isFirst(line.slice(0, line.lastIndexOf(':'))));
+    if (rejectsNested) {
+      if (covering !== null && others.every((line) => line.endsWith(covering ?? ''))) return [];
+      covering = others.find((line) => line.startsWith('.')) ?? covering;
+    }
     // A name that is listed with the names below it needs both lines.
     if (others.length > room) {
       skipped.add('limit');
@@ -129,15 +135,11 @@ function listWriter(options: ListOptions, skipped: Skipped) {
         skipped.parts = collapser.leftOut();
         return text(withinLimit(listed));
       }
-      const others = linesOf(row);
-      if (!rejectsNested) return text([...withinLimit(collapser.end()), ...others]);
-      for (const line of others) held.add(line);
-      return '';
+      return text([...withinLimit(collapser.end()), ...linesOf(row)]);
     },
-    *end(): Generator<string> {
-      yield text(withinLimit(collapser.end()));
-      for (const line of held) if (!isBelowAny(line, held)) yield `${line}\n`;
-      yield text(footer?.(lastBlock) ?? []) + (comments ? skipped.comment('#') : '');
+    end(): string {
+      const last = text(withinLimit(collapser.end()));
+      return last + text(footer?.(lastBlock) ?? []) + (comments ? skipped.comment('#') : '');
     },
   };
 }
@@ -150,7 +152,7 @@ async function* plainFromCopy(
 ) {
   const writer = listWriter(list, skipped);
   yield* copiedRows(pieces, valueFromCopy(writer), (row) => writer.linesOf(toRow(row)));
-  yield* writer.end();
+  yield writer.end();
 }
 
 /** Copies a value unchanged, once the addresses are written. */
@@ -173,13 +175,6 @@ function valueFromCopy({ isBetweenAddresses, addressLines }: ReturnType<typeof l
     target[o++] = LF;
     return o;
   };
-}
-
-/** Whether a name is below one that has a leading dot. */
-function isBelowAny(line: string, lines: ReadonlySet<string>): boolean {
-  for (let dot = line.indexOf('.', 1); dot !== -1; dot = line.indexOf('.', dot + 1))
-    if (lines.has(line.slice(dot))) return true;
-  return false;
 }
 
 function text(lines: readonly string[]): string {

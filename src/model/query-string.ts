@@ -7,6 +7,14 @@ export function withParameters(query: string, others: string): string {
   return [...partsOf(query).filter((part) => !names.has(nameOf(part))), ...partsOf(others)].join('&');
 }
 
+/** Returns a query string without the parameters that another has with the same values. */
+export function withoutParameters(query: string, others: string): string {
+  const parts = new Set(partsOf(others));
+  return partsOf(query)
+    .filter((part) => !parts.has(part))
+    .join('&');
+}
+
 const partsOf = (query: string) => query.split('&').filter((part) => part !== '');
 
 function nameOf(part: string): string | undefined {

@@ -47,7 +47,8 @@ export async function delistMissing(db: Db, delisting: Delisting): Promise<Delis
     const evaluation = await evaluateGuards(db, sourceId, missing, now);
     const heldBack = new Set(allowShrink ? [] : evaluation.shrinking.flatMap(({ ids }) => ids));
     const gone = missing.filter((id) => !heldBack.has(id));
-    const { count, isComplete } = await delist(db, { ...delisting, lastCopyAt }, gone, number);
+    const before = evaluation.hasBounds && !allowShrink ? number : null;
+    const { count, isComplete } = await delist(db, { ...delisting, lastCopyAt }, gone, before);
     left += count;
     if (!isComplete) continue;
     const { shrinking, unguarded } = evaluation;
@@ -75,20 +76,20 @@ async function findMissing(db: Db, sourceId: string, present: ReadonlySet<string
 /**
  * Delists indicators in batches. It stops when another run has delisted since the bounds of feeds were evaluated: both
  * together may take a feed under its bound.
- * @param number the number of batches of delistings before the evaluation
+ * @param before the number of batches of delistings before the evaluation; null: no bound was evaluated
  */
 async function delist(
   db: Db,
   { sourceId, lastCopyAt, now, assertLease }: Delisting,
   ids: readonly string[],
-  number: number,
+  before: number | null,
 ): Promise<{ count: number; isComplete: boolean }> {
   for (let at = 0; at < ids.length; at += BATCH) {
     const batch = ids.slice(at, at + BATCH);
     await currentMatcher(db);
     const isWritten = await withRevision(db, async (trx, revision) => {
       await assertLease(trx);
-      if (!(await countDelisting(trx, number + at / BATCH))) return false;
+      if (!(await countDelisting(trx, before === null ? null : before + at / BATCH))) return false;
       await markDelisted(trx, sourceId, batch, lastCopyAt, now);
       await writeRecomputed(trx, batch, await currentMatcher(trx), revision, now);
       return true;

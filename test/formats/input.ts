@@ -259,6 +259,7 @@ const byTypeOf =
     types.indexOf(a.type) - types.indexOf(b.type) || a.number - b.number;
 
 const ORDERS = {
+  host: (a: ExportIndicator, b: ExportIndicator) => (reversedName(a) < reversedName(b) ? -1 : 1),
   list: (a: ExportIndicator, b: ExportIndicator) =>
     Number(b.lastSeen) - Number(a.lastSeen) || (a.id < b.id ? -1 : 1),
   number: (a: ExportIndicator, b: ExportIndicator) => a.number - b.number,
@@ -283,3 +284,5 @@ function addressKey(address: string): string {
   const zeros = tail === undefined ? [] : Array(8 - groups(head).length - groups(tail).length).fill('0');
   return [...groups(head), ...zeros, ...groups(tail ?? '')].map((group) => group.padStart(4, '0')).join(':');
 }
+
+const reversedName = ({ normalized }: ExportIndicator) => `${[...normalized].reverse().join('')}.`;

@@ -552,10 +552,10 @@ describeInBrowser('the application on the sample, in a browser', () => {
       const output = await command('sources', 'run', 'Blocklist');
       expect(output).toContain('Held back 200, not delisted: feeds guarded.');
       expect(await command('feeds', 'list')).toMatch(
-        /200 entries held back since .*: Blocklist delisted them/,
+        /200 entries held back since .*: missing from the list of Blocklist/,
       );
       await page.reload();
-      await page.getByText(/200 entries held back since .*: Blocklist delisted them/).waitFor();
+      await page.getByText(/200 entries held back since .*: missing from the list of Blocklist/).waitFor();
       await look(page, 'feeds-held-back');
       await page.goto(`${service.address}/sources`);
       await page.getByText('200 entries held back for saved feeds: guarded').waitFor();

@@ -35,7 +35,8 @@ const Upsert = Type.Object({
 const Remove = Type.Object({
   op: Type.Literal('remove', {
     description:
-      'It has expired, is whitelisted, is above the ceiling of the key, or does not match the filters any more.',
+      'It has expired, is whitelisted, is above the ceiling of the key, or does not match the filters any more; or, in a ' +
+      'saved feed with a limit, another one has taken its place.',
   }),
   id: Type.String({ format: 'uuid', description: 'The id of the indicator.' }),
   type: indicatorType({ description: 'Its type.' }),
@@ -45,7 +46,7 @@ const Remove = Type.Object({
 export const IndicatorChanges = Type.Object(
   {
     changes: Type.Array(Type.Union([Upsert, Remove]), {
-      description: 'In the order in which they were made.',
+      description: 'In the order in which they were made; of a saved feed with a limit, by id.',
     }),
     ...changeMembers,
   },

@@ -1,6 +1,6 @@
 import { Button, Group, Select, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { withParameters } from '../../../../../src/model/query-string.ts';
+import { withoutParameters, withParameters } from '../../../../../src/model/query-string.ts';
 import { TLPS, type Tlp } from '../../../../../src/model/vocabulary.ts';
 import type { ApiBody } from '../../../client/operations.ts';
 import { useAccount, useApiMutation, useApiQuery } from '../../../client/queries.ts';
@@ -41,8 +41,9 @@ export function FeedForm({ feed, query = '', onClose }: FeedFormProps) {
   const choosePreset = (name: string | null) => {
     setPreset(name);
     const next = presets.find((one) => one.name === name);
-    // The filters that a list of indicators gave stay, except where the preset has its own.
-    if (next) set({ format: next.format, query: withParameters(query, next.query) });
+    // Other parameters stay, except where the preset has its own.
+    const others = withoutParameters(values.query, chosen?.query ?? '');
+    if (next) set({ format: next.format, query: withParameters(others, next.query) });
   };
   const onSuccess = () => {
     onClose();

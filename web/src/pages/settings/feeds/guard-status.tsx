@@ -16,8 +16,8 @@ export function GuardStatus({ feed: { minEntries, minShare, heldBack, problem } 
       {bounds.length > 0 && <SecondLine>At least {bounds.join(' and ')}</SecondLine>}
       {heldBack.map(({ source, entries, since }) => (
         <Problem key={source} label="Held back">
-          {plural(entries, 'entry', 'entries')} held back since <Day at={since} />: {visibleText(source)}{' '}
-          delisted {entries === 1 ? 'it' : 'them'}
+          {plural(entries, 'entry', 'entries')} held back since <Day at={since} />: missing from the list of{' '}
+          {visibleText(source)}
         </Problem>
       ))}
       {problem !== null && (
