@@ -44,6 +44,7 @@ export async function changes(databaseUrl) {
   );
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
+  await spreadRevisions(database);
   const tipline = await servers.startTiplineProcess(databaseUrl);
   const { follow, timed } = clientOf(tipline.url, key);
   const list = '/api/v1/indicators/changes';
@@ -96,6 +97,17 @@ function clientOf(base, key) {
       return (performance.now() - startedAt) / times;
     },
   };
+}
+
+/** Gives the indicators revisions as imports do; `generate` writes them all at once. */
+async function spreadRevisions(database) {
+  await database.query('set session_replication_role = replica');
+  await database.query(`update indicator set revision = 1 + number / ${BATCH}`);
+  await database.query('set session_replication_role = default');
+  await database.query('update revision set value = (select max(revision) from indicator)');
+  await database.query(`insert into revision_log (revision) select g from revision, generate_series(1, value) as g
+    on conflict do nothing`);
+  await database.query('vacuum analyze indicator');
 }
 
 /** Sets the confidence of the indicators with the lowest numbers, as many imports would. */

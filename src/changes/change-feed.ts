@@ -70,6 +70,8 @@ const FILL_MS = 1_000;
 const PEEK = 200;
 /** Waiting requests that ask the database at once. */
 const MAX_WOKEN = 4;
+/** Requests for feeds with a limit that ask the database at once. */
+const MAX_LIMITED = 2;
 /** Cursors for which it is known that nothing has changed. */
 const MAX_IDLE = 10_000;
 /** Revisions whose tokens are cached. */
@@ -98,10 +100,13 @@ export function openChangeFeed(
   const isCurrent = ({ cursor, nextExpiry }: Idle, now: Date) =>
     revisions.isFresh('answers', cursor.synced.revision) && (nextExpiry === null || now < nextExpiry);
 
-  const stepFrom = (cursor: FeedCursor, limit: number, principal: Principal) =>
-    readChanges(database, (snapshot) =>
-      (cursor.collection?.limit ? nextLimitedChanges : nextChanges)(snapshot, cursor, limit, principal),
-    );
+  /** Finding the first rows of a feed takes long: such requests take turns too. */
+  const limitedTurns = bulkhead(MAX_LIMITED, Number.POSITIVE_INFINITY);
+  const stepFrom = (cursor: FeedCursor, limit: number, principal: Principal) => {
+    const step = cursor.collection?.limit ? nextLimitedChanges : nextChanges;
+    const read = () => readChanges(database, (snapshot) => step(snapshot, cursor, limit, principal));
+    return cursor.collection?.limit ? limitedTurns.execute(read) : read();
+  };
 
   /**
    * Returns the end of a pass, if no change follows that the caller can see: more that follows would reveal hidden ones; null:
