@@ -28,6 +28,8 @@ import {
   CampaignItem,
   CampaignList,
 } from './entities/campaigns/campaigns.schema.ts';
+import { navigatorRoutes } from './entities/navigator/navigator.routes.ts';
+import { NavigatorLayer } from './entities/navigator/navigator.schema.ts';
 import { reportRoutes } from './entities/reports/reports.routes.ts';
 import {
   exportFormat,
@@ -160,6 +162,7 @@ const SCHEMAS = [
   CampaignList,
   CampaignItem,
   CampaignChanges,
+  NavigatorLayer,
   ...FEED_SCHEMAS,
   MispManifest,
   MispEvent,
@@ -303,6 +306,7 @@ async function registerFeatures(
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read, feed: entityFeed });
   await app.register(campaignRoutes, { read, feed: entityFeed });
+  await app.register(navigatorRoutes, { read });
   await app.register(accountRoutes, accounts);
   await app.register(indicatorPageRoutes, { db, exporter: exports });
   await app.register(actorPageRoutes, { db });

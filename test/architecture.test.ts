@@ -149,7 +149,7 @@ describe('the source code', () => {
     const reads = (text: string) => marked.test(text) || text.includes('sql.table(');
     const readers = files.filter(
       ({ file, text }) =>
-        /^(indicators\/(read\/)?[^/]*|entities\/(actors|campaigns)\/[^/]*|(health|exports|misp-feed|sigma)\/.*)\.queries\.ts$/.test(
+        /^(indicators\/(read\/)?[^/]*|entities\/(actors|campaigns|navigator)\/[^/]*|(health|exports|misp-feed|sigma)\/.*)\.queries\.ts$/.test(
           file,
         ) &&
         reads(text) &&

@@ -302,6 +302,15 @@ onEveryEngine((engine) => {
     expect((await viewer.send('GET', '/api/v1/actors')).statusCode).toBe(401);
   });
 
+  it('Navigator layers require a session or a key, and respect its TLP ceiling', async () => {
+    await tipline.load([actorRecord('Loud Badger'), actorRecord('Quiet Badger', { tlp: 'RED' })]);
+    const { data } = (await tipline.get('/api/v1/actors')).json();
+    const [loud, quiet] = data.map(({ id }: { id: string }) => `/api/v1/actors/${id}/navigator`);
+    expect((await viewer.send('GET', loud)).json()).toMatchObject({ name: 'Loud Badger' });
+    expect((await viewer.send('GET', quiet)).statusCode).toBe(404);
+    expect((await openBrowser(tipline).send('GET', loud)).json().code).toBe('missing_api_key');
+  });
+
   it('search finds the exact value first, also defanged, and tags', async () => {
     expect(
       (await read(`/app/search?q=${encodeURIComponent('hxxp://mild.test-feed[.]net/a')}`)).indicators,

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { layerProblems } from '../consumers/navigator-schema.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
 import { run, until } from '../support/processes.ts';
 import { type Service, serve } from '../support/service.ts';
@@ -366,6 +367,12 @@ describeInBrowser('the application on the sample, in a browser', () => {
     await page.getByRole('heading', { name: 'APT29', level: 1 }).waitFor();
     const [download] = await Promise.all([page.waitForEvent('download'), sigmaOf(page)]);
     expect((await textOf(download)).match(/^title: /gm)?.length).toBeGreaterThan(5);
+    const [layer] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Navigator layer' }).click(),
+    ]);
+    expect(layer.suggestedFilename()).toBe('tipline-navigator-apt29.json');
+    expect(layerProblems(JSON.parse(await textOf(layer)))).toEqual([]);
   });
 
   it('finds the actors that use a technique, a report and its indicators', async () => {

@@ -6,6 +6,7 @@ import { Description } from './description.tsx';
 import { DetailsTable } from './details-table.tsx';
 import { visibleText } from './format.ts';
 import { LinkedIndicators } from './linked-indicators.tsx';
+import { NavigatorDownload } from './navigator-download.tsx';
 import { Page } from './page.tsx';
 import { ReportsSection } from './reports-section.tsx';
 import { Section } from './section.tsx';
@@ -39,7 +40,12 @@ export function EntityPage({ kind, entity, badges, details, beside, besideSoftwa
           <TlpBadge tlp={entity.tlp} />
         </Group>
       }
-      actions={<SigmaDownload kind={kind} id={entity.id} />}
+      actions={
+        <>
+          <NavigatorDownload kind={kind} id={entity.id} />
+          <SigmaDownload kind={kind} id={entity.id} />
+        </>
+      }
     >
       <Description text={entity.description} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>

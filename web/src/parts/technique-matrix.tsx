@@ -1,27 +1,8 @@
 import { Anchor, Paper, Stack, Text } from '@mantine/core';
+import { ENTERPRISE_TACTICS, techniqueUrl } from '../../../src/model/attack.ts';
 import { sentenceCase, visibleText } from './format.ts';
 import { UsedByLink } from './links.tsx';
 import { Note } from './text.tsx';
-
-/** The tactics of ATT&CK Enterprise in its order (https://attack.mitre.org/tactics/enterprise/); others follow. */
-const TACTICS = [
-  'reconnaissance',
-  'resource-development',
-  'initial-access',
-  'execution',
-  'persistence',
-  'privilege-escalation',
-  'defense-evasion',
-  'stealth',
-  'defense-impairment',
-  'credential-access',
-  'discovery',
-  'lateral-movement',
-  'collection',
-  'command-and-control',
-  'exfiltration',
-  'impact',
-];
 
 interface Technique {
   id: string;
@@ -37,7 +18,8 @@ function groupByTactic(techniques: Technique[]): [string, Technique[]][] {
   for (const technique of techniques)
     for (const tactic of technique.tactics.length > 0 ? technique.tactics : [NO_TACTIC])
       columns.set(tactic, [...(columns.get(tactic) ?? []), technique]);
-  const rank = (tactic: string) => TACTICS.indexOf(tactic) + 1 || TACTICS.length + 1;
+  // Tactics of other catalogues follow.
+  const rank = (tactic: string) => ENTERPRISE_TACTICS.indexOf(tactic) + 1 || ENTERPRISE_TACTICS.length + 1;
   return [...columns].sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
@@ -68,14 +50,10 @@ export function TechniqueMatrix({ techniques }: { techniques: Technique[] }) {
 
 /** An ATT&CK technique ID, linked to its page. IDs of any other form are plain text. */
 function AttackLink({ attackId }: { attackId: string | null }) {
-  if (!attackId || !/^T\d{4}(\.\d{3})?$/.test(attackId)) return <>{visibleText(attackId ?? '')}</>;
+  const url = attackId && techniqueUrl(attackId);
+  if (!url) return <>{visibleText(attackId ?? '')}</>;
   return (
-    <Anchor
-      href={`https://attack.mitre.org/techniques/${attackId.replace('.', '/')}/`}
-      target="_blank"
-      rel="noreferrer noopener"
-      inherit
-    >
+    <Anchor href={url} target="_blank" rel="noreferrer noopener" inherit>
       {attackId}
     </Anchor>
   );

@@ -10,8 +10,8 @@ import type { CreatedApiKey } from './api-key.ts';
 /** The resources that each scope grants access to. */
 const SCOPE_DESCRIPTIONS: Record<Scope, string> = {
   'indicators:read': 'Indicators: lists, details, context, exports and the MISP feed',
-  'actors:read': 'Threat actors, and their Sigma rules',
-  'campaigns:read': 'Campaigns, and their Sigma rules',
+  'actors:read': 'Threat actors, their Sigma rules and Navigator layers',
+  'campaigns:read': 'Campaigns, their Sigma rules and Navigator layers',
   'feeds:read': 'Saved feeds',
 };
 
