@@ -57,9 +57,10 @@ export async function changes(databaseUrl) {
   const limited = await follow(feed, 'application/json');
   // The first poll finds out which row is the last of the first ones.
   await timed(feed, limited.cursor, 1);
-  await change(database, 1, 1);
+  const visible = await someNumber(database);
+  await change(database, visible, 1, visible);
   const beyond = await timed(feed, limited.cursor, 1);
-  await change(database, 1, 100);
+  await change(database, visible, 100, visible);
   const among = await timed(feed, limited.cursor, 1);
   await tipline.stop();
   await database.end();
@@ -110,15 +111,23 @@ async function spreadRevisions(database) {
   await database.query('vacuum analyze indicator');
 }
 
-/** Sets the confidence of the indicators with the lowest numbers, as many imports would. */
-async function change(database, count, confidence) {
-  for (let first = 1; first <= count; first += BATCH) {
+/** Returns the number of an indicator that is visible, and not among the first of the feed. */
+async function someNumber(database) {
+  const { rows } = await database.query(
+    `select number from indicator where not whitelisted and not expired and expires_at is null and confidence < 20 limit 1`,
+  );
+  return Number(rows[0].number);
+}
+
+/** Sets the confidence of the indicators with the numbers from one to another, as many imports would. */
+async function change(database, last, confidence, from = 1) {
+  for (let first = from; first <= last; first += BATCH) {
     await database.query('begin');
     const { rows } = await database.query('select value + 1 as next from revision for update');
     await database.query(
       `update indicator set revision = $1, confidence = case when $2 = 0 then (confidence + 1) % 100 else $2 end
        where number between $3 and $4`,
-      [rows[0].next, confidence, first, Math.min(count, first + BATCH - 1)],
+      [rows[0].next, confidence, first, Math.min(last, first + BATCH - 1)],
     );
     await database.query('update revision set value = $1', [rows[0].next]);
     await database.query('insert into revision_log (revision) values ($1)', [rows[0].next]);

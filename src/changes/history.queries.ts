@@ -81,9 +81,17 @@ export async function findPositions(
   horizon: number | null,
   most: number,
 ): Promise<Position[]> {
+  // Statistics do not have the latest revisions yet, so that one range would be sorted as a whole for each page.
+  const last = sql`(select max(revision) from (
+    select revision from indicator where revision > ${after.revision}::bigint order by revision limit ${most}) as next)`;
+  const places = sql`select indicator.id, indicator.revision as revision from indicator`;
   const current = sql<Position>`
-    select indicator.id, indicator.revision as revision from indicator
-    where ${isAfter(...CURRENT, after)} order by indicator.revision, indicator.id limit ${most}`;
+    select * from (
+      (${places} where indicator.revision = ${after.revision}::bigint and indicator.id > ${after.id}::uuid
+        order by indicator.id limit ${most})
+      union all
+      (${places} where indicator.revision > ${after.revision}::bigint and indicator.revision <= ${last})
+    ) as current order by revision, id limit ${most}`;
   const either = sql<Position>`
     select * from ((${current}) union all (${superseded(after, horizon ?? 0, most)})) as place
     order by revision, id limit ${most}`;

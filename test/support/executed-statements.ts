@@ -29,7 +29,7 @@ const EXCEPTIONS: readonly { request: RegExp; statement: RegExp; reason: string 
   {
     request: /^GET \/api\/v1\/(indicators|feeds\/[^/?]+)\/changes(\?|$)/,
     statement:
-      /^\s*(with held as materialized|select\s+exists|select "id", "revision", "expires_at" from "indicator" where id = any|select least\(|with entity as \(|select indicator\.id(, indicator\.type, indicator\.value)? from (indicator|\()|select (\* from \(\(\s*)?(select )?indicator\.id, indicator\.revision as revision)/,
+      /^\s*(with held as materialized|select\s+exists|select "id", "revision", "expires_at" from "indicator" where id = any|select least\(|with entity as \(|select indicator\.id(, indicator\.type, indicator\.value)? from (indicator|\()|select (\* from \(\s*\(?\s*(select \* from \(\s*\()?)?(select )?indicator\.id, indicator\.revision as revision)/,
     reason:
       'which rows have changed, and what the client has of them; the response has rows that it may see, and removes those that it has (test/properties/changes.test.ts)',
   },
