@@ -105,7 +105,7 @@ async function spreadRevisions(database) {
   await database.query('set session_replication_role = replica');
   await database.query(`update indicator set revision = 1 + number / ${BATCH}`);
   await database.query('set session_replication_role = default');
-  await database.query('update revision set value = (select max(revision) from indicator)');
+  await database.query('update revision set value = greatest(value, (select max(revision) from indicator))');
   await database.query(`insert into revision_log (revision) select g from revision, generate_series(1, value) as g
     on conflict do nothing`);
   await database.query('vacuum analyze indicator');
