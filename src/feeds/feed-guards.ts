@@ -29,8 +29,8 @@ export interface GuardEvaluation {
 const PAGE = 10_000;
 
 /**
- * Returns the feeds that would fall under their bounds if a source delisted these indicators. Each feed is evaluated by
- * itself, so that the order of feeds does not matter.
+ * Returns the feeds that would fall under their bounds if a source delisted these indicators. Feeds are evaluated
+ * separately, so that the order of feeds does not matter.
  */
 export async function evaluateGuards(
   db: Db,

@@ -41,7 +41,7 @@ export function groupUrl(attackId: string): string | null {
 }
 
 /**
- * Returns whether a technique is one of ATT&CK Enterprise or Mobile, whose ids do not tell them apart. Those of
+ * Returns whether a technique is one of ATT&CK Enterprise or Mobile, whose ids have the same form. Those of
  * industrial control systems begin with T0.
  */
 export function isEnterpriseTechnique(attackId: string): boolean {

@@ -35,6 +35,19 @@ onEveryEngine((engine) => {
   );
 
   describe('an export', () => {
+    it('for Squid has no name below another one, and each name once', async () => {
+      const names = Array.from({ length: 600 }, (_, i) => `n${i}.evil-x.test-feed.net`);
+      const nested = ['evil.test-feed.net', 'www.evil.test-feed.net', 'a.b.evil.test-feed.net'];
+      const others = ['evil-x.evil2.test-feed.net', 'notevil.test-feed.net'];
+      await harness.load(
+        [...nested.toReversed(), ...names, ...others].map((name) => indicatorRecord('DOMAIN', name)),
+      );
+      const { body } = await harness.get('/api/v1/exports/txt?style=squid&q=test-feed.net');
+      const listed = body.split('\n').filter((line) => line.startsWith('.'));
+      const expected = ['evil.test-feed.net', ...names, ...others].map((name) => `.${name}`);
+      expect(listed.sort()).toEqual(expected.sort());
+    });
+
     it('contains every match in list order, with the total in X-Total-Count', async () => {
       const answer = await harness.get(CSV);
       expect(answer.statusCode).toBe(200);

@@ -35,6 +35,7 @@ onEveryEngine((engine) => {
   let answer: { status: number; headers?: Record<string, string>; body?: string };
   let url: string;
   let errors: object[];
+  let whileAnswering: () => Promise<unknown>;
   beforeEach(async () => {
     tipline = await startHarness(engine);
     administrator = await signedIn(tipline, 'administrator');
@@ -48,6 +49,7 @@ onEveryEngine((engine) => {
       tlpCeiling: 'GREEN',
     });
     [received, answer, errors] = [[], { status: 204 }, []];
+    whileAnswering = async () => {};
     url = await serveHttp(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -55,6 +57,7 @@ onEveryEngine((engine) => {
         body: Buffer.concat(chunks).toString(),
         headers: request.headers as Record<string, string>,
       });
+      await whileAnswering();
       response.writeHead(answer.status, answer.headers).end(answer.body);
     });
   });
@@ -262,6 +265,16 @@ onEveryEngine((engine) => {
       expect((await send('/app/feeds/edge/webhook/retry')).status).toBe(200);
       expect(await deliver()).toHaveLength(1);
       expect(await shown()).toMatchObject({ gone: false, failures: 0 });
+    });
+
+    it('stays due if it is tried again by hand during an attempt that fails', async () => {
+      await set();
+      await tipline.load([host(3)]);
+      answer = { status: 410 };
+      wait(1);
+      whileAnswering = () => send('/app/feeds/edge/webhook/retry');
+      await deliver();
+      expect(await shown()).toMatchObject({ gone: false, nextAttemptAt: tipline.clock.now.toISOString() });
     });
 
     it('does not follow redirects, and reports a receiver that is not reached', async () => {

@@ -77,4 +77,16 @@ describe.skipIf(!isInstalled)('examples/update-feed.sh', () => {
     expect(await update('exit 3')).toBe(1);
     expect(content()).toBe('old\n');
   });
+
+  it('runs the command again if it was killed before the command had ended, and restores the last loaded list', async () => {
+    writeFileSync(file, 'old\n');
+    respond = (_, response) => void response.end('new\n');
+    // The shell of the command ends the script.
+    await update('kill -9 $PPID');
+    expect(content()).toBe('new\n');
+    expect(await update('exit 3')).toBe(1);
+    expect(content()).toBe('old\n');
+    expect(await update()).toBe(0);
+    expect(readFileSync(join(directory, 'log'), 'utf8')).toBe('new\n');
+  });
 });

@@ -348,3 +348,16 @@ describe('aggregated addresses', () => {
     expect(collapsed(['0.0.0.0', '::', '::1'])).toEqual(['0.0.0.0', '::/127']);
   });
 });
+
+it('a list for RouterOS has no entry twice, also of a network that is divided', async () => {
+  const rows = [
+    exportIndicator(1, 'IPV4', '10.0.0.0/24', { whitelistedParts: ['10.0.0.0/25'] }),
+    exportIndicator(2, 'IPV4', '10.0.0.128/25'),
+    ...Array.from({ length: 600 }, (_, i) => exportIndicator(3 + i, 'IPV4', `10.1.${i >> 8}.${i & 255}`)),
+  ];
+  const lines = (await listsOf('mikrotik', rows, { collapse: 'off' }))
+    .split('\n')
+    .filter((line) => line.includes(' add '));
+  expect(lines).toHaveLength(601);
+  expect(new Set(lines).size).toBe(601);
+});

@@ -255,6 +255,23 @@ onEveryEngine((engine) => {
       expect(lastSeen).toBe(new Date(NOW.getTime() + DAY * 1000).toISOString());
     });
 
+    it.each([
+      ['its bound is removed', () => changeFeed(tipline.db, 'edge', { minEntries: null }, by())],
+      ['it is removed', () => removeFeed(tipline.db, 'edge', by())],
+    ])('states that copy also when the feed holds nothing back any more because %s', async (_, change) => {
+      await addFeed('edge', { minEntries: 800 });
+      const id = await addList();
+      days(1);
+      await runWith(id, 0, COUNT);
+      days(2);
+      await runWith(id, 0, 700);
+      days(30);
+      await change();
+      expect(await runWith(id, 0, 700)).toMatchObject({ left: 500, heldBack: 0 });
+      const { lastSeen } = (await tipline.get(`/api/v1/indicators?q=${host(701)}`)).json().data[0];
+      expect(lastSeen).toBe(new Date(NOW.getTime() + DAY * 1000).toISOString());
+    });
+
     it('is decided again after a run that was killed between its batches', async () => {
       await addFeed('edge', { minEntries: 500 });
       const id = await addList();
