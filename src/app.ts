@@ -87,6 +87,8 @@ import type { CommunityRules } from './sigma/community-rules.ts';
 import { sigmaRoutes } from './sigma/sigma.routes.ts';
 import { SIGMA_VOCABULARIES } from './sigma/sigma.schema.ts';
 import { sourceRoutes } from './sources/sources.routes.ts';
+import { errorMessage, TAXII, TAXII_TYPE } from './taxii/resources.ts';
+import { taxiiRoutes } from './taxii/taxii.routes.ts';
 import { VERSION } from './version.ts';
 import {
   ASSETS_PREFIX,
@@ -202,7 +204,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     return httpPart === 'body' ? bodyValidator(schema as TSchema) : () => true;
   });
   for (const schema of SCHEMAS) app.addSchema(schema);
-  registerErrorHandler(app);
+  registerErrorHandler(app, [{ prefix: TAXII, mediaType: TAXII_TYPE, write: errorMessage }]);
   requireDeclaredAccess(app, [DOCS_PREFIX, ASSETS_PREFIX]);
   await app.register(accepts);
   const accounts = authentication({
@@ -302,6 +304,11 @@ async function registerFeatures(
   await app.register(changeRoutes, changes);
   await app.register(lookupRoutes, { source: { read, listed }, clock });
   await app.register(feedRoutes, { db, exporter: exports, changes });
+  await app.register(taxiiRoutes, {
+    database: deps.database,
+    secret: deps.sessionSecret,
+    publicAddress: deps.publicAddress,
+  });
   await app.register(mispFeedRoutes, { database: deps.database, exporter: exports });
   await app.register(sigmaRoutes, { database: deps.database, communityRules: deps.communityRules });
   await app.register(actorRoutes, { read, feed: entityFeed });

@@ -63,6 +63,7 @@ const ORDER = [
   'indicators',
   'feeds',
   'lookup',
+  'taxii',
   'misp-feed',
   'sources',
   'sigma',

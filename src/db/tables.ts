@@ -82,7 +82,11 @@ export interface Tables {
     revision: number;
     version: Generated<number>;
     modified_at: Date | null;
+    /** The place of its last change among all changes; null: before the column existed, `number` is that place. */
+    change_number: Generated<number | null>;
   };
+  /** The change numbers of each revision, and the time of the first one in microseconds since 1970. */
+  change_date: { first_number: number; last_number: number; first_date: number; revision: number };
   indicator_summary: {
     type: IndicatorType;
     severity: Severity;
@@ -432,6 +436,7 @@ export interface Tables {
     tlp: Tlp;
     source_id: string;
     revision: number;
+    change_number: Generated<number | null>;
   };
   external_id: { external_id: string; entity_id: string; entity_kind: EntityKind };
   /** A statement of one source about one object, with the entity that the object belongs to now. */

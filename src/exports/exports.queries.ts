@@ -80,8 +80,11 @@ function rowQueries(db: Db, selection: Selection, format: ExportShape, asText: b
   ];
 }
 
-/** @param asText selects each column as text, for readers that do not get text anyway */
-function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
+/**
+ * Returns the query of the rows with the columns of the format.
+ * @param asText selects each column as text, for readers that do not get text anyway
+ */
+export function rowQuery(db: Db, selection: Selection, format: ExportShape, asText: boolean) {
   const { columns } = format;
   const { principal } = selection;
   const { group } = format;

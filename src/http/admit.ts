@@ -10,8 +10,8 @@ import { clientAddress, inNetworks, networkOf } from './client-address.ts';
 import { ApiError } from './errors.ts';
 import { redactKeys } from './request-log.ts';
 
-/** The access to a route: a scope of a key, public, or a session with a role. Every route declares it. */
-type RouteAccess = Scope | 'public' | AppAccess;
+/** The access to a route: a scope of a key, any of several, public, or a session with a role. Every route declares it. */
+type RouteAccess = Scope | readonly Scope[] | 'public' | AppAccess;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,6 +32,8 @@ declare module 'fastify' {
     principalId: string;
     /** The ids of the feeds to which the key is bound; empty or undefined: to none. */
     boundFeeds: readonly string[] | undefined;
+    /** The scopes of the key; empty: all. */
+    scopes: readonly Scope[];
     /** The name of the key, for the log; undefined: no key has been identified. */
     keyName: string | undefined;
   }
@@ -77,6 +79,7 @@ export function authenticator(options: KeyAuthenticationOptions) {
       throw new ApiError('network_not_allowed');
     requireScope(key, access);
     request.boundFeeds = key.feeds;
+    request.scopes = key.scopes;
     request.principal = { tlpCeiling: key.tlpCeiling, now };
     request.principalId = `key ${key.id}`;
   };
@@ -87,12 +90,13 @@ export function authenticator(options: KeyAuthenticationOptions) {
  * @throws {ApiError} 403 when the key does not open the route
  */
 function requireScope({ scopes, feeds }: ApiKey, access: RouteAccess): void {
+  const needed = [access].flat();
   if (feeds.length > 0) {
-    if (access === 'feeds:read') return;
+    if (needed.includes('feeds:read')) return;
     throw new ApiError('insufficient_scope', 'The API key is bound to feeds and can read nothing else.');
   }
-  if (access !== 'public' && scopes.length > 0 && !scopes.includes(access as Scope))
-    throw new ApiError('insufficient_scope', `The API key lacks the scope ${access}.`);
+  if (access !== 'public' && scopes.length > 0 && !needed.some((scope) => scopes.includes(scope as Scope)))
+    throw new ApiError('insufficient_scope', `The API key lacks the scope ${needed.join(' or ')}.`);
 }
 
 async function resolveApiKey(
@@ -167,8 +171,8 @@ declare module 'fastify' {
 /** The access that an operation of the application declares. */
 export type AppAccess = `app:${Access}`;
 
-export function isAppAccess(access: string | undefined): access is AppAccess {
-  return access?.startsWith('app:') ?? false;
+export function isAppAccess(access: RouteAccess | undefined): access is AppAccess {
+  return typeof access === 'string' && access.startsWith('app:');
 }
 
 export interface SessionOptions {

@@ -34,7 +34,8 @@ export async function sendCompressed(
   text: string,
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept, accept-encoding');
-  if (text.length < SHORTEST || !acceptsGzip(request)) return reply.send(text);
+  // Of a text, Fastify would write the parameters of the media type in another way.
+  if (text.length < SHORTEST || !acceptsGzip(request)) return reply.send(Buffer.from(text));
   const etag = strongEtag(text).replace(/"$/, '-gzip"');
   return reply.headers({ etag, 'content-encoding': 'gzip' }).send(await compress(text, { level: LEVEL }));
 }

@@ -6,18 +6,43 @@ import { ApiError, type ErrorCode } from './errors.ts';
 
 const RETRY_SECONDS = '5';
 
-export function registerErrorHandler(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
+/** How errors are written under a prefix of URLs where a standard prescribes it. */
+export interface ErrorFormat {
+  prefix: string;
+  mediaType: string;
+  /** @param id of the request */
+  write(error: ApiError, id: string): object;
 }
 
-function sendError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+const OWN: ErrorFormat = {
+  prefix: '/',
+  mediaType: 'application/json; charset=utf-8',
+  write: ({ body }) => body,
+};
+
+export function registerErrorHandler(app: FastifyInstance, formats: readonly ErrorFormat[] = []): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const format = formats.find(({ prefix }) => request.url.startsWith(prefix)) ?? OWN;
+    return sendError(error, request, reply, format);
+  });
+}
+
+function sendError(
+  error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { mediaType, write }: ErrorFormat,
+): FastifyReply {
   const answer = bodyError(error, request) ?? asApiError(error);
   if (answer.statusCode >= 500) request.log.error({ key: request.keyName, err: error }, 'request failed');
-  return reply
-    .code(answer.statusCode)
-    .headers({ ...answer.headers, 'cache-control': 'no-store' })
-    .type('application/json; charset=utf-8')
-    .send(answer.body);
+  return (
+    reply
+      .code(answer.statusCode)
+      .headers({ ...answer.headers, 'cache-control': 'no-store' })
+      .type(mediaType)
+      // Of a text, Fastify would write the parameters of the media type in another way.
+      .send(Buffer.from(JSON.stringify(write(answer, request.id))))
+  );
 }
 
 function asApiError(error: Error & { statusCode?: number }): ApiError {

@@ -3,6 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from './errors.ts';
 
 const API = '/api/v1';
+/** The prefixes that need a key, even where no route exists. */
+const PROTECTED = [API, '/taxii2'];
 /** The maximum length of a URL: below that of all headers, so that a long URL gets 414, not 431. */
 const MAX_URL = 8_192;
 /** That of a look-up, which has its values in the URL. */
@@ -11,10 +13,10 @@ const MAX_LOOKUP_URL = 32_768;
 export const MAX_HEADERS = 49_152;
 const DOUBLE_SLASH = /^(\/api\/v1\/feeds\/misp)\/{2,}/;
 
-/** Returns whether a URL is under the prefix that needs a key, even if no route exists there. */
+/** Returns whether a URL is under a prefix that needs a key, even if no route exists there. */
 export function needsKey(url: string): boolean {
   const path = pathOf(url);
-  return path === API || path.startsWith(`${API}/`);
+  return PROTECTED.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 }
 
 /** Returns the decoded path as routed: without query, fragment and origin (absolute form, RFC 9112 §3.2.2). */

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Db } from '../database.ts';
 import type { Tables } from '../tables.ts';
+import { recordChangeDates } from './change-dates.ts';
 
 export interface RevisionLock {
   /** The revision before this transaction. */
@@ -61,6 +62,7 @@ async function commitRevision(trx: Transaction<Tables>, lock: RevisionLock, numb
     )
     insert into revision_log (revision) values (${lock.next}::bigint)
   `.execute(trx);
+  await recordChangeDates(trx, lock.next);
 }
 
 /** Reads the last committed revisions, from one snapshot. */

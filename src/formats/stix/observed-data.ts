@@ -1,4 +1,5 @@
 import { uuidv5 } from '../../model/identity.ts';
+import type { IndicatorType } from '../../model/vocabulary.ts';
 import type { ExportIndicator } from '../format.ts';
 import {
   externalReferences,
@@ -49,13 +50,29 @@ function observableOf(row: ExportIndicator): StixObject {
   return {
     type,
     spec_version: '2.1',
-    // One property, so that JSON.stringify writes its canonical form (RFC 8785).
-    id: `${type}--${uuidv5(JSON.stringify(identifying), OBSERVABLE_NAMESPACE)}`,
+    id: idOf(type, identifying),
     ...identifying,
     ...more,
     ...objectMarkings(row.tlp),
   };
 }
+
+type Observed = Pick<ExportIndicator, 'type' | 'value' | 'ofCertificate'>;
+
+/** Returns the id of the observable of a value. */
+export function observableId(row: Observed): string {
+  const { type, identifying } = contentOf(row);
+  return idOf(type, identifying);
+}
+
+/** Returns the types of observables that a type of indicator may have. */
+export function observableTypes(type: IndicatorType): string[] {
+  return [false, true].map((ofCertificate) => contentOf({ type, value: '', ofCertificate }).type);
+}
+
+/** One property, so that JSON.stringify writes its canonical form (RFC 8785). */
+const idOf = (type: string, identifying: Content['identifying']) =>
+  `${type}--${uuidv5(JSON.stringify(identifying), OBSERVABLE_NAMESPACE)}`;
 
 interface Content {
   type: string;
@@ -64,7 +81,7 @@ interface Content {
   more?: Record<string, unknown>;
 }
 
-function contentOf({ type, value, ofCertificate }: ExportIndicator): Content {
+function contentOf({ type, value, ofCertificate }: Observed): Content {
   const hashed = ofCertificate ? 'x509-certificate' : 'file';
   switch (type) {
     case 'IPV4':

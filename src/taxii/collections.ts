@@ -1,0 +1,78 @@
+import type { Db } from '../db/database.ts';
+import type { Principal } from '../db/visibility.ts';
+import { collectionOf, type Feed, readerOf } from '../feeds/feed.ts';
+import { findFeeds, listFeeds } from '../feeds/feeds.queries.ts';
+import { tlpName } from '../formats/format.ts';
+import type { IndicatorFilters } from '../indicators/read/indicators.queries.ts';
+import type { Scope } from '../model/account.ts';
+import { uuidv5 } from '../model/identity.ts';
+import { compareTlp } from '../model/statement.ts';
+import { TLPS } from '../model/vocabulary.ts';
+
+/** A collection of TAXII 2.1 (§5), with the indicators that it has for a reader. */
+export interface Collection {
+  id: string;
+  /** May stand for the id in URLs. */
+  alias: string;
+  title: string;
+  description: string;
+  principal: Principal;
+  filters: IndicatorFilters;
+}
+
+/** A key, as far as it decides which collections it can read. */
+export interface Reader {
+  principal: Principal;
+  /** The ids of the feeds to which the key is bound; empty: to none. */
+  boundFeeds: readonly string[];
+  /** Empty: all. */
+  scopes: readonly Scope[];
+}
+
+/** Must never change: the ids of collections derive from it. */
+const NAMESPACE = '0c0f2f7e-5f0e-4c0b-9a35-5f6e3f6c3b55';
+
+/** Returns the collections that a key can read. */
+export async function listCollections(db: Db, reader: Reader): Promise<Collection[]> {
+  const { principal, boundFeeds, scopes } = reader;
+  if (boundFeeds.length > 0) return (await findFeeds(db, boundFeeds)).map((feed) => ofFeed(feed, principal));
+  const may = (scope: Scope) => scopes.length === 0 || scopes.includes(scope);
+  const feeds = may('feeds:read') ? await listFeeds(db, principal.tlpCeiling) : [];
+  return [
+    ...(may('indicators:read') ? [everything(principal), ...byTlp(principal)] : []),
+    ...feeds.map((feed) => ofFeed(feed, principal)),
+  ];
+}
+
+const everything = (principal: Principal): Collection => ({
+  id: uuidv5('all', NAMESPACE),
+  alias: 'all',
+  title: 'All indicators',
+  description: 'All indicators that the key can read.',
+  principal,
+  filters: {},
+});
+
+const byTlp = (principal: Principal): Collection[] =>
+  TLPS.filter((tlp) => compareTlp(tlp, principal.tlpCeiling) <= 0).map((tlp) => ({
+    id: uuidv5(`tlp ${tlp}`, NAMESPACE),
+    alias: `tlp-${tlp.toLowerCase().replace('_', '-')}`,
+    title: `Up to TLP:${tlpName(tlp)}`,
+    description: `All indicators up to TLP:${tlpName(tlp)}.`,
+    principal: { ...principal, tlpCeiling: tlp },
+    filters: {},
+  }));
+
+function ofFeed(feed: Feed, reader: Principal): Collection {
+  const { filters, collection } = collectionOf(feed);
+  const { limit } = collection;
+  const beyond = limit && `Beyond the limit of ${limit.count} that the feed has elsewhere, too.`;
+  return {
+    id: collection.id,
+    alias: `feed-${feed.slug}`,
+    title: feed.name,
+    description: [feed.description, beyond].filter(Boolean).join(' '),
+    principal: readerOf(feed, reader),
+    filters,
+  };
+}

@@ -1,0 +1,144 @@
+import type { Db } from '../db/database.ts';
+import { findChangePlace } from '../db/revision/change-dates.ts';
+import { readRevision } from '../db/revision/revision.ts';
+import {
+  markingOf,
+  parseStixId,
+  type StixObject,
+  TIPLINE_EXTENSION_DEFINITION,
+  TIPLINE_IDENTITY,
+} from '../formats/stix/common.ts';
+import { indicatorObjects } from '../formats/stix/indicators.ts';
+import { observableTypes } from '../formats/stix/observed-data.ts';
+import { compareTlp } from '../model/statement.ts';
+import { INDICATOR_TYPES, TLPS, type Tlp } from '../model/vocabulary.ts';
+import { endOf } from './ended-objects.ts';
+import { isAnyVersion, type Match } from './match.ts';
+import { findEndedStates, findRows, type Held, type Rows } from './objects.queries.ts';
+import type { Observables } from './observables.ts';
+
+/** An object with the time at which it was added to the collection, in microseconds since 1970. */
+export interface DatedObject {
+  date: number;
+  object: StixObject;
+}
+
+/** The place that a client has reached in a collection. */
+export interface Reached {
+  /** The time of the last object that it got, in microseconds since 1970; null: it has nothing. */
+  after: number | null;
+  /** null: this is the first page. */
+  held: Held | null;
+}
+
+export interface Page {
+  objects: DatedObject[];
+  hasMore: boolean;
+  held: Held;
+}
+
+export interface Asked extends Rows {
+  reached: Reached;
+  limit: number;
+  /** Whether ends of objects that the client may have are given. */
+  withEnds: boolean;
+}
+
+export interface ObjectSource {
+  /** One snapshot. */
+  db: Db;
+  observables: Observables;
+}
+
+/** The first object of a change is the end of what the indicator was. */
+const NEW_OBJECTS = 1;
+
+/**
+ * Returns the next objects of a collection in the order in which they were added (TAXII 2.1 §3.4), from one snapshot. Every
+ * object that is visible comes once after its last change; of what was visible before and is not any more, or has become another
+ * type of object, an end comes to clients that may have it.
+ */
+export async function nextObjects(
+  { db, observables }: ObjectSource,
+  { reached: { after, held: given }, limit, withEnds, ...rows }: Asked,
+): Promise<Page> {
+  const start = after === null ? null : await findChangePlace(db, after);
+  const from = start?.number ?? 0;
+  const held = given ?? { base: start?.revision ?? null, since: await readRevision(db) };
+  const [wanted, ids] = [wants(rows.match), await indicatorIds(db, observables, rows)];
+  const among = ids === undefined ? rows : { ...rows, match: { ...rows.match, id: ids } };
+  // The objects of the first row may all have been given.
+  const found = await findRows(db, among, from, limit + 2);
+  const isLast = found.length < limit + 2;
+  const upTo = isLast ? null : (found.at(-1)?.date ?? null);
+  const mayHold = withEnds && (held.base !== null || given !== null);
+  const ended = mayHold ? await findEndedStates(db, among, held, from, upTo, limit + 1) : [];
+  const objects = [
+    ...CONSTANTS.filter(({ tlp }) => tlp === null || compareTlp(tlp, rows.principal.tlpCeiling) <= 0),
+    ...ended.map((state) => ({ date: state.date, object: endOf(state) })),
+    ...found.flatMap(({ date, row }) => dated(date + NEW_OBJECTS, indicatorObjects(row))),
+  ]
+    .filter((object) => object.date > (after ?? Number.NEGATIVE_INFINITY) && wanted(object))
+    .sort((a, b) => a.date - b.date);
+  return { objects: objects.slice(0, limit), hasMore: objects.length > limit, held };
+}
+
+const dated = (first: number, objects: readonly StixObject[]): DatedObject[] =>
+  objects.map((object, place) => ({ date: first + place, object }));
+
+/** The objects of every collection: the same for all, so they have the time of their last version. */
+const CONSTANTS: readonly (DatedObject & { tlp: Tlp | null })[] = [
+  ...TLPS.map((tlp) => ({ object: markingOf(tlp) as StixObject, tlp })),
+  ...[TIPLINE_IDENTITY, TIPLINE_EXTENSION_DEFINITION].map((object) => ({ object, tlp: null })),
+].map(({ object, tlp }, place) => ({ object, tlp, date: timeOf(object) * 1_000 + place }));
+
+/** Returns when an object was last modified, in milliseconds since 1970. */
+function timeOf({ modified, created }: StixObject): number {
+  return Date.parse(String(modified ?? created));
+}
+
+/**
+ * Returns the version of an object (§3.4.1): when it was modified, else created, else added to the collection.
+ */
+export function versionOf({ date, object }: DatedObject): string {
+  return String(object.modified ?? object.created ?? timestampOf(date));
+}
+
+/** Returns a time with microseconds. @param date in microseconds since 1970 */
+export function timestampOf(date: number): string {
+  const micros = String(date % 1_000).padStart(3, '0');
+  return new Date(Math.floor(date / 1_000)).toISOString().replace('Z', `${micros}Z`);
+}
+
+/** Returns whether an object is wanted. */
+function wants({ id, type, version, spec_version: specVersion }: Match) {
+  const anyVersion = version?.some(isAnyVersion) ?? true;
+  return (dated: DatedObject) =>
+    (id?.includes(dated.object.id) ?? true) &&
+    (type?.includes(String(dated.object.type)) ?? true) &&
+    (specVersion?.includes('2.1') ?? true) &&
+    (anyVersion || version?.includes(new Date(versionOf(dated)).toISOString()));
+}
+
+/** Returns the ids of the indicators whose objects have the wanted ids; undefined: any. */
+async function indicatorIds(
+  db: Db,
+  observables: Observables,
+  { match: { id: ids }, principal }: Rows,
+): Promise<string[] | undefined> {
+  if (ids === undefined) return undefined;
+  const parsed = ids.flatMap((id) => parseStixId(id) ?? []);
+  const own = parsed.filter(({ type }) => OWN_TYPES.includes(type)).map(({ uuid }) => uuid);
+  const others = parsed.filter(({ type }) => OBSERVABLE_TYPES.has(type));
+  return [
+    ...own,
+    ...(await observables.find(
+      db,
+      principal,
+      others.map(({ type, uuid }) => `${type}--${uuid}`),
+    )),
+  ];
+}
+
+const OWN_TYPES = ['indicator', 'observed-data', 'vulnerability'];
+const OBSERVABLE_TYPES = new Set(INDICATOR_TYPES.flatMap(observableTypes));

@@ -1,0 +1,375 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { withRevision } from '../../src/db/revision/revision.ts';
+import type { FeedDefinition } from '../../src/feeds/feed.ts';
+import { createFeed } from '../../src/feeds/feeds.service.ts';
+import { runPendingUndos, startUndo } from '../../src/imports/undo.service.ts';
+import { addEntry, removeEntry } from '../../src/whitelist/whitelist.service.ts';
+import { onEveryEngine } from '../support/engines.ts';
+import { type Harness, indicatorRecord, NOW, startHarness } from '../support/harness.ts';
+import { actorRecord, relationshipRecord } from '../support/records.ts';
+
+/** More than the default page and a batch. */
+const COUNT = 1_100;
+const ROOT = '/taxii2/root';
+const TYPE = 'application/taxii+json;version=2.1';
+const BY = { who: 'test', now: NOW, reason: 'ours' };
+const FEED: FeedDefinition = {
+  slug: 'hosts',
+  name: 'Hosts',
+  description: 'Hosts to block',
+  format: 'txt',
+  query: 'types=DOMAIN,IPV4&limit=10',
+  tlpCeiling: 'GREEN',
+};
+
+interface StixObject {
+  type: string;
+  id: string;
+  name?: string;
+  modified?: string;
+  valid_until?: string;
+  revoked?: boolean;
+  object_refs?: string[];
+}
+interface Envelope {
+  more: boolean;
+  next?: string;
+  objects?: StixObject[];
+}
+
+onEveryEngine((engine) => {
+  let harness: Harness;
+  beforeEach(async () => {
+    harness = await startHarness(engine);
+  });
+  afterEach(() => harness.close());
+
+  const host = (index: number, fields = {}) => indicatorRecord('DOMAIN', `host-${index}.example`, fields);
+  const get = (path: string, options = {}) => harness.get(`${ROOT}/${path}`, options);
+  const objectsOf = async (query = '', options = {}, collection = 'all') => {
+    const response = await get(`collections/${collection}/objects/?${query}`, options);
+    expect([response.statusCode, response.body.slice(0, 200)]).toEqual([200, expect.anything()]);
+    const body = response.json() as Envelope;
+    const first = response.headers['x-taxii-date-added-first'] as string | undefined;
+    const last = response.headers['x-taxii-date-added-last'] as string | undefined;
+    return { ...body, objects: body.objects ?? [], first, last };
+  };
+  /** Follows `next`, as every client does. */
+  async function pull(query = '', options = {}, collection = 'all') {
+    const objects: StixObject[] = [];
+    let page = await objectsOf(query, options, collection);
+    let last = page.last;
+    for (let pages = 1; ; pages++) {
+      objects.push(...page.objects);
+      last = page.last ?? last;
+      if (!page.more) return { objects, pages, last: last ?? '' };
+      page = await objectsOf(`next=${page.next}&${query.match(/limit=\d+/)?.[0] ?? ''}`, options, collection);
+    }
+  }
+  const names = (objects: readonly StixObject[]) => objects.map(({ name }) => name).filter(Boolean);
+  const indicators = (objects: readonly StixObject[]) =>
+    names(objects.filter(({ type }) => type === 'indicator')).sort();
+
+  describe('the resources of TAXII', () => {
+    it('lead from the discovery to the collections', async () => {
+      await createFeed(harness.db, FEED, BY);
+      const discovery = await harness.get('/taxii2/');
+      expect(discovery.headers['content-type']).toBe(TYPE);
+      const { default: root, api_roots: roots } = discovery.json();
+      expect(roots).toEqual([root]);
+      expect((await harness.get(root)).json()).toMatchObject({ versions: [TYPE] });
+      const { collections } = (await harness.get(`${root}collections/`)).json();
+      expect(collections.map(({ title }: { title: string }) => title)).toEqual([
+        'All indicators',
+        'Up to TLP:CLEAR',
+        'Up to TLP:GREEN',
+        'Up to TLP:AMBER',
+        'Up to TLP:AMBER+STRICT',
+        'Up to TLP:RED',
+        'Hosts',
+      ]);
+      for (const collection of collections) {
+        expect(collection).toMatchObject({ can_read: true, can_write: false });
+        expect((await harness.get(`${root}collections/${collection.id}/`)).json()).toEqual(collection);
+        expect((await harness.get(`${root}collections/${collection.alias}`)).json()).toEqual(collection);
+      }
+    });
+
+    it('have errors in the media type of the standard', async () => {
+      const none = '00000000-0000-4000-8000-000000000000';
+      const cases: [number, string, object][] = [
+        [401, '/taxii2/', { key: null }],
+        [401, '/taxii2/nowhere/', { key: null }],
+        [404, '/taxii2/nowhere/', {}],
+        [404, `${ROOT}/collections/${none}/`, {}],
+        [404, `${ROOT}/collections/all/objects/indicator--${none}/`, {}],
+        [404, `${ROOT}/status/${none}/`, {}],
+        [405, `${ROOT}/collections/all/objects/`, { method: 'POST' }],
+        [405, `${ROOT}/collections/all/objects/indicator--${none}/`, { method: 'DELETE' }],
+        [406, '/taxii2/', { headers: { accept: 'application/vnd.oasis.taxii+json; version=2.0' } }],
+        [406, '/taxii2/', { headers: { accept: 'text/html' } }],
+        [400, `${ROOT}/collections/all/objects/?added_after=yesterday`, {}],
+        [400, `${ROOT}/collections/all/objects/?limit=0`, {}],
+        [400, `${ROOT}/collections/all/objects/?next=made-up`, {}],
+        [400, `${ROOT}/collections/all/objects/?match[version]=newest`, {}],
+        [400, `${ROOT}/collections/all/objects/?match[name]=x`, {}],
+      ];
+      for (const [status, url, options] of cases) {
+        const response = await harness.get(url, options);
+        expect([url, response.statusCode, response.headers['content-type']]).toEqual([url, status, TYPE]);
+        expect(response.json()).toMatchObject({
+          title: expect.any(String),
+          http_status: String(status),
+          error_id: response.headers['x-request-id'],
+        });
+      }
+    });
+  });
+
+  describe('the objects of a collection', () => {
+    it('come in pages, each object once, at increasing times, which the manifest has too', async () => {
+      await harness.load(Array.from({ length: COUNT }, (_, i) => host(i, { forDetection: i % 10 !== 0 })));
+      const { objects, pages } = await pull();
+      const observed = COUNT / 10;
+      expect([objects.length, pages]).toEqual([COUNT + observed + 7, 2]);
+      expect(new Set(objects.map(({ id }) => id)).size).toBe(objects.length);
+      for (const limit of [1, 2, 3, 100, 5_000]) {
+        const asked = limit < 100 ? 'match[type]=observed-data,domain-name&' : '';
+        const again = await pull(`${asked}limit=${limit}`);
+        expect(again.objects).toEqual(
+          asked ? objects.filter(({ type }) => ['observed-data', 'domain-name'].includes(type)) : objects,
+        );
+      }
+      const records = (await get('collections/all/manifest/?limit=5000')).json().objects;
+      expect(records.map(({ id }: StixObject) => id)).toEqual(objects.map(({ id }) => id));
+      const dates = records.map((record: { date_added: string }) => record.date_added);
+      expect(dates).toEqual([...new Set(dates)].sort());
+      for (const [index, { modified }] of objects.entries())
+        expect([modified, dates[index] >= (modified?.replace('Z', '000Z') ?? '')]).toEqual([modified, true]);
+      const page = await objectsOf(`added_after=${dates[499]}&limit=10`);
+      expect(page.objects).toEqual(objects.slice(500, 510));
+      expect([page.first, page.last]).toEqual([dates[500], dates[509]]);
+    });
+
+    it('come again after they have changed, and not before', async () => {
+      await harness.load(Array.from({ length: 20 }, (_, i) => host(i)));
+      const { last } = await pull();
+      expect(await objectsOf(`added_after=${last}`)).toEqual({ more: false, objects: [] });
+      await harness.load([host(3, { confidence: 90 }), host(30)]);
+      const changed = await pull(`added_after=${last}`);
+      expect(names(changed.objects).sort()).toEqual(['host-3.example', 'host-30.example']);
+      expect((await pull(`added_after=${changed.last}`)).objects).toEqual([]);
+      expect(indicators((await pull()).objects)).toHaveLength(21);
+    });
+
+    it('that change while a client reads pages come once more, at the end', async () => {
+      await harness.load(Array.from({ length: 20 }, (_, i) => host(i)));
+      const first = await objectsOf('match[type]=indicator&limit=10');
+      await harness.load([host(0, { confidence: 90 }), host(19, { confidence: 90 })]);
+      const rest = await pull(`next=${first.next}&limit=10`);
+      const all = names([...first.objects, ...rest.objects]);
+      expect(all.slice(-2).sort()).toEqual(['host-0.example', 'host-19.example']);
+      expect([all.length, new Set(all).size]).toEqual([21, 20]);
+    });
+
+    it('that are hidden come with their end to clients that may have them, and to no other', async () => {
+      await harness.load([host(1), host(2), host(3, { forDetection: false }), host(4)]);
+      const { last, objects } = await pull();
+      const before = new Map(objects.map((object) => [object.id, object]));
+      harness.clock.now = new Date(NOW.getTime() + 60_000);
+      for (const index of [1, 3])
+        await addEntry(
+          harness.db,
+          `host-${index}.example`,
+          undefined,
+          { ...BY, now: harness.clock.now },
+          'RED',
+        );
+      const ends = (await pull(`added_after=${last}`)).objects;
+      expect(ends.map(({ type }) => type)).toEqual(['indicator', 'observed-data']);
+      const [indicator, observed] = ends;
+      expect(indicator).toMatchObject({
+        name: 'host-1.example',
+        valid_until: harness.clock.now.toISOString(),
+      });
+      expect(observed).toMatchObject({ revoked: true });
+      for (const end of ends) expect(end.modified).toBe(harness.clock.now.toISOString());
+      for (const { id } of ends) {
+        expect(before.has(id)).toBe(true);
+        for (const path of [`objects/${id}/`, `objects/${id}/versions/`])
+          expect([path, (await get(`collections/all/${path}`)).statusCode]).toEqual([path, 404]);
+        expect((await get(`collections/all/manifest/?added_after=${last}&match[id]=${id}`)).json()).toEqual({
+          more: false,
+        });
+      }
+      expect(indicators((await pull()).objects)).toEqual(['host-2.example', 'host-4.example']);
+      expect(indicators((await pull('added_after=1970-01-01T00:00:00Z')).objects)).toEqual([
+        'host-2.example',
+        'host-4.example',
+      ]);
+      harness.clock.now = new Date(NOW.getTime() + 120_000);
+      await removeEntry(harness.db, 'host-1.example', undefined, { ...BY, now: harness.clock.now });
+      const [again] = (await pull(`added_after=${last}`)).objects.filter(({ id }) => id === indicator?.id);
+      expect(again?.valid_until).toBeUndefined();
+      expect((again?.modified ?? '') > (indicator?.modified ?? '')).toBe(true);
+    });
+
+    it('that are hidden while a client reads pages come with their end', async () => {
+      await harness.load(Array.from({ length: 20 }, (_, i) => host(i)));
+      const first = await objectsOf('match[type]=indicator&limit=10');
+      const [gone] = first.objects;
+      await addEntry(
+        harness.db,
+        gone?.name ?? '',
+        undefined,
+        { ...BY, now: new Date(NOW.getTime() + 1_000) },
+        'RED',
+      );
+      const rest = await pull(`next=${first.next}&limit=10`);
+      expect(rest.objects).toHaveLength(11);
+      expect(rest.objects.at(-1)).toMatchObject({ id: gone?.id, valid_until: '2026-06-01T12:00:01.000Z' });
+    });
+
+    it('end for keys below a raised TLP, with what was visible before', async () => {
+      await harness.load([host(1, { tags: ['old'] })]);
+      const green = { key: await harness.newKey({ tlpCeiling: 'GREEN' }) };
+      const { last } = await pull('', green);
+      await harness.load([
+        host(1, { tlp: 'AMBER', tags: ['secret'], confidence: 99, description: 'secret' }),
+      ]);
+      const [end, ...others] = (await pull(`added_after=${last}`, green)).objects;
+      expect(others).toEqual([]);
+      expect(end).toMatchObject({ name: 'host-1.example', valid_until: expect.any(String), labels: ['old'] });
+      expect(JSON.stringify(end)).not.toContain('secret');
+      const [now] = (await pull(`added_after=${last}`)).objects;
+      expect(now).toMatchObject({ id: end?.id, labels: ['old', 'secret'] });
+      expect(now).not.toHaveProperty('valid_until');
+    });
+
+    it('become others when the mark for detection changes, and the old ones end', async () => {
+      const run = await harness.loadRun([host(1)], 'Detecting');
+      await harness.load([host(1, { forDetection: false })]);
+      const { last, objects } = await pull();
+      await startUndo(harness.db, run, { who: 'cli:test', now: NOW });
+      await runPendingUndos(harness.db, { now: () => NOW });
+      const changed = (await pull(`added_after=${last}`)).objects;
+      const [old] = objects.filter(({ name }) => name === 'host-1.example');
+      expect(changed.map(({ type }) => type)).toEqual(['indicator', 'observed-data', 'domain-name']);
+      expect(changed[0]).toMatchObject({ id: old?.id, valid_until: expect.any(String) });
+      expect((await get(`collections/all/objects/${old?.id}/`)).statusCode).toBe(404);
+      const { last: then } = await pull();
+      await harness.load([host(1)]);
+      const back = (await pull(`added_after=${then}`)).objects;
+      expect(back.map(({ type, revoked = false }) => [type, revoked])).toEqual([
+        ['observed-data', true],
+        ['indicator', false],
+      ]);
+    });
+
+    it('state their expiry, so that it is no change', async () => {
+      const expiresAt = new Date(NOW.getTime() + 1_000);
+      await harness.load([host(1, { expiresAt }), host(2)]);
+      const { last } = await pull();
+      harness.clock.now = expiresAt;
+      expect((await pull(`added_after=${last}`)).objects).toEqual([]);
+      expect(indicators((await pull()).objects)).toEqual(['host-2.example']);
+    });
+
+    it('are found by id, type, version and version of STIX', async () => {
+      await harness.load([
+        host(1),
+        host(2, { forDetection: false }),
+        indicatorRecord('CVE', 'CVE-2026-1234'),
+        indicatorRecord('SHA256', 'ab'.repeat(32), { forDetection: false }),
+      ]);
+      const { objects } = await pull();
+      for (const object of objects) {
+        const { id, type } = object;
+        const one = (await get(`collections/all/objects/${id}/`)).json();
+        expect(one).toEqual({ more: false, objects: [object] });
+        expect((await pull(`match[id]=${id}`)).objects).toEqual([object]);
+        expect((await pull(`match[type]=${type}`)).objects).toEqual(
+          objects.filter((other) => other.type === type),
+        );
+        const [record] = (await get(`collections/all/manifest/?match[id]=${id}`)).json().objects;
+        const versions = (await get(`collections/all/objects/${id}/versions/`)).json();
+        expect(versions).toEqual({ more: false, versions: [record.version] });
+        for (const version of ['first', 'last', 'all', record.version]) {
+          const query = `match[version]=${version}&match[spec_version]=2.1`;
+          expect((await get(`collections/all/objects/${id}/?${query}`)).json().objects).toEqual([object]);
+          expect((await pull(`${query}&match[id]=${id}`)).objects).toEqual([object]);
+        }
+        for (const query of ['match[version]=2020-01-01T00:00:00Z', 'match[spec_version]=2.0'])
+          expect((await get(`collections/all/objects/${id}/?${query}`)).json()).toEqual({ more: false });
+      }
+      const ids = objects.map(({ id }) => id).slice(3, 9);
+      expect((await pull(`match[id]=${ids.join(',')}&limit=2`)).objects.map(({ id }) => id)).toEqual(ids);
+    });
+  });
+
+  describe('the collections of a key', () => {
+    it('have what it can read', async () => {
+      await harness.load([
+        host(1, { tlp: 'CLEAR' }),
+        host(2, { tlp: 'GREEN' }),
+        host(3, { tlp: 'AMBER' }),
+        host(4, { tlp: 'GREEN', forDetection: false }),
+      ]);
+      await createFeed(harness.db, FEED, BY);
+      const amber = { key: await harness.newKey({ tlpCeiling: 'AMBER' }) };
+      const inside = async (collection: string, options = amber) =>
+        indicators((await pull('', options, collection)).objects);
+      expect(await inside('all')).toEqual(['host-1.example', 'host-2.example', 'host-3.example']);
+      expect(await inside('tlp-green')).toEqual(['host-1.example', 'host-2.example']);
+      expect(await inside('feed-hosts')).toEqual(['host-1.example', 'host-2.example']);
+      const red = await get('collections/tlp-red/', amber);
+      expect([red.statusCode, red.json().title]).toEqual([404, 'There is no such collection.']);
+    });
+
+    it('are those of its scopes and of its feeds', async () => {
+      const id = await createFeed(harness.db, FEED, BY);
+      expect(id).toBeTruthy();
+      const feeds = { key: await harness.newKey({ scopes: ['feeds:read'] }) };
+      const all = { key: await harness.newKey({ scopes: ['indicators:read'] }) };
+      const none = { key: await harness.newKey({ scopes: ['actors:read'] }) };
+      const bound = { key: await harness.newKey({ feeds: ['hosts'] } as never) };
+      const titles = async (options: object) =>
+        ((await get('collections/', options)).json().collections ?? []).map(
+          ({ alias }: { alias: string }) => alias,
+        );
+      expect(await titles(feeds)).toEqual(['feed-hosts']);
+      expect((await titles(all)).slice(0, 2)).toEqual(['all', 'tlp-clear']);
+      expect(await titles(all)).not.toContain('feed-hosts');
+      expect(await titles(bound)).toEqual(['feed-hosts']);
+      expect((await get('collections/', none)).statusCode).toBe(403);
+      expect((await get('collections/all/', bound)).statusCode).toBe(404);
+    });
+
+    it('of the indicators of an actor have what is linked later, and what the actor brings along', async () => {
+      const linked = (index: number) => [
+        host(index, { externalIds: [`indicator:${index}`] }),
+        relationshipRecord(`indicator:${index}`, 'indicates', 'actor:APT'),
+      ];
+      await harness.load([actorRecord('APT'), ...linked(1), host(2)]);
+      const { data } = (await harness.get('/api/v1/actors')).json();
+      await createFeed(harness.db, { ...FEED, query: `actorId=${data[0].id}` }, BY);
+      const green = { key: await harness.newKey({ tlpCeiling: 'GREEN' }) };
+      const added = async (after: string) => {
+        const { objects, last } = await pull(after && `added_after=${after}`, green, 'feed-hosts');
+        return { added: indicators(objects), last: last || after };
+      };
+      const first = await added('');
+      expect(first.added).toEqual(['host-1.example']);
+      await harness.load([actorRecord('APT'), ...linked(2)]);
+      const second = await added(first.last);
+      expect(second.added).toEqual(['host-2.example']);
+      await harness.load([actorRecord('APT', { tlp: 'RED' })]);
+      expect((await added('')).added).toEqual([]);
+      await withRevision(harness.db, async (trx, revision) => {
+        await trx.updateTable('actor').set({ tlp: 'GREEN', revision: revision.next }).execute();
+        revision.advance();
+      });
+      expect((await added(second.last)).added).toEqual(['host-1.example', 'host-2.example']);
+    });
+  });
+});

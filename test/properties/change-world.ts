@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/database.ts';
+import { nextModifiedAt } from '../../src/db/expressions.ts';
+import { withRevision } from '../../src/db/revision/revision.ts';
+import { sweepExpired } from '../../src/indicators/expiry/sweep.ts';
+import type { IndicatorFilters } from '../../src/indicators/read/indicators.queries.ts';
+import { indicatorId } from '../../src/model/identity.ts';
+import { TLPS, type Tlp } from '../../src/model/vocabulary.ts';
+
+const START = Date.parse('2026-06-01T12:00:00.000Z');
+const HOUR = 3_600_000;
+const SOURCE = '5c1d7a52-0a4e-4c8f-9a53-2b6a0e3f7d10';
+const ENTITIES = {
+  actor: '6a2b9c11-1f0e-4d3a-8b5c-0c9d8e7f6a51',
+  campaign: '7b3c0d22-2a1f-4e4b-9c6d-1d0e9f8a7b62',
+} as const;
+type EntityKind = keyof typeof ENTITIES;
+
+const VALUES = Array.from({ length: 7 }, (_, i) => `host-${i}.example`);
+const idOf = (index: number) => indicatorId('DOMAIN', VALUES[index] ?? '');
+
+export const FILTERS: IndicatorFilters[] = [
+  {},
+  { minConfidence: 50 },
+  { tag: 'c2', forDetection: true },
+  { severity: 'HIGH' },
+  { q: 'host-1' },
+  { since: new Date(START - HOUR).toISOString() },
+  { actorId: ENTITIES.actor },
+  { campaignId: ENTITIES.campaign, minConfidence: 50 },
+];
+
+export const tlp = fc.constantFrom(...TLPS);
+const state = fc.record({
+  tlp,
+  whitelisted: fc.boolean(),
+  expiresIn: fc.constantFrom(null, null, -1, 0, 1, HOUR, 2 * HOUR),
+  severity: fc.constantFrom('HIGH' as const, 'LOW' as const),
+  confidence: fc.constantFrom(40, 60),
+  tags: fc.constantFrom([], ['c2']),
+  forDetection: fc.boolean(),
+  seenAgo: fc.constantFrom(0, 2 * HOUR),
+});
+type State = typeof state extends fc.Arbitrary<infer T> ? T : never;
+const index = fc.nat(VALUES.length - 1);
+const kind = fc.constantFrom<EntityKind>('actor', 'campaign');
+
+/** What happens to the indicators, their links and time. */
+export const WORLD_ACTIONS = [
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('write' as const),
+      rows: fc.uniqueArray(fc.record({ index, state }), {
+        minLength: 1,
+        maxLength: 4,
+        selector: (row) => row.index,
+      }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('link' as const), index, kind, tlp: fc.option(tlp, { freq: 3 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('entity' as const), kind, tlp, withdrawn: fc.boolean() }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, HOUR, 2 * HOUR) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sweep' as const), skew: fc.constantFrom(0, HOUR) }) },
+] as const;
+
+const anyAction = fc.oneof(...WORLD_ACTIONS);
+type WorldAction = typeof anyAction extends fc.Arbitrary<infer T> ? T : never;
+
+/** A few indicators, an actor and a campaign in a database, and the time. */
+export function changeWorld(open: () => Database) {
+  let now = START;
+  async function reset() {
+    now = START;
+    const { db } = open();
+    await sql`truncate indicator, relationship, actor, campaign, indicator_history, link_history, entity_history,
+      revision_log, change_date, indicator_source cascade`.execute(db);
+    await sql`insert into change_date (first_number, last_number, first_date, revision) values (0, (select last_value from change_number), 0, 0)`.execute(
+      db,
+    );
+    await sql`update revision set value = 0, last_number = 0`.execute(db);
+    await sql`insert into source (id, name, kind, default_tlp, default_confidence, default_severity, created_at)
+      values (${SOURCE}::uuid, 'Changes', 'import', 'CLEAR', 50, 'MEDIUM', ${new Date(START)}::timestamptz)
+      on conflict do nothing`.execute(db);
+    open().revisions.invalidate();
+  }
+
+  async function write(rows: { index: number; state: State }[]) {
+    await withRevision(open().db, async (trx, revision) => {
+      for (const { index: at, state: to } of rows) {
+        const expiresAt = to.expiresIn === null ? null : new Date(now + to.expiresIn);
+        await sql`
+          insert into indicator (id, number, type, value, normalized, confidence, severity, tlp, tags, source_id, first_seen,
+            last_seen, expires_at, for_detection, of_certificate, has_records, whitelisted, expired, created_at, revision)
+          values (${idOf(at)}::uuid, ${at + 1}, 'DOMAIN', ${VALUES[at]}, ${VALUES[at]}, ${to.confidence}, ${to.severity}, ${to.tlp},
+            ${to.tags}::text[], ${SOURCE}::uuid, ${new Date(START - 3 * HOUR)}::timestamptz,
+            ${new Date(START - to.seenAgo)}::timestamptz, ${expiresAt}::timestamptz, ${to.forDetection}, false, false,
+            ${to.whitelisted}, ${expiresAt !== null && expiresAt.getTime() <= now}, ${new Date(now)}::timestamptz,
+            ${revision.next}::bigint)
+          on conflict (id) do update set confidence = excluded.confidence, severity = excluded.severity, tlp = excluded.tlp,
+            tags = excluded.tags, last_seen = excluded.last_seen, expires_at = excluded.expires_at,
+            for_detection = excluded.for_detection, whitelisted = excluded.whitelisted, expired = excluded.expired,
+            version = indicator.version + 1, modified_at = ${nextModifiedAt('indicator', new Date(now))},
+            revision = excluded.revision
+        `.execute(trx);
+      }
+      revision.advance();
+    });
+  }
+
+  async function link(at: number, to: EntityKind, marking: Tlp | null) {
+    await withRevision(open().db, async (trx, revision) => {
+      const key = sql`from_id = ${idOf(at)}::uuid and to_id = ${ENTITIES[to]}::uuid`;
+      if (marking === null) await sql`delete from relationship where ${key}`.execute(trx);
+      else
+        await sql`
+          insert into relationship (from_id, to_id, type, from_kind, to_kind, tlp, source_id, revision)
+          values (${idOf(at)}::uuid, ${ENTITIES[to]}::uuid, 'indicates', 'indicator', ${to}, ${marking}, ${SOURCE}::uuid,
+            ${revision.next}::bigint)
+          on conflict (from_id, to_id, type, source_id) do update set tlp = excluded.tlp, revision = excluded.revision
+        `.execute(trx);
+      revision.advance();
+    });
+  }
+
+  async function entity(of: EntityKind, marking: Tlp, withdrawn: boolean) {
+    await withRevision(open().db, async (trx, revision) => {
+      const shared = sql`${ENTITIES[of]}::uuid, 'One'`;
+      const rest = sql`'{}', '{}', 50, ${marking}, ${SOURCE}::uuid, ${new Date(START)}::timestamptz, ${revision.next}::bigint, ${withdrawn}`;
+      const update = sql`on conflict (id) do update set tlp = excluded.tlp, withdrawn = excluded.withdrawn, revision = excluded.revision`;
+      await (of === 'actor'
+        ? sql`insert into actor (id, name, aliases, motivation, retired, target_sectors, target_countries, confidence, tlp, source_id,
+            created_at, revision, withdrawn) values (${shared}, '[]', 'espionage', false, ${rest}) ${update}`
+        : sql`insert into campaign (id, name, aliases, target_sectors, target_countries, confidence, tlp, source_id, created_at,
+            revision, withdrawn) values (${shared}, '{}', ${rest}) ${update}`
+      ).execute(trx);
+      revision.advance();
+    });
+  }
+
+  return {
+    reset,
+    now: () => now,
+    async carryOut(act: WorldAction): Promise<void> {
+      if (act.do === 'write') await write(act.rows);
+      else if (act.do === 'link') await link(act.index, act.kind, act.tlp);
+      else if (act.do === 'entity') await entity(act.kind, act.tlp, act.withdrawn);
+      else if (act.do === 'wait') now += act.ms;
+      else await sweepExpired(open().db, new Date(now + act.skew));
+    },
+  };
+}
