@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { bulkhead } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
@@ -25,8 +26,8 @@ import { watchWait } from './watch-wait.ts';
 export const CHANGE_CURSOR = 'x-change-cursor';
 
 /** The changes after a cursor. */
-export interface Changes {
-  changes: Change[];
+export interface Changes<Item> {
+  changes: Item[];
   cursor: string;
   /** Whether more changes follow at once. */
   hasMore: boolean;
@@ -37,10 +38,17 @@ export interface ChangeFeed {
    * Returns the next changes after a cursor, or from the beginning. It waits for changes if there are none.
    * @param wait for so many seconds at most
    * @param isEnded whether the wait must end earlier
+   * @param toItem makes an item of each change, while the next changes are read
    * @throws {ApiError} 400 for a cursor that is none or belongs to other filters, 409 for one of another TLP ceiling, 410 for one
    *   whose history is not known or whose saved feed has been changed
    */
-  next(asked: AskedChanges, principal: Principal, wait: number, isEnded: () => boolean): Promise<Changes>;
+  next<Item>(
+    asked: AskedChanges,
+    principal: Principal,
+    wait: number,
+    isEnded: () => boolean,
+    toItem: (change: Change) => Item,
+  ): Promise<Changes<Item>>;
   /**
    * Returns the cursor of a client that got a list or export of these filters from a snapshot; null: its revision is not
    * known any more.
@@ -66,6 +74,10 @@ interface AskedChanges extends CopiedRows {
 
 /** A page is filled for no longer than this, if few of the rows that it reads match. */
 const FILL_MS = 1_000;
+/** Rows that are read at once: few enough that making items of them overlaps with reading. */
+const STEP = 2_000;
+/** Changes of which items are made before other work of the process gets its turn. */
+const SLICE = 200;
 /** Rows among which the next visible change is looked for at the end of a page. */
 const PEEK = 200;
 /** Waiting requests that ask the database at once. */
@@ -84,10 +96,12 @@ interface Idle {
   nextExpiry: Date | null;
 }
 
+/** @param most the maximum number of rows that are read at once */
 export function openChangeFeed(
   database: Pick<Database, 'db' | 'read' | 'revisions'>,
   secret: string,
   clock: Clock,
+  most: number = STEP,
 ): ChangeFeed {
   const sealer = tokenSealer(secret, PURPOSE);
   const { revisions } = database;
@@ -123,55 +137,66 @@ export function openChangeFeed(
     return null;
   }
 
-  async function poll(
+  async function poll<Item>(
     given: FeedCursor,
     text: string | undefined,
     limit: number,
     principal: Principal,
-  ): Promise<Changes> {
+    toItem: (change: Change) => Item,
+  ): Promise<Changes<Item>> {
     const { now } = principal;
     const known = text === undefined ? undefined : idle.get(text);
     const epoch = revisions.epoch();
     if (text !== undefined && known && isCurrent(known, now) && given.day >= dayOf(now))
       return { changes: [], cursor: text, hasMore: false };
     const started = performance.now();
-    const changes: Change[] = [];
-    let cursor = known?.cursor ?? given;
+    const changes: Item[] = [];
+    let count = 0;
+    const read = (cursor: FeedCursor) =>
+      stepFrom(cursor, cursor.collection?.limit ? limit - count : Math.min(most, limit - count), principal);
+    let reading = read(known?.cursor ?? given);
     for (;;) {
-      let step = await stepFrom(cursor, limit - changes.length, principal);
-      changes.push(...step.changes);
-      if (text !== undefined && isUnchanged(given, step, changes, now)) {
+      let step = await reading;
+      count += step.changes.length;
+      const goesOn = step.hasMore && count < limit && performance.now() - started < FILL_MS;
+      if (goesOn) reading = read(step.cursor);
+      // Its error is that of the next turn.
+      reading.catch(() => {});
+      for (let at = 0; at < step.changes.length; at += SLICE) {
+        for (const change of step.changes.slice(at, at + SLICE)) changes.push(toItem(change));
+        if (goesOn) await setImmediate();
+      }
+      if (goesOn) continue;
+      if (text !== undefined && isUnchanged(given, step, count, now)) {
         const current = { ...step.cursor, synced: step.here };
         idle.set(text, { cursor: current, nextExpiry: step.nextExpiry }, epoch);
         return { changes, cursor: text, hasMore: false };
       }
-      const isFull = changes.length >= limit || performance.now() - started > FILL_MS;
-      if (!step.hasMore || isFull) {
-        if (step.hasMore && !cursor.collection?.limit)
-          step = (await endWithoutChanges(step.cursor, principal)) ?? step;
-        // A cursor that is used must not grow older than the changes that are kept.
-        const isRenewed = !step.hasMore && (changes.length === 0 || given.day < dayOf(now));
-        const next = isRenewed ? { ...step.cursor, synced: step.here } : step.cursor;
-        return { changes, cursor: sealCursor(sealer, next), hasMore: step.hasMore };
-      }
-      cursor = step.cursor;
+      if (step.hasMore && !step.cursor.collection?.limit)
+        step = (await endWithoutChanges(step.cursor, principal)) ?? step;
+      // A cursor that is used must not grow older than the changes that are kept.
+      const isRenewed = !step.hasMore && (count === 0 || given.day < dayOf(now));
+      const next = isRenewed ? { ...step.cursor, synced: step.here } : step.cursor;
+      return { changes, cursor: sealCursor(sealer, next), hasMore: step.hasMore };
     }
   }
 
   return {
-    async next({ cursor: text, filters, collection, limit, isValid }, principal, wait, isEnded) {
+    async next({ cursor: text, filters, collection, limit, isValid }, principal, wait, isEnded, toItem) {
       const given =
         text === undefined
           ? firstCursor(filters, principal, collection)
           : readCursor(sealer, text, filters, principal, collection);
-      let found = await poll(given, text, limit, principal);
+      let found = await poll(given, text, limit, principal, toItem);
       const watch = watchWait(revisions, wait, isEnded);
       const isStill = () => {
         const latest = idle.get(found.cursor);
         return latest !== undefined && isCurrent(latest, clock());
       };
       while (found.cursor === text && !found.hasMore && (await watch.changes(isStill))) {
-        const next = await turns.execute(() => poll(given, text, limit, { ...principal, now: clock() }));
+        const next = await turns.execute(() =>
+          poll(given, text, limit, { ...principal, now: clock() }, toItem),
+        );
         if (isValid && !(await isValid())) break;
         found = next;
       }
@@ -191,6 +216,6 @@ export function openChangeFeed(
 }
 
 /** Whether the copy is what it was, and its cursor needs no renewal: those that are kept forget the oldest changes. */
-function isUnchanged(given: FeedCursor, step: Step, changes: readonly Change[], now: Date): boolean {
-  return changes.length === 0 && !step.hasMore && given.pass === null && given.day >= dayOf(now);
+function isUnchanged(given: FeedCursor, step: Step, count: number, now: Date): boolean {
+  return count === 0 && !step.hasMore && given.pass === null && given.day >= dayOf(now);
 }

@@ -168,6 +168,7 @@ onEveryEngine((engine) => {
         principal,
         0,
         () => true,
+        (change) => change,
       );
       const isValid = () => isCollection(harness.db, 'all', copied.collection.id);
       let begin = () => {};
@@ -178,7 +179,13 @@ onEveryEngine((engine) => {
         begin();
         return false;
       };
-      const waiting = changes.next({ ...copied, cursor, limit: 10, isValid }, principal, 20, isEnded);
+      const waiting = changes.next(
+        { ...copied, cursor, limit: 10, isValid },
+        principal,
+        20,
+        isEnded,
+        (change) => change,
+      );
       await begun;
       await change();
       await harness.load([host(3_000, { tlp: 'RED' })]);

@@ -51,7 +51,7 @@ onEveryEngine((engine) => {
 
   const world = changeWorld(() => database);
 
-  const open = () => openChangeFeed(database, 'a secret of the tests', () => new Date(world.now()));
+  const open = () => openChangeFeed(database, 'a secret of the tests', () => new Date(world.now()), 2);
 
   async function listed({ ceiling, filters, limit }: Client) {
     const principal = { tlpCeiling: ceiling, now: new Date(world.now()) };
@@ -66,7 +66,13 @@ onEveryEngine((engine) => {
     const principal = { tlpCeiling: ceiling, now: new Date(world.now()) };
     const collection = client.limit && { feed: 'a feed', id: 'as defined', limit: client.limit };
     const asked = { cursor, filters, limit, ...(collection && { collection }) };
-    const found = await feed.next(asked, principal, 0, () => true);
+    const found = await feed.next(
+      asked,
+      principal,
+      0,
+      () => true,
+      (change) => change,
+    );
     const current = await listed(client);
     for (const change of found.changes) {
       if (change.op === 'upsert') {

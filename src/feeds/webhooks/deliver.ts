@@ -1,5 +1,6 @@
 import { bulkhead } from 'cockatiel';
 import type { ChangeFeed, Changes } from '../../changes/change-feed.ts';
+import type { Change } from '../../changes/indicator-changes.ts';
 import type { Clock } from '../../clock.ts';
 import type { Db } from '../../db/database.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -138,11 +139,17 @@ async function changeSince(
   const collection = collectionOf(feed);
   const end = () => currentCursor(db, changes, feed, reader);
   try {
-    let found: Changes = { changes: [], cursor, hasMore: true };
+    let found: Changes<Change> = { changes: [], cursor, hasMore: true };
     // A page may have few changes if there are many that the feed does not have.
     while (found.hasMore && found.changes.length < MAX_IDS && !signal.aborted) {
       const limit = MAX_IDS - found.changes.length;
-      const next = await changes.next({ ...collection, cursor: found.cursor, limit }, reader, 0, () => true);
+      const next = await changes.next(
+        { ...collection, cursor: found.cursor, limit },
+        reader,
+        0,
+        () => true,
+        (change) => change,
+      );
       found = { ...next, changes: [...found.changes, ...next.changes] };
     }
     return feedChange(cursor, found, found.hasMore ? await end() : null);

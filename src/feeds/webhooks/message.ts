@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Changes } from '../../changes/change-feed.ts';
+import type { Change } from '../../changes/indicator-changes.ts';
 import { uuidv5 } from '../../model/identity.ts';
 import type { Feed } from '../feed.ts';
 
@@ -28,7 +29,7 @@ export interface FeedChange {
  */
 export function feedChange(
   previousCursor: string,
-  { changes, cursor }: Changes,
+  { changes, cursor }: Changes<Change>,
   end: string | null,
 ): FeedChange {
   return {

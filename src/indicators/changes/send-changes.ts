@@ -26,7 +26,10 @@ export const changeResponses = () =>
   contentResponses(
     {
       [JSON_TYPE]: { schema: ref(IndicatorChanges), example },
-      ...textContent(NDJSON_TYPE, toNdjson(example)),
+      ...textContent(
+        NDJSON_TYPE,
+        toNdjson({ ...example, changes: example.changes.map((change) => JSON.stringify(change)) }),
+      ),
     },
     'Changes; as NDJSON one a line, with `cursor` and `hasMore` in the last line.',
     [400, 409, 410],
@@ -49,20 +52,22 @@ export async function sendChanges(
     isClosed = true;
   });
   const isEnded = () => isClosed || stopping.aborted;
-  const body = toBody(await feed.next(asked, principal, wait, isEnded));
+  const found = await feed.next(asked, principal, wait, isEnded, toText);
   const isNdjson = request.accepts().type(CHANGE_TYPES) === NDJSON_TYPE;
   reply.header('cache-control', NO_CACHE).type(isNdjson ? NDJSON_TYPE : `${JSON_TYPE}; charset=utf-8`);
-  return sendCompressed(request, reply, isNdjson ? toNdjson(body) : JSON.stringify(body));
+  return sendCompressed(request, reply, isNdjson ? toNdjson(found) : toJson(found));
 }
 
-function toBody({ changes, ...rest }: Changes): IndicatorChanges {
-  return { changes: changes.map(toChange), ...rest };
-}
+const toText = (change: Change) => JSON.stringify(toChange(change));
 
 function toChange(change: Change): IndicatorChanges['changes'][number] {
   return change.op === 'remove' ? change : { op: 'upsert', indicator: toIndicator(change.indicator) };
 }
 
-function toNdjson({ changes, ...rest }: IndicatorChanges): string {
-  return [...changes, rest].map((line) => `${JSON.stringify(line)}\n`).join('');
+function toNdjson({ changes, ...rest }: Changes<string>): string {
+  return [...changes, JSON.stringify(rest)].map((line) => `${line}\n`).join('');
+}
+
+function toJson({ changes, ...rest }: Changes<string>): string {
+  return `{"changes":[${changes.join(',')}],${JSON.stringify(rest).slice(1)}`;
 }
