@@ -43,6 +43,7 @@ function typeOf(schema, name, classes) {
   const reference = nameOf(schema);
   if (reference !== null) return reference;
   if (schema.anyOf) return union(schema.anyOf.map((one) => typeOf(one, name + variantOf(one), classes)));
+  if (schema.const !== undefined) return `Literal[${JSON.stringify(schema.const)}]`;
   if (schema.enum)
     return `Literal[${schema.enum.map((value) => (value === null ? 'None' : JSON.stringify(value))).join(', ')}]`;
   if (Array.isArray(schema.type))
@@ -105,19 +106,27 @@ export function pythonOperations({ version, operations }) {
   const methods = operations.flatMap((operation) => [
     method(operation),
     ...(operation.paging ? [iterating(operation)] : []),
-    ...(operation.isChangeFeed ? [following(operation)] : []),
+    ...(operation.following ? [following(operation)] : []),
   ]);
   const text = methods.join('\n');
   const names = new Set(
     operations.flatMap(({ type, query, inPath, paging }) => [
       ...(type ? [type] : []),
-      ...(paging ? [paging.items] : []),
+      ...(paging?.items ? [paging.items] : []),
       ...[...query, ...inPath].map(({ schema }) => nameOf(schema.items ?? schema)).filter(Boolean),
     ]),
   );
-  const typing = ['Dict', 'Iterator', 'List', 'Literal', 'Optional', 'Sequence', 'Union', 'cast'].filter(
-    (name) => new RegExp(`\\b${name}\\b`).test(text),
-  );
+  const typing = [
+    'Any',
+    'Dict',
+    'Iterator',
+    'List',
+    'Literal',
+    'Optional',
+    'Sequence',
+    'Union',
+    'cast',
+  ].filter((name) => new RegExp(`\\b${name}\\b`).test(text));
   return `${HEAD}"""A method for each operation of the API."""
 
 from __future__ import annotations
@@ -195,20 +204,20 @@ function iterating(operation) {
     'page=page',
     ...[...parameters, ...OPTIONS.json].map(({ name }) => `${name}=${name}`),
   ];
-  return `${signature(operation, snake(id.replace('list', 'iterate')), [...parameters, ...OPTIONS.json], `Iterator[${paging.items}]`)}
+  return `${signature(operation, snake(paging.name), [...parameters, ...OPTIONS.json], `Iterator[${itemsOf(paging)}]`)}
 ${docstring(
   [
     `Yields the items of all pages of :meth:\`${snake(id)}\`.`,
     'While data changes, an item may be on two pages or on none: an export or the change feed is exact.',
   ],
   '        ',
-)}        return cast(Iterator[${paging.items}], items(lambda page: self.${snake(id)}(
+)}        return cast(Iterator[${itemsOf(paging)}], items(lambda page: self.${snake(id)}(
 ${lines(passed, 12)}        )))
 `;
 }
 
 function following(operation) {
-  const { id, inPath, query, type } = operation;
+  const { id, inPath, query, type, following } = operation;
   const others = query.filter(({ name }) => name !== 'cursor' && name !== 'wait');
   const parameters = [
     ...others.map(parameter),
@@ -221,7 +230,7 @@ function following(operation) {
     'cursor=position',
     'wait=wait',
   ];
-  return `${signature(operation, snake(id.replace('list', 'follow')), parameters, `Iterator[${type}]`)}
+  return `${signature(operation, snake(following.name), parameters, `Iterator[${type}]`)}
 ${docstring(
   [
     `Yields the responses of :meth:\`${snake(id)}\`: first all pages, then changes as they come.`,
@@ -264,11 +273,16 @@ const pathOf = ({ path, inPath }) =>
     ? `"${path}"`
     : `f"${path.replaceAll(/\{(\w+)\}/g, (_, name) => `{segment(${snake(name)})}`)}"`;
 
+/** Such as min_confidence of minConfidence, match_type of match[type] and from_ of from. */
 function snake(name) {
-  const text = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  if (!isName(text)) throw new Error(`${text} is no name in Python`);
-  return text;
+  const text = name
+    .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    .replaceAll(/\W+/g, '_')
+    .replace(/_$/, '');
+  return isName(text) ? text : `${text}_`;
 }
+
+const itemsOf = ({ items }) => items ?? 'Dict[str, Any]';
 
 const pascal = (text) => text[0].toUpperCase() + text.slice(1);
 const lines = (texts, spaces) => texts.map((text) => `${' '.repeat(spaces)}${text},\n`).join('');

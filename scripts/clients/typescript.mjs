@@ -44,6 +44,7 @@ function typeOf(schema, indent = '') {
   if (name !== null) return name;
   if (schema.undefined) return 'undefined';
   if (schema.anyOf) return schema.anyOf.map((one) => typeOf(one, indent)).join(' | ');
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (Array.isArray(schema.type))
     return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
@@ -91,14 +92,14 @@ export function typescriptOperations({ version, operations }) {
   const methods = operations.flatMap((operation) => [
     method(operation),
     ...(operation.paging ? [iterating(operation)] : []),
-    ...(operation.isChangeFeed ? [following(operation)] : []),
+    ...(operation.following ? [following(operation)] : []),
   ]);
   const names = new Set(
     operations.flatMap(({ id, type, query, inPath, paging }) => [
       ...(type ? [type] : []),
       ...(query.length > 0 ? [queryType(id)] : []),
       ...inPath.map(({ schema }) => nameOf(schema)).filter(Boolean),
-      ...(paging ? [paging.items] : []),
+      ...(paging?.items ? [paging.items] : []),
     ]),
   );
   return `${HEAD}
@@ -157,19 +158,19 @@ function iterating(operation) {
   return `${doc([
     `Yields the items of all pages of {@link ${id}}, of \`pageSize\` or ${paging.most} each.`,
     'While data changes, an item may be on two pages or on none: an export or the change feed is exact.',
-  ])}  ${id.replace('list', 'iterate')}(${[...inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`), `query: ${queryOf} = {}`, 'options: CallOptions = {}'].join(', ')}): AsyncGenerator<${paging.items}, void, undefined> {
+  ])}  ${paging.name}(${[...inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`), `query: ${queryOf} = {}`, 'options: CallOptions = {}'].join(', ')}): AsyncGenerator<${paging.items ?? `${operation.type}['data'][number]`}, void, undefined> {
     return items((page) => this.${id}(${[...inPath.map(({ name }) => name), `{ pageSize: ${paging.most}, ...query, page }`, 'options'].join(', ')}));
   }
 `;
 }
 
 function following(operation) {
-  const { id, inPath, type } = operation;
+  const { id, inPath, type, following } = operation;
   return `${doc([
     `Yields the responses of {@link ${id}}: first all pages, then changes as they come. Store the \`cursor\` of each together with its changes, and begin with \`cursor\` after a restart. While \`hasMore\` is true, the copy is not complete.`,
     'With `wait: 0` it ends when the copy is complete; otherwise it waits for changes, `wait` seconds (30) a request.',
     '@throws {TiplineError} with the status 400, 409 or 410 when the cursor cannot be used: begin without one, and replace the copy',
-  ])}  ${id.replace('list', 'follow')}(${[...inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`), `query: ${queryType(id)} = {}`, 'options: CallOptions = {}'].join(', ')}): AsyncGenerator<${type}, void, undefined> {
+  ])}  ${following.name}(${[...inPath.map(({ name, schema }) => `${name}: ${typeOf(schema)}`), `query: ${queryType(id)} = {}`, 'options: CallOptions = {}'].join(', ')}): AsyncGenerator<${type}, void, undefined> {
     return follow(this.transport, query, options, (from) => this.${id}(${[...inPath.map(({ name }) => name), '{ ...query, ...from }', 'options'].join(', ')}));
   }
 `;

@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Download, Tipline } from '../../clients/typescript/src/index.js';
+import { inputFile } from '../cli/inputs.ts';
 import { temporaryDirectory } from '../support/directories.ts';
 import { type Service, serve } from '../support/service.ts';
 import { compile, emptyProject, runModule } from './installed.ts';
 import { operationIds } from './operations.ts';
-import { hasPython, PYTHON_CLIENT, python } from './python.ts';
+import { hasPython, PYTHON_CLIENT, python, startPython } from './python.ts';
 
 /** The address in the documentation. */
 const DOCUMENTED = 'http://127.0.0.1:8080';
@@ -24,6 +25,17 @@ describe('clients of a server with the sample', () => {
     client = new Tipline({ url: service.address, key });
     env = { TIPLINE_SERVER: service.address, TIPLINE_KEY: key };
   });
+
+  /** Imports an indicator that the sample does not have. */
+  const importDomain = (name: string) =>
+    service.command('import', inputFile(`${name}.txt`, `${name}\n`), '--source', 'List');
+
+  /** The cursor of the current state. */
+  async function currentCursor(): Promise<string> {
+    const download = await client.exportIndicators('ndjson');
+    await download.body.cancel();
+    return String(download.changeCursor);
+  }
 
   describe('in TypeScript', () => {
     const text = async (download: Promise<Download>) => (await download).text();
@@ -124,6 +136,14 @@ describe('clients of a server with the sample', () => {
         expect((await first(client.followIndicatorChanges({ cursor, wait: 0 }))).changes).toEqual([]);
     });
 
+    it('the change feed yields what is imported while it waits', async () => {
+      const next = first(client.followIndicatorChanges({ cursor: await currentCursor() }));
+      await importDomain('new.test-feed.net');
+      expect((await next).changes).toMatchObject([
+        { op: 'upsert', indicator: { value: 'new.test-feed.net' } },
+      ]);
+    });
+
     it('an unchanged download is not sent again, and an unchanged list is returned from the cache', async () => {
       const { etag } = await client.exportIndicators('stix', { limit: 3 });
       const again = await client.exportIndicators('stix', { limit: 3 }, { ifNoneMatch: etag });
@@ -158,6 +178,18 @@ describe('clients of a server with the sample', () => {
       });
       expect(stderr).toMatch(/^Ran \d{2,} tests/m);
       expect([code, stderr]).toEqual([0, expect.stringContaining('OK')]);
+    });
+
+    it('the command prints what is imported while it waits', async () => {
+      const cursorFile = join(temporaryDirectory(), 'cursor');
+      writeFileSync(cursorFile, await currentCursor());
+      const following = startPython(['-m', 'tipline', 'changes', '--follow', '--cursor', cursorFile], {
+        env,
+      });
+      await importDomain('newer.test-feed.net');
+      await following.says(/"op": "upsert", .*"value": "newer\.test-feed\.net"/);
+      following.signal('SIGINT');
+      expect((await following.exit).code).toBe(130);
     });
 
     it('its README prints what it says', async () => {

@@ -47,6 +47,9 @@ const noConnection: Answer = () => {
 };
 const LIST = json({ data: [], page: 1, pageSize: 100, total: 0 });
 
+/** What fetch returns of a redirect in a browser. */
+const hidden = { type: 'opaqueredirect', status: 0, ok: false, text: async () => '' };
+
 const errorOf = async (call: Promise<unknown>): Promise<TiplineError> => {
   const error = await call.then(
     () => null,
@@ -89,6 +92,11 @@ describe('a request of the client', () => {
     const error = await errorOf(client.listActors());
     expect([error.status, error.code, sent.length]).toEqual([301, 'redirect', 1]);
     expect(error.message).toContain(location);
+  });
+
+  it('does not repeat a redirect whose target a browser hides', async () => {
+    const { client, sent } = clientOf(() => ({ ...hidden, headers: new Headers() }) as unknown as Response);
+    expect([(await errorOf(client.listActors())).code, sent.length]).toEqual(['redirect', 1]);
   });
 
   it.each(['tipline.example.org', 'ftp://tipline.example.org'])('needs a URL of HTTP: %s', (url) => {

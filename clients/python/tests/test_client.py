@@ -1,7 +1,9 @@
 """Waiting, repeating, errors, downloads and batches, against a server with scripted responses."""
 
+import contextlib
 import gzip
 import http.server
+import io
 import json
 import os
 import tempfile
@@ -10,8 +12,10 @@ import time
 import unittest
 import urllib.parse
 from email.utils import formatdate
+from unittest import mock
 
 from tipline import Tipline, TiplineError
+from tipline.__main__ import main
 
 LIST = (200, {}, b'{"data": [], "page": 1, "pageSize": 50, "total": 0}')
 
@@ -207,7 +211,7 @@ class Downloads(ScriptedTest):
 
 def found(sent):
     values = json.loads(sent.body)["values"] if sent.method == "QUERY" else sent.query["value"]
-    data = [{"asked": value, "known": True, "matches": []} for value in values]
+    data = [{"asked": value, "type": None, "value": None, "known": True, "matches": []} for value in values]
     return 200, {}, json.dumps({"data": data}).encode()
 
 
@@ -282,6 +286,20 @@ class LookUps(ScriptedTest):
 
     def test_of_a_text_fail_where_a_proxy_rejects_query(self):
         self.assertEqual(self.error_of(list, self.client(rejecting(405)).look_up_text("a")).status, 405)
+
+
+class Command(ScriptedTest):
+    def test_names_a_remedy_where_a_proxy_rejects_query(self):
+        self.client(rejecting(405))
+        with tempfile.NamedTemporaryFile() as log, mock.patch.dict(os.environ, {"TIPLINE_KEY": "tip_test"}):
+            log.write(b"evil.example\n")
+            log.flush()
+            server = f"http://127.0.0.1:{self.server.server_port}"
+            with contextlib.redirect_stderr(io.StringIO()) as errors:
+                self.assertEqual(main(["--server", server, "lookup", log.name]), 1)
+            self.assertIn("405: The server answered 405. A proxy may reject the method QUERY: use --values.", errors.getvalue())
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(main(["--server", server, "lookup", "--values", "--json", log.name]), 3)
 
 
 def page(cursor, count, has_more=False):

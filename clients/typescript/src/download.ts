@@ -1,4 +1,4 @@
-import { failureOf, timedOut } from './transport.js';
+import { failureOf, timedOut } from './error.js';
 
 /**
  * A file in a format, read as it arrives. Read it once: with `for await` (bytes), `lines()`, `jsonLines()`, `text()`, `json()` or

@@ -43,6 +43,23 @@ export async function errorOf(response: Response): Promise<TiplineError> {
   return new TiplineError(status, 'unexpected_response', `The server answered ${status}.`, { retryAfter });
 }
 
+/** Returns what a call is rejected with after an error of `fetch` or of the stream of a body. */
+export function failureOf(
+  error: unknown,
+  signal: AbortSignal | undefined,
+  controller: AbortController,
+): unknown {
+  if (error instanceof TiplineError) return error;
+  if (signal?.aborted) return signal.reason;
+  if (controller.signal.aborted) return controller.signal.reason;
+  const { message, cause } = error as Error;
+  const reason = (cause as Error | undefined)?.message ?? message;
+  return new TiplineError(0, 'network_error', `The server does not answer: ${reason}.`, { cause: error });
+}
+
+export const timedOut = (seconds: number) =>
+  new TiplineError(0, 'timeout', `The server did not answer within ${seconds} seconds.`);
+
 function parsed(text: string): { error?: unknown; code?: unknown } | null {
   try {
     return JSON.parse(text);

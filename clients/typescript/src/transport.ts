@@ -1,5 +1,5 @@
 import { Download } from './download.js';
-import { errorOf, TiplineError } from './error.js';
+import { errorOf, failureOf, TiplineError, timedOut } from './error.js';
 import { RateWindow } from './rate-window.js';
 
 export interface TiplineOptions {
@@ -11,7 +11,7 @@ export interface TiplineOptions {
   retries?: number | undefined;
   /** How many seconds a call may wait for the rate limit and between attempts, in total: 120 by default. 0: it never waits or repeats. */
   maxWaitSeconds?: number | undefined;
-  /** After how many seconds without data an attempt fails: 60 by default. */
+  /** After how many seconds an attempt fails, and a download that sends nothing: 60 by default. */
   timeoutSeconds?: number | undefined;
   /** Sends the requests; by default the `fetch` of the platform. */
   fetch?: typeof fetch | undefined;
@@ -54,8 +54,8 @@ export interface ApiRequest {
 
 type QueryValue = string | number | boolean | readonly (string | number)[] | undefined;
 
-/** Statuses after which the same request may succeed; 0 is a network error. */
-const REPEATED = [0, 500, 502, 503, 504];
+/** Failures after which the same request may succeed. */
+const REPEATED: readonly (number | string)[] = ['network_error', 'timeout', 500, 502, 503, 504];
 
 /** Sends requests, waits for the rate limit, and repeats what fails temporarily. */
 export class Transport {
@@ -144,7 +144,7 @@ export class Transport {
         if (error.status === 429) {
           this.#window.forget();
           await pause(Math.max(1, error.retryAfter ?? 1), error);
-        } else if (REPEATED.includes(error.status) && failures < this.#retries) {
+        } else if (isTemporary(error) && failures < this.#retries) {
           // Between half of it and all of it, so that clients do not return at the same moment.
           const backOff = (2 ** failures++ * (1 + Math.random())) / 2;
           await pause(Math.max(backOff, error.retryAfter ?? 0), error);
@@ -199,22 +199,7 @@ export class Transport {
   }
 }
 
-/** Returns what a call is rejected with after an error of `fetch` or of the stream of a body. */
-export function failureOf(
-  error: unknown,
-  signal: AbortSignal | undefined,
-  controller: AbortController,
-): unknown {
-  if (error instanceof TiplineError) return error;
-  if (signal?.aborted) return signal.reason;
-  if (controller.signal.aborted) return controller.signal.reason;
-  const { message, cause } = error as Error;
-  const reason = (cause as Error | undefined)?.message ?? message;
-  return new TiplineError(0, 'network_error', `The server does not answer: ${reason}.`, { cause: error });
-}
-
-export const timedOut = (seconds: number) =>
-  new TiplineError(0, 'timeout', `The server did not answer within ${seconds} seconds.`);
+const isTemporary = ({ status, code }: TiplineError) => REPEATED.includes(status) || REPEATED.includes(code);
 
 const rateLimited = (retryAfter: number) =>
   new TiplineError(429, 'rate_limit_exceeded', `The rate limit is spent for ${retryAfter} seconds.`, {

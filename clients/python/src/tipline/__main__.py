@@ -58,7 +58,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         return USAGE
     except TiplineError as error:
         status = f"{error.status}: " if error.status else ""
-        print(f"{options.server}: {status}{error.message}", file=sys.stderr)
+        hint = " A proxy may reject the method QUERY: use --values." if error.status in (405, 501) else ""
+        print(f"{options.server}: {status}{error.message}{hint}", file=sys.stderr)
         return FAILURE
     except BrokenPipeError:
         # The reader has all that it wants. Python writes what is left at its end, to nowhere.
