@@ -195,7 +195,8 @@ export class Transport {
       if (value === undefined) continue;
       for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
     }
-    return this.#base + path + (parameters.size > 0 ? `?${parameters}` : '');
+    const text = String(parameters);
+    return this.#base + path + (text === '' ? '' : `?${text}`);
   }
 }
 
