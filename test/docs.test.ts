@@ -111,6 +111,9 @@ describe('links between the documents', () => {
     'CHANGELOG.md',
     'sample/ORIGINS.md',
     'bench/README.md',
+    'examples/README.md',
+    'clients/typescript/README.md',
+    'clients/python/README.md',
   ].concat(
     readdirSync(new URL('../docs', import.meta.url), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.md'))

@@ -1,0 +1,844 @@
+# Written by scripts/clients.mjs from openapi/openapi.json: npm run openapi.
+"""The documents of the API, as dictionaries."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+
+# Kind of observable: an address, domain or URL, the hash of a file (MD5, SHA1, SHA256), an e-mail address, a
+# vulnerability (CVE), a Bitcoin address, a Windows registry key, a mutex, a file name, an HTTP user agent, or
+# an autonomous system (ASN).
+IndicatorType = Literal["IPV4", "IPV6", "DOMAIN", "URL", "MD5", "SHA1", "SHA256", "EMAIL", "CVE", "BTC_ADDRESS", "REGISTRY_KEY", "MUTEX", "FILENAME", "USER_AGENT", "ASN"]
+
+# How much harm the indicator stands for, from INFO to CRITICAL.
+Severity = Literal["INFO", "LOW", "MEDIUM", "HIGH", "CRITICAL"]
+
+# Sharing marking of TLP 2.0 (FIRST), from the widest to the narrowest audience. AMBER_STRICT is
+# TLP:AMBER+STRICT.
+Tlp = Literal["CLEAR", "GREEN", "AMBER", "AMBER_STRICT", "RED"]
+
+# Judgement by score: MALICIOUS from 70, SUSPICIOUS from 30, BENIGN below, UNKNOWN without a score.
+Verdict = Literal["UNKNOWN", "BENIGN", "SUSPICIOUS", "MALICIOUS"]
+
+# Why the threat actor acts.
+Motivation = Literal["ESPIONAGE", "FINANCIAL", "HACKTIVISM", "DESTRUCTION", "INFORMATION_OPS", "UNKNOWN"]
+
+# How capable the threat actor is, from MINIMAL to STRATEGIC.
+Sophistication = Literal["MINIMAL", "INTERMEDIATE", "ADVANCED", "EXPERT", "STRATEGIC"]
+
+# State of a campaign.
+CampaignStatus = Literal["SUSPECTED", "ACTIVE", "DORMANT", "CONCLUDED"]
+
+# Rules for the indicators of the actor or campaign, Tipline’s own rules for its techniques, or those of the
+# community.
+SigmaSource = Literal["indicators", "own", "community"]
+
+# Level of a Sigma rule.
+SigmaLevel = Literal["informational", "low", "medium", "high", "critical"]
+
+# Status of a Sigma rule that is in use.
+SigmaStatus = Literal["stable", "test", "experimental"]
+
+# Whether all is well with what was asked.
+HealthStatus = Literal["ok", "degraded"]
+
+# Format of an export: csv (CSV), stix (STIX 2.1 bundle), misp (MISP event), snort (Snort rules), zeek (Zeek
+# intel file), suricata (Suricata rules), txt (Plain text list), rpz (DNS RPZ), ndjson (JSON Lines), ecs
+# (Elastic Common Schema).
+ExportFormat = Literal["csv", "stix", "misp", "snort", "zeek", "suricata", "txt", "rpz", "ndjson", "ecs"]
+
+# The product that a list is for: any (plain), PAN-OS, FortiOS, Check Point, Wazuh CDB lists, lookups of
+# Splunk Enterprise Security, reference sets of QRadar, or a file for nft, ipset, RouterOS, nginx, dnsmasq,
+# unbound or Squid, or hosts(5); or an archive of rules with lists, for Suricata (datasets), Suricata 8
+# (datasets-ndjson) or Snort (reputation).
+ExportStyle = Literal["plain", "paloalto", "fortinet", "checkpoint", "wazuh", "splunk", "nftables", "ipset", "mikrotik", "nginx", "hosts", "dnsmasq", "unbound", "squid", "qradar", "datasets", "datasets-ndjson", "reputation"]
+
+# The kind of group that each event of a MISP export has: a source, campaign, report or range of numbers.
+MispGroup = Literal["source", "campaign", "report", "number"]
+
+# Which ids the objects of an export have: Tipline’s, or those of the sources’ objects.
+ExportIds = Literal["own", "original"]
+
+# The kind of group that each event of a MISP feed has: a source, campaign or report.
+FeedGroup = Literal["source", "campaign", "report"]
+
+
+class _HealthChecksDatabaseRequired(TypedDict):
+    status: HealthStatus
+    # How long it took to answer, in milliseconds.
+    latencyMs: float
+
+
+class HealthChecksDatabase(_HealthChecksDatabaseRequired, total=False):
+    """The relational database."""
+
+    # What is wrong with it, where something is.
+    message: str
+
+
+class _HealthChecksKeyValueStoreRequired(TypedDict):
+    status: HealthStatus
+    # How long it took to answer, in milliseconds.
+    latencyMs: float
+
+
+class HealthChecksKeyValueStore(_HealthChecksKeyValueStoreRequired, total=False):
+    """The key-value store, which counts requests."""
+
+    # What is wrong with it, where something is.
+    message: str
+
+
+class HealthChecks(TypedDict):
+    """What was asked with deep=1."""
+
+    # The relational database.
+    database: HealthChecksDatabase
+    # The key-value store, which counts requests.
+    keyValueStore: HealthChecksKeyValueStore
+
+
+class _HealthRequired(TypedDict):
+    status: HealthStatus
+    # Always tipline.
+    service: str
+    # The version of the service.
+    version: str
+    # For how long the process has been running.
+    uptimeSeconds: int
+    # The time of this answer.
+    timestamp: str
+
+
+class Health(_HealthRequired, total=False):
+    """The state of this process and, when asked, of what it depends on."""
+
+    # What was asked with deep=1.
+    checks: HealthChecks
+
+
+class Indicator(TypedDict):
+    """An observable, and what its sources say of it."""
+
+    # Stable: derived from type and normalized value.
+    id: str
+    type: IndicatorType
+    # The observable.
+    value: str
+    # That it is malicious, 0 to 100: pinned by an analyst, or the highest of providers’ scores, or the
+    # source’s.
+    confidence: int
+    severity: Severity
+    tlp: Tlp
+    # Free text of the sources, sorted.
+    tags: List[str]
+    # The source whose confidence decides.
+    source: Optional[str]
+    # When it was first seen, as its sources say.
+    firstSeen: str
+    # When it was last seen, as its sources say.
+    lastSeen: str
+    # Not returned from this instant on; null: never.
+    expiresAt: Optional[str]
+
+
+class IndicatorList(TypedDict):
+    """A page of a list."""
+
+    # The items of the page.
+    data: List[Indicator]
+    # The page returned.
+    page: int
+    # The page size used.
+    pageSize: int
+    # How many items match, on all pages together.
+    total: int
+
+
+class IndicatorItem(TypedDict):
+    """One item."""
+
+    data: Indicator
+
+
+class IndicatorContextSource(TypedDict):
+    """The source whose confidence decides."""
+
+    # Its name.
+    name: str
+    # How it came: a file, a feed, or by hand.
+    type: str
+
+
+class IndicatorContextEnrichmentSummary(TypedDict):
+    """The providers’ answers, taken together."""
+
+    # From the highest score: 70 and over MALICIOUS, 30 and over SUSPICIOUS, under it BENIGN, none UNKNOWN.
+    verdict: Verdict
+    # The highest score; null: no provider gave one.
+    maxScore: Optional[int]
+    # Providers that did not fail.
+    providerCount: int
+    # Whether every answer counted is fresh.
+    fresh: bool
+
+
+class IndicatorContextEnrichment(TypedDict):
+    """What a provider answered about the indicator."""
+
+    # The queried provider.
+    provider: str
+    # By its score alone.
+    verdict: Verdict
+    # Its score, 0 to 100; null: it gave none.
+    score: Optional[int]
+    # Not older than the provider’s answers are good for.
+    fresh: bool
+    # When the provider responded.
+    fetchedAt: str
+    # Until when the answer is fresh.
+    expiresAt: str
+    # Why there is no judgement: the provider failed.
+    error: Optional[str]
+    # The raw response of the provider.
+    raw: Any
+
+
+class IndicatorContextActor(TypedDict):
+    # Its id here.
+    id: str
+    # The name.
+    name: str
+    # The name in lower case, digits and hyphens.
+    slug: str
+    # ATT&CK group id, such as G0016.
+    attackGroupId: Optional[str]
+    # ISO 3166-1 alpha-2.
+    country: Optional[str]
+    motivation: Motivation
+    # False when retired by its source or last seen over two years ago.
+    active: bool
+    # That it is what it is said to be, 0 to 100.
+    confidence: int
+
+
+class IndicatorContextCampaign(TypedDict):
+    # Its id here.
+    id: str
+    # The name.
+    name: str
+    # The name in lower case, digits and hyphens.
+    slug: str
+    status: CampaignStatus
+    # That it is what it is said to be, 0 to 100.
+    confidence: int
+
+
+class IndicatorContextReport(TypedDict):
+    # Its id here.
+    id: str
+    # The title.
+    title: str
+    # The name in lower case, digits and hyphens.
+    slug: str
+    # When it was published; null: not known.
+    publishedAt: Optional[str]
+    tlp: Tlp
+    # Free text of the sources, sorted.
+    tags: List[str]
+    # That it is what it is said to be, 0 to 100.
+    confidence: int
+    # Its text.
+    description: Optional[str]
+    # Persons and organisations.
+    authors: List[str]
+    # Addresses that it gives.
+    links: List[str]
+
+
+class IndicatorContextRecordKillChainPhase(TypedDict):
+    # Such as lockheed-martin-cyber-kill-chain.
+    chain: str
+    # Such as delivery.
+    phase: str
+
+
+class IndicatorContextRecordObject(TypedDict):
+    """The MISP object that it is part of."""
+
+    # Its UUID.
+    id: str
+    # Of its template, such as file.
+    name: str
+    # The part in it, such as filename.
+    relation: Optional[str]
+
+
+class IndicatorContextRecord(TypedDict):
+    """A STIX object or a MISP attribute about it."""
+
+    # The name of the source.
+    source: str
+    # The record’s id in its source.
+    id: Optional[str]
+    # When the source last stated it.
+    statedAt: Optional[str]
+    # Its name there.
+    name: Optional[str]
+    # Its description or comment.
+    description: Optional[str]
+    # Whether attacks come from it or go to it, where the source says so.
+    direction: Literal["source", "destination", None]
+    # MISP’s type of attribute.
+    type: Optional[str]
+    # MISP’s category.
+    category: Optional[str]
+    # The value there, where it has more than this indicator, such as a port.
+    original: Optional[str]
+    # Steps of an attack.
+    killChainPhases: List[IndicatorContextRecordKillChainPhase]
+    # The MISP object that it is part of.
+    object: Optional[IndicatorContextRecordObject]
+
+
+class IndicatorContextAttributeKillChainPhase(TypedDict):
+    # Such as lockheed-martin-cyber-kill-chain.
+    chain: str
+    # Such as delivery.
+    phase: str
+
+
+class IndicatorContextAttributeObject(TypedDict):
+    """The MISP object that it is part of."""
+
+    # Its UUID.
+    id: str
+    # Of its template, such as file.
+    name: str
+    # The part in it, such as filename.
+    relation: Optional[str]
+
+
+class IndicatorContextAttribute(TypedDict):
+    """A rule, hash, text or other statement of a source that is no indicator."""
+
+    # Its id here.
+    id: str
+    # MISP’s type, or note or stix-pattern.
+    type: str
+    # The value or text.
+    value: str
+    # The name.
+    name: Optional[str]
+    # The description or comment.
+    description: Optional[str]
+    # MISP’s category.
+    category: Optional[str]
+    # Steps of an attack.
+    killChainPhases: List[IndicatorContextAttributeKillChainPhase]
+    # The MISP object that it is part of.
+    object: Optional[IndicatorContextAttributeObject]
+    tlp: Tlp
+
+
+class IndicatorContext(TypedDict):
+    """All that is known about one indicator."""
+
+    # Stable: derived from type and normalized value.
+    id: str
+    type: IndicatorType
+    # The observable.
+    value: str
+    # The value, safe to paste.
+    defanged: str
+    # The form that `q` is compared with.
+    normalizedValue: str
+    # Of a network: the whitelisted addresses and networks within, which must not be blocked. Lists and rules
+    # leave them out.
+    whitelistedParts: List[str]
+    # When it was first seen, as its sources say.
+    firstSeen: str
+    # When it was last seen, as its sources say.
+    lastSeen: str
+    # Not returned from this instant on; null: never.
+    expiresAt: Optional[str]
+    severity: Severity
+    # That it is malicious, 0 to 100: pinned by an analyst, or the highest of providers’ scores, or the
+    # source’s.
+    confidence: int
+    # An analyst has pinned the confidence.
+    confidenceLocked: bool
+    tlp: Tlp
+    # Free text of the sources, sorted.
+    tags: List[str]
+    # The source whose confidence decides.
+    source: IndicatorContextSource
+    # The providers’ answers, taken together.
+    enrichmentSummary: IndicatorContextEnrichmentSummary
+    # The providers’ answers.
+    enrichments: List[IndicatorContextEnrichment]
+    # The threat actors that it is linked to.
+    actors: List[IndicatorContextActor]
+    # The campaigns that it is linked to.
+    campaigns: List[IndicatorContextCampaign]
+    # The reports that refer to it.
+    reports: List[IndicatorContextReport]
+    # The statements of its sources’ records, as the sources wrote them.
+    records: List[IndicatorContextRecord]
+    # Related statements of its sources that are no indicators, at most 200: notes, and the other parts of its
+    # MISP objects.
+    attributes: List[IndicatorContextAttribute]
+
+
+class IndicatorChangesChangeUpsert(TypedDict):
+    # The indicator is new, or has changed.
+    op: Literal["upsert"]
+    indicator: Indicator
+
+
+class IndicatorChangesChangeRemove(TypedDict):
+    # It has expired, is whitelisted, is above the ceiling of the key, or does not match the filters any more;
+    # or, in a saved feed with a limit, another one has taken its place.
+    op: Literal["remove"]
+    # The id of the indicator.
+    id: str
+    # Its type.
+    type: IndicatorType
+    # The observable.
+    value: str
+
+
+class IndicatorChanges(TypedDict):
+    """Changes of a list of indicators."""
+
+    # In the order in which they were made; of a saved feed with a limit, by id.
+    changes: List[Union[IndicatorChangesChangeUpsert, IndicatorChangesChangeRemove]]
+    # For the next request. It is the one of the request if nothing has changed.
+    cursor: str
+    # More changes follow at once.
+    hasMore: bool
+
+
+class LookupResultMatche(TypedDict):
+    # exact: the value itself. same-file: another listed hash of the file, by a statement of a source; at most
+    # 20, SHA-256 first, then SHA-1 and MD5. in-network: a listed network around the address. parent-domain: a
+    # listed domain above it. url-host: the host of the URL. url-prefix: a listed folder above the URL, or the
+    # URL without its query. email-domain: the domain of the address.
+    relation: Literal["exact", "same-file", "in-network", "parent-domain", "url-host", "url-prefix", "email-domain"]
+    indicator: Indicator
+
+
+class LookupResult(TypedDict):
+    """What is known about a value."""
+
+    # The value as it was asked for.
+    asked: str
+    # The type as which it was read; null: it was not.
+    type: Optional[IndicatorType]
+    # The value as it was read, refanged and normalized.
+    value: Optional[str]
+    # Why it was not read; null: it was.
+    reason: Optional[str]
+    # Whether anything matches.
+    known: bool
+    # By the highest confidence of the matches.
+    verdict: Verdict
+    # The indicators that say something about it, itself first.
+    matches: List[LookupResultMatche]
+
+
+class LookupResults(TypedDict):
+    """The results of a look-up."""
+
+    # One result for each value, in their order.
+    data: List[LookupResult]
+
+
+class ActorAliase(TypedDict):
+    # Another name.
+    alias: str
+    # Who uses this name; null: not known.
+    namedBy: Optional[str]
+
+
+class Actor(TypedDict):
+    """A threat actor."""
+
+    # Stable: of its source, or derived from its name.
+    id: str
+    # The name.
+    name: str
+    # The name in lower case, digits and hyphens.
+    slug: str
+    # ATT&CK group id, such as G0016.
+    attackGroupId: Optional[str]
+    # The country it is said to act for, ISO 3166-1 alpha-2; null: not known.
+    country: Optional[str]
+    motivation: Motivation
+    # How capable it is; null: not known.
+    sophistication: Optional[Sophistication]
+    # False when retired by its source or last seen over two years ago.
+    active: bool
+    # The confidence of its source, 0 to 100.
+    confidence: int
+    tlp: Tlp
+    # Its other names.
+    aliases: List[ActorAliase]
+
+
+class ActorDetailAliase(TypedDict):
+    # Another name.
+    alias: str
+    # Who uses this name; null: not known.
+    namedBy: Optional[str]
+
+
+class ActorDetailTechnique(TypedDict):
+    # Its id here.
+    id: str
+    # ATT&CK id, such as T1003 or S0154.
+    attackId: Optional[str]
+    # The name.
+    name: str
+    # ATT&CK tactics by their short names, such as credential-access.
+    tactics: List[str]
+
+
+class ActorDetailMalware(TypedDict):
+    # Its id here.
+    id: str
+    # ATT&CK id, such as T1003 or S0154.
+    attackId: Optional[str]
+    # The name.
+    name: str
+
+
+class ActorDetailTool(TypedDict):
+    # Its id here.
+    id: str
+    # ATT&CK id, such as T1003 or S0154.
+    attackId: Optional[str]
+    # The name.
+    name: str
+
+
+class ActorDetail(TypedDict):
+    """A threat actor with what it is known to use."""
+
+    # Stable: of its source, or derived from its name.
+    id: str
+    # The name.
+    name: str
+    # The name in lower case, digits and hyphens.
+    slug: str
+    # ATT&CK group id, such as G0016.
+    attackGroupId: Optional[str]
+    # The country it is said to act for, ISO 3166-1 alpha-2; null: not known.
+    country: Optional[str]
+    motivation: Motivation
+    # How capable it is; null: not known.
+    sophistication: Optional[Sophistication]
+    # False when retired by its source or last seen over two years ago.
+    active: bool
+    # The confidence of its source, 0 to 100.
+    confidence: int
+    tlp: Tlp
+    # Its other names.
+    aliases: List[ActorDetailAliase]
+    # What its source says of it.
+    description: Optional[str]
+    # Sectors that it is known to attack.
+    targetSectors: List[str]
+    # Countries that it is known to attack.
+    targetCountries: List[str]
+    # When it was first seen; null: not known.
+    firstSeen: Optional[str]
+    # When it was last seen; null: not known.
+    lastSeen: Optional[str]
+    # The ATT&CK techniques that it uses.
+    techniques: List[ActorDetailTechnique]
+    # The malware that it uses.
+    malware: List[ActorDetailMalware]
+    # The tools that it uses.
+    tools: List[ActorDetailTool]
+
+
+class ActorList(TypedDict):
+    """A page of a list."""
+
+    # The items of the page.
+    data: List[Actor]
+    # The page returned.
+    page: int
+    # The page size used.
+    pageSize: int
+    # How many items match, on all pages together.
+    total: int
+
+
+class ActorItem(TypedDict):
+    """One item."""
+
+    data: ActorDetail
+
+
+class ActorChangesChangeUpsert(TypedDict):
+    # The actor is new, or has changed.
+    op: Literal["upsert"]
+    actor: Actor
+
+
+class ActorChangesChangeRemove(TypedDict):
+    # It is withdrawn, above the ceiling of the key, or does not match the filters any more.
+    op: Literal["remove"]
+    # Its id.
+    id: str
+    # Its name.
+    name: str
+
+
+class ActorChanges(TypedDict):
+    """Changes of a list of actors."""
+
+    # In the order in which they were made, removals last.
+    changes: List[Union[ActorChangesChangeUpsert, ActorChangesChangeRemove]]
+    # For the next request. It is the one of the request if nothing has changed.
+    cursor: str
+    # More changes follow at once.
+    hasMore: bool
+
+
+class Campaign(TypedDict):
+    """A campaign."""
+
+    # Stable: of its source, or derived from its name.
+    id: str
+    # The name.
+    name: str
+    # The name in lower case, digits and hyphens.
+    slug: str
+    # What its source says of it.
+    description: Optional[str]
+    status: CampaignStatus
+    # When it began; null: not known.
+    startDate: Optional[str]
+    # When it ended; null: not known, or not yet.
+    endDate: Optional[str]
+    # Sectors that it is known to attack.
+    targetSectors: List[str]
+    # Countries that it is known to attack.
+    targetCountries: List[str]
+    # The confidence of its source, 0 to 100.
+    confidence: int
+    tlp: Tlp
+    # Linked actors that this key may see.
+    actorCount: int
+    # Linked techniques that this key may see.
+    techniqueCount: int
+    # What this key could list with campaignId.
+    indicatorCount: int
+
+
+class CampaignList(TypedDict):
+    """A page of a list."""
+
+    # The items of the page.
+    data: List[Campaign]
+    # The page returned.
+    page: int
+    # The page size used.
+    pageSize: int
+    # How many items match, on all pages together.
+    total: int
+
+
+class CampaignItem(TypedDict):
+    """One item."""
+
+    data: Campaign
+
+
+class CampaignChangesChangeUpsert(TypedDict):
+    # The campaign is new, or has changed.
+    op: Literal["upsert"]
+    campaign: Campaign
+
+
+class CampaignChangesChangeRemove(TypedDict):
+    # It is withdrawn, above the ceiling of the key, or does not match the filters any more.
+    op: Literal["remove"]
+    # Its id.
+    id: str
+    # Its name.
+    name: str
+
+
+class CampaignChanges(TypedDict):
+    """Changes of a list of campaigns."""
+
+    # In the order in which they were made, removals last.
+    changes: List[Union[CampaignChangesChangeUpsert, CampaignChangesChangeRemove]]
+    # For the next request. It is the one of the request if nothing has changed.
+    cursor: str
+    # More changes follow at once.
+    hasMore: bool
+
+
+class NavigatorLayerVersions(TypedDict):
+    """Without the version of ATT&CK, because sources do not state theirs: the Navigator takes its latest."""
+
+    # The first version of the Navigator that reads the format.
+    navigator: str
+    # The version of the format.
+    layer: str
+
+
+class NavigatorLayerTechniqueLink(TypedDict):
+    # Its text.
+    label: str
+    # Its address.
+    url: str
+
+
+class _NavigatorLayerTechniqueRequired(TypedDict):
+    # ATT&CK id, such as T1059 or T1059.001.
+    techniqueID: str
+    # Always true.
+    enabled: bool
+
+
+class NavigatorLayerTechnique(_NavigatorLayerTechniqueRequired, total=False):
+    # The short name of the tactic; absent: the entry is for every tactic of the technique.
+    tactic: str
+    # 100: used. Absent: only sub-techniques of it are used.
+    score: int
+    # Who uses it.
+    comment: str
+    # The page of the technique at MITRE.
+    links: List[NavigatorLayerTechniqueLink]
+    # True: the layer has sub-techniques of it, which the Navigator then shows.
+    showSubtechniques: bool
+
+
+class NavigatorLayerGradient(TypedDict):
+    """The colours of the scores."""
+
+    # From the minimum to the maximum.
+    colors: List[str]
+    # The lowest score.
+    minValue: int
+    # The highest score.
+    maxValue: int
+
+
+class NavigatorLayerLegendItem(TypedDict):
+    # Its text.
+    label: str
+    # Its colour.
+    color: str
+
+
+class NavigatorLayerLink(TypedDict):
+    # Its text.
+    label: str
+    # Its address.
+    url: str
+
+
+class _NavigatorLayerRequired(TypedDict):
+    # The name of the actor or campaign.
+    name: str
+    # Without the version of ATT&CK, because sources do not state theirs: the Navigator takes its latest.
+    versions: NavigatorLayerVersions
+    # Always enterprise-attack.
+    domain: str
+    # Always false.
+    hideDisabled: bool
+    # By id; one entry for each tactic of a technique, or one without a tactic if a tactic is not known or not
+    # part of every version of ATT&CK.
+    techniques: List[NavigatorLayerTechnique]
+    # The colours of the scores.
+    gradient: NavigatorLayerGradient
+    # The legend.
+    legendItems: List[NavigatorLayerLegendItem]
+
+
+class NavigatorLayer(_NavigatorLayerRequired, total=False):
+    """A layer of the ATT&CK Navigator, format 4.5."""
+
+    # What its source says of the actor or campaign.
+    description: str
+    # The page of the group at MITRE.
+    links: List[NavigatorLayerLink]
+
+
+class Feed(TypedDict):
+    """A saved feed: an export with a name."""
+
+    # The last part of its address.
+    slug: str
+    # Its name.
+    name: str
+    # Its purpose; may be empty.
+    description: str
+    # Its format, unless the request asks for another one.
+    format: ExportFormat
+    # Its filters and options, as the query string of GET /api/v1/exports/{format}.
+    query: str
+    # The most restricted TLP in it, for all readers.
+    tlpCeiling: Tlp
+    # A source does not delist entries if fewer than these would remain; null: no minimum.
+    minEntries: Optional[int]
+    # A source does not delist entries if less than this share (in percent) of the number of entries on an
+    # earlier day would remain; null: no minimum.
+    minShare: Optional[int]
+    # When its definition was last changed.
+    changedAt: str
+
+
+class FeedList(TypedDict):
+    """The saved feeds."""
+
+    # By slug.
+    data: List[Feed]
+
+
+class MispEventEvent(TypedDict):
+    """The event, with whatever else MISP’s core format has."""
+
+    # Equal requests have equal ids.
+    uuid: str
+    # What the event is about.
+    info: str
+    # The indicators, as MISP’s attributes.
+    Attribute: List[Dict[str, Any]]
+
+
+class MispEvent(TypedDict):
+    """An event in MISP’s core format."""
+
+    # The event, with whatever else MISP’s core format has.
+    Event: MispEventEvent
+
+
+class MispExportResponse(TypedDict):
+    # With `group`: an event for each group.
+    response: List[MispEvent]
+
+
+class StixBundle(TypedDict):
+    """A bundle of STIX 2.1."""
+
+    # What it is.
+    type: Literal["bundle"]
+    # Equal requests have equal ids.
+    id: str
+    # STIX objects: markings, identities, indicators, and what they are linked to.
+    objects: List[Dict[str, Any]]
+
+
+# manifest.json of a MISP feed: what MISP shows of an event, by the event’s uuid.
+MispManifest = Dict[str, Any]
+
+# One event, or with `group` several.
+MispExport = Union[MispEvent, MispExportResponse]
