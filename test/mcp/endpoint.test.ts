@@ -22,7 +22,7 @@ onEveryEngine((engine) => {
 
     const toolNames = async (key?: string) => {
       const { result } = await ask(harness, 'tools/list', {}, { key });
-      return (result?.tools as { name: string }[]).map(({ name }) => name);
+      return (result.tools as { name: string }[]).map(({ name }) => name);
     };
 
     it('needs a key, and says so in JSON-RPC', async () => {
@@ -80,8 +80,8 @@ onEveryEngine((engine) => {
         'Rules for campaigns needs the scope campaigns:read, which the API key lacks.',
       ]);
       const { result } = await ask(harness, 'resources/templates/list', {}, { key });
-      expect(result?.resourceTemplates).toMatchObject([{ name: 'actor' }]);
-      expect((await ask(harness, 'prompts/list', {}, { key })).result?.prompts).toEqual([]);
+      expect(result.resourceTemplates).toMatchObject([{ name: 'actor' }]);
+      expect((await ask(harness, 'prompts/list', {}, { key })).result.prompts).toEqual([]);
       const { error } = await ask(harness, 'resources/read', { uri: 'tipline://reports/x' }, { key });
       expect(error?.message).toContain('needs the scope indicators:read');
       const listed = await ask(harness, 'resources/list', {}, { key });
@@ -103,7 +103,7 @@ onEveryEngine((engine) => {
         },
         { key: indicators },
       );
-      expect(completed.result?.completion).toMatchObject({ values: [] });
+      expect(completed.result.completion).toMatchObject({ values: [] });
     });
 
     it('rejects a key whose scopes are for no tool', async () => {

@@ -141,9 +141,9 @@ onEveryEngine((engine) => {
     it('are marked in resources, completions and errors', async () => {
       const { result } = await ask(harness, 'resources/list');
       requireMarked(result);
-      for (const { uri } of (result?.resources as { uri: string }[]).slice(0, 60)) {
+      for (const { uri } of (result.resources as { uri: string }[]).slice(0, 60)) {
         const { result: read } = await ask(harness, 'resources/read', { uri });
-        const [{ text }] = read?.contents as [{ text: string }];
+        const [{ text }] = read.contents as [{ text: string }];
         expect(text.length).toBeLessThanOrEqual(MAX_ANSWER);
         requireMarked(JSON.parse(text));
       }
@@ -172,7 +172,7 @@ onEveryEngine((engine) => {
         hunting_package: { actor: 'G0001', minConfidence: 0 },
         sigma_rules: { actor: 'G0001' },
       };
-      const tools = result?.tools as { name: string; outputSchema: object; annotations: object }[];
+      const tools = result.tools as { name: string; outputSchema: object; annotations: object }[];
       expect(tools.map(({ name }) => name).sort()).toEqual(Object.keys(calls).sort());
       for (const { name, outputSchema, annotations } of tools) {
         const strict = ajv.compile(closed(outputSchema));

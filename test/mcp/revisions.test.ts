@@ -41,7 +41,7 @@ onEveryEngine((engine) => {
         clientInfo: { name: 'x', version: '1' },
       };
       const { result } = await ask(harness, 'initialize', params, { key });
-      expect(result?.protocolVersion).toBe('2025-11-25');
+      expect(result.protocolVersion).toBe('2025-11-25');
       const later = await post(harness, '{"jsonrpc":"2.0","id":1,"method":"ping"}', {
         key,
         headers: { 'mcp-protocol-version': '1999-01-01' },

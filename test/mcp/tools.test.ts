@@ -230,13 +230,13 @@ onEveryEngine((engine) => {
 
   it('resources are listed, read by id and name, and completed', async () => {
     const { result: listed } = await ask(harness, 'resources/list');
-    const resources = listed?.resources as { uri: string; name: string }[];
+    const resources = listed.resources as { uri: string; name: string }[];
     expect(resources.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['⟪Of cats and mice⟫', '⟪Fancy Cat⟫']),
     );
     for (const { uri, name } of resources) {
       const { result } = await ask(harness, 'resources/read', { uri });
-      const [{ text = '' }] = result?.contents as [{ text?: string }];
+      const [{ text = '' }] = result.contents as [{ text?: string }];
       expect(text).toContain(name);
     }
     const read = await ask(harness, 'resources/read', { uri: 'tipline://actors/Fancy%20Cat' });
@@ -246,7 +246,7 @@ onEveryEngine((engine) => {
       ref,
       argument: { name: 'actor', value: 'fancy' },
     });
-    expect(result?.completion).toMatchObject({ values: ['Fancy Cat'] });
+    expect(result.completion).toMatchObject({ values: ['Fancy Cat'] });
   });
 
   it.each([
@@ -274,6 +274,6 @@ onEveryEngine((engine) => {
       ref,
       argument: { name: 'actor', value: 'G99' },
     });
-    expect(completed.result?.completion).toMatchObject({ values: ['Fancy Cat'] });
+    expect(completed.result.completion).toMatchObject({ values: ['Fancy Cat'] });
   });
 });

@@ -51,14 +51,14 @@ function reader(harness: Harness, key: string, world: World, { visibleIds }: See
   /** @param asked what the request itself names, which an answer may repeat */
   const request = async (method: string, params: object, asked: readonly string[] = []) => {
     const { result, error } = await ask(harness, method, params, { key });
-    const body = JSON.stringify(result ?? error);
+    const body = JSON.stringify([result, error]);
     const leaked = hidden.filter((text) => body.includes(text) && !asked.some((one) => one.includes(text)));
     expect(leaked, `${method} ${JSON.stringify(params)}`).toEqual([]);
     return { result, error };
   };
   const call = async (name: string, args: object, asked: readonly string[] = []) => {
-    const { result } = await request('tools/call', { name, arguments: args }, asked);
-    expect(result).toBeDefined();
+    const { result, error } = await request('tools/call', { name, arguments: args }, asked);
+    expect(error).toBeUndefined();
     // biome-ignore lint/suspicious/noExplicitAny: members of many tools.
     const { isError = false, structuredContent } = result as { isError?: boolean; structuredContent?: any };
     return { isError, answer: structuredContent };
@@ -133,7 +133,7 @@ async function checkCampaigns({ call }: Client, world: World, view: Seen) {
 
 async function checkResources({ request }: Client, world: World, view: Seen) {
   const { result } = await request('resources/list', {});
-  const uris = (result?.resources as { uri: string }[]).map(({ uri }) => uri);
+  const uris = (result.resources as { uri: string }[]).map(({ uri }) => uri);
   const expected = [
     ...view.all.actor.map(({ id }) => `tipline://actors/${id}`),
     ...view.all.report.map(({ id }) => `tipline://reports/${id}`),
@@ -153,6 +153,6 @@ async function checkResources({ request }: Client, world: World, view: Seen) {
     ref,
     argument: { name: 'actor', value: '' },
   });
-  const { values } = found?.completion as { values: string[] };
+  const { values } = found.completion as { values: string[] };
   expect([...values].sort()).toEqual(view.all.actor.map(({ name }) => name).sort());
 }

@@ -27,10 +27,14 @@ export const post = (harness: Harness, payload: string, { key, headers = {} }: S
 export const message = (method: string, params: object = {}, id: number | null = 1) =>
   JSON.stringify({ jsonrpc: '2.0', ...(id !== null && { id }), method, params });
 
-/** Returns the answer to a request of the protocol: its result or its error. */
+/** Returns the answer to a request of the protocol: its result, which is empty if there is an error. */
 export async function ask(harness: Harness, method: string, params: object = {}, sent: Sent = {}) {
   const response = await post(harness, message(method, params), sent);
-  return response.json() as { result?: Record<string, unknown>; error?: { code: number; message: string } };
+  const { result = {}, error } = response.json() as {
+    result?: Record<string, unknown>;
+    error?: { code: number; message: string };
+  };
+  return { result, error };
 }
 
 export interface Called {
@@ -48,7 +52,7 @@ export async function callTool(
   sent: Sent = {},
 ): Promise<Called> {
   const { result, error } = await ask(harness, 'tools/call', { name, arguments: args }, sent);
-  if (!result) throw new Error(`${name}: ${error?.message}`);
+  if (error) throw new Error(`${name}: ${error.message}`);
   const {
     content,
     isError = false,

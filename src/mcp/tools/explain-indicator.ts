@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { inSnapshot } from '../../db/database.ts';
 import { nullable } from '../../http/schema.ts';
 import { isUuid } from '../../http/validation.ts';
 import { toContext } from '../../indicators/indicators.mappers.ts';
@@ -98,13 +99,16 @@ export const explainTool = defineTool({
   async run({ id, value }, caller) {
     const { data, principal } = caller;
     const wanted = await idOf({ id, value }, caller);
-    const row = await data.database.read((db) => findContext(db, principal, wanted));
+    const found = await data.database.read((db) =>
+      inSnapshot(db, async (snapshot) => ({
+        row: await findContext(snapshot, principal, wanted),
+        statements: await findStatements(snapshot, principal, wanted, MOST.statements),
+      })),
+    );
+    const { row, statements } = found;
     if (!row) throw new McpInputError(UNKNOWN);
     data.interest.record(row.id, principal.now);
     const context = toContext(row, principal.now);
-    const statements = await data.database.read((db) =>
-      findStatements(db, principal, row.id, MOST.statements),
-    );
     const related = (await matchesOf(caller, row.value)).filter(({ indicator }) => indicator.id !== row.id);
     const { actors, campaigns, reports } = context;
     const answer = {
