@@ -44,6 +44,8 @@ async function runRevision(revision) {
       name,
       '--spec-version',
       revision,
+      '--timeout',
+      '120000',
       '--output-dir',
       output,
     ]);
